@@ -1,0 +1,14 @@
+// Runs every test through tsx, or the files named on the command line. HOOKSHELF_TEST_NODE names
+// another node binary, so that both ends of the supported range run the same tests.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+
+const named = process.argv.slice(2);
+const files = named.length > 0 ? named : readdirSync('test', { recursive: true })
+  .filter((name) => name.endsWith('.test.ts') && !name.startsWith('node_modules'))
+  .map((name) => `test/${name}`)
+  .sort();
+const node = process.env.HOOKSHELF_TEST_NODE ?? process.execPath;
+const options = ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=120000'];
+const result = spawnSync(node, [...options, ...files], { stdio: 'inherit' });
+process.exit(result.status ?? 1);

@@ -1,0 +1,32 @@
+/** Time as a parameter, so that tests can drive weeks of schedule in milliseconds. */
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Wall-clock time in milliseconds since the epoch; may step back. */
+  now(): number;
+  /** Milliseconds from an arbitrary start; never steps back. For durations and deadlines. */
+  monotonicMs(): number;
+  /** Calls `run` once after `delayMs`, which is capped at what the timer can hold (24.8 days). */
+  startTimer(delayMs: number, run: () => void): Timer;
+}
+
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  startTimer(delayMs, run) {
+    const handle = setTimeout(run, Math.min(Math.max(delayMs, 0), TIMER_MS_MAX));
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** Resolves after `delayMs` on the given clock. */
+export function sleep(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.startTimer(delayMs, resolve);
+  });
+}

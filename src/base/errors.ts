@@ -1,0 +1,59 @@
+/**
+ * The one error type of the house. `code` says what kind of failure it is; `server/problem.ts`
+ * alone turns codes into HTTP statuses and `cli/run.ts` alone into exit codes. Anything else that
+ * is thrown is a bug.
+ */
+
+export type ErrorCode =
+  | 'malformed' // cannot be read at all: bad JSON, bad UTF-8, a bad query parameter
+  | 'invalid' // read, but breaks a rule of the model; `details.errors` says where
+  | 'usage' // the command line or the settings are wrong
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict' // a duplicate key, or something that is still in use
+  | 'precondition_failed'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'misdirected'
+  | 'too_many_requests'
+  | 'timeout' // the sender was too slow
+  | 'unavailable' // not now; `details.retryAfterS` when known
+  | 'unknown_outcome' // a write that may or may not be on disk (failed fsync)
+  | 'storage_full'
+  | 'damaged' // acknowledged data cannot be read back
+  | 'internal';
+
+/** One broken rule: `pointer` is an RFC 6901 JSON Pointer into the body, `''` for all of it. */
+export type FieldError = { readonly pointer: string; readonly detail: string };
+
+export type ErrorDetails = {
+  readonly errors?: readonly FieldError[];
+  readonly retryAfterS?: number;
+  /** Methods for the `Allow` header of a 405. */
+  readonly allow?: readonly string[];
+};
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The `code` of a system error (`ENOSPC`, `ECONNREFUSED`, …), or undefined. */
+export function systemCodeOf(thrown: unknown): string | undefined {
+  const isCoded = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string';
+  return isCoded ? thrown.code as string : undefined;
+}

@@ -1,0 +1,98 @@
+/**
+ * Logging as a parameter, and the one place that decides what may never be written. What passes
+ * through `redact` has the values of credential headers and secret-like members replaced by `***`.
+ */
+
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'error'];
+
+const REDACTED = '***';
+const DEPTH_MAX = 16;
+const SECRET_HEADERS = /^(proxy-)?authorization$|^(set-)?cookie$|^x-signature$|^x-api-key$/;
+const SIGNATURE_HEADERS = /^webhook-signature$|^x-hub-signature/;
+const SECRET_MEMBERS = /passw(or)?d|passphrase|secret|token|(api|private)[-_]?key|credential/i;
+const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi;
+
+/** A logger that writes one line a call through `write`, from `level` up. */
+export function createLogger(options: {
+  readonly level: LogLevel;
+  readonly format: 'json' | 'pretty';
+  readonly write: (line: string) => void;
+  readonly now: () => number;
+}): Logger {
+  const threshold = LOG_LEVELS.indexOf(options.level);
+  const encode = options.format === 'json' ? encodeJson : encodePretty;
+  const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
+    if (LOG_LEVELS.indexOf(level) < threshold) return;
+    const time = new Date(options.now()).toISOString();
+    options.write(`${encode(time, level, redactText(message), redact(fields))}\n`);
+  };
+  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+}
+
+export const silentLogger: Logger = {
+  debug() {}, info() {}, warning() {}, error() {},
+};
+
+/** Whether a header or member of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return SECRET_HEADERS.test(lower) || SIGNATURE_HEADERS.test(lower) || SECRET_MEMBERS.test(name);
+}
+
+/** `text` with the credentials of every URL in it replaced. */
+export function redactText(text: string): string {
+  return text.replace(URL_CREDENTIALS, `$1${REDACTED}@`);
+}
+
+/** A copy of `value` with every secret replaced; errors become their name, message and code. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEPTH_MAX) return '…';
+  if (value instanceof Error) return redactError(value, depth);
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  const entries = Object.entries(value).map(([name, member]) =>
+    [name, isSecretName(name) ? hidden(member) : redact(member, depth + 1)]);
+  return Object.fromEntries(entries);
+}
+
+// Absent and boolean members (`hasSecret`) tell nothing, and are worth seeing.
+function hidden(member: unknown): unknown {
+  return member === null || member === undefined || typeof member === 'boolean' ? member : REDACTED;
+}
+
+function redactError(error: Error, depth: number): unknown {
+  const code = 'code' in error ? { code: error.code } : {};
+  const cause = error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) };
+  const stack = error.stack === undefined ? {} : { stack: redactText(error.stack) };
+  return { name: error.name, message: redactText(error.message), ...code, ...stack, ...cause };
+}
+
+function encodeJson(time: string, level: LogLevel, message: string, fields: unknown): string {
+  return JSON.stringify({ time, level, message, ...(fields as object) });
+}
+
+function encodePretty(time: string, level: LogLevel, message: string, fields: unknown): string {
+  const members = Object.entries(fields as object).map(([name, value]) =>
+    `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const text = [time.slice(11, 23), level.toUpperCase().padEnd(7), message, ...members].join(' ');
+  return escapeControls(text);
+}
+
+/** `text` with control characters made visible, fit for a terminal. */
+export function escapeControls(text: string): string {
+  // C0 and C1 controls and bidirectional overrides: all can rewrite what a person sees.
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,61 @@
+/** "Did you mean": the known name that a mistyped one is closest to. */
+
+// One slip in three letters still reads as a slip; more is another word.
+const LETTERS_PER_SLIP = 3;
+const HELD_LETTERS_MIN = 4;
+
+/**
+ * The candidate that was most likely meant, or null when none is near enough. Nearest is the same
+ * words in another order or spelling (`publisheddate`, `date_published`: `datePublished`), then the
+ * smallest edit distance (insert, delete, replace, swap neighbours; case does not count), then a
+ * candidate that holds the name or is held by it (`language`: `inLanguage`).
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | null {
+  const wanted = name.toLowerCase();
+  const wantedLetters = lettersOf(name);
+  let best: string | null = null;
+  let bestDistance = Math.max(1, Math.floor(wanted.length / LETTERS_PER_SLIP)) + 1;
+  let holder: string | null = null;
+  for (const candidate of candidates) {
+    const lower = candidate.toLowerCase();
+    if (lettersOf(candidate) === wantedLetters) return candidate;
+    if (Math.min(lower.length, wanted.length) >= HELD_LETTERS_MIN
+      && (lower.includes(wanted) || wanted.includes(lower))) holder ??= candidate;
+    if (Math.abs(lower.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, lower);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best ?? holder;
+}
+
+function lettersOf(name: string): string {
+  return [...name.toLowerCase().replace(/[^a-z0-9]/g, '')].sort().join('');
+}
+
+function editDistance(from: string, to: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const cost = from[row - 1] === to[column - 1] ? 0 : 1;
+      const left = at(current, column - 1) + 1;
+      const up = at(previous, column) + 1;
+      const diagonal = at(previous, column - 1) + cost;
+      const isSwap = row > 1 && column > 1
+        && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      const swap = isSwap ? at(beforePrevious, column - 2) + 1 : Infinity;
+      current.push(Math.min(left, up, diagonal, swap));
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return at(previous, to.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}

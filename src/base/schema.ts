@@ -1,0 +1,72 @@
+/**
+ * Models as tables. One table says what a member is called, what it may hold and how it is
+ * stored; `fields.ts` validates with it and `server/openapi.ts` publishes it, so that the two
+ * cannot differ.
+ */
+
+export type Schema =
+  | StringSchema | IntegerSchema | BooleanSchema | ArraySchema | ObjectSchema | JsonSchema;
+
+/** Lengths count Unicode code points. */
+export type StringSchema = {
+  readonly kind: 'string';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** At least one character that is not white space. */
+  readonly isNotBlank?: boolean;
+  readonly values?: readonly string[];
+  readonly pattern?: RegExp;
+  /** What `pattern` or `canonical` asks for, as a sentence fragment: "must be <this>". */
+  readonly description?: string;
+  /** The stored form of the value, or null when it is not acceptable. */
+  readonly canonical?: (value: string) => string | null;
+  /** JSON Schema `format`, for publication only. */
+  readonly format?: string;
+};
+export type IntegerSchema = {
+  readonly kind: 'integer'; readonly minimum: number; readonly maximum: number;
+};
+export type BooleanSchema = { readonly kind: 'boolean' };
+export type ArraySchema = {
+  readonly kind: 'array';
+  readonly items: Schema;
+  readonly maxItems: number;
+  readonly isUnique?: boolean;
+};
+export type ObjectSchema = {
+  readonly kind: 'object';
+  /** The name it is published under in the OpenAPI document, such as `Book`. */
+  readonly name?: string;
+  readonly members: Readonly<Record<string, Member>>;
+  /** At least one member must be present. */
+  readonly isNotEmpty?: boolean;
+  /** Rules across members, run on the parsed value; each broken one is reported. */
+  readonly check?: (value: JsonObject) => readonly { pointer: string; detail: string }[];
+};
+/** Free JSON, the caller's own. `isObject`: the outermost value must be an object. */
+export type JsonSchema = {
+  readonly kind: 'json';
+  readonly isObject: boolean;
+  readonly bytesMax: number;
+  readonly depthMax: number;
+};
+
+export type Member = {
+  readonly schema: Schema;
+  readonly isRequired?: boolean;
+  /**
+   * `ignored`: may stand in a request body and is dropped. `echo`: kept by the parser as it came,
+   * for the service to compare with the path. Either is published as readOnly.
+   */
+  readonly readOnly?: 'ignored' | 'echo';
+  /** Accepted but never shown. */
+  readonly isWriteOnly?: boolean;
+  /** Stored when the member is absent or null. */
+  readonly default?: JsonValue;
+  readonly description?: string;
+};
+
+export type JsonValue =
+  | string | number | boolean | null | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
+export type JsonObject = { readonly [name: string]: JsonValue };

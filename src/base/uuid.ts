@@ -1,0 +1,69 @@
+/**
+ * UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then a counter in rand_a and the top of
+ * rand_b (§6.2 method 1), then random bits. Ids of one source rise strictly, within a millisecond
+ * and when the clock steps back.
+ */
+import { randomFillSync } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+export type IdSource = () => string;
+
+const RANDOM_POOL_BYTES = 8 * 512;
+// 12 bits of rand_a and 14 bits of rand_b: started at random below half, so that there is always
+// room to count within a millisecond.
+const COUNTER_MAX = 2 ** 26 - 1;
+const COUNTER_START_MAX = 2 ** 25;
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** A source of rising UUIDv7 strings. `fillRandom` fills the buffer it is given. */
+export function createIdSource(
+  clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = randomFillSync,
+): IdSource {
+  const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
+  let poolOffset = RANDOM_POOL_BYTES;
+  let lastMs = -1;
+  let counter = 0;
+
+  const takeRandom = (): number => {
+    if (poolOffset === RANDOM_POOL_BYTES) {
+      fillRandom(pool);
+      poolOffset = 0;
+    }
+    const offset = poolOffset;
+    poolOffset += 8;
+    return offset;
+  };
+
+  return () => {
+    const offset = takeRandom();
+    const nowMs = clock.now();
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      counter = pool.readUInt32LE(offset + 4) % COUNTER_START_MAX;
+    } else if (counter === COUNTER_MAX) {
+      lastMs += 1;
+      counter = pool.readUInt32LE(offset + 4) % COUNTER_START_MAX;
+    } else {
+      counter += 1;
+    }
+    return format(lastMs, counter, pool.readUInt32LE(offset), pool.readUInt16LE(offset + 4));
+  };
+}
+
+/** Whether `text` is a UUID of any RFC 9562 version in lower case. */
+export function isUuid(text: string): boolean {
+  return text.length === 36 && UUID_PATTERN.test(text);
+}
+
+/** Milliseconds since the epoch that a UUIDv7 was made at. */
+export function timeOfUuidV7(uuid: string): number {
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+}
+
+function format(ms: number, counter: number, random32: number, random16: number): string {
+  const time = ms.toString(16).padStart(12, '0');
+  const randA = (0x7000 | (counter >>> 14)).toString(16);
+  const randB = (0x8000 | (counter & 0x3fff)).toString(16);
+  const node = random32.toString(16).padStart(8, '0') + random16.toString(16).padStart(4, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-${randA}-${randB}-${node}`;
+}

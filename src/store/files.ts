@@ -1,0 +1,91 @@
+/**
+ * Every file call of the store, as one replaceable object, so that tests can stand a simulated
+ * file system (crashes, torn writes, failed syncs, full disks) in its place. Nothing else in
+ * `store/` may import `node:fs`. Errors are Node's, with `code`.
+ */
+import * as fs from 'node:fs';
+import { promisify } from 'node:util';
+
+/** An open file. Descriptors are opaque to the store. */
+export type Descriptor = number;
+
+export type OpenMode =
+  | 'read' // must exist
+  | 'create' // must not exist; opened for reading and writing
+  | 'append-existing'; // must exist; opened for reading and writing, positions are explicit
+
+export interface Files {
+  /** Opens `path`; a created file has mode 0600. */
+  open(path: string, mode: OpenMode): Descriptor;
+  close(descriptor: Descriptor): void;
+  /** Count of bytes read into `target` from `position`; may be fewer than asked, 0 at the end. */
+  read(descriptor: Descriptor, target: Uint8Array, position: number): number;
+  readAsync(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number>;
+  /** Bytes written from `source` at `position`; may be fewer than given. */
+  write(descriptor: Descriptor, source: Uint8Array, position: number): number;
+  writeAsync(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number>;
+  datasync(descriptor: Descriptor): void;
+  datasyncAsync(descriptor: Descriptor): Promise<void>;
+  truncate(descriptor: Descriptor, length: number): void;
+  sizeOf(descriptor: Descriptor): number;
+  rename(from: string, to: string): void;
+  unlink(path: string): void;
+  /** Names in a directory, regular files only (never links), in no order. */
+  list(directory: string): string[];
+  /** Makes entries of a directory (creations, renames, deletions) durable. */
+  syncDirectory(directory: string): void;
+  makeDirectory(path: string): void;
+  exists(path: string): boolean;
+}
+
+const readAsync = promisify(fs.read);
+const writeAsync = promisify(fs.write);
+const datasyncAsync = promisify(fs.fdatasync);
+
+const FLAGS: Readonly<Record<OpenMode, number>> = {
+  'read': fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW,
+  'create': fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL,
+  'append-existing': fs.constants.O_RDWR | fs.constants.O_NOFOLLOW,
+};
+
+/** The real file system. `owner`, when given, becomes the owner of what is made (see app.ts). */
+export function createNodeFiles(owner: { uid: number; gid: number } | null = null): Files {
+  return {
+    open(path, mode) {
+      const descriptor = fs.openSync(path, FLAGS[mode], 0o600);
+      if (mode === 'create' && owner !== null) fs.fchownSync(descriptor, owner.uid, owner.gid);
+      return descriptor;
+    },
+    close: (descriptor) => fs.closeSync(descriptor),
+    read: (descriptor, target, position) =>
+      fs.readSync(descriptor, target, 0, target.length, position),
+    readAsync: async (descriptor, target, position) =>
+      (await readAsync(descriptor, target, 0, target.length, position)).bytesRead,
+    write: (descriptor, source, position) =>
+      fs.writeSync(descriptor, source, 0, source.length, position),
+    writeAsync: async (descriptor, source, position) =>
+      (await writeAsync(descriptor, source, 0, source.length, position)).bytesWritten,
+    datasync: (descriptor) => fs.fdatasyncSync(descriptor),
+    datasyncAsync: (descriptor) => datasyncAsync(descriptor),
+    truncate: (descriptor, length) => fs.ftruncateSync(descriptor, length),
+    sizeOf: (descriptor) => fs.fstatSync(descriptor).size,
+    rename: (from, to) => fs.renameSync(from, to),
+    unlink: (path) => fs.unlinkSync(path),
+    list: (directory) => fs.readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile()).map((entry) => entry.name),
+    syncDirectory(directory) {
+      const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
+      try {
+        fs.fsyncSync(descriptor);
+      } finally {
+        fs.closeSync(descriptor);
+      }
+    },
+    makeDirectory(path) {
+      fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+      if (owner !== null) fs.chownSync(path, owner.uid, owner.gid);
+    },
+    exists: (path) => fs.existsSync(path),
+  };
+}
+

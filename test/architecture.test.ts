@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const root = resolve(import.meta.dirname, '..');
+const LINES_MAX = 300;
+const COLUMNS_MAX = 100;
+
+/** What each room may import besides itself: the arrows of the README's architecture section. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  store: ['base'],
+  client: ['base'],
+  server: ['base'],
+  books: ['server', 'client', 'store', 'base'],
+  webhooks: ['server', 'client', 'store', 'base'],
+  settings: ['base'],
+  app: ['settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
+  index: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
+  cli: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
+  main: ['cli'],
+};
+
+type Import = { readonly specifier: string; readonly target: string | null };
+
+test('imports follow the arrows of the architecture', () => {
+  const wrong = sources('src').flatMap((file) => importsOf(file)
+    .filter(({ target }) => target !== null && target !== '')
+    .filter(({ target }) => {
+      const from = roomOf(file);
+      const to = roomOf(target ?? '');
+      return from !== to && ALLOWED[from]?.includes(to) !== true;
+    })
+    .map(({ specifier }) => `${file} imports ${specifier}`));
+  assert.deepEqual(wrong, []);
+});
+
+test('every room is on the map', () => {
+  const unknown = sources('src').map(roomOf).filter((room) => !Object.hasOwn(ALLOWED, room));
+  assert.deepEqual([...new Set(unknown)], []);
+});
+
+test('only node: modules and relative files are imported', () => {
+  const foreign = sources('src').flatMap((file) => importsOf(file)
+    .filter(({ specifier }) => !/^(node:|\.\.?\/)/.test(specifier))
+    .map(({ specifier }) => `${file} imports ${specifier}`));
+  assert.deepEqual(foreign, []);
+});
+
+test('no network stack but our own is used', () => {
+  const wrong = sources('src').filter((file) =>
+    /\bfetch\(|\bundici\b/.test(withoutComments(read(file))));
+  assert.deepEqual(wrong, []);
+});
+
+test('modules have no import cycles', () => {
+  const graph = new Map(sources('src').map((file) =>
+    [file, importsOf(file).flatMap(({ target }) => target === null ? [] : [target])]));
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(file), `cycle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`);
+    if (done.has(file)) return;
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  assert.ok(done.size > 0);
+});
+
+test('source files stay readable: at most 300 lines of 100 columns', () => {
+  const wrong = sources('src').flatMap((file) => {
+    const lines = read(file).trimEnd().split('\n');
+    const long = lines.findIndex((line) => line.length > COLUMNS_MAX);
+    return [
+      ...lines.length > LINES_MAX ? [`${file}: ${lines.length} lines`] : [],
+      ...long >= 0 ? [`${file}:${long + 1}: over ${COLUMNS_MAX} columns`] : [],
+    ];
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('source holds no default exports, enums, any, or promises of later work', () => {
+  const banned = /^export default|^\s*(export )?(const )?enum |: any\b|as any\b|<any>|\bTODO\b|\bFIXME\b/m;
+  assert.deepEqual(sources('src').filter((file) => banned.test(read(file))), []);
+});
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts')).map((name) => join(folder, name)).sort();
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** The first folder below `src`, or the file's own name at the top level. */
+function roomOf(file: string): string {
+  return relative('src', file).split('/')[0]?.replace(/\.ts$/, '') ?? '';
+}
+
+function importsOf(file: string): Import[] {
+  const pattern = /(?:^|\n)\s*(?:import|export)\b[^;'"]*?\bfrom\s+'([^']+)'|\bimport\s*\(\s*'([^']+)'|(?:^|\n)import\s+'([^']+)'/g;
+  return [...withoutComments(read(file)).matchAll(pattern)].map((match) => {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+    const target = specifier.startsWith('.')
+      ? relative(root, resolve(root, file, '..', specifier)) : null;
+    return { specifier, target };
+  });
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}

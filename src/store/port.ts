@@ -1,0 +1,110 @@
+/**
+ * What the rest of the house sees of the store: records in collections, and transactions over them.
+ * Nothing here says that a file is involved; a replicated log could stand behind it as well.
+ */
+
+/**
+ * A record as it is stored: one line of JSON in UTF-8 that begins with its key member, so that it
+ * can be found and ordered without being parsed. The bytes never change.
+ */
+export interface StoredRecord {
+  readonly bytes: Buffer;
+  /** Room for the layer that serves the record to keep what it derived from `bytes`. */
+  headers: readonly string[] | undefined;
+}
+
+export type CollectionSpec = {
+  /** `[a-z-]+`; names the snapshot files. */
+  readonly name: string;
+  /** The first member of every record; its value is 1-128 of `[A-Za-z0-9._~-]`. */
+  readonly key: 'id' | 'identifier';
+  /** Members (of string type) whose values no two records may share. */
+  readonly unique?: readonly string[];
+};
+
+/** What one applied operation did. `slot` is the record's place, stable while the record lives. */
+export type Change = {
+  readonly id: string;
+  readonly slot: number;
+  readonly before: Buffer | null;
+  readonly after: Buffer | null;
+};
+
+/** Committed records. Every method is synchronous and sees one consistent state. */
+export interface Collection {
+  readonly spec: CollectionSpec;
+  readonly size: number;
+  /** Sum of the records' bytes. */
+  readonly bytesTotal: number;
+  find(id: string): StoredRecord | undefined;
+  findUnique(member: string, value: string): StoredRecord | undefined;
+  /** Walks in id order (ASCII). `after` is exclusive and need not exist. */
+  walk(from?: WalkStart): Walk;
+  /** All slots are below this. */
+  readonly slotBound: number;
+  slotOf(id: string): number;
+  /** The bytes of the record in a slot, or undefined when the slot is empty. Not copied. */
+  bytesAt(slot: number): Buffer | undefined;
+  idAt(slot: number): string | undefined;
+  /** Negative, zero or positive, as the id in `left` sorts before, like or after `right`'s. */
+  compareSlots(left: number, right: number): number;
+  /** Called for each change as it is applied, in commit order. Returns what ends it. */
+  onChange(listener: (change: Change) => void): () => void;
+}
+
+export type WalkStart = { readonly after?: string | null; readonly isDescending?: boolean };
+
+/**
+ * A walk goes on where it stopped, whatever was written meanwhile: it sees every record that exists
+ * throughout exactly once.
+ */
+export interface Walk {
+  /** The next record's slot, or -1 at the end. */
+  next(): number;
+  /**
+   * The next records joined by `,` and white space, up to about `bytesMax` (at least one record),
+   * as few slices as they lie in; an empty array at the end. Ascending walks only.
+   */
+  nextRuns(bytesMax: number): readonly Buffer[];
+}
+
+/** Sees committed state with everything staged before it on top, its own writes included. */
+export interface Transaction {
+  find(collection: string, id: string): Buffer | undefined;
+  findUnique(collection: string, member: string, value: string): Buffer | undefined;
+  /**
+   * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`. Throws `conflict`
+   * when a unique member's value is taken.
+   */
+  put(collection: string, id: string, json: string): StoredRecord;
+  /** Whether there was one to delete. */
+  delete(collection: string, id: string): boolean;
+}
+
+export interface Store {
+  collection(name: string): Collection;
+  /**
+   * Commits what `prepare` stages as one journal line, all or nothing, and resolves with its result
+   * once that is on disk and seen by readers. `prepare` is synchronous, has no effect outside its
+   * transaction and may run again. What it throws rejects the promise and stages nothing; when it
+   * had read staged records, only after their batch is on disk. Nothing staged: resolves when what
+   * it read is on disk. Throws `storage_full`, `unknown_outcome` or `unavailable` when the batch
+   * fails.
+   */
+  transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
+  /** null while the store takes writes, else why it does not. */
+  readonly failure: string | null;
+  readonly statistics: StoreStatistics;
+  /** Writes a new generation beside traffic; resolves when it is durable. */
+  compact(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type StoreStatistics = {
+  readonly sequence: number;
+  readonly generation: number;
+  readonly commits: number;
+  readonly transactions: number;
+  readonly journalBytes: number;
+  readonly isCompacting: boolean;
+};

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import {
+  createLogger, escapeControls, isSecretName, redact, redactText,
+} from '../../src/base/log.ts';
+import type { LogLevel } from '../../src/base/log.ts';
+
+function capture(level: LogLevel, format: 'json' | 'pretty') {
+  const lines: string[] = [];
+  const logger = createLogger({ level, format, write: (line) => lines.push(line), now: () => 0 });
+  return { lines, logger };
+}
+
+test('a line is one JSON object with time, level and message first', () => {
+  const { lines, logger } = capture('info', 'json');
+  logger.info('hello', { port: 8000 });
+  assert.deepEqual(lines, [
+    '{"time":"1970-01-01T00:00:00.000Z","level":"info","message":"hello","port":8000}\n',
+  ]);
+});
+
+test('lines below the level are not written', () => {
+  const { lines, logger } = capture('warning', 'json');
+  logger.debug('a');
+  logger.info('b');
+  logger.warning('c');
+  logger.error('d');
+  assert.deepEqual(lines.map((line) => JSON.parse(line).level), ['warning', 'error']);
+});
+
+test('a message cannot forge a second line or move a terminal', () => {
+  const { lines, logger } = capture('info', 'pretty');
+  logger.info('one\ntwo \u001b[31mred');
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]?.trimEnd().includes('\n'), false);
+  assert.equal(lines[0]?.includes('\u001b'), false);
+});
+
+test('secrets are named by the contract', () => {
+  const secret = [
+    'authorization', 'Proxy-Authorization', 'cookie', 'X-Signature', 'webhook-signature',
+    'x-hub-signature', 'X-Hub-Signature-256', 'x-api-key', 'password', 'secret', 'clientSecret',
+    'token', 'apiToken', 'apiKey', 'api_key',
+  ];
+  for (const name of secret) assert.ok(isSecretName(name), name);
+  for (const name of ['title', 'content-type', 'keywords', 'webhook-id', 'signal']) {
+    assert.ok(!isSecretName(name), name);
+  }
+});
+
+test('redaction hides secrets at any depth and keeps the rest', () => {
+  const shown = redact({
+    headers: { authorization: 'Bearer abc', accept: '*/*' },
+    list: [{ password: 'p' }],
+    hasSecret: true,
+    target: 'http://user:pass@example.org/x',
+  });
+  assert.deepEqual(shown, {
+    headers: { authorization: '***', accept: '*/*' },
+    list: [{ password: '***' }],
+    hasSecret: true,
+    target: 'http://***@example.org/x',
+  });
+});
+
+test('an error is shown with its code and cause, without URL credentials', () => {
+  const cause = new Error('connect to https://u:hunter2@proxy:1 failed');
+  const text = JSON.stringify(redact({ error: new AppError('internal', 'no', {}, cause) }));
+  assert.ok(text.includes('"code":"internal"'));
+  assert.ok(text.includes('https://***@proxy:1'));
+  assert.ok(!text.includes('hunter2'));
+});
+
+test('text without credentials passes as it is', () => {
+  for (const text of ['see http://example.org/a@b', 'mail me@example.org', 'a://b/c?d=@e']) {
+    assert.equal(redactText(text), text);
+  }
+});
+
+test('control characters become visible', () => {
+  assert.equal(escapeControls('a\tb\u202ec\u009b'), 'a\\u0009b\\u202ec\\u009b');
+});

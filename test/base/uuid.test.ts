@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createIdSource, isUuid, timeOfUuidV7 } from '../../src/base/uuid.ts';
+
+function sourceAt(times: readonly number[]) {
+  let index = 0;
+  const now = () => times[Math.min(index++, times.length - 1)] ?? 0;
+  return createIdSource({ now });
+}
+
+test('an id is a UUIDv7 of its time', () => {
+  const id = sourceAt([0x0123456789ab])();
+  assert.match(id, /^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(timeOfUuidV7(id), 0x0123456789ab);
+  assert.ok(isUuid(id));
+});
+
+test('ids rise within one millisecond', () => {
+  const next = sourceAt([1_700_000_000_000]);
+  const ids = Array.from({ length: 20_000 }, next);
+  assert.deepEqual(ids, ids.toSorted());
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('ids rise when the clock steps back', () => {
+  const next = sourceAt([2000, 1000, 1500, 2000, 2001]);
+  const ids = Array.from({ length: 5 }, next);
+  assert.deepEqual(ids, ids.toSorted());
+});
+
+test('what is not a lower-case UUID is told from one', () => {
+  const good = '0190b2e0-7c3e-7abc-8def-0123456789ab';
+  assert.ok(isUuid(good));
+  for (const bad of [good.toUpperCase(), good.slice(1), `${good}0`, good.replace('-', '_'), '']) {
+    assert.ok(!isUuid(bad), bad);
+  }
+});

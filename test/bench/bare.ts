@@ -1,0 +1,131 @@
+/**
+ * The bare programs we measure ourselves against: node:http and nothing else, doing the least that
+ * answers the request. argv[2] names which. They are never made slower than they can be.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as http from 'node:http';
+import { join } from 'node:path';
+
+type Listener = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+const programs: Readonly<Record<string, () => Listener>> = {
+  'get-one': getOne,
+  'get-all': getOne,
+  'durable': durable,
+  'hook': hook,
+  'forward': forward,
+  'sink': sink,
+};
+
+/** One cached buffer, whatever is asked, and no header but its length. */
+function getOne(): Listener {
+  const body = fs.readFileSync(process.env['BODY_PATH'] ?? '');
+  const headers = { 'Content-Length': body.length };
+  return (_request, response) => {
+    response.writeHead(200, headers);
+    response.end(body);
+  };
+}
+
+/** Append and group commit: what arrives while a batch syncs is the next batch. */
+function durable(): Listener {
+  const folder = process.env['BENCH_DIRECTORY'] ?? '';
+  const descriptor = fs.openSync(join(folder, 'journal.ndjson'), 'a', 0o600);
+  let waiting: { readonly line: Buffer; readonly done: () => void }[] = [];
+  let isBusy = false;
+  const commit = (): void => {
+    if (isBusy || waiting.length === 0) return;
+    isBusy = true;
+    const batch = waiting;
+    waiting = [];
+    const bytes = Buffer.concat(batch.map(({ line }) => line));
+    fs.write(descriptor, bytes, (error) => {
+      if (error) throw error;
+      fs.fdatasync(descriptor, (syncError) => {
+        if (syncError) throw syncError;
+        isBusy = false;
+        for (const { done } of batch) done();
+        setImmediate(commit);
+      });
+    });
+  };
+  const newline = Buffer.from('\n');
+  return (request, response) => withBody(request, (body) => {
+    const done = (): void => {
+      response.writeHead(201, { 'Content-Length': body.length });
+      response.end(body);
+    };
+    waiting.push({ line: Buffer.concat([body, newline]), done });
+    setImmediate(commit);
+  });
+}
+
+/** Verifies the signature with createHmac and answers; looks at nothing else. */
+function hook(): Listener {
+  const answer = Buffer.from('{"success":true,"message":"","data":{}}');
+  return (request, response) => withBody(request, (body) => {
+    const status = isSigned(request, body) ? 200 : 401;
+    response.writeHead(status, { 'Content-Length': answer.length });
+    response.end(answer);
+  });
+}
+
+/** Verifies the signature and forwards the bytes with http.request and a keep-alive Agent. */
+function forward(): Listener {
+  const answer = Buffer.from('{"success":true,"message":"","data":{"statusCode":200}}');
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+  const target = { host: '127.0.0.1', port: Number(process.env['TARGET_PORT']), method: 'POST' };
+  return (request, response) => withBody(request, (body) => {
+    if (!isSigned(request, body)) {
+      response.writeHead(401).end();
+      return;
+    }
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+    const outgoing = http.request({ ...target, agent, path: '/', headers }, (upstream) => {
+      upstream.resume();
+      upstream.on('end', () => {
+        response.writeHead(200, { 'Content-Length': answer.length });
+        response.end(answer);
+      });
+    });
+    outgoing.end(body);
+  });
+}
+
+/** A target that takes everything. */
+function sink(): Listener {
+  return (request, response) => {
+    request.resume();
+    request.on('end', () => {
+      response.writeHead(200, { 'Content-Length': 0 });
+      response.end();
+    });
+  };
+}
+
+function isSigned(request: http.IncomingMessage, body: Buffer): boolean {
+  const expected = Buffer.from(`sha256=${
+    createHmac('sha256', process.env['SECRET'] ?? '').update(body).digest('hex')}`);
+  const given = Buffer.from(String(request.headers['x-signature']));
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function withBody(request: http.IncomingMessage, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const [only] = chunks;
+    done(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+  });
+}
+
+const program = programs[process.argv[2] ?? ''];
+if (program === undefined) throw new Error(`one of ${Object.keys(programs).join(', ')}`);
+const server = http.createServer(program());
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  process.stdout.write(`listening on http://127.0.0.1:${port}\n`);
+});
+process.on('SIGTERM', () => process.exit(0));

@@ -1,0 +1,178 @@
+/**
+ * Runs contestants side by side: rounds alternate, so that a machine whose speed drifts disturbs
+ * all alike; each is pinned to core 0 and the load to core 1 where `taskset` exists. Prints medians
+ * and ratios against the first contestant, the bare program. Never decides a test.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LoadPlan, LoadResult } from './load.ts';
+
+export type Contestant = {
+  readonly name: string;
+  /** Arguments for node; must print a line ending in `:<port>` or a URL once it listens. */
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Raw requests, when they differ from the scenario's. */
+  readonly requests?: (port: number) => readonly string[] | Promise<readonly string[]>;
+};
+
+export type Scenario = {
+  readonly title: string;
+  readonly target: string;
+  readonly contestants: readonly Contestant[];
+  readonly connections: number;
+  readonly expectedStatus: number;
+  readonly rounds?: number;
+  readonly durationMs?: number;
+};
+
+export type Running = { readonly port: number; readonly child: ChildProcess };
+
+const HERE = import.meta.dirname;
+const CLOCK_TICKS_PER_SECOND = 100;
+const START_MS_MAX = 120_000;
+const hasTaskset = spawnSync('taskset', ['-V']).status === 0;
+
+type Sample = LoadResult & { readonly cpuMicros: number };
+
+/** Measures every contestant `rounds` times in turn and prints a table of medians and ratios. */
+export async function compare(scenario: Scenario): Promise<void> {
+  const { contestants, rounds = 3 } = scenario;
+  const samples = new Map<Contestant, Sample[]>(contestants.map((one) => [one, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contestant of contestants) {
+      samples.get(contestant)?.push(await measure(scenario, contestant));
+    }
+  }
+  printTable(scenario, samples);
+}
+
+async function measure(scenario: Scenario, contestant: Contestant): Promise<Sample> {
+  const server = await start(contestant.command, contestant.environment);
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
+  try {
+    const requestsPath = join(folder, 'requests.json');
+    const requests = await contestant.requests?.(server.port) ?? [];
+    writeFileSync(requestsPath, JSON.stringify(requests));
+    return await load(server, {
+      port: server.port,
+      connections: scenario.connections,
+      warmupMs: 1000,
+      durationMs: scenario.durationMs ?? 3000,
+      requestsPath,
+      expectedStatus: scenario.expectedStatus,
+    });
+  } finally {
+    await stop(server);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Starts `node …command` on core 0 and waits until it says where it listens. */
+export async function start(
+  command: readonly string[], environment: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const child = spawnPinned(0, command, environment);
+  const line = await firstLine(child, START_MS_MAX);
+  const port = Number(/:(\d+)\/?\s*$/.exec(line)?.[1]);
+  if (!Number.isInteger(port)) throw new Error(`no port in ${JSON.stringify(line)}`);
+  return { port, child };
+}
+
+export async function stop(server: Running): Promise<void> {
+  if (server.child.exitCode !== null) return;
+  const exited = once(server.child, 'exit');
+  server.child.kill('SIGTERM');
+  await exited;
+}
+
+async function load(server: Running, plan: LoadPlan): Promise<Sample> {
+  const child = spawnPinned(1, ['--import', 'tsx', join(HERE, 'load.ts'), JSON.stringify(plan)]);
+  let output = '';
+  let cpuAtStart = 0;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    if (cpuAtStart === 0) cpuAtStart = cpuSeconds(server.child.pid);
+  });
+  await once(child, 'close');
+  const cpuAtEnd = cpuSeconds(server.child.pid);
+  const result: LoadResult = JSON.parse(output.trim().split('\n').at(-1) ?? '');
+  if (result.wrong > 0) throw new Error(`${result.wrong} wrong answers`);
+  const cpuMicros = (cpuAtEnd - cpuAtStart) * 1e6 / Math.max(1, result.requests);
+  return { ...result, cpuMicros };
+}
+
+export function spawnPinned(
+  core: number, command: readonly string[], environment: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  const node = [process.execPath, ...command];
+  const [program = '', ...rest] = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
+  return spawn(program, rest, {
+    stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...environment },
+  });
+}
+
+function firstLine(child: ChildProcess, waitMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(() => reject(new Error('the server did not start')), waitMs);
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const end = text.indexOf('\n');
+      if (end < 0) return;
+      clearTimeout(timer);
+      resolve(text.slice(0, end));
+    });
+  });
+}
+
+/** User and system time of a process in seconds, all its threads together. */
+export function cpuSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+}
+
+/** Resident memory of a process in bytes. */
+export function residentBytes(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+}
+
+function printTable(scenario: Scenario, samples: ReadonlyMap<Contestant, readonly Sample[]>): void {
+  const [bare] = samples.values();
+  const base = median((bare ?? []).map((sample) => sample.perSecond));
+  const baseCpu = median((bare ?? []).map((sample) => sample.cpuMicros));
+  heading(scenario.title, scenario.target);
+  print('| what | requests/s (min – max) | ratio | CPU µs | CPU ratio | p50 ms | p99 ms |');
+  print('|---|---:|---:|---:|---:|---:|---:|');
+  for (const [{ name }, rows] of samples) {
+    const rates = rows.map((row) => row.perSecond);
+    const cpu = median(rows.map((row) => row.cpuMicros));
+    print(`| ${name} | ${whole(median(rates))} (${whole(Math.min(...rates))} – `
+      + `${whole(Math.max(...rates))}) | ${(median(rates) / base).toFixed(2)} | ${cpu.toFixed(1)} `
+      + `| ${(baseCpu / cpu).toFixed(2)} | ${median(rows.map((row) => row.p50Ms)).toFixed(2)} `
+      + `| ${median(rows.map((row) => row.p99Ms)).toFixed(2)} |`);
+  }
+}
+
+export function heading(title: string, target: string): void {
+  print(`\n## ${title}\n\nTo reach: ${target}\n`);
+}
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,23 @@
+/** `npm run bench [-- scenario …]`: runs the named scenarios, or all, and prints their ratios. */
+import { cpus, release } from 'node:os';
+import { durablePost, getAll, getOne } from './catalog.ts';
+import { print } from './harness.ts';
+import { million } from './million.ts';
+
+const scenarios: Readonly<Record<string, () => Promise<void>>> = {
+  'get-one': getOne,
+  'get-all': getAll,
+  'durable-post': durablePost,
+  'million': million,
+};
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(scenarios, name));
+if (unknown.length > 0) {
+  process.stderr.write(`no scenario ${unknown.join(', ')}: ${Object.keys(scenarios).join(', ')}\n`);
+  process.exit(2);
+}
+print(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, ${release()}`);
+for (const [name, run] of Object.entries(scenarios)) {
+  if (named.length === 0 || named.includes(name)) await run();
+}

@@ -163,7 +163,8 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
   ['a bad host', fromFile({ server: { host: '300.0.0.1' } }), /an IP address or a host name/],
   ['a base URI with a query', fromFile({ server: { baseUri: 'http://a/?b' } }), /baseUri/],
   ['an origin with a path', fromFile({ server: { corsOrigins: ['https://a.test/x'] } }), /origin/],
-  ['a lower-case method', fromFile({ incoming: { defaultAllowedMethods: ['post'] } }), /upper case/],
+  ['a lower-case method', fromFile({ incoming: { defaultAllowedMethods: ['post'] } }),
+    /must be a list in which each is a method in upper case/],
   ['a near log level', fromFile({ log: { level: 'warn' } }), /did you mean `warning`\?/],
   ['a certificate without its key', fromFile({ server: { tlsCert: 'a.pem' } }),
     /`server\.tlsCert` \(from the\.json\) needs `server\.tlsKey` as well/],
@@ -184,7 +185,7 @@ test('no message holds a token or a proxy\'s password', () => {
     fromFile({ server: { apiToken: planted } }), fromFile({ http: { proxy: `u:${planted}@h` } }),
   ];
   for (const source of sources) {
-    assert.throws(() => loadSettings(source), (thrown: unknown) => !String(thrown).includes(planted));
+    assert.throws(() => loadSettings(source), (error: Error) => !error.message.includes(planted));
   }
   const shown = SETTING_ROWS.filter((row) => row.isSecret).map((row) =>
     shownValue(row, row.name === 'http.proxy' ? 'http://u:planted@h:1' : 'planted'));

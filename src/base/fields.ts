@@ -12,6 +12,9 @@ import type {
 
 // A body of a thousand mistakes is answered with the first hundred.
 const ERRORS_MAX = 100;
+// No member has a longer name; comparing a long one letter by letter would only cost time.
+const HINTED_NAME_MAX = 64;
+const NOT_BLANK = /\S/;
 
 /**
  * `value` as the table wants it: canonical strings, defaults filled in, read-only members dropped,
@@ -19,9 +22,16 @@ const ERRORS_MAX = 100;
  */
 export function parseObject(schema: ObjectSchema, value: unknown): JsonObject {
   const errors: FieldError[] = [];
-  const parsed = readObject(schema, value, '', errors);
+  const parsed = readObjectInto(schema, value, errors);
   if (errors.length > 0 || parsed === undefined) throw invalid(errors);
   return parsed;
+}
+
+/** Like `parseObject`, but adds what is wrong to `errors`; undefined when nothing can be kept. */
+export function readObjectInto(
+  schema: ObjectSchema, value: unknown, errors: FieldError[],
+): JsonObject | undefined {
+  return readObject(schema, value, { steps: [], errors });
 }
 
 /** The `invalid` error for a list of broken rules. */
@@ -42,129 +52,136 @@ export function pointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-type Errors = FieldError[];
+/** Where the reader is. Pointers are made from the steps only for what is wrong. */
+type Place = { readonly steps: (string | number)[]; readonly errors: FieldError[] };
 
-function readValue(
-  schema: Schema, value: unknown, pointer: string, errors: Errors,
-): JsonValue | undefined {
+function readValue(schema: Schema, value: unknown, place: Place): JsonValue | undefined {
   switch (schema.kind) {
-    case 'string': return readString(schema, value, pointer, errors);
+    case 'string': return readString(schema, value, place);
     case 'integer': {
       const { minimum, maximum } = schema;
       if (Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum) {
         return value as number;
       }
-      return fail(errors, pointer, `must be an integer from ${minimum} to ${maximum}`);
+      return fail(place, `must be an integer from ${minimum} to ${maximum}`);
     }
     case 'boolean':
-      if (typeof value === 'boolean') return value;
-      return fail(errors, pointer, 'must be true or false');
-    case 'array': return readArray(schema, value, pointer, errors);
-    case 'object': return readObject(schema, value, pointer, errors);
-    case 'json': return readJson(schema, value, pointer, errors);
+      return typeof value === 'boolean' ? value : fail(place, 'must be true or false');
+    case 'array': return readArray(schema, value, place);
+    case 'object': return readObject(schema, value, place);
+    case 'json': return readJson(schema, value, place);
   }
 }
 
-function readString(
-  schema: StringSchema, value: unknown, pointer: string, errors: Errors,
-): string | undefined {
-  if (typeof value !== 'string') return fail(errors, pointer, 'must be a string');
-  if (!value.isWellFormed()) return fail(errors, pointer, 'must not hold a lone surrogate');
-  const { minLength = 0, maxLength = Infinity } = schema;
-  if (isLongerThan(value, maxLength)) {
-    return fail(errors, pointer, `must be at most ${maxLength} characters`);
+function readString(schema: StringSchema, value: unknown, place: Place): string | undefined {
+  if (typeof value !== 'string') {
+    const hint = typeof value === 'number' ? schema.numberHint : undefined;
+    return fail(place, `must be a string, not ${typeName(value)}${hint ? `: ${hint}` : ''}`);
+  }
+  if (!value.isWellFormed()) return fail(place, 'must not hold a lone surrogate');
+  const { minLength = 0, maxLength } = schema;
+  if (maxLength !== undefined && isLongerThan(value, maxLength)) {
+    return fail(place, `must be at most ${maxLength} characters`);
   }
   if (minLength > 0 && !isLongerThan(value, minLength - 1)) {
-    const detail = minLength === 1
-      ? 'must not be empty' : `must be at least ${minLength} characters`;
-    return fail(errors, pointer, detail);
+    return fail(place, minLength === 1
+      ? 'must not be empty' : `must be at least ${minLength} characters`);
   }
-  if (schema.isNotBlank === true && value.trim() === '') {
-    return fail(errors, pointer, 'must not be blank');
+  if (schema.isNotBlank === true && !NOT_BLANK.test(value)) {
+    return fail(place, 'must not be blank');
   }
   if (schema.values !== undefined && !schema.values.includes(value)) {
-    return fail(errors, pointer, `must be one of ${schema.values.join(', ')}`);
+    const near = value.length > HINTED_NAME_MAX ? null : nearest(value, schema.values);
+    const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+    return fail(place, `must be one of ${schema.values.join(', ')}${hint}`);
   }
   const canonical = schema.pattern === undefined || schema.pattern.test(value)
     ? schema.canonical?.(value) : null;
-  if (canonical === null) return fail(errors, pointer, `must be ${schema.description}`);
+  if (canonical === null) {
+    return fail(place, schema.explain?.(value) ?? `must be ${schema.description}`);
+  }
   return canonical ?? value;
 }
 
-function readArray(
-  schema: ArraySchema, value: unknown, pointer: string, errors: Errors,
-): JsonValue | undefined {
-  if (!Array.isArray(value)) return fail(errors, pointer, 'must be an array');
+function readArray(schema: ArraySchema, value: unknown, place: Place): JsonValue | undefined {
+  if (!Array.isArray(value)) return fail(place, `must be an array, not ${typeName(value)}`);
   if (value.length > schema.maxItems) {
-    return fail(errors, pointer, `must have at most ${schema.maxItems} items`);
+    return fail(place, `must have at most ${schema.maxItems} items, not ${value.length}`);
   }
   const items: JsonValue[] = [];
-  for (const [index, item] of value.entries()) {
-    const parsed = readValue(schema.items, item, `${pointer}/${index}`, errors);
-    if (parsed === undefined) continue;
-    if (schema.isUnique === true && items.includes(parsed)) {
-      fail(errors, `${pointer}/${index}`, 'must not stand twice');
+  for (let index = 0; index < value.length; index += 1) {
+    place.steps.push(index);
+    const parsed = readValue(schema.items, value[index], place);
+    if (parsed !== undefined) {
+      if (schema.isUnique === true && items.includes(parsed)) fail(place, 'must not stand twice');
+      items.push(parsed);
     }
-    items.push(parsed);
+    place.steps.pop();
   }
   return items;
 }
 
-function readObject(
-  schema: ObjectSchema, value: unknown, pointer: string, errors: Errors,
-): JsonObject | undefined {
-  if (!isJsonObject(value)) return fail(errors, pointer, 'must be a JSON object');
+function readObject(schema: ObjectSchema, value: unknown, place: Place): JsonObject | undefined {
+  if (!isJsonObject(value)) return fail(place, `must be a JSON object, not ${typeName(value)}`);
   const { members } = schema;
+  const { errors } = place;
   const countBefore = errors.length;
-  for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(members, name)) failUnknown(errors, pointer, name, members);
-  }
   const parsed: Record<string, JsonValue> = {};
+  failUnknownMembers(Object.keys(value), members, place);
   let isEmpty = true;
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
-    const read = readMember(member, name, value, pointer, errors);
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const read = readMember(member, name, given, place);
     if (read === undefined) continue;
     parsed[name] = read;
     isEmpty = false;
   }
-  if (schema.isNotEmpty === true && isEmpty && errors.length === countBefore) {
-    return fail(errors, pointer, 'must have at least one member');
+  const isSound = errors.length === countBefore;
+  if (isSound && isEmpty && schema.isNotEmpty === true) {
+    return fail(place, 'must have at least one member');
   }
-  if (schema.check !== undefined && errors.length === countBefore) {
-    for (const error of schema.check(parsed)) fail(errors, pointer + error.pointer, error.detail);
+  if (isSound && schema.check !== undefined) {
+    for (const { pointer, detail } of schema.check(parsed)) fail(place, detail, pointer);
   }
   return parsed;
 }
 
 function readMember(
-  member: Member, name: string, value: JsonObject, pointer: string, errors: Errors,
+  member: Member, name: string, given: unknown, place: Place,
 ): JsonValue | undefined {
-  const given = Object.hasOwn(value, name) ? value[name] : undefined;
   if (member.readOnly === 'ignored') return undefined;
   if (given === undefined || given === null) {
-    if (member.isRequired === true) fail(errors, pointer + pointerStep(name), 'is required');
+    if (member.isRequired === true) fail(place, 'is required', pointerStep(name));
     return member.default;
   }
-  if (member.readOnly === 'echo') return given;
-  return readValue(member.schema, given, pointer + pointerStep(name), errors);
+  if (member.readOnly === 'echo') return given as JsonValue;
+  place.steps.push(name);
+  const read = readValue(member.schema, given, place);
+  place.steps.pop();
+  return read;
 }
 
-function readJson(
-  schema: JsonSchema, value: unknown, pointer: string, errors: Errors,
-): JsonValue | undefined {
+function readJson(schema: JsonSchema, value: unknown, place: Place): JsonValue | undefined {
   if (schema.isObject && !isJsonObject(value)) {
-    return fail(errors, pointer, 'must be a JSON object');
+    return fail(place, `must be a JSON object, not ${typeName(value)}`);
   }
-  const problem = findJsonProblem(value, pointer, schema.depthMax);
-  if (problem !== null) return fail(errors, problem.pointer, problem.detail);
+  // The size comes first, so that the walk below is short whatever the body holds.
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > schema.bytesMax) {
-    return fail(errors, pointer, `must be at most ${schema.bytesMax} bytes of JSON, not ${bytes}`);
+    return fail(place, `must be at most ${schema.bytesMax} bytes of JSON, not ${bytes}`);
+  }
+  const problem = findJsonProblem(value, '', schema.depthMax);
+  if (problem !== null) {
+    const detail = problem.detail === TOO_DEEP
+      ? `is nested deeper than ${schema.depthMax} levels` : problem.detail;
+    return fail(place, detail, problem.pointer);
   }
   return value as JsonValue;
 }
+
+const TOO_DEEP = 'too deep';
 
 function findJsonProblem(value: unknown, pointer: string, depthLeft: number): FieldError | null {
   if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -174,27 +191,38 @@ function findJsonProblem(value: unknown, pointer: string, depthLeft: number): Fi
     return { pointer, detail: 'must not hold a lone surrogate' };
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depthLeft === 0) return { pointer, detail: 'is nested too deep' };
+  if (depthLeft === 0) return { pointer, detail: TOO_DEEP };
   for (const [name, member] of Object.entries(value)) {
-    const place = pointer + pointerStep(name);
     if (!name.isWellFormed()) return { pointer, detail: 'has a name with a lone surrogate' };
-    const problem = findJsonProblem(member, place, depthLeft - 1);
+    const problem = findJsonProblem(member, pointer + pointerStep(name), depthLeft - 1);
     if (problem !== null) return problem;
   }
   return null;
 }
 
-function fail(errors: Errors, pointer: string, detail: string): undefined {
-  errors.push({ pointer, detail });
+/** Reports `detail` at the reader's place, or at `below` from there. */
+function fail(place: Place, detail: string, below = ''): undefined {
+  if (place.errors.length >= ERRORS_MAX) return undefined;
+  place.errors.push({ pointer: place.steps.map(pointerStep).join('') + below, detail });
   return undefined;
 }
 
-function failUnknown(
-  errors: Errors, pointer: string, name: string, members: Readonly<Record<string, Member>>,
+function failUnknownMembers(
+  names: readonly string[], members: Readonly<Record<string, Member>>, place: Place,
 ): void {
-  const near = nearest(name, Object.keys(members));
-  const hint = near === null ? '' : `: did you mean \`${near}\`?`;
-  fail(errors, pointer + pointerStep(name), `is not a known member${hint}`);
+  for (const name of names) {
+    if (place.errors.length >= ERRORS_MAX) return;
+    if (Object.hasOwn(members, name)) continue;
+    const near = name.length > HINTED_NAME_MAX ? null : nearest(name, Object.keys(members));
+    const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+    fail(place, `is not a known member${hint}`, pointerStep(name));
+  }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 // Code points are at most as many as UTF-16 units, so most strings need no count.

@@ -20,6 +20,10 @@ export type StringSchema = {
   readonly description?: string;
   /** The stored form of the value, or null when it is not acceptable. */
   readonly canonical?: (value: string) => string | null;
+  /** Why `pattern` or `canonical` refused the value, where that says more than `description`. */
+  readonly explain?: (value: string) => string;
+  /** Why a JSON number will not do: "must be a string, not a number: <this>". */
+  readonly numberHint?: string;
   /** JSON Schema `format`, for publication only. */
   readonly format?: string;
 };

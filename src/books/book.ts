@@ -1,0 +1,211 @@
+/**
+ * The model of the catalog: Book, Author and Address as tables, in the order in which members are
+ * stored. Names are schema.org's (Book, Person, PostalAddress), with `title` for its `name`.
+ */
+import { parseObject } from '../base/fields.ts';
+import type { JsonObject, ObjectSchema, StringSchema } from '../base/schema.ts';
+import { explainCountry, parseCountry } from './country.ts';
+import { explainIsbn, parseIsbn } from './isbn.ts';
+import { explainPartialDate, isBefore, parsePartialDate } from './partial-date.ts';
+
+export type Book = BookFields & {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** A book as callers send it. */
+export type BookInput = Omit<BookFields, 'authors'> & { readonly authors?: readonly Author[] };
+
+export type BookFields = {
+  readonly title: string;
+  readonly subtitle?: string;
+  readonly authors: readonly Author[];
+  /** 13 digits when stored. */
+  readonly isbn?: string;
+  readonly publisher?: string;
+  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
+  readonly datePublished?: string;
+  /** BCP 47. */
+  readonly inLanguage?: string;
+  readonly numberOfPages?: number;
+  readonly bookEdition?: string;
+  readonly bookFormat?: (typeof BOOK_FORMATS)[number];
+  readonly keywords?: readonly string[];
+  readonly description?: string;
+  readonly url?: string;
+  readonly image?: string;
+  readonly metadata?: JsonObject;
+};
+
+export type Author = {
+  readonly name: string;
+  readonly givenName?: string;
+  readonly familyName?: string;
+  readonly birthDate?: string;
+  readonly deathDate?: string;
+  readonly url?: string;
+  readonly address?: Address;
+};
+
+export type Address = {
+  readonly streetAddress?: string;
+  readonly addressLocality?: string;
+  readonly addressRegion?: string;
+  readonly postalCode?: string;
+  readonly addressCountry?: string;
+};
+
+export const BOOK_FORMATS =
+  ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
+
+export const isbnSchema: StringSchema = {
+  kind: 'string',
+  description: 'an ISBN-10 or ISBN-13; hyphens and spaces are allowed',
+  canonical: parseIsbn,
+  explain: explainIsbn,
+  numberHint: 'leading zeros would be lost',
+};
+
+export const partialDateSchema: StringSchema = {
+  kind: 'string',
+  description: 'a date as YYYY, YYYY-MM or YYYY-MM-DD',
+  canonical: parsePartialDate,
+  explain: explainPartialDate,
+  numberHint: 'write the year in quotes',
+};
+
+export const languageSchema: StringSchema = {
+  kind: 'string',
+  description: 'a BCP 47 language tag, such as en or pt-BR',
+  canonical: parseLanguage,
+};
+
+const urlSchema: StringSchema = {
+  kind: 'string', maxLength: 2048, format: 'uri',
+  description: 'an absolute http or https URL',
+  canonical: parseHttpUrl,
+};
+
+const timestampSchema: StringSchema = {
+  kind: 'string', format: 'date-time', description: 'an RFC 3339 time in UTC, with milliseconds',
+};
+
+const addressSchema: ObjectSchema = {
+  kind: 'object', name: 'Address', isNotEmpty: true,
+  members: {
+    streetAddress: { schema: { kind: 'string', maxLength: 300 } },
+    addressLocality: { schema: { kind: 'string', maxLength: 150 } },
+    addressRegion: { schema: { kind: 'string', maxLength: 150 } },
+    postalCode: {
+      schema: { kind: 'string', maxLength: 20, numberHint: 'leading zeros would be lost' },
+    },
+    addressCountry: {
+      schema: {
+        kind: 'string', description: 'an ISO 3166-1 alpha-2 country code, in upper case',
+        canonical: parseCountry, explain: explainCountry,
+      },
+    },
+  },
+};
+
+const authorSchema: ObjectSchema = {
+  kind: 'object', name: 'Author',
+  members: {
+    name: {
+      isRequired: true,
+      schema: { kind: 'string', minLength: 1, maxLength: 300, isNotBlank: true },
+    },
+    givenName: { schema: { kind: 'string', maxLength: 150 } },
+    familyName: { schema: { kind: 'string', maxLength: 150 } },
+    birthDate: { schema: partialDateSchema },
+    deathDate: { schema: partialDateSchema, description: 'Not before the birth.' },
+    url: { schema: urlSchema },
+    address: { schema: addressSchema },
+  },
+  check: ({ birthDate, deathDate }) =>
+    typeof birthDate === 'string' && typeof deathDate === 'string' && isBefore(deathDate, birthDate)
+      ? [{ pointer: '/deathDate', detail: `must not be before the birth (${birthDate})` }] : [],
+};
+
+export const bookSchema: ObjectSchema = {
+  kind: 'object', name: 'Book',
+  members: {
+    id: {
+      readOnly: 'echo', description: 'Assigned by the service: a UUIDv7, so ids sort by creation.',
+      schema: { kind: 'string', format: 'uuid' },
+    },
+    createdAt: { readOnly: 'ignored', schema: timestampSchema },
+    updatedAt: { readOnly: 'ignored', schema: timestampSchema },
+    title: {
+      isRequired: true,
+      schema: { kind: 'string', minLength: 1, maxLength: 1000, isNotBlank: true },
+    },
+    subtitle: { schema: { kind: 'string', maxLength: 1000 } },
+    authors: {
+      default: [], description: 'In order.',
+      schema: { kind: 'array', maxItems: 100, items: authorSchema },
+    },
+    isbn: { schema: isbnSchema, description: 'Stored as 13 digits. Not unique.' },
+    publisher: { schema: { kind: 'string', maxLength: 500 } },
+    datePublished: { schema: partialDateSchema },
+    inLanguage: { schema: languageSchema, description: 'Stored in its canonical form.' },
+    numberOfPages: { schema: { kind: 'integer', minimum: 1, maximum: 100_000 } },
+    bookEdition: { schema: { kind: 'string', maxLength: 100 } },
+    bookFormat: { schema: { kind: 'string', values: BOOK_FORMATS } },
+    keywords: {
+      schema: {
+        kind: 'array', maxItems: 100, isUnique: true,
+        items: { kind: 'string', minLength: 1, maxLength: 200 },
+      },
+    },
+    description: { schema: { kind: 'string', maxLength: 20_000 } },
+    url: { schema: urlSchema },
+    image: { schema: urlSchema },
+    metadata: {
+      description: "The caller's own data: at most 16 KiB of JSON and 8 levels.",
+      schema: { kind: 'json', isObject: true, bytesMax: 16_384, depthMax: 8 },
+    },
+  },
+};
+
+/** The fields of a book from a request body; `id` is kept as it came. Throws `invalid`. */
+export function parseBook(value: unknown): JsonObject {
+  return parseObject(bookSchema, value);
+}
+
+/** The stored bytes of a book as an object. They were validated when they were stored. */
+export function decodeBook(bytes: Buffer): Book {
+  return JSON.parse(bytes.toString()) as Book;
+}
+
+// Canonicalising costs about 1 µs, and a catalog has few languages.
+const LANGUAGES_KEPT_MAX = 512;
+const LANGUAGE_LENGTH_KEPT_MAX = 35;
+const canonicalLanguages = new Map<string, string>();
+
+/** The canonical form of a BCP 47 language tag, or null when it is not well-formed. */
+export function parseLanguage(tag: string): string | null {
+  const known = canonicalLanguages.get(tag);
+  if (known !== undefined) return known;
+  const canonical = canonicalLanguage(tag);
+  if (canonical !== null && tag.length <= LANGUAGE_LENGTH_KEPT_MAX
+    && canonicalLanguages.size < LANGUAGES_KEPT_MAX) canonicalLanguages.set(tag, canonical);
+  return canonical;
+}
+
+function canonicalLanguage(tag: string): string | null {
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+// The URL parser mends white space, control characters and backslashes; a stored URL has none.
+const HTTP_URL = /^https?:\/\/[^/?#\s\\][^\s\\\p{Cc}]*$/iu;
+
+/** The URL as given, or null when it is not an absolute http or https URL. */
+export function parseHttpUrl(text: string): string | null {
+  return HTTP_URL.test(text) && URL.canParse(text) ? text : null;
+}

@@ -1,0 +1,39 @@
+/**
+ * Dates as precise as they are known: `YYYY`, `YYYY-MM` or `YYYY-MM-DD` (ISO 8601, proleptic
+ * Gregorian calendar, years 0001 to 9999). Pure. As text they sort in time within one precision.
+ */
+
+const PARTIAL_DATE = /^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?$/;
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** The date as given, or null when it is not one, or never was. */
+export function parsePartialDate(text: string): string | null {
+  const match = PARTIAL_DATE.exec(text);
+  if (match === null) return null;
+  const year = Number(match[1]);
+  const month = match[2] === undefined ? 1 : Number(match[2]);
+  const day = match[3] === undefined ? 1 : Number(match[3]);
+  return isRealDate(year, month, day) ? text : null;
+}
+
+/** Why `parsePartialDate` gives null for `text`, as a sentence fragment. */
+export function explainPartialDate(text: string): string {
+  const form = 'must be a date as YYYY, YYYY-MM or YYYY-MM-DD';
+  return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : form;
+}
+
+export function isRealDate(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeapYear ? 29 : MONTH_DAYS[month - 1] ?? 0;
+  return day <= days;
+}
+
+/**
+ * Whether `left` is surely earlier than `right`: they are compared in what both tell, so that 1960
+ * is not before 1960-05.
+ */
+export function isBefore(left: string, right: string): boolean {
+  const length = Math.min(left.length, right.length);
+  return left.slice(0, length) < right.slice(0, length);
+}

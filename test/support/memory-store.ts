@@ -1,0 +1,205 @@
+/**
+ * A store in memory behind the same port: what is transacted is staged, and committed in the next
+ * turn of the loop, so that tests see staged and committed state apart.
+ */
+import { AppError } from '../../src/base/errors.ts';
+import type {
+  Change, Collection, CollectionSpec, Store, StoredRecord, Transaction, Walk, WalkStart,
+} from '../../src/store/port.ts';
+
+export type MemoryStore = Store & {
+  /** Makes the batch that is staged now, or next, fail. */
+  failNextBatch(error: AppError): void;
+  /** Every committed line: what each transaction staged. */
+  readonly lines: readonly (readonly Operation[])[];
+};
+
+export type Operation = {
+  readonly collection: string; readonly id: string; readonly json: string | null;
+};
+
+type Entry = {
+  readonly operations: readonly Operation[];
+  readonly commit: () => void;
+  readonly reject: (error: Error) => void;
+};
+
+export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore {
+  const collections = new Map(specs.map((spec) => [spec.name, new MemoryCollection(spec)]));
+  const lines: (readonly Operation[])[] = [];
+  let staged: Entry[] = [];
+  let batchError: AppError | null = null;
+
+  const get = (name: string): MemoryCollection => {
+    const collection = collections.get(name);
+    if (collection === undefined) throw new Error(`no collection ${name}`);
+    return collection;
+  };
+  const flush = (): void => {
+    const entries = staged;
+    const error = batchError;
+    staged = [];
+    batchError = null;
+    for (const { operations, commit, reject } of entries) {
+      if (error !== null) {
+        reject(error);
+        continue;
+      }
+      if (operations.length > 0) lines.push(operations);
+      for (const { collection, id, json } of operations) get(collection).apply(id, json);
+      commit();
+    }
+  };
+  return {
+    collection: get,
+    lines,
+    failNextBatch(error) {
+      batchError = error;
+    },
+    transact: (prepare) => new Promise((resolve, reject) => {
+      const operations: Operation[] = [];
+      const before = staged.flatMap((entry) => entry.operations);
+      const result = prepare(transactionOver(get, before, operations));
+      if (staged.length === 0) setImmediate(flush);
+      staged.push({ operations, commit: () => resolve(result), reject });
+    }),
+    failure: null,
+    get statistics() {
+      return {
+        sequence: lines.length, generation: 1, commits: lines.length, transactions: lines.length,
+        journalBytes: 0, isCompacting: false,
+      };
+    },
+    compact: async () => {},
+    close: async () => {},
+  };
+}
+
+function transactionOver(
+  get: (name: string) => MemoryCollection, before: readonly Operation[], operations: Operation[],
+): Transaction {
+  const find = (collection: string, id: string): Buffer | undefined => {
+    const isSame = (operation: Operation): boolean =>
+      operation.collection === collection && operation.id === id;
+    const last = operations.findLast(isSame) ?? before.findLast(isSame);
+    if (last === undefined) return get(collection).find(id)?.bytes;
+    return last.json === null ? undefined : Buffer.from(last.json);
+  };
+  const findUnique = (name: string, member: string, value: string): Buffer | undefined => {
+    const ids = new Set([...get(name).ids, ...before.map(({ id }) => id),
+      ...operations.map(({ id }) => id)]);
+    for (const id of ids) {
+      const bytes = find(name, id);
+      if (bytes !== undefined && memberOf(bytes, member) === value) return bytes;
+    }
+    return undefined;
+  };
+  return {
+    find,
+    findUnique,
+    put(collection, id, json) {
+      const bytes = Buffer.from(json);
+      const { key, unique = [] } = get(collection).spec;
+      if (!json.startsWith(`{"${key}":"${id}"`)) throw new Error(`${json} has not the key ${id}`);
+      for (const member of unique) {
+        const value = memberOf(bytes, member);
+        const holder = value === undefined ? undefined : findUnique(collection, member, value);
+        if (holder !== undefined && memberOf(holder, key) !== id) {
+          throw new AppError('conflict', `${member} ${value} is taken`);
+        }
+      }
+      operations.push({ collection, id, json });
+      return { bytes, headers: undefined };
+    },
+    delete(collection, id) {
+      if (find(collection, id) === undefined) return false;
+      operations.push({ collection, id, json: null });
+      return true;
+    },
+  };
+}
+
+function memberOf(bytes: Buffer, member: string): string | undefined {
+  const value: unknown = JSON.parse(bytes.toString())[member];
+  return typeof value === 'string' ? value : undefined;
+}
+
+class MemoryCollection implements Collection {
+  readonly spec: CollectionSpec;
+  readonly #records: ({ readonly id: string; readonly record: StoredRecord } | undefined)[] = [];
+  readonly #slots = new Map<string, number>();
+  readonly #listeners = new Set<(change: Change) => void>();
+
+  constructor(spec: CollectionSpec) {
+    this.spec = spec;
+  }
+
+  get size(): number { return this.#slots.size; }
+  get slotBound(): number { return this.#records.length; }
+  get ids(): Iterable<string> { return this.#slots.keys(); }
+  get bytesTotal(): number {
+    return this.#records.reduce((sum, entry) => sum + (entry?.record.bytes.length ?? 0), 0);
+  }
+
+  find(id: string): StoredRecord | undefined {
+    return this.#records[this.slotOf(id)]?.record;
+  }
+
+  findUnique(member: string, value: string): StoredRecord | undefined {
+    return this.#records.find((entry) =>
+      entry !== undefined && memberOf(entry.record.bytes, member) === value)?.record;
+  }
+
+  slotOf(id: string): number { return this.#slots.get(id) ?? -1; }
+  bytesAt(slot: number): Buffer | undefined { return this.#records[slot]?.record.bytes; }
+  idAt(slot: number): string | undefined { return this.#records[slot]?.id; }
+
+  compareSlots(left: number, right: number): number {
+    const [first, second] = [this.idAt(left) ?? '', this.idAt(right) ?? ''];
+    if (first === second) return 0;
+    return first < second ? -1 : 1;
+  }
+
+  walk(from: WalkStart = {}): Walk {
+    const isDescending = from.isDescending === true;
+    let after = from.after ?? null;
+    const next = (): number => {
+      const ids = [...this.#slots.keys()].sort();
+      if (isDescending) ids.reverse();
+      const start = after;
+      const id = start === null
+        ? ids[0] : ids.find((candidate) => isDescending ? candidate < start : candidate > start);
+      if (id === undefined) return -1;
+      after = id;
+      return this.slotOf(id);
+    };
+    const nextRuns = (bytesMax: number): readonly Buffer[] => {
+      const runs: Buffer[] = [];
+      for (let bytes = 0; bytes < bytesMax;) {
+        const record = this.bytesAt(next());
+        if (record === undefined) break;
+        runs.push(...runs.length > 0 ? [Buffer.from(',\n')] : [], record);
+        bytes += record.length;
+      }
+      return runs;
+    };
+    return { next, nextRuns };
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  apply(id: string, json: string | null): void {
+    const found = this.slotOf(id);
+    const slot = found === -1 ? this.#records.length : found;
+    const before = this.bytesAt(slot) ?? null;
+    const after = json === null ? null : Buffer.from(json);
+    this.#records[slot] = after === null
+      ? undefined : { id, record: { bytes: after, headers: undefined } };
+    if (after === null) this.#slots.delete(id);
+    else this.#slots.set(id, slot);
+    for (const listener of this.#listeners) listener({ id, slot, before, after });
+  }
+}

@@ -30,10 +30,13 @@ export interface Files {
   sizeOf(descriptor: Descriptor): number;
   rename(from: string, to: string): void;
   unlink(path: string): void;
+  /** In the thread pool: freeing the blocks of a large file can take long. */
+  unlinkAsync(path: string): Promise<void>;
   /** Names in a directory, regular files only (never links), in no order. */
   list(directory: string): string[];
   /** Makes entries of a directory (creations, renames, deletions) durable. */
   syncDirectory(directory: string): void;
+  syncDirectoryAsync(directory: string): Promise<void>;
   makeDirectory(path: string): void;
   exists(path: string): boolean;
 }
@@ -41,6 +44,8 @@ export interface Files {
 const readAsync = promisify(fs.read);
 const writeAsync = promisify(fs.write);
 const datasyncAsync = promisify(fs.fdatasync);
+const syncAsync = promisify(fs.fsync);
+const unlinkAsync = promisify(fs.unlink);
 
 const FLAGS: Readonly<Record<OpenMode, number>> = {
   'read': fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW,
@@ -71,12 +76,21 @@ export function createNodeFiles(owner: { uid: number; gid: number } | null = nul
     sizeOf: (descriptor) => fs.fstatSync(descriptor).size,
     rename: (from, to) => fs.renameSync(from, to),
     unlink: (path) => fs.unlinkSync(path),
+    unlinkAsync: (path) => unlinkAsync(path),
     list: (directory) => fs.readdirSync(directory, { withFileTypes: true })
       .filter((entry) => entry.isFile()).map((entry) => entry.name),
     syncDirectory(directory) {
       const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
       try {
         fs.fsyncSync(descriptor);
+      } finally {
+        fs.closeSync(descriptor);
+      }
+    },
+    async syncDirectoryAsync(directory) {
+      const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
+      try {
+        await syncAsync(descriptor);
       } finally {
         fs.closeSync(descriptor);
       }

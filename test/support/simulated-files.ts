@@ -138,6 +138,11 @@ export class SimulatedFiles implements Files {
     this.#record({ kind: 'unlink', path });
   }
 
+  async unlinkAsync(path: string): Promise<void> {
+    await nextTurn();
+    this.unlink(path);
+  }
+
   list(directory: string): string[] {
     this.#run('list', directory);
     this.#findDirectory(directory);
@@ -151,6 +156,11 @@ export class SimulatedFiles implements Files {
     this.#run('sync-directory', directory);
     this.#findDirectory(directory);
     this.#record({ kind: 'sync-directory', path: directory });
+  }
+
+  async syncDirectoryAsync(directory: string): Promise<void> {
+    await nextTurn();
+    this.syncDirectory(directory);
   }
 
   makeDirectory(path: string): void {

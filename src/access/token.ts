@@ -1,0 +1,90 @@
+/**
+ * An API token as it is stored and shown. Only its SHA-256 is kept: the token itself has 256
+ * random bits, so a fast hash is as good as a slow one, and nobody who reads the data directory
+ * can use it.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import type { JsonObject, ObjectSchema } from '../base/schema.ts';
+
+export type Scope = 'read' | 'write' | 'admin';
+
+export const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
+
+export const TOKEN_MODEL: ObjectSchema = {
+  kind: 'object',
+  name: 'Token',
+  members: {
+    identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'ignored' },
+    createdAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
+    updatedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
+    name: {
+      schema: { kind: 'string', minLength: 1, maxLength: 100, isNotBlank: true },
+      isRequired: true,
+      description: 'what the token is for',
+    },
+    scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true },
+    expiresAt: {
+      schema: {
+        kind: 'string',
+        format: 'date-time',
+        description: 'a date and time such as 2027-01-31T12:00:00Z, or a span such as 30d',
+        canonical: (value) => isDateTime(value) || /^[1-9]\d{0,4}[mhd]$/.test(value) ? value : null,
+      },
+    },
+    lastUsedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
+    revokedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
+  },
+};
+
+/** A stored token. `hash` is absent once it is revoked. */
+export type Token = {
+  readonly identifier: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly expiresAt?: string;
+  readonly lastUsedAt?: string;
+  readonly revokedAt?: string;
+  readonly hash?: string;
+};
+
+const PREFIX = 'hookshelf_';
+const SECRET_BYTES = 32;
+const SPAN_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A new token's text: a prefix that secret scanners can look for, and 256 random bits. */
+export function generateToken(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/** The SHA-256 of a token's text, in hex. */
+export function hashToken(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** When a token asked for at `nowMs` expires, as RFC 3339 UTC. Throws `invalid` for the past. */
+export function expiryOf(expiresAt: string, nowMs: number): string {
+  const span = SPAN_MS[expiresAt.at(-1) ?? ''];
+  const isSpan = span !== undefined && /^\d+[mhd]$/.test(expiresAt);
+  const ms = isSpan ? nowMs + Number(expiresAt.slice(0, -1)) * span : Date.parse(expiresAt);
+  if (ms <= nowMs) {
+    const detail = 'must be in the future';
+    throw new AppError('invalid', `/expiresAt: ${detail}`, {
+      errors: [{ pointer: '/expiresAt', detail }],
+    });
+  }
+  return new Date(ms).toISOString();
+}
+
+/** What is shown of a token: never its hash. */
+export function viewOf(token: Token): JsonObject {
+  const { hash: _, ...view } = token;
+  return view;
+}
+
+function isDateTime(value: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/.test(value)
+    && Number.isFinite(Date.parse(value));
+}

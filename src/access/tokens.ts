@@ -1,0 +1,149 @@
+/**
+ * Stored API tokens. Once one has existed the API stays closed: revoked and expired tokens remain
+ * as records, so that forgetting the last one cannot open what it guarded.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { parseObject } from '../base/fields.ts';
+import type { Logger } from '../base/log.ts';
+import type { JsonObject } from '../base/schema.ts';
+import type { IdSource } from '../base/uuid.ts';
+import type { Change, CollectionSpec, Store } from '../store/port.ts';
+import { TOKEN_MODEL, expiryOf, generateToken, hashToken, viewOf } from './token.ts';
+import type { Scope, Token } from './token.ts';
+
+export const TOKENS: CollectionSpec = { name: 'tokens', key: 'identifier' };
+
+const LAST_USE_EVERY_MS = 60_000;
+const TOKENS_MAX = 1000;
+
+export class Tokens {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #makeId: IdSource;
+  readonly #log: Logger;
+  readonly #byHash = new Map<string, Token>();
+  readonly #stop: () => void;
+
+  constructor(parts: { store: Store; clock: Clock; makeId: IdSource; log: Logger }) {
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#makeId = parts.makeId;
+    this.#log = parts.log;
+    const collection = parts.store.collection(TOKENS.name);
+    for (const token of this.#all()) this.#learn(token);
+    this.#stop = collection.onChange((change) => this.#apply(change));
+  }
+
+  /** Whether a token has ever been made. */
+  get hasExisted(): boolean {
+    return this.#store.collection(TOKENS.name).size > 0;
+  }
+
+  /** The scope of a token that is known, not revoked and not expired; else null. */
+  verify(text: string): Scope | null {
+    const hash = hashToken(text);
+    const token = this.#byHash.get(hash);
+    if (token?.hash === undefined) return null;
+    if (!timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
+    const nowMs = this.#clock.now();
+    if (token.expiresAt !== undefined && Date.parse(token.expiresAt) <= nowMs) return null;
+    this.#recordUse(token, nowMs);
+    return token.scope;
+  }
+
+  list(): JsonObject[] {
+    return this.#all().map(viewOf);
+  }
+
+  /** The new token with its text as `token`, which is never shown again. */
+  async create(body: unknown): Promise<JsonObject> {
+    const nowMs = this.#clock.now();
+    const now = new Date(nowMs).toISOString();
+    const { expiresAt, name, scope } = parseObject(TOKEN_MODEL, body);
+    const text = generateToken();
+    const record: JsonObject = {
+      identifier: this.#makeId(),
+      createdAt: now,
+      updatedAt: now,
+      name: String(name),
+      scope: String(scope),
+      ...expiresAt === undefined ? {} : { expiresAt: expiryOf(String(expiresAt), nowMs) },
+      hash: hashToken(text),
+    };
+    const token = parseToken(JSON.stringify(record));
+    if (this.#store.collection(TOKENS.name).size >= TOKENS_MAX) {
+      throw new AppError('conflict', `there are ${TOKENS_MAX} tokens already`);
+    }
+    await this.#store.transact((transaction) => {
+      transaction.put(TOKENS.name, token.identifier, JSON.stringify(token));
+    });
+    return { ...viewOf(token), token: text };
+  }
+
+  /** Ends a token at once; its record stays. Throws `not_found`. */
+  async revoke(identifier: string): Promise<JsonObject> {
+    const now = new Date(this.#clock.now()).toISOString();
+    return this.#store.transact((transaction) => {
+      const bytes = transaction.find(TOKENS.name, identifier);
+      if (bytes === undefined) throw new AppError('not_found', `there is no token ${identifier}`);
+      const { hash: _, ...token } = parseToken(bytes.toString());
+      const revoked = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
+      transaction.put(TOKENS.name, identifier, JSON.stringify(revoked));
+      return viewOf(revoked);
+    });
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #all(): Token[] {
+    const collection = this.#store.collection(TOKENS.name);
+    const walk = collection.walk();
+    const tokens: Token[] = [];
+    for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
+      const bytes = collection.bytesAt(slot);
+      if (bytes !== undefined) tokens.push(parseToken(bytes.toString()));
+    }
+    return tokens;
+  }
+
+  #apply({ before, after }: Change): void {
+    const old = before === null ? null : parseToken(before.toString());
+    if (old?.hash !== undefined) this.#byHash.delete(old.hash);
+    if (after !== null) this.#learn(parseToken(after.toString()));
+  }
+
+  #learn(token: Token): void {
+    if (token.hash !== undefined) this.#byHash.set(token.hash, token);
+  }
+
+  #recordUse(token: Token, nowMs: number): void {
+    const last = token.lastUsedAt === undefined ? 0 : Date.parse(token.lastUsedAt);
+    if (token.hash === undefined || nowMs - last < LAST_USE_EVERY_MS) return;
+    const lastUsedAt = new Date(nowMs).toISOString();
+    // Known at once, so that a burst of requests writes one record.
+    this.#byHash.set(token.hash, { ...token, lastUsedAt });
+    const written = this.#store.transact((transaction) => {
+      const bytes = transaction.find(TOKENS.name, token.identifier);
+      if (bytes === undefined) return;
+      const { hash, ...current } = parseToken(bytes.toString());
+      const used = { ...current, lastUsedAt, ...hash === undefined ? {} : { hash } };
+      transaction.put(TOKENS.name, token.identifier, JSON.stringify(used));
+    });
+    // The use itself is allowed whether or not its time can be written (a full disk, say).
+    written.catch((error: unknown) => {
+      this.#log.warning('the last use of an API token was not recorded', {
+        identifier: token.identifier, error,
+      });
+    });
+  }
+}
+
+// What is stored was checked when it was made.
+function parseToken(json: string): Token {
+  const token: Token = JSON.parse(json);
+  return token;
+}

@@ -25,7 +25,7 @@ export type Operation =
     readonly before: number; readonly failure: Survival | null }
   | { readonly kind: 'rename'; readonly path: string; readonly to: string }
   | { readonly kind: 'unlink'; readonly path: string }
-  | { readonly kind: 'sync-directory'; readonly path: string };
+  | { readonly kind: 'sync-directory'; readonly path: string; readonly before: number };
 
 /** What a crash leaves of unsynced changes; `kept` is a killed process, the rest a lost machine. */
 export type Survival =
@@ -44,6 +44,7 @@ type Node = {
   readonly pending: readonly DataChange[];
 };
 type EntryChange = {
+  readonly index: number;
   readonly directory: string;
   readonly remove: string | null;
   readonly add: { readonly path: string; readonly node: number } | null;
@@ -116,7 +117,7 @@ export class Disk {
       case 'create':
       case 'make-directory':
         this.#nodes.set(operation.node, emptyNode(operation.kind === 'make-directory'));
-        return this.#changeEntry(path, null, { path, node: operation.node });
+        return this.#changeEntry(index, path, null, { path, node: operation.node });
       case 'write':
       case 'truncate':
         return this.#changeData(operation.node, { ...operation, index });
@@ -125,16 +126,12 @@ export class Disk {
       case 'rename': {
         const node = this.find(path) ?? -1;
         assert.ok(!this.node(node).isDirectory, 'directories are not renamed here');
-        return this.#changeEntry(operation.to, path, { path: operation.to, node });
+        return this.#changeEntry(index, operation.to, path, { path: operation.to, node });
       }
       case 'unlink':
-        return this.#changeEntry(path, path, null);
+        return this.#changeEntry(index, path, path, null);
       case 'sync-directory':
-        for (const change of this.#pendingEntries) {
-          if (change.directory === path) applyEntry(this.#durableEntries, change);
-        }
-        this.#pendingEntries = this.#pendingEntries
-          .filter((change) => change.directory !== path);
+        return this.#syncDirectory(path, operation.before);
     }
   }
 
@@ -166,10 +163,21 @@ export class Disk {
     return new Map([...entries].filter(([path]) => !isOrphan(path)));
   }
 
-  #changeEntry(inDirectoryOf: string, remove: string | null, add: EntryChange['add']): void {
-    const change = { directory: dirname(inDirectoryOf), remove, add };
+  #changeEntry(
+    index: number, inDirectoryOf: string, remove: string | null, add: EntryChange['add'],
+  ): void {
+    const change = { index, directory: dirname(inDirectoryOf), remove, add };
     applyEntry(this.#entries, change);
     this.#pendingEntries = [...this.#pendingEntries, change];
+  }
+
+  #syncDirectory(directory: string, before: number): void {
+    const isCovered = (change: EntryChange): boolean =>
+      change.directory === directory && change.index < before;
+    for (const change of this.#pendingEntries.filter(isCovered)) {
+      applyEntry(this.#durableEntries, change);
+    }
+    this.#pendingEntries = this.#pendingEntries.filter((change) => !isCovered(change));
   }
 
   #changeData(number: number, change: DataChange): void {

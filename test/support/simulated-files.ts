@@ -38,6 +38,8 @@ export class SimulatedFiles implements Files {
   /** Asked before every call; null lets it run. */
   onCall: (call: Call) => Fault | null = () => null;
   bytesMax = Infinity;
+  /** Turns of the event loop that an asynchronous call takes. */
+  turnsOf: (kind: CallKind) => number = () => 1;
   #open = new Map<Descriptor, Open>();
   #nextDescriptor = 3;
 
@@ -77,7 +79,7 @@ export class SimulatedFiles implements Files {
   }
 
   async readAsync(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number> {
-    await nextTurn();
+    await this.#turns('read');
     return this.read(descriptor, target, position, true);
   }
 
@@ -98,7 +100,7 @@ export class SimulatedFiles implements Files {
 
   async writeAsync(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number> {
     const given = Buffer.from(source);
-    await nextTurn();
+    await this.#turns('write');
     assert.ok(given.equals(source), 'the bytes of a write under way do not change');
     return this.write(descriptor, source, position, true);
   }
@@ -108,9 +110,8 @@ export class SimulatedFiles implements Files {
   }
 
   async datasyncAsync(descriptor: Descriptor): Promise<void> {
-    // What is written while the sync runs is not covered by it.
     const before = this.history.length;
-    await nextTurn();
+    await this.#turns('datasync');
     this.#datasync(descriptor, before, true);
   }
 
@@ -139,7 +140,7 @@ export class SimulatedFiles implements Files {
   }
 
   async unlinkAsync(path: string): Promise<void> {
-    await nextTurn();
+    await this.#turns('unlink');
     this.unlink(path);
   }
 
@@ -152,15 +153,17 @@ export class SimulatedFiles implements Files {
       .map((path) => path.slice(directory.length + 1));
   }
 
-  syncDirectory(directory: string): void {
-    this.#run('sync-directory', directory);
+  syncDirectory(directory: string, before = this.history.length, isAsync = false): void {
+    this.#run('sync-directory', directory, 0, isAsync);
     this.#findDirectory(directory);
-    this.#record({ kind: 'sync-directory', path: directory });
+    this.#record({ kind: 'sync-directory', path: directory, before });
   }
 
   async syncDirectoryAsync(directory: string): Promise<void> {
-    await nextTurn();
-    this.syncDirectory(directory);
+    // What changes while the sync runs is not covered by it.
+    const before = this.history.length;
+    await this.#turns('sync-directory');
+    this.syncDirectory(directory, before, true);
   }
 
   makeDirectory(path: string): void {
@@ -180,6 +183,14 @@ export class SimulatedFiles implements Files {
     const failure = fault === null ? null : fault.survival ?? { kind: 'dropped' };
     this.#record({ kind: 'datasync', path, node, before, failure });
     if (fault !== null) throw systemError(fault.code ?? 'EIO', 'fdatasync', path);
+  }
+
+  async #turns(kind: CallKind): Promise<void> {
+    for (let turn = this.turnsOf(kind); turn > 0; turn--) {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    }
   }
 
   #run(kind: CallKind, path: string, bytes = 0, isAsync = false): Fault | null {
@@ -231,12 +242,6 @@ export function* cuts(files: Pick<SimulatedFiles, 'initial' | 'history'>): Gener
     disk.apply(operation, index);
   }
   yield { index: files.history.length, tornBytes: null, disk };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 function systemError(code: string, call: string, path: string): Error {

@@ -55,7 +55,8 @@ export async function runSteps(
   const outcomes: Outcome[] = [];
   for (let start = 0; start < steps.length; start += together) {
     await Promise.all(steps.slice(start, start + together).map(async (step) => {
-      const error = await store.transact(step.prepare).then(() => null, (thrown: unknown) => thrown);
+      const error = await store.transact(step.prepare)
+        .then(() => null, (thrown: unknown) => thrown);
       outcomes.push({ step, seenAt: seen.get(step.name) ?? operations(), error });
     }));
   }
@@ -198,8 +199,10 @@ class Model {
   }
 
   content(): Content {
+    const linesOf = (records: ReadonlyMap<string, string>): string[] =>
+      [...records].sort(([left], [right]) => left < right ? -1 : 1).map(([, line]) => line);
     return Object.fromEntries([...this.#records].map(([name, records]) =>
-      [name, [...records].sort(([left], [right]) => left < right ? -1 : 1).map(([, line]) => line)]));
+      [name, linesOf(records)]));
   }
 
   #of(name: string): Map<string, string> {

@@ -1,7 +1,7 @@
 /** Routes as data: what serves a request is also what the OpenAPI document is made from. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../base/log.ts';
-import type { Schema } from '../base/schema.ts';
+import type { JsonValue, Schema } from '../base/schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -42,6 +42,8 @@ export type BodySpec = {
   readonly schema: Schema;
   /** A merge patch: every member may be absent, or null. */
   readonly isPatch?: boolean;
+  /** A body that is accepted as it stands, for the documentation. */
+  readonly example?: JsonValue;
 };
 
 export type AnswerSpec = {

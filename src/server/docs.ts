@@ -1,0 +1,222 @@
+/**
+ * `GET /docs`: the OpenAPI document as one HTML page that needs nothing else, no script, font or
+ * style from anywhere. Everything that comes from the document is escaped.
+ */
+
+/** What the page reads of an OpenAPI document; all of it may be missing. */
+export type DocumentView = {
+  readonly info?: { readonly title?: string; readonly version?: string };
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, OperationView>>>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, SchemaView>> };
+};
+
+type OperationView = {
+  readonly summary?: string;
+  readonly parameters?: readonly ParameterView[];
+  readonly requestBody?: { readonly content?: Readonly<Record<string, MediaView>> };
+  readonly responses?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly security?: readonly unknown[];
+};
+type ParameterView = {
+  readonly name?: string;
+  readonly in?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+};
+type MediaView = { readonly schema?: SchemaView; readonly example?: unknown };
+type SchemaView = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaView>>;
+  readonly items?: SchemaView;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly readOnly?: boolean;
+  readonly writeOnly?: boolean;
+};
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** No script may run and nothing may be loaded, whatever the page says. */
+export const DOCS_POLICY = 'default-src \'none\'; style-src \'unsafe-inline\'; '
+  + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+
+const STYLE = `
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #0b6e4f; }
+@media (prefers-color-scheme: dark) { :root { --accent: #5fd4a8; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; }
+code, pre { font: .875rem/1.45 ui-monospace, monospace; }
+pre { overflow-x: auto; padding: .75rem; background: var(--soft); border-radius: .4rem; }
+details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; }
+summary { padding: .6rem .75rem; cursor: pointer; overflow-wrap: anywhere; }
+details > div { padding: 0 .75rem .75rem; }
+.method { display: inline-block; min-width: 4.2rem; color: var(--accent); font-weight: 700; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+a { color: var(--accent); } small { opacity: .75; }
+nav ul { columns: 16rem; padding-left: 1.2rem; }
+`;
+
+/** The page for a server that answers at `baseUri` (no slash at its end). */
+export function renderDocs(document: DocumentView, baseUri: string): string {
+  const title = escapeHtml(document.info?.title ?? 'API');
+  const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    METHODS.flatMap((method) => {
+      const operation = methods[method];
+      return operation === undefined ? [] : [{ path, method, operation }];
+    }));
+  const places = groupByPlace(operations);
+  const sections = places.map(([place, members]) =>
+    `<section><h2 id="${anchor(place)}">${escapeHtml(place)}</h2>${members.map((member) =>
+      renderOperation(member, baseUri, document)).join('')}</section>`);
+  const links = places.map(([place]) =>
+    `<li><a href="#${anchor(place)}">${escapeHtml(place)}</a></li>`);
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) =>
+    `<details id="schema-${anchor(name)}"><summary><code>${escapeHtml(name)}</code></summary>`
+    + `<div>${renderMembers(schema)}</div></details>`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${title}</h1>
+<p><small>version ${escapeHtml(document.info?.version ?? '')} at
+<code>${escapeHtml(baseUri)}</code>, also as <a href="/openapi.json">OpenAPI 3.1</a></small></p>
+<nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li></ul></nav>
+<main>
+${sections.join('\n')}
+<section><h2 id="models">Models</h2>${schemas.join('\n')}</section>
+</main>
+</body>
+</html>
+`;
+}
+
+type Placed = {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: OperationView;
+};
+
+/** Operations by the first two segments of their path: `/api/books/{id}` is at `/api/books`. */
+function groupByPlace(operations: readonly Placed[]): readonly [string, readonly Placed[]][] {
+  const places = new Map<string, Placed[]>();
+  for (const operation of operations) {
+    const place = operation.path.split('/').slice(0, 3).join('/');
+    const members = places.get(place);
+    if (members === undefined) places.set(place, [operation]);
+    else members.push(operation);
+  }
+  return [...places];
+}
+
+function renderOperation(placed: Placed, baseUri: string, document: DocumentView): string {
+  const { path, method, operation } = placed;
+  const parameters = (operation.parameters ?? []).map((parameter) => [
+    `<code>${escapeHtml(parameter.name ?? '')}</code>`,
+    escapeHtml(parameter.in ?? ''),
+    escapeHtml(parameter.description ?? '') + (parameter.required === true ? ' (required)' : ''),
+  ]);
+  const answers = Object.entries(operation.responses ?? {}).map(([status, answer]) =>
+    [`<code>${escapeHtml(status)}</code>`, escapeHtml(answer.description ?? '')]);
+  const curl = curlLine(placed, baseUri, document);
+  return `<details><summary><span class="method">${method.toUpperCase()}</span> `
+    + `<code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary ?? '')}</summary><div>`
+    + `<pre><code>${escapeHtml(curl)}</code></pre>`
+    + `${renderTable(['parameter', 'in', 'meaning'], parameters)}`
+    + `${renderTable(['answer', 'meaning'], answers)}</div></details>`;
+}
+
+function curlLine(placed: Placed, baseUri: string, document: DocumentView): string {
+  const { path, method, operation } = placed;
+  const [mediaType, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}`
+    + quote(baseUri + path.replace(/\{(\w+)\.*\}/g, (_, name: string) => name.toUpperCase()))];
+  if ((operation.security ?? []).length > 0) {
+    lines.push('-H "Authorization: Bearer $HOOKSHELF_API_TOKEN"');
+  }
+  if (mediaType !== undefined && media !== undefined) {
+    const example = media.example ?? exampleOf(media.schema ?? {}, document, 0);
+    lines.push(`-H ${quote(`Content-Type: ${mediaType}`)}`, `-d ${quote(JSON.stringify(example))}`);
+  }
+  return lines.join(' \\\n  ');
+}
+
+/** The smallest value that the schema's required members make. */
+function exampleOf(schema: SchemaView, document: DocumentView, depth: number): unknown {
+  const known = resolveSchema(schema, document);
+  if (known.enum !== undefined) return known.enum[0];
+  const type = typeof known.type === 'string' ? known.type : known.type?.[0];
+  if (type === 'object' && depth < 4) {
+    return Object.fromEntries((known.required ?? []).map((name) =>
+      [name, exampleOf(known.properties?.[name] ?? {}, document, depth + 1)]));
+  }
+  const samples: Readonly<Record<string, unknown>> = {
+    array: [], object: {}, integer: known.minimum ?? 1, number: 1, boolean: true,
+  };
+  return samples[type ?? ''] ?? 'text';
+}
+
+function resolveSchema(schema: SchemaView, document: DocumentView): SchemaView {
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : document.components?.schemas?.[name] ?? {};
+}
+
+function renderMembers(schema: SchemaView): string {
+  const rows = Object.entries(schema.properties ?? {}).map(([name, member]) => [
+    `<code>${escapeHtml(name)}</code>${schema.required?.includes(name) === true ? ' *' : ''}`,
+    typeOf(member),
+    [
+      escapeHtml(member.description ?? ''),
+      member.enum === undefined ? '' : escapeHtml(member.enum.join(', ')),
+      member.maxLength === undefined ? '' : `at most ${member.maxLength} characters`,
+      member.readOnly === true ? 'read-only' : '',
+      member.writeOnly === true ? 'write-only' : '',
+    ].filter((text) => text !== '').join('; '),
+  ]);
+  return renderTable(['member (* required)', 'type', 'rule'], rows);
+}
+
+function typeOf(schema: SchemaView): string {
+  const name = schema.$ref?.split('/').at(-1);
+  if (name !== undefined) {
+    return `<a href="#schema-${anchor(name)}">${escapeHtml(name)}</a>`;
+  }
+  if (schema.items !== undefined) return `${typeOf(schema.items)}[]`;
+  return escapeHtml(String(schema.type ?? 'any'));
+}
+
+function renderTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const head = heads.map((text) => `<th>${text}</th>`).join('');
+  const body = rows.map((row) =>
+    `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('');
+  return `<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody>`
+    + '</table></div>';
+}
+
+function anchor(text: string): string {
+  return encodeURIComponent(text.replace(/^\//, '').replace(/\W+/g, '-'));
+}
+
+/** `text` as one word of a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll('\'', '\'\\\'\'')}'`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -128,7 +128,7 @@ const authorSchema: ObjectSchema = {
       ? [{ pointer: '/deathDate', detail: `must not be before the birth (${birthDate})` }] : [],
 };
 
-export const bookSchema: ObjectSchema = {
+export const bookSchema: ObjectSchema & { readonly name: string } = {
   kind: 'object', name: 'Book',
   members: {
     id: {

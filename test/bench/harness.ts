@@ -16,6 +16,8 @@ export type Contestant = {
   /** Arguments for node; must print a line ending in `:<port>` or a URL once it listens. */
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** When it differs from the scenario's. */
+  readonly expectedStatus?: number;
   /** Raw requests, when they differ from the scenario's. */
   readonly requests?: (port: number) => readonly string[] | Promise<readonly string[]>;
 };
@@ -64,7 +66,7 @@ async function measure(scenario: Scenario, contestant: Contestant): Promise<Samp
       warmupMs: 1000,
       durationMs: scenario.durationMs ?? 3000,
       requestsPath,
-      expectedStatus: scenario.expectedStatus,
+      expectedStatus: contestant.expectedStatus ?? scenario.expectedStatus,
     });
   } finally {
     await stop(server);

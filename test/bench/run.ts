@@ -3,11 +3,16 @@ import { cpus, release } from 'node:os';
 import { durablePost, getAll, getOne } from './catalog.ts';
 import { print } from './harness.ts';
 import { million } from './million.ts';
+import { deliver, enqueue, forward, incoming } from './relay.ts';
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'get-one': getOne,
   'get-all': getAll,
   'durable-post': durablePost,
+  'incoming': incoming,
+  'forward': forward,
+  'enqueue': enqueue,
+  'deliver': deliver,
   'million': million,
 };
 

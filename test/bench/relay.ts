@@ -1,0 +1,130 @@
+/** The webhook relay under load, beside bare node:http. */
+import { createHmac } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getJson, makeBook, rawPost, runCommand, temporaryFolder } from './books.ts';
+import { bare, ours } from './catalog.ts';
+import { compare, heading, print, start, stop } from './harness.ts';
+
+const SECRET = 'topsecret';
+const BODY_BYTES = 1024;
+const DELIVERIES = 20_000;
+
+const NOTHING_ACTION = `export default class Nothing {
+  static identifier() { return 'nothing'; }
+  static label() { return 'Does nothing'; }
+  execute(payload, context, options, { ActionResult }) { return ActionResult.ok(); }
+}
+`;
+
+function makeBody(): string {
+  const event = { event: 'book.updated', data: makeBook(42), previous: makeBook(43), note: '' };
+  const room = BODY_BYTES - Buffer.byteLength(JSON.stringify(event));
+  return JSON.stringify({ ...event, note: 'n'.repeat(room) });
+}
+
+function signedRequest(body: string): string {
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+  return rawPost('/webhook/in/x', body, `X-Signature: sha256=${signature}\r\n`);
+}
+
+/** A data directory with a signed hook `x` that runs `action` with `options`. */
+function makeRelay(action: string, options: object): string {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'actions'), { mode: 0o700 });
+  writeFileSync(join(folder, 'actions/nothing.mjs'), NOTHING_ACTION, { mode: 0o600 });
+  const secretPath = join(folder, 'secret.txt');
+  writeFileSync(secretPath, SECRET, { mode: 0o600 });
+  const data = ['--data', folder];
+  runCommand('actionconfig:create', '--action', action, '--options', JSON.stringify(options),
+    '--identifier', 'bench', ...data);
+  runCommand('incomingwebhook:create', '--path-segment', 'x', '--action-config', 'bench',
+    '--secret-file', secretPath, ...data);
+  return folder;
+}
+
+export async function incoming(): Promise<void> {
+  const requests = (): readonly string[] => [signedRequest(makeBody())];
+  await compare({
+    title: 'Incoming POST, 1 KB JSON, HMAC verified, action that does nothing, 64 connections',
+    target: '0.9 of bare node:http doing the HMAC with createHmac and no more',
+    contestants: [
+      { ...bare('hook', { SECRET }), requests },
+      { ...ours(makeRelay('nothing', {})), requests },
+    ],
+    connections: 64,
+    expectedStatus: 200,
+  });
+}
+
+export async function forward(): Promise<void> {
+  const sink = await start(bare('sink', {}).command);
+  const requests = (): readonly string[] => [signedRequest(makeBody())];
+  const url = `http://127.0.0.1:${sink.port}/`;
+  await compare({
+    title: 'http-forward end to end, 64 connections',
+    target: '0.85 of a bare node:http program that verifies and forwards with http.request',
+    contestants: [
+      { ...bare('forward', { SECRET, TARGET_PORT: String(sink.port) }), requests },
+      { ...ours(makeRelay('http-forward', { url })), requests },
+    ],
+    connections: 64,
+    expectedStatus: 200,
+  });
+  await stop(sink);
+}
+
+export async function enqueue(): Promise<void> {
+  const bodies = Array.from({ length: 1000 }, (_, index) => makeBook(index));
+  const folder = temporaryFolder();
+  // Nothing listens there: what is measured is the queueing, not the delivery.
+  runCommand('outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/', '--trigger-event',
+    'bench', '--data', folder);
+  await compare({
+    title: 'Enqueue (event to one hook), durable, 64 connections',
+    target: '0.7 of the durable POST of a book',
+    contestants: [
+      {
+        ...ours(temporaryFolder()),
+        name: 'POST of a book',
+        requests: () => bodies.map((body) => rawPost('/api/books', JSON.stringify(body))),
+      },
+      {
+        ...ours(folder),
+        name: 'POST of an event',
+        expectedStatus: 202,
+        environment: { HOOKSHELF_OUTGOING_MAX_PENDING: '10000000' },
+        requests: () => bodies.map((body) =>
+          rawPost('/api/events', JSON.stringify({ name: 'bench', payload: body }))),
+      },
+    ],
+    connections: 64,
+    expectedStatus: 201,
+  });
+}
+
+export async function deliver(): Promise<void> {
+  const sink = await start(bare('sink', {}).command);
+  const folder = temporaryFolder();
+  runCommand('outgoingwebhook:create', '--target-url', `http://127.0.0.1:${sink.port}/`,
+    '--trigger-event', 'bench', '--data', folder);
+  const server = await start(ours(folder).command, {
+    HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '64',
+  });
+  heading('Deliveries a second to a fast local target', '0.6 of the client’s own POST rate');
+  const startedAt = performance.now();
+  const { emitMany } = await import('./emit.ts');
+  await emitMany(server.port, DELIVERIES);
+  for (let count = 0; count < 10_000; count += 1) {
+    const pending = await getJson(server.port, '/api/deliveries?status=pending&limit=1');
+    if (Array.isArray(pending) && pending.length === 0) break;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  print(`${DELIVERIES} emitted and delivered in ${seconds.toFixed(1)} s: `
+    + `${Math.round(DELIVERIES / seconds)} a second`);
+  await stop(server);
+  await stop(sink);
+}

@@ -1,0 +1,103 @@
+/**
+ * Request bodies, read whole and never past their limit. Reads with 'data' and 'end': iterating
+ * the stream costs a webhook a quarter of its throughput.
+ */
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
+
+/** Whether the request's head announces a body. */
+export function announcesBody(request: IncomingMessage): boolean {
+  const { headers } = request;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length !== undefined && length !== '0';
+}
+
+/** Bytes the request's head announces; null when chunked. */
+export function announcedLength(request: IncomingMessage): number | null {
+  const { headers } = request;
+  if (headers['transfer-encoding'] !== undefined) return null;
+  return Number(headers['content-length'] ?? 0);
+}
+
+/**
+ * The raw body. Throws `too_large` over `bytesMax`: before anything is read when the head says so;
+ * and `malformed` when the body was cut short. What is not read stays with the request, paused.
+ */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if ((announcedLength(request) ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
+    if (request.destroyed && !request.complete) return reject(cutShort());
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length <= bytesMax) {
+        chunks.push(chunk);
+        return;
+      }
+      settle();
+      request.pause();
+      reject(tooLarge(bytesMax));
+    };
+    const onEnd = (): void => {
+      settle();
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
+    };
+    const onClose = (): void => {
+      settle();
+      reject(cutShort());
+    };
+    // 'close' follows every error; without a listener the error would end the process.
+    request.on('error', ignore).on('data', onData).on('end', onEnd).on('close', onClose);
+    return undefined;
+  });
+}
+
+/**
+ * Throws `unsupported_media_type` unless the request's body is of one of the media types
+ * (parameters are allowed) and not compressed.
+ */
+export function checkMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
+  const { headers } = request;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new AppError('unsupported_media_type',
+      `send the body without \`Content-Encoding: ${encoding}\``);
+  }
+  const given = headers['content-type'];
+  if (given !== undefined && mediaTypes.includes(mediaTypeOf(given))) return;
+  const wanted = mediaTypes.map((type) => `\`Content-Type: ${type}\``).join(' or ');
+  throw new AppError('unsupported_media_type', `send ${wanted}`);
+}
+
+/** The value of a JSON body; throws `malformed`. */
+export function parseBody(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    throw new AppError(thrown.code, `the body is ${thrown.message}`, {}, thrown.cause);
+  }
+}
+
+function mediaTypeOf(contentType: string): string {
+  const semicolon = contentType.indexOf(';');
+  const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
+  return type.trim().toLowerCase();
+}
+
+function tooLarge(bytesMax: number): AppError {
+  return new AppError('too_large', `the body is larger than ${bytesMax} bytes`);
+}
+
+function cutShort(): AppError {
+  return new AppError('malformed', 'the body was cut short');
+}
+
+function ignore(): void {}

@@ -1,0 +1,90 @@
+/**
+ * Answers to what is not a request at all: Node's parser gave up, or a limit of time or size was
+ * passed, so there is no response object to answer with.
+ */
+import type { ServerResponse } from 'node:http';
+import { ServerResponse as NodeResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
+import { discardThen } from './linger.ts';
+import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
+
+/**
+ * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
+ * still owes, and closes it.
+ */
+export function answerClientError(error: Error, socket: Duplex, clock: Clock): void {
+  if (failed.has(socket)) return;
+  failed.add(socket);
+  // Node's parser would go on complaining about what still comes in.
+  socket.removeAllListeners('data');
+  socket.on('error', ignore);
+  if (!socket.writable || systemCodeOf(error) === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  afterAnswers(socket, () => close(error, socket, clock));
+}
+
+const failed = new WeakSet<Duplex>();
+
+/** Runs once the complete requests that came before the broken one are answered. */
+function afterAnswers(socket: Duplex, run: () => void): void {
+  const owed = responseOf(socket);
+  if (owed === null || !owed.req.complete) run();
+  else owed.once('finish', () => afterAnswers(socket, run));
+}
+
+/** The response that Node writes to the socket at present; it has no public name for it. */
+function responseOf(socket: Duplex): ServerResponse | null {
+  const current: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
+  return current instanceof NodeResponse ? current : null;
+}
+
+function close(error: Error, socket: Duplex, clock: Clock): void {
+  const isBegun = responseOf(socket)?.headersSent === true;
+  if (!socket.writable || isBegun) {
+    socket.destroy();
+    return;
+  }
+  socket.end(encode(error));
+  discardThen(socket, clock, () => socket.destroy());
+}
+
+function encode(error: Error): string {
+  const code = systemCodeOf(error);
+  const problem = code === 'HPE_HEADER_OVERFLOW' ? HEADERS_TOO_LARGE : toProblem(explain(code));
+  const body = JSON.stringify(problem);
+  return [
+    `HTTP/1.1 ${problem.status} ${problem.title}`,
+    `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Date: ${new Date().toUTCString()}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+const HEADERS_TOO_LARGE = {
+  type: 'urn:hookshelf:problem:headers-too-large',
+  title: 'Request Header Fields Too Large',
+  status: 431,
+  detail: 'the head of the request is larger than 16 KiB',
+};
+
+function explain(code: string | undefined): AppError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('timeout', 'the request did not arrive in time');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new AppError('too_large', 'the chunk extensions of the body are too large');
+    case 'HPE_INVALID_EOF_STATE':
+      return new AppError('malformed', 'the request was cut short');
+    default:
+      return new AppError('malformed', 'this is not an HTTP request');
+  }
+}
+
+function ignore(): void {}

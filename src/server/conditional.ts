@@ -1,0 +1,65 @@
+/** Conditional requests (RFC 9110 §13): pure decisions over headers and a version. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { crc32 } from 'node:zlib';
+
+/** One version of a representation. */
+export type Version = { readonly etag: string; readonly updatedAtMs: number };
+
+export type Verdict = 'proceed' | 'not_modified' | 'failed';
+
+const UPDATED_AT = Buffer.from('"updatedAt":"');
+const TIMESTAMP_LENGTH = '2026-01-01T00:00:00.000Z'.length;
+
+/**
+ * The version of a record as it is shown: its key, `createdAt` and `updatedAt` come first, so the
+ * first `updatedAt` is its own. The tag is strong: `updatedAt` rises with every write of a record,
+ * and the checksum tells representations of one write apart.
+ */
+export function versionOf(bytes: Buffer): Version {
+  const start = bytes.indexOf(UPDATED_AT) + UPDATED_AT.length;
+  const updatedAtMs = Date.parse(bytes.toString('latin1', start, start + TIMESTAMP_LENGTH));
+  const checksum = crc32(bytes).toString(16).padStart(8, '0');
+  return { etag: `"${updatedAtMs.toString(36)}-${checksum}"`, updatedAtMs };
+}
+
+export function isConditional(headers: IncomingHttpHeaders): boolean {
+  return headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined
+    || headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined;
+}
+
+/** What the conditions say about a request for something that exists, in the order of §13.2.2. */
+export function evaluate(
+  headers: IncomingHttpHeaders, version: Version, isRead: boolean,
+): Verdict {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (match !== undefined) {
+    if (!matches(match, version.etag, false)) return 'failed';
+  } else {
+    const unmodifiedSinceMs = dateOf(headers['if-unmodified-since']);
+    if (unmodifiedSinceMs !== null && seconds(version) > unmodifiedSinceMs) return 'failed';
+  }
+  if (noneMatch !== undefined) {
+    if (!matches(noneMatch, version.etag, true)) return 'proceed';
+    return isRead ? 'not_modified' : 'failed';
+  }
+  const modifiedSinceMs = isRead ? dateOf(headers['if-modified-since']) : null;
+  return modifiedSinceMs !== null && seconds(version) <= modifiedSinceMs
+    ? 'not_modified' : 'proceed';
+}
+
+// Our tags are strong, so a weak one can only equal ours in a weak comparison (§8.8.3.2).
+function matches(list: string, etag: string, isWeak: boolean): boolean {
+  if (list === etag || list.trim() === '*') return true;
+  const tags: readonly string[] = list.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return tags.includes(etag) || (isWeak && tags.includes(`W/${etag}`));
+}
+
+/** HTTP dates have whole seconds. */
+function seconds(version: Version): number {
+  return Math.floor(version.updatedAtMs / 1000) * 1000;
+}
+
+function dateOf(header: string | undefined): number | null {
+  const ms = header === undefined ? NaN : Date.parse(header);
+  return Number.isNaN(ms) ? null : ms;
+}

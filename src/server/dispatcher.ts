@@ -1,0 +1,173 @@
+/**
+ * Where requests come in: finds what serves them, lets the guard judge them, hands them over, and
+ * turns what is thrown into answers. One dispatcher serves any number of servers: those that listen
+ * on a port or on the control socket, one over a pipe in memory, or a foreign one it is mounted in.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { HttpExchange } from './exchange.ts';
+import type { Endpoint, ExchangeContext } from './exchange.ts';
+import type { Metrics } from './metrics.ts';
+import type { Route } from './route.ts';
+import { ANY, Router } from './router.ts';
+import { splitTarget } from './target.ts';
+
+/**
+ * How a request came: through the control socket (or from this very process), which is trusted; by
+ * a listener on loopback or on another address; or in a foreign server that we are mounted in.
+ */
+export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
+
+/** Judges requests before they are served. */
+export interface Guard {
+  /**
+   * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
+   * have the method. True when the guard itself has answered.
+   */
+  admit(exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowed: Allowed): boolean;
+}
+
+/** The methods of the request's path, for who wants to know. */
+export type Allowed = () => readonly string[];
+
+export type DispatcherOptions = {
+  readonly routes: readonly Route[];
+  /** null: everybody may do everything. */
+  readonly guard: Guard | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly bodyBytesMax: number;
+  readonly accessLog: 'all' | 'errors' | 'off';
+  readonly trustProxy: boolean;
+  /** A reader that takes nothing for so long is cut; 30 s when not given. */
+  readonly stallMs?: number;
+};
+
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Listeners for the events of a `node:http` server. */
+export type RequestListeners = {
+  readonly request: RequestListener;
+  /** A sender that waits for `100 Continue`. */
+  readonly checkContinue: RequestListener;
+};
+
+export interface Dispatcher {
+  listeners(entrance: Entrance): RequestListeners;
+  /** From now on every answer closes its connection. */
+  drain(): void;
+}
+
+const STALL_MS = 30_000;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+const UNROUTED: Route = {
+  method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
+  answers: [], handle() {},
+};
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  return new HttpDispatcher(options);
+}
+
+class HttpDispatcher implements Dispatcher {
+  readonly #context: ExchangeContext;
+  readonly #guard: Guard | null;
+  readonly #open: Router<Endpoint>;
+  readonly #control: Router<Endpoint>;
+  readonly #unrouted: Endpoint;
+  // Unique among processes with one log, cheap to make.
+  readonly #idPrefix = `${randomBytes(6).toString('hex')}-`;
+  #requestCount = 0;
+
+  constructor(options: DispatcherOptions) {
+    this.#context = { ...options, stallMs: options.stallMs ?? STALL_MS, isDraining: false };
+    this.#guard = options.guard;
+    const open = options.routes.filter((route) => route.access !== 'control');
+    this.#open = createRouter(open, options.metrics);
+    this.#control = createRouter(options.routes, options.metrics);
+    this.#unrouted = { route: UNROUTED, meter: options.metrics.meter(UNROUTED.path) };
+  }
+
+  listeners(entrance: Entrance): RequestListeners {
+    return {
+      request: (request, response) => this.#serve(entrance, request, response, false),
+      checkContinue: (request, response) => this.#serve(entrance, request, response, true),
+    };
+  }
+
+  drain(): void {
+    this.#context.isDraining = true;
+  }
+
+  #serve(
+    entrance: Entrance, request: IncomingMessage, response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
+    const isControl = entrance === 'control';
+    const exchange = new HttpExchange(
+      this.#context, this.#unrouted, request, response, this.#requestId(request), isControl,
+    );
+    exchange.awaitsContinue = awaitsContinue;
+    try {
+      const pending = this.#route(entrance, exchange, isControl ? this.#control : this.#open);
+      if (pending === undefined) exchange.close();
+      else pending.then(() => exchange.close(), (thrown: unknown) => exchange.fail(thrown));
+    } catch (thrown) {
+      exchange.fail(thrown);
+    }
+  }
+
+  #route(
+    entrance: Entrance, exchange: HttpExchange, router: Router<Endpoint>,
+  ): void | Promise<void> {
+    splitTarget(exchange);
+    const { path, params, request: { method = '' } } = exchange;
+    const endpoint = router.find(method, path, params);
+    if (endpoint !== undefined) exchange.endpoint = endpoint;
+    if (this.#guard !== null) {
+      const allowed = (): readonly string[] => allowedMethods(router, path);
+      const isDone = this.#guard.admit(exchange, entrance, endpoint !== undefined, allowed);
+      if (isDone) return undefined;
+    }
+    if (endpoint !== undefined) return endpoint.route.handle(exchange);
+    return answerUnrouted(exchange, allowedMethods(router, path));
+  }
+
+  #requestId(request: IncomingMessage): string {
+    const given = request.headers['x-request-id'];
+    if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
+    this.#requestCount += 1;
+    return this.#idPrefix + this.#requestCount.toString(36);
+  }
+}
+
+/** Every GET route serves HEAD too. */
+function createRouter(routes: readonly Route[], metrics: Metrics): Router<Endpoint> {
+  return new Router(routes.flatMap((route) => {
+    const value = { route, meter: metrics.meter(route.path) };
+    const entry = { method: route.method, path: route.path, value };
+    return route.method === 'GET' ? [entry, { ...entry, method: 'HEAD' }] : [entry];
+  }));
+}
+
+/** What a path can be asked; empty when it is unknown. */
+function allowedMethods(router: Router<Endpoint>, path: string): readonly string[] {
+  if (path === '*') return ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+  const methods = router.methodsOf(path);
+  return methods.length === 0 ? methods : [...methods, 'OPTIONS'].sort();
+}
+
+function answerUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
+  const { path, request: { method = '' } } = exchange;
+  if (allow.length === 0) throw new AppError('not_found', `there is nothing at ${path}`);
+  if (method === 'OPTIONS') {
+    exchange.send(204, ['Allow', allow.join(', ')]);
+    return;
+  }
+  throw new AppError('method_not_allowed', `${path} does not take ${method}`, { allow });
+}

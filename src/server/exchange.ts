@@ -1,0 +1,237 @@
+/**
+ * One request and its answer. Made for every request, so it is kept to plain fields: no closures,
+ * no promises, no URL object; what few requests need is worked out when asked for.
+ */
+import assert from 'node:assert';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { LogFields, Logger } from '../base/log.ts';
+import { announcedLength, announcesBody, checkMediaType, parseBody, readBody } from './body.ts';
+import { clientAddressOf } from './client-address.ts';
+import { discardThen } from './linger.ts';
+import type { Meter } from './metrics.ts';
+import { PROBLEM_MEDIA_TYPE, problemHeaders, toProblem } from './problem.ts';
+import type { Exchange, Pull, Route } from './route.ts';
+import { cutStalledReader, writePulled } from './stream.ts';
+
+/** What all exchanges of one server share. */
+export type ExchangeContext = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bodyBytesMax: number;
+  /** A reader that takes nothing for so long is cut. */
+  readonly stallMs: number;
+  readonly trustProxy: boolean;
+  readonly accessLog: 'all' | 'errors' | 'off';
+  /** Set when the server stops: each answer then closes its connection. */
+  isDraining: boolean;
+};
+
+/** A route as it is served: for one method, with its figures. */
+export type Endpoint = { readonly route: Route; readonly meter: Meter };
+
+// Up to so much of an unread body is left to Node to read past, so that the connection lives on.
+const SKIPPED_BYTES_MAX = 65_536;
+const SLOW_MS = 1_000;
+const JSON_MEDIA_TYPES = ['application/json'];
+
+export class HttpExchange implements Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly isControl: boolean;
+  readonly params: string[] = [];
+  endpoint: Endpoint;
+  path = '';
+  search = '';
+  /** Headers that cross-origin rules add to the answer. */
+  corsHeaders: readonly string[] | null = null;
+  /** The sender waits for `100 Continue` before it sends its body. */
+  awaitsContinue = false;
+  isAnswered = false;
+  readonly #context: ExchangeContext;
+  readonly #startedMs: number;
+
+  constructor(
+    context: ExchangeContext, endpoint: Endpoint, request: IncomingMessage,
+    response: ServerResponse, requestId: string, isControl: boolean,
+  ) {
+    this.#context = context;
+    this.#startedMs = context.clock.monotonicMs();
+    this.endpoint = endpoint;
+    this.request = request;
+    this.response = response;
+    this.requestId = requestId;
+    this.isControl = isControl;
+  }
+
+  get route(): Route {
+    return this.endpoint.route;
+  }
+
+  get clientAddress(): string {
+    return clientAddressOf(this.request, this.#context.trustProxy);
+  }
+
+  get log(): Logger {
+    return withRequestId(this.#context.logger, this.requestId);
+  }
+
+  send(status: number, headers: readonly string[], body?: Buffer | string): void {
+    const list = this.#head(headers);
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    if (status !== 204 && status !== 304) list.push('Content-Length', length);
+    const { response } = this;
+    if (this.#mustClose()) {
+      list.push('Connection', 'close');
+      response.writeHead(status, list);
+      this.#endAfterDiscarding(body);
+    } else {
+      response.writeHead(status, list);
+      response.end(body);
+    }
+    const { socket } = response;
+    // What the kernel did not take at once waits for its reader.
+    if (socket !== null && socket.writableLength > 0) {
+      cutStalledReader(response, this.#context.stallMs);
+    }
+    this.#finish(status, length);
+  }
+
+  sendJson(status: number, value: unknown, headers: readonly string[] = []): void {
+    this.send(status, ['Content-Type', 'application/json', ...headers], JSON.stringify(value));
+  }
+
+  async sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
+    const { request, response } = this;
+    // Before the head is written, so that a failure can still be told.
+    const first = request.method === 'HEAD' ? null : await pull();
+    if (response.destroyed) return this.#abandon();
+    const list = this.#head(headers);
+    if (this.#mustClose()) list.push('Connection', 'close');
+    response.writeHead(status, list);
+    let bytes = 0;
+    if (first === null) {
+      response.end();
+    } else {
+      cutStalledReader(response, this.#context.stallMs);
+      bytes = await writePulled(response, first, pull);
+    }
+    return this.#finish(status, bytes);
+  }
+
+  readBody(): Promise<Buffer> {
+    const { bodyBytesMax } = this.#context;
+    const isRefused = (announcedLength(this.request) ?? 0) > bodyBytesMax;
+    if (this.awaitsContinue && !isRefused) {
+      this.awaitsContinue = false;
+      this.response.writeContinue();
+    }
+    return readBody(this.request, bodyBytesMax);
+  }
+
+  async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
+    checkMediaType(this.request, mediaTypes);
+    return parseBody(await this.readBody());
+  }
+
+  /** Answers with the problem that was thrown; a bug goes to the log in full. */
+  fail(thrown: unknown): void {
+    if (!(thrown instanceof AppError)) {
+      this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
+    }
+    if (this.isAnswered) {
+      // Half an answer must not look like a whole one.
+      if (!this.response.writableEnded) this.response.destroy();
+      return;
+    }
+    if (this.response.destroyed) return this.#abandon();
+    const problem = toProblem(thrown, this.path);
+    const headers = ['Content-Type', PROBLEM_MEDIA_TYPE, ...problemHeaders(thrown)];
+    if (problem.status === 415) addAccepted(headers, this.route, this.request);
+    if (problem.status >= 500 && thrown instanceof AppError) {
+      this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
+    }
+    this.send(problem.status, headers, JSON.stringify(problem));
+  }
+
+  /** To be called when the handler is done: a handler that did not answer is a bug. */
+  close(): void {
+    if (!this.isAnswered) this.fail(new Error(`${this.route.operationId} gave no answer`));
+  }
+
+  #head(headers: readonly string[]): (string | number)[] {
+    assert(!this.isAnswered, 'answered twice');
+    this.isAnswered = true;
+    const list: (string | number)[] = headers.slice();
+    list.push('X-Request-Id', this.requestId);
+    if (this.corsHeaders !== null) list.push(...this.corsHeaders);
+    return list;
+  }
+
+  /** Whether the connection cannot be used again: too much of the body is still under way. */
+  #mustClose(): boolean {
+    if (this.#context.isDraining || this.awaitsContinue) return true;
+    const { request } = this;
+    if (request.complete || !announcesBody(request)) return false;
+    const length = announcedLength(request);
+    return length === null || length > SKIPPED_BYTES_MAX;
+  }
+
+  #endAfterDiscarding(body: Buffer | string | undefined): void {
+    const { request, response } = this;
+    if (request.complete || !announcesBody(request)) {
+      response.end(body);
+      return;
+    }
+    // All of the answer goes out now; ending it would close the connection under the sender.
+    if (body === undefined || request.method === 'HEAD') response.flushHeaders();
+    else response.write(body);
+    discardThen(request, this.#context.clock, () => response.end());
+  }
+
+  #abandon(): void {
+    this.isAnswered = true;
+    // 499 is what operators know for a client that left before its answer.
+    this.#finish(499, 0);
+  }
+
+  #finish(status: number, bytes: number): void {
+    const { accessLog, clock } = this.#context;
+    const durationMs = clock.monotonicMs() - this.#startedMs;
+    this.endpoint.meter.record(this.request.method ?? '', status, durationMs);
+    if (accessLog === 'off') return;
+    if (accessLog === 'errors' && status < 500 && durationMs < SLOW_MS) return;
+    this.log.info('request', {
+      method: this.request.method,
+      path: this.path,
+      status,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      bytes,
+      client: this.clientAddress,
+    });
+  }
+}
+
+// RFC 9110 §15.5.16: a 415 says what would be taken.
+function addAccepted(headers: string[], route: Route, request: IncomingMessage): void {
+  const isEncoded = request.headers['content-encoding'] !== undefined;
+  if (isEncoded) headers.push('Accept-Encoding', 'identity');
+  if (route.body === undefined) return;
+  const name = route.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
+  if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
+}
+
+function withRequestId(logger: Logger, requestId: string): Logger {
+  return {
+    debug: (message, fields) => logger.debug(message, tagged(fields, requestId)),
+    info: (message, fields) => logger.info(message, tagged(fields, requestId)),
+    warning: (message, fields) => logger.warning(message, tagged(fields, requestId)),
+    error: (message, fields) => logger.error(message, tagged(fields, requestId)),
+  };
+}
+
+function tagged(fields: LogFields | undefined, requestId: string): LogFields {
+  return { requestId, ...fields };
+}

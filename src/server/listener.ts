@@ -1,0 +1,183 @@
+/**
+ * Servers that listen: on a TCP port, plain or with TLS, and on a unix socket that only the owner
+ * of the data directory can open. Closing one answers what is in flight first.
+ */
+import assert from 'node:assert';
+import { chownSync, rmSync } from 'node:fs';
+import { Server, createServer } from 'node:http';
+import type { ServerOptions } from 'node:http';
+import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
+import type { ListenOptions, Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { answerClientError } from './client-error.ts';
+import type { RequestListeners } from './dispatcher.ts';
+
+export type ServerLimits = {
+  /** Until the whole request has arrived. */
+  readonly requestTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly connectionsMax: number;
+};
+
+export type Certificate = { readonly cert: Buffer; readonly key: Buffer };
+
+export type HttpServer = Server | TlsServer;
+
+export interface Listener {
+  /** `http://127.0.0.1:8000`; for a unix socket its path. */
+  readonly url: string;
+  /** The port listened on; null for a unix socket. */
+  readonly port: number | null;
+  /** Serves new TLS connections with another certificate. */
+  renew(certificate: Certificate): void;
+  /**
+   * Stops accepting, closes idle connections and resolves when the last answer is out. After
+   * `timeoutMs` what is left is cut.
+   */
+  close(timeoutMs: number): Promise<void>;
+}
+
+// Late clients are looked for this often, so they are cut within two seconds of their limit.
+const CHECK_INTERVAL_MS = 500;
+const IDLE_CHECK_MS = 50;
+// `sun_path` of Linux, without its end mark; Node cuts longer ones without a word.
+const SOCKET_PATH_BYTES_MAX = 107;
+
+/** A server that is not listening yet; give it connections with `emit('connection', duplex)`. */
+export function createHttpServer(
+  listeners: RequestListeners, limits: ServerLimits, clock: Clock, certificate?: Certificate,
+): HttpServer {
+  const options: ServerOptions = {
+    requestTimeout: limits.requestTimeoutMs,
+    headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    // Answered by the guard, with a problem document.
+    requireHostHeader: false,
+  };
+  const server = certificate === undefined
+    ? createServer(options) : createTlsServer({ ...options, ...certificate });
+  server.maxConnections = limits.connectionsMax;
+  server.on('request', listeners.request);
+  server.on('checkContinue', listeners.checkContinue);
+  server.on('clientError', (error: Error, socket) => answerClientError(error, socket, clock));
+  return server;
+}
+
+/** Listens on a port; 0 asks the kernel for one. Throws `conflict` when it is taken. */
+export async function listenOnPort(
+  server: HttpServer, host: string, port: number, clock: Clock,
+): Promise<Listener> {
+  const sockets = trackSockets(server);
+  await listen(server, { host, port });
+  const address = server.address();
+  assert(address !== null && typeof address === 'object');
+  const scheme = server instanceof TlsServer ? 'https' : 'http';
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const url = `${scheme}://${name}:${address.port}`;
+  return { url, port: address.port, ...lifecycle(server, sockets, clock) };
+}
+
+/** Listens on a unix socket (mode 0600), in place of what a dead owner left there. */
+export async function listenOnSocket(
+  server: HttpServer, path: string, clock: Clock, owner: { uid: number; gid: number } | null,
+): Promise<Listener> {
+  assert(Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX, `${path} is too long for a socket`);
+  rmSync(path, { force: true });
+  const sockets = trackSockets(server);
+  // The socket is made within the call, so nothing else is made under this mask.
+  const umask = process.umask(0o177);
+  let listening: Promise<void>;
+  try {
+    listening = listen(server, { path });
+  } finally {
+    process.umask(umask);
+  }
+  await listening;
+  if (owner !== null) chownSync(path, owner.uid, owner.gid);
+  return { url: path, port: null, ...lifecycle(server, sockets, clock) };
+}
+
+function listen(server: HttpServer, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: Error): void => reject(listenError(cause, options));
+    server.once('error', onError);
+    server.listen(options, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+function listenError(cause: Error, options: ListenOptions): AppError {
+  const { host, port, path } = options;
+  const place = path ?? `${host ?? ''} port ${port ?? ''}`;
+  switch (systemCodeOf(cause)) {
+    case 'EADDRINUSE':
+      return new AppError('conflict', `${place} is in use: stop what listens there, or choose `
+        + 'another with --port', {}, cause);
+    case 'EACCES':
+      return new AppError('forbidden', `not allowed to listen on ${place}: choose a port from `
+        + '1024 on with --port', {}, cause);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new AppError('usage', `${host ?? ''} is no address of this machine: choose another `
+        + 'with --host', {}, cause);
+    default:
+      return new AppError('internal', `cannot listen on ${place}: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+/** Open sockets, each with whether it has asked for anything yet. */
+type Sockets = Map<Socket, boolean>;
+
+function trackSockets(server: HttpServer): Sockets {
+  const sockets: Sockets = new Map();
+  server.on('connection', (socket: Socket) => {
+    sockets.set(socket, false);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+function lifecycle(
+  server: HttpServer, sockets: Sockets, clock: Clock,
+): Pick<Listener, 'renew' | 'close'> {
+  let closing: Promise<void> | null = null;
+  return {
+    renew(certificate) {
+      assert(server instanceof TlsServer, 'only a TLS server has a certificate');
+      server.setSecureContext(certificate);
+    },
+    close(timeoutMs) {
+      closing ??= closeServer(server, sockets, clock, timeoutMs);
+      return closing;
+    },
+  };
+}
+
+function closeServer(
+  server: HttpServer, sockets: Sockets, clock: Clock, timeoutMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = clock.startTimer(timeoutMs, () => server.closeAllConnections());
+    // A connection may become idle after an answer that was begun before closing was.
+    const sweep = (): void => {
+      server.closeIdleConnections();
+      for (const socket of sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
+    };
+    let timer = clock.startTimer(IDLE_CHECK_MS, function check() {
+      sweep();
+      timer = clock.startTimer(IDLE_CHECK_MS, check);
+    });
+    server.close(() => {
+      cut.cancel();
+      timer.cancel();
+      resolve();
+    });
+    sweep();
+  });
+}

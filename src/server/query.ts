@@ -1,0 +1,52 @@
+/** Query strings, strictly: what is not known or not decodable is refused, never ignored. */
+import { AppError } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+
+/**
+ * The parameters of a raw query without `?`. Throws `malformed` for a name that is not among
+ * `known`, one that stands twice, and a bad percent-encoding. `+` is a space.
+ */
+export function parseQuery(
+  search: string, known: readonly string[],
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    if (!known.includes(name)) throw unknown(name, known);
+    if (values.has(name)) throw malformed(`the query parameter \`${name}\` stands twice`);
+    values.set(name, value);
+  }
+  return values;
+}
+
+/** An integer parameter from `minimum` to `maximum`, or null when it is absent. */
+export function integerOf(
+  query: ReadonlyMap<string, string>, name: string, minimum: number, maximum: number,
+): number | null {
+  const text = query.get(name);
+  if (text === undefined) return null;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  if (value >= minimum && value <= maximum) return value;
+  throw malformed(`\`${name}\` must be an integer from ${minimum} to ${maximum}`);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw malformed('the query holds a bad percent-encoding');
+  }
+}
+
+function unknown(name: string, known: readonly string[]): AppError {
+  const near = nearest(name, known);
+  const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+  return malformed(`unknown query parameter \`${name}\`${hint}`);
+}
+
+function malformed(message: string): AppError {
+  return new AppError('malformed', message);
+}

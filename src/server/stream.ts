@@ -1,0 +1,64 @@
+/**
+ * Answers that are pulled piece by piece, as fast as the reader takes them and no faster. A reader
+ * that takes nothing for a while is cut, so that it holds neither memory nor what it reads from.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Pull } from './route.ts';
+
+// So much is handed to the socket before waiting: enough to keep a fast reader busy, little enough
+// for thousands of slow ones. The pieces are mostly slices of what the store holds anyway.
+const BUFFERED_BYTES_MAX = 524_288;
+
+/**
+ * Writes what `pull` gives after `first`; the head must have been written. Resolves to the number
+ * of bytes handed over, once all is sent or the reader has gone. Rejects with what `pull` throws.
+ */
+export async function writePulled(
+  response: ServerResponse, first: readonly Buffer[], pull: Pull,
+): Promise<number> {
+  let pieces: readonly Buffer[] | null = first;
+  let bytes = 0;
+  while (pieces !== null && !response.destroyed) {
+    response.cork();
+    for (const piece of pieces) {
+      response.write(piece);
+      bytes += piece.length;
+    }
+    response.uncork();
+    if (response.writableLength > BUFFERED_BYTES_MAX) await drained(response);
+    const next = pull();
+    pieces = next instanceof Promise ? await next : next;
+  }
+  if (!response.destroyed) await ended(response);
+  return bytes;
+}
+
+/**
+ * Cuts the connection when its reader takes nothing for `stallMs` while there is something to take.
+ * Node counts a write that makes progress as activity.
+ */
+export function cutStalledReader(response: ServerResponse, stallMs: number): void {
+  response.setTimeout(stallMs, () => {
+    const { socket } = response;
+    if (socket !== null && socket.writableLength > 0) socket.destroy();
+  });
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (!response.writableNeedDrain || response.destroyed) return resolve();
+    const settle = (): void => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle).on('close', settle);
+    return undefined;
+  });
+}
+
+function ended(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('close', resolve);
+    response.end();
+  });
+}

@@ -1,0 +1,33 @@
+/** A set of addresses and CIDR blocks, over net.BlockList. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { parseIpAddress } from './ip-address.ts';
+
+export class AddressSet {
+  readonly #blocks = new BlockList();
+
+  /** Adds an address or a block such as `10.0.0.0/8`; false when `text` is neither. */
+  add(text: string): boolean {
+    const [address = '', bits, more] = text.split('/');
+    if (isIP(address) === 0 || more !== undefined) return false;
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    const bitsMax = family === 'ipv4' ? 32 : 128;
+    if (bits === undefined) return this.#addBlock(address, bitsMax, family);
+    if (!/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax) return false;
+    return this.#addBlock(address, Number(bits), family);
+  }
+
+  /** Whether `text` is an IP literal in the set, as it stands or unwrapped. */
+  has(text: string): boolean {
+    const parsed = parseIpAddress(text);
+    if (parsed === null) return false;
+    if (this.#blocks.check(parsed.address, parsed.family)) return true;
+    // A block of IPv6 may name the wrapped form itself, such as 64:ff9b::/96.
+    const bare = text.split('%', 1)[0] ?? text;
+    return bare !== parsed.address && this.#blocks.check(bare, 'ipv6');
+  }
+
+  #addBlock(address: string, bits: number, family: 'ipv4' | 'ipv6'): boolean {
+    this.#blocks.addSubnet(address, bits, family);
+    return true;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * One attempt: a connection, the request, its whole answer, all under one deadline that counts
+ * from the start, waiting for a connection included. Reports exactly one outcome, once; after it
+ * the connection is either back in its pool or closed.
+ */
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Clock, Timer } from '../base/clock.ts';
+import { HttpResponse } from './http-response.ts';
+import {
+  NetworkError, invalidError, networkErrorOf, proxyRefusal, timeoutError,
+} from './network-error.ts';
+import type { Pool, Waiter } from './pool.ts';
+import type { PooledSocket } from './pooled-socket.ts';
+
+/** What stays the same in every attempt of one call. */
+export type PreparedRequest = {
+  readonly pool: Pool;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly body: Buffer | undefined;
+};
+
+export type Outcome = HttpResponse | NetworkError;
+
+/** An answer is read so far, then its connection is dropped. */
+export const RESPONSE_BYTES_MAX = 1024 * 1024;
+
+const PROXY_AUTHENTICATION_REQUIRED = 407;
+
+type Step = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
+
+export class Attempt implements Waiter {
+  needsFreshSocket = false;
+  readonly #prepared: PreparedRequest;
+  readonly #clock: Clock;
+  readonly #onOutcome: (outcome: Outcome) => void;
+  #deadline: Timer | null = null;
+  #step: Step = 'waiting for a connection';
+  #pooled: PooledSocket | null = null;
+  #request: ClientRequest | null = null;
+  #isDone = false;
+
+  constructor(prepared: PreparedRequest, clock: Clock, onOutcome: (outcome: Outcome) => void) {
+    this.#prepared = prepared;
+    this.#clock = clock;
+    this.#onOutcome = onOutcome;
+  }
+
+  start(timeoutMs: number): void {
+    this.#deadline = this.#clock.startTimer(timeoutMs, () => {
+      this.abandon(timeoutError(`the attempt (${this.#step})`, timeoutMs));
+    });
+    this.#prepared.pool.take(this);
+  }
+
+  /** Ends the attempt with `error`, whatever it is at. */
+  abandon(error: NetworkError): void {
+    if (this.#isDone) return;
+    this.#prepared.pool.withdraw(this);
+    this.#fail(error);
+  }
+
+  onConnectFailure(error: NetworkError): void {
+    this.#fail(error);
+  }
+
+  onSocket(pooled: PooledSocket): void {
+    this.#pooled = pooled;
+    this.#step = 'waiting for the answer';
+    const { method, path, headers, body } = this.#prepared;
+    let request: ClientRequest;
+    try {
+      request = httpRequest({
+        method, path, headers, createConnection: () => pooled.socket,
+      });
+    } catch {
+      this.#fail(invalidError('the request cannot be sent'));
+      return;
+    }
+    this.#request = request;
+    // Without an agent node:http takes a connection to be for one request.
+    request.shouldKeepAlive = true;
+    request.on('response', (response) => this.#onResponse(request, pooled, response));
+    request.on('error', (error) => this.#onRequestError(request, error));
+    if (body === undefined) request.end();
+    else request.end(body);
+  }
+
+  #onResponse(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
+    this.#step = 'reading the answer';
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      if (this.#isDone) return;
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= RESPONSE_BYTES_MAX) return;
+      const body = Buffer.concat(chunks, RESPONSE_BYTES_MAX);
+      pooled.discard();
+      this.#succeed(new HttpResponse(response, body, true));
+    });
+    response.on('end', () => {
+      if (this.#isDone) return;
+      this.#giveBack(request, pooled, response);
+      const [only = Buffer.alloc(0)] = chunks;
+      const body = chunks.length > 1 ? Buffer.concat(chunks, bytes) : only;
+      this.#succeed(new HttpResponse(response, body, false));
+    });
+    response.on('error', (error) => this.#onRequestError(request, error));
+  }
+
+  /** Called at the end of an answer, when node:http may still be busy with the connection. */
+  #giveBack(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
+    if (!pooled.isReused) pooled.noteKeepAlive(String(response.headers['keep-alive']));
+    // An early answer: what is left of the body would be sent to nobody.
+    if (!request.shouldKeepAlive || !request.writableFinished || !response.complete) {
+      pooled.discard();
+      return;
+    }
+    const { pool } = this.#prepared;
+    request.on('close', () => pool.release(pooled));
+  }
+
+  #onRequestError(request: ClientRequest, error: Error): void {
+    if (this.#isDone || request !== this.#request) return;
+    const pooled = this.#pooled;
+    pooled?.discard();
+    // The server closed an idle connection as we began to use it: nothing was wrong with the
+    // request, so it goes again on a new one, within the same attempt.
+    if (pooled !== null && pooled.isReused && !pooled.hasAnswered) {
+      this.#pooled = null;
+      this.#request = null;
+      this.needsFreshSocket = true;
+      this.#step = 'waiting for a connection';
+      this.#prepared.pool.take(this);
+      return;
+    }
+    this.#fail(networkErrorOf(error));
+  }
+
+  #succeed(response: HttpResponse): void {
+    const isThroughProxy = this.#prepared.pool.route.proxy !== null;
+    // Through a tunnel no answer of the proxy gets here, but the target has no business with 407.
+    const isRefused = isThroughProxy && response.statusCode === PROXY_AUTHENTICATION_REQUIRED;
+    this.#finish(isRefused ? proxyRefusal(response.statusCode) : response);
+  }
+
+  #fail(error: NetworkError): void {
+    if (this.#isDone) return;
+    this.#pooled?.discard();
+    this.#finish(error);
+  }
+
+  #finish(outcome: Outcome): void {
+    this.#isDone = true;
+    this.#deadline?.cancel();
+    this.#onOutcome(outcome);
+  }
+}

@@ -1,0 +1,88 @@
+/** One call of the client: its attempts, one after the other, and the waits between them. */
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { Attempt } from './attempt.ts';
+import type { Outcome, PreparedRequest } from './attempt.ts';
+import { HttpResponse } from './http-response.ts';
+import { NetworkError } from './network-error.ts';
+import { isTransientError, isTransientStatus, nextDelayMs, parseRetryAfter } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
+
+export type CallOptions = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timeoutMs: number;
+  readonly policy: RetryPolicy;
+};
+
+export class Call {
+  attempts = 0;
+  readonly #prepared: PreparedRequest;
+  readonly #options: CallOptions;
+  readonly #startedMs: number;
+  readonly #onEnd: (outcome: Outcome) => void;
+  #attempt: Attempt | null = null;
+  #wait: Timer | null = null;
+
+  constructor(
+    prepared: PreparedRequest, options: CallOptions, onEnd: (outcome: Outcome) => void,
+  ) {
+    this.#prepared = prepared;
+    this.#options = options;
+    this.#startedMs = options.clock.monotonicMs();
+    this.#onEnd = onEnd;
+  }
+
+  start(): void {
+    const { clock, timeoutMs, policy } = this.#options;
+    this.#wait = null;
+    this.attempts += 1;
+    this.#attempt = new Attempt(this.#prepared, clock, (outcome) => this.#onOutcome(outcome));
+    const leftMs = policy.totalTimeoutMs - this.#elapsedMs();
+    this.#attempt.start(Math.min(timeoutMs, leftMs));
+  }
+
+  /** Ends the call with `error`, in the midst of an attempt or of a wait. */
+  abandon(error: NetworkError): void {
+    this.#wait?.cancel();
+    if (this.#wait !== null) this.#end(error);
+    else this.#attempt?.abandon(error);
+  }
+
+  #onOutcome(outcome: Outcome): void {
+    const delayMs = this.#delayAfter(outcome);
+    if (delayMs === null) {
+      this.#end(outcome);
+      return;
+    }
+    this.#options.logger.debug('trying again', {
+      host: this.#prepared.pool.route.authority,
+      because: outcome instanceof HttpResponse ? outcome.statusCode : outcome.code,
+      attempts: this.attempts,
+      delayMs,
+    });
+    this.#wait = this.#options.clock.startTimer(delayMs, () => this.start());
+  }
+
+  #delayAfter(outcome: Outcome): number | null {
+    const { clock, policy } = this.#options;
+    if (outcome instanceof HttpResponse) {
+      if (!isTransientStatus(outcome.statusCode)) return null;
+      const retryAfterMs = parseRetryAfter(outcome.headers['retry-after'], clock.now());
+      return nextDelayMs(this.attempts, this.#elapsedMs(), retryAfterMs, policy);
+    }
+    if (!isTransientError(outcome)) return null;
+    return nextDelayMs(this.attempts, this.#elapsedMs(), null, policy);
+  }
+
+  #elapsedMs(): number {
+    return this.#options.clock.monotonicMs() - this.#startedMs;
+  }
+
+  #end(outcome: Outcome): void {
+    outcome.attempts = this.attempts;
+    this.#wait = null;
+    this.#attempt = null;
+    this.#onEnd(outcome);
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * The HTTP client that everything in the house shares, on node:http, node:net and node:tls alone:
+ * deadlines, kept-alive connections, a proxy, a list of denied addresses, retries. Redirects are
+ * never followed, and nothing of a URL but its host and port ever gets into a message or the log.
+ */
+import { lookup as systemLookup } from 'node:dns';
+import { createSecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
+import type { Clock } from '../base/clock.ts';
+import { silentLogger } from '../base/log.ts';
+import type { Logger } from '../base/log.ts';
+import type { Outcome, PreparedRequest } from './attempt.ts';
+import { Call } from './call.ts';
+import { createDenyList } from './deny-list.ts';
+import { checkMethod, encodeHeaders } from './headers.ts';
+import type { RequestHeaders } from './headers.ts';
+import { HttpResponse } from './http-response.ts';
+import { canceledError, deniedError } from './network-error.ts';
+import { Pool } from './pool.ts';
+import type { PoolOptions, PoolStatistics } from './pool.ts';
+import { createProxyBypass, parseProxy } from './proxy.ts';
+import type { Lookup } from './resolve.ts';
+import { TargetCache } from './target.ts';
+import type { Route } from './target.ts';
+
+export type HttpClientOptions = {
+  /** One whole attempt, waiting for a free connection included. */
+  readonly timeoutMs: number;
+  /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
+  readonly connectTimeoutMs: number;
+  /** All attempts and waits of one call; a wait that would pass it is not begun. */
+  readonly totalTimeoutMs: number;
+  readonly retries: number;
+  readonly retryDelayMs: number;
+  readonly maxSocketsPerHost: number;
+  /** False: whatever certificate comes will do. */
+  readonly verify: boolean;
+  /** `http://` or `https://`, with credentials where it wants them. */
+  readonly proxy: string | null;
+  readonly noProxy: readonly string[];
+  readonly denyAddresses: readonly string[];
+  /** PEM certificates that are trusted instead of the built-in ones. */
+  readonly certificateAuthorities?: readonly string[];
+  readonly idleTimeoutMs?: number;
+};
+
+export type HttpRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: RequestHeaders;
+  /** Sent byte for byte, with Content-Length. */
+  readonly body?: Buffer | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly totalTimeoutMs?: number | undefined;
+  /** 0: a single attempt. */
+  readonly retries?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type ClientStatistics = {
+  readonly calls: number;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly hosts: readonly PoolStatistics[];
+};
+
+export type HttpClientPorts = {
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  readonly lookup?: Lookup;
+};
+
+export interface HttpClient {
+  /**
+   * Resolves to the answer, whatever its status, after the last attempt. Rejects with NetworkError
+   * and nothing else when there is none.
+   */
+  request(request: HttpRequest): Promise<HttpResponse>;
+  statistics(): ClientStatistics;
+  /** Ends what is under way and closes every connection; idempotent. */
+  close(): Promise<void>;
+}
+
+const IDLE_TIMEOUT_MS = 15_000;
+const POOLS_MAX = 1000;
+
+/** Throws AppError `usage` for a proxy, noProxy or denyAddresses that cannot be read. */
+export function createHttpClient(options: HttpClientOptions, ports: HttpClientPorts): HttpClient {
+  return new NodeHttpClient(options, ports);
+}
+
+class NodeHttpClient implements HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #targets: TargetCache;
+  readonly #poolOptions: PoolOptions;
+  readonly #pools = new Map<string, Pool>();
+  readonly #calls = new Set<Call>();
+  readonly #counts = { calls: 0, attempts: 0, failures: 0 };
+  #isClosed = false;
+
+  constructor(options: HttpClientOptions, ports: HttpClientPorts) {
+    this.#options = options;
+    this.#clock = ports.clock;
+    this.#logger = ports.logger ?? silentLogger;
+    const denyList = createDenyList(options.denyAddresses);
+    this.#targets = new TargetCache({
+      proxy: options.proxy === null ? null : parseProxy(options.proxy),
+      isBypassed: createProxyBypass(options.noProxy),
+      denyList,
+    });
+    this.#poolOptions = {
+      clock: ports.clock,
+      lookup: ports.lookup ?? systemLookup,
+      denyList,
+      connectTimeoutMs: options.connectTimeoutMs,
+      isVerified: options.verify,
+      secureContext: lazySecureContext(options.certificateAuthorities),
+      socketsMax: options.maxSocketsPerHost,
+      idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    };
+  }
+
+  request(request: HttpRequest): Promise<HttpResponse> {
+    return new Promise((resolve, reject) => {
+      const prepared = this.#prepare(request);
+      const { signal } = request;
+      const { pool } = prepared;
+      const call = new Call(prepared, this.#callOptions(request), (outcome) => {
+        this.#calls.delete(call);
+        pool.callsUnderWay -= 1;
+        signal?.removeEventListener('abort', onAbort);
+        this.#count(call, outcome);
+        if (outcome instanceof HttpResponse) resolve(outcome);
+        else reject(outcome);
+      });
+      const onAbort = (): void => call.abandon(abortedError(signal));
+      signal?.addEventListener('abort', onAbort);
+      this.#calls.add(call);
+      pool.callsUnderWay += 1;
+      call.start();
+    });
+  }
+
+  statistics(): ClientStatistics {
+    const hosts = [...this.#pools.values()].filter(({ isEmpty }) => !isEmpty)
+      .map(({ statistics }) => statistics);
+    return { ...this.#counts, hosts };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const sockets = [...this.#pools.values()].flatMap((pool) => pool.sockets);
+    const closed = sockets.filter((socket) => !socket.closed)
+      .map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    for (const call of [...this.#calls]) call.abandon(canceledError('the client was closed'));
+    for (const pool of this.#pools.values()) pool.closeIdle();
+    await Promise.all(closed);
+  }
+
+  #prepare({ method, url, headers = {}, body, signal }: HttpRequest): PreparedRequest {
+    if (this.#isClosed) throw canceledError('the client was closed');
+    if (signal?.aborted === true) throw abortedError(signal);
+    const target = this.#targets.get(url);
+    if (target.route.isDenied) throw deniedError();
+    const verb = checkMethod(method);
+    return {
+      pool: this.#poolOf(target.route),
+      method: verb,
+      path: target.path,
+      headers: encodeHeaders(target, verb, headers, body),
+      body,
+    };
+  }
+
+  #callOptions(request: HttpRequest): ConstructorParameters<typeof Call>[1] {
+    const { timeoutMs, retries, retryDelayMs, totalTimeoutMs } = this.#options;
+    return {
+      clock: this.#clock,
+      logger: this.#logger,
+      timeoutMs: request.timeoutMs ?? timeoutMs,
+      policy: {
+        retries: request.retries ?? retries,
+        delayMs: retryDelayMs,
+        totalTimeoutMs: request.totalTimeoutMs ?? totalTimeoutMs,
+      },
+    };
+  }
+
+  // Proxy and TLS options are the same for all of this client, so a route's key is its target.
+  #poolOf(route: Route): Pool {
+    const key = route.isTls ? `https://${route.authority}` : `http://${route.authority}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    if (this.#pools.size >= POOLS_MAX) this.#dropEmptyPools();
+    const pool = new Pool(route, this.#poolOptions);
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  #dropEmptyPools(): void {
+    for (const [key, pool] of this.#pools) {
+      if (pool.isEmpty) this.#pools.delete(key);
+    }
+  }
+
+  #count(call: Call, outcome: Outcome): void {
+    this.#counts.calls += 1;
+    this.#counts.attempts += call.attempts;
+    if (!(outcome instanceof HttpResponse)) this.#counts.failures += 1;
+  }
+}
+
+function abortedError(signal: AbortSignal | undefined): ReturnType<typeof canceledError> {
+  return canceledError('the request was canceled', signal?.reason);
+}
+
+function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
+  let context: SecureContext | null = null;
+  return () => {
+    context ??= createSecureContext(
+      certificates === undefined ? {} : { ca: [...certificates] });
+    return context;
+  };
+}

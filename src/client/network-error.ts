@@ -1,0 +1,108 @@
+/**
+ * Why a request got no answer. The message says what kind of failure it was and never where it
+ * went, so that it may be shown to anybody; no credential and no URL ever gets in here.
+ */
+import { systemCodeOf } from '../base/errors.ts';
+
+export type NetworkErrorKind =
+  | 'network' // refused, reset, unknown name, not HTTP, no TLS
+  | 'timeout'
+  | 'certificate'
+  | 'denied' // `denyAddresses`
+  | 'proxy' // the proxy could not be reached, refused, or broke the tunnel
+  | 'invalid' // a request that cannot be sent: bad URL, bad header
+  | 'busy' // too many requests wait for a connection to this host
+  | 'canceled'; // by the caller's signal, or by close()
+
+export type NetworkErrorDetails = {
+  readonly cause?: unknown;
+  /** Only the proxy is to blame: the target was never asked. */
+  readonly isProxyFailure?: boolean;
+  readonly proxyStatusCode?: number;
+};
+
+export class NetworkError extends Error {
+  readonly kind: NetworkErrorKind;
+  /** `ETIMEDOUT`, `ECONNREFUSED`, `EPROXY`, `EDENIED`, `CERT_HAS_EXPIRED`, … */
+  readonly code: string;
+  readonly isProxyFailure: boolean;
+  /** What the proxy answered, when it refused. */
+  readonly proxyStatusCode: number | null;
+  /** Attempts begun before this was final; set by the client. */
+  attempts = 0;
+
+  constructor(
+    kind: NetworkErrorKind, code: string, message: string, details: NetworkErrorDetails = {},
+  ) {
+    super(`${message} (${code})`, details.cause === undefined ? {} : { cause: details.cause });
+    this.name = 'NetworkError';
+    this.kind = kind;
+    this.code = code;
+    this.isProxyFailure = details.isProxyFailure ?? false;
+    this.proxyStatusCode = details.proxyStatusCode ?? null;
+  }
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up for now',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  EMFILE: 'too many open files',
+};
+
+/** What the system or Node.js reported, in our words. */
+export function networkErrorOf(thrown: unknown): NetworkError {
+  if (thrown instanceof NetworkError) return thrown;
+  const code = systemCodeOf(thrown) ?? 'EUNKNOWN';
+  const details = { cause: thrown };
+  if (code === 'ETIMEDOUT') {
+    return new NetworkError('timeout', code, 'the system gave up waiting', details);
+  }
+  if (code.startsWith('HPE_')) {
+    return new NetworkError('network', code, 'the answer is not valid HTTP', details);
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
+    return new NetworkError('network', code, 'the TLS handshake failed', details);
+  }
+  return new NetworkError('network', code, MESSAGES[code] ?? 'the connection failed', details);
+}
+
+export function timeoutError(
+  what: string, timeoutMs: number, details: NetworkErrorDetails = {},
+): NetworkError {
+  const message = `${what} took longer than ${Math.round(timeoutMs) / 1000} s`;
+  return new NetworkError('timeout', 'ETIMEDOUT', message, details);
+}
+
+export function deniedError(): NetworkError {
+  const message = 'the address is on the list of denied addresses (http.denyAddresses)';
+  return new NetworkError('denied', 'EDENIED', message);
+}
+
+export function invalidError(message: string): NetworkError {
+  return new NetworkError('invalid', 'EINVAL', message);
+}
+
+export function canceledError(message: string, cause?: unknown): NetworkError {
+  return new NetworkError('canceled', 'ECANCELED', message, { cause });
+}
+
+/** The proxy could not be reached, or the way through it broke. */
+export function proxyError(thrown: unknown): NetworkError {
+  if (thrown instanceof NetworkError) return thrown;
+  const message = `the proxy failed: ${networkErrorOf(thrown).message}`;
+  return new NetworkError('proxy', 'EPROXY', message, { cause: thrown, isProxyFailure: true });
+}
+
+/** The proxy answered, but not with what was asked for. */
+export function proxyRefusal(statusCode: number): NetworkError {
+  // With these the proxy says that it tried and the target, or the way there, was at fault.
+  const isProxyFailure = ![502, 503, 504].includes(statusCode);
+  const message = `the proxy refused with status ${statusCode}`;
+  return new NetworkError(
+    'proxy', 'EPROXY', message, { isProxyFailure, proxyStatusCode: statusCode });
+}

@@ -1,0 +1,46 @@
+/** Names to addresses, through the system's resolver, with denied addresses left out. */
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import type { DenyList } from './deny-list.ts';
+import { deniedError } from './network-error.ts';
+
+/** As `dns.lookup` with `all`: every address of a name. */
+export type Lookup = (
+  hostname: string,
+  options: { readonly all: true },
+  done: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+// More are not worth a try within a connect deadline of seconds.
+const ADDRESSES_MAX = 8;
+
+/**
+ * The addresses of `hostname` in the order to try them: families in turn (RFC 8305 §4), beginning
+ * with the resolver's first. Throws NetworkError `denied` when `denyList` leaves none.
+ */
+export async function resolveHost(
+  hostname: string, lookup: Lookup, denyList: DenyList | null,
+): Promise<readonly string[]> {
+  const found = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
+  const allowed = denyList === null ? found : found.filter((one) => !denyList.isDenied(one));
+  if (allowed.length === 0) throw deniedError();
+  return inTurn(allowed).slice(0, ADDRESSES_MAX);
+}
+
+function lookUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses.map(({ address }) => address));
+      else reject(error);
+    });
+  });
+}
+
+function inTurn(addresses: readonly string[]): readonly string[] {
+  const [first = ''] = addresses;
+  const preferred = addresses.filter((address) => isIP(address) === isIP(first));
+  const others = addresses.filter((address) => isIP(address) !== isIP(first));
+  const rounds = Math.max(preferred.length, others.length);
+  return Array.from({ length: rounds }, (_, index) => [preferred[index], others[index]])
+    .flat().filter((address) => address !== undefined);
+}

@@ -1,0 +1,247 @@
+/**
+ * The lines of a journal, `journal-<generation, 6 digits or more>.jsonl`: UTF-8, one JSON object a
+ * line, each line of exactly one of these forms, without white space:
+ *
+ *   {"crc":C,"seq":N,"durable":M,"ops":[…]}                a transaction, all or nothing
+ *   {"crc":C,"seq":N,"durable":M,"mark":true}              writing paused, or stopped
+ *   {"crc":C,"seq":N,"durable":M,"snapshots":true}         the generation's snapshots are complete
+ *   {"crc":C,"seq":N,"durable":M,"start":{"format":"hookshelf-journal-1","generation":G}}
+ *
+ * `crc`: eight lower-case hex digits in quotes, the CRC-32 (zlib) of the line's bytes after those
+ * digits, up to and without the line feed. As the first 16 bytes have a fixed form, every byte of
+ * a line is either checked or fixed.
+ * `seq`: a transaction's is one more than that of the line before it; every other line repeats the
+ * last transaction's. The first line of a file is its `start`, whose `seq` is that of the state
+ * which the file goes on from.
+ * `durable`: the last sequence known to be on disk when the line was written. It never exceeds
+ * what came before the line.
+ *
+ * An operation is one of
+ *   {"put":"books","bytes":350,"record":{…}}       `bytes` is the length of the record in bytes
+ *   {"delete":"books","key":"<id>"}
+ * so that a reader can slice the records out without parsing them; the stored bytes of a record
+ * are exactly these.
+ */
+import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
+
+export const JOURNAL_FORMAT = 'hookshelf-journal-1';
+
+export type JournalOperation = {
+  readonly collectionName: string;
+  readonly id: string;
+  /** The record; null deletes it. */
+  readonly bytes: Buffer | null;
+};
+
+export type JournalLine = {
+  readonly kind: 'ops' | 'mark' | 'snapshots' | 'start';
+  readonly sequence: number;
+  readonly durable: number;
+  /** Where the operations begin in the buffer, for `ops`. */
+  readonly operationsAt: number;
+  /** Of a `start`, else 0. */
+  readonly generation: number;
+};
+
+/** Where a put's record or a delete's key lies in the line's buffer. */
+export type OperationVisitor = {
+  put(collectionName: string, start: number, end: number): void;
+  delete(collectionName: string, key: string): void;
+};
+
+const CRC_START = '{"crc":"'.length;
+const CRC_END = CRC_START + 8;
+const LINE_FEED = 0x0a;
+const KEPT_BYTES_MAX = 4 << 20;
+const HEX = Buffer.from('0123456789abcdef');
+
+/** Lines being gathered for one write. */
+export class LineEncoder {
+  #buffer = Buffer.allocUnsafeSlow(1 << 16);
+  #used = 0;
+
+  /** Good until the next `clear`. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#used);
+  }
+
+  clear(): void {
+    this.#used = 0;
+    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
+  }
+
+  addTransaction(
+    sequence: number, durable: number, operations: readonly JournalOperation[],
+  ): void {
+    const start = this.#used;
+    // One string, one encoding, for all that stands before a record.
+    let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;
+    let separator = '';
+    for (const { collectionName, id, bytes } of operations) {
+      if (bytes === null) {
+        text += `${separator}{"delete":"${collectionName}","key":"${id}"}`;
+      } else {
+        text += `${separator}{"put":"${collectionName}","bytes":${bytes.length},"record":`;
+        this.#addText(text, bytes.length);
+        this.#used += bytes.copy(this.#buffer, this.#used);
+        text = '}';
+      }
+      separator = ',';
+    }
+    this.#addText(`${text}]}\n`, 0);
+    this.#seal(start);
+  }
+
+  addMark(sequence: number): void {
+    this.#addNote(sequence, '"mark":true');
+  }
+
+  addSnapshots(sequence: number): void {
+    this.#addNote(sequence, '"snapshots":true');
+  }
+
+  addStart(sequence: number, generation: number): void {
+    const start = `"start":{"format":"${JOURNAL_FORMAT}","generation":${generation}}`;
+    this.#addNote(sequence, start);
+  }
+
+  // A note is only ever written while everything before it is on disk.
+  #addNote(sequence: number, member: string): void {
+    const start = this.#used;
+    this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}}\n`, 0);
+    this.#seal(start);
+  }
+
+  #addText(ascii: string, bytesAfter: number): void {
+    const needed = this.#used + ascii.length + bytesAfter;
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+      this.#buffer.copy(grown, 0, 0, this.#used);
+      this.#buffer = grown;
+    }
+    this.#used += this.#buffer.write(ascii, this.#used, 'latin1');
+  }
+
+  #seal(start: number): void {
+    let crc = crc32(this.#buffer.subarray(start + CRC_END, this.#used - 1));
+    for (let index = CRC_END - 1; index >= CRC_START; index -= 1) {
+      this.#buffer[start + index] = HEX[crc & 15] ?? 0;
+      crc >>>= 4;
+    }
+  }
+}
+
+/** The line in `[start, end)` of `buffer`, without its line feed, or null when it is not valid. */
+export function parseLine(buffer: Buffer, start: number, end: number): JournalLine | null {
+  if (end - start <= CRC_END || !matches(buffer, start, '{"crc":"')) return null;
+  const crc = crc32(buffer.subarray(start + CRC_END, end)).toString(16).padStart(8, '0');
+  if (!matches(buffer, start + CRC_START, crc)) return null;
+  const reader = new LineReader(buffer, start + CRC_END, end);
+  try {
+    reader.take('","seq":');
+    const sequence = reader.takeInteger();
+    reader.take(',"durable":');
+    const durable = reader.takeInteger();
+    reader.take(',"');
+    const note = { sequence, durable, operationsAt: 0, generation: 0 };
+    if (reader.skip('ops":[')) return { ...note, kind: 'ops', operationsAt: reader.at };
+    if (reader.skip('mark":true}')) return reader.finish({ ...note, kind: 'mark' });
+    if (reader.skip('snapshots":true}')) return reader.finish({ ...note, kind: 'snapshots' });
+    reader.take(`start":{"format":"${JOURNAL_FORMAT}","generation":`);
+    const generation = reader.takeInteger();
+    reader.take('}}');
+    return reader.finish({ ...note, kind: 'start', generation });
+  } catch {
+    return null;
+  }
+}
+
+/** Shows a transaction's operations in order. Throws when the line is not of the format. */
+export function visitOperations(
+  buffer: Buffer, operationsAt: number, end: number, visitor: OperationVisitor,
+): void {
+  const reader = new LineReader(buffer, operationsAt, end);
+  do {
+    if (reader.skip('{"put":"')) {
+      const collectionName = reader.takeText();
+      reader.take(',"bytes":');
+      const length = reader.takeInteger();
+      reader.take(',"record":');
+      const start = reader.at;
+      reader.at += length;
+      reader.take('}');
+      visitor.put(collectionName, start, start + length);
+    } else {
+      reader.take('{"delete":"');
+      const collectionName = reader.takeText();
+      reader.take(',"key":"');
+      const key = reader.takeText();
+      reader.take('}');
+      visitor.delete(collectionName, key);
+    }
+  } while (reader.skip(','));
+  reader.take(']}');
+  assert(reader.at === end);
+}
+
+/** Reads a line from left to right, exactly as it is written; anything else throws. */
+class LineReader {
+  at: number;
+  readonly #buffer: Buffer;
+  readonly #end: number;
+
+  constructor(buffer: Buffer, at: number, end: number) {
+    this.#buffer = buffer;
+    this.at = at;
+    this.#end = end;
+  }
+
+  skip(text: string): boolean {
+    if (this.at + text.length > this.#end || !matches(this.#buffer, this.at, text)) return false;
+    this.at += text.length;
+    return true;
+  }
+
+  take(text: string): void {
+    assert(this.skip(text));
+  }
+
+  takeInteger(): number {
+    const start = this.at;
+    let value = 0;
+    for (; this.at < this.#end; this.at += 1) {
+      const digit = (this.#buffer[this.at] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    assert(this.at > start && Number.isSafeInteger(value));
+    return value;
+  }
+
+  /** Up to the next quote, which is skipped. */
+  takeText(): string {
+    const quote = this.#buffer.indexOf(0x22, this.at);
+    assert(quote > this.at && quote < this.#end);
+    const text = this.#buffer.toString('latin1', this.at, quote);
+    this.at = quote + 1;
+    return text;
+  }
+
+  finish(line: JournalLine): JournalLine {
+    assert(this.at === this.#end);
+    return line;
+  }
+}
+
+function matches(buffer: Buffer, at: number, ascii: string): boolean {
+  for (let index = 0; index < ascii.length; index += 1) {
+    if (buffer[at + index] !== ascii.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+/** The position of the line feed at or after `from`, or -1. */
+export function findLineEnd(buffer: Buffer, from: number): number {
+  return buffer.indexOf(LINE_FEED, from);
+}

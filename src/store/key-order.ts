@@ -1,0 +1,146 @@
+/**
+ * The slots of a collection in order of their keys: blocks of at most 1024 slots, so that no
+ * insertion moves more than 4 KiB and no step of growth copies the whole. Keys are compared where
+ * they lie, in the records. Appending at the end, as rising ids do, is the fast path.
+ *
+ * A frozen view shares the blocks; a block is copied before it is first changed after a freeze.
+ */
+import assert from 'node:assert/strict';
+import type { RecordTable } from './record-table.ts';
+
+const BLOCK_SLOTS = 1024;
+
+export type Block = { readonly slots: Uint32Array; count: number; readonly epoch: number };
+
+/** A place in the order: position `position` of block `block`; may be just past a block's end. */
+export type Position = { block: number; position: number };
+
+export class KeyOrder {
+  /** Changes whenever a slot enters or leaves. */
+  version = 0;
+  readonly #table: RecordTable;
+  #blocks: Block[] = [];
+  #epoch = 0;
+  #size = 0;
+
+  constructor(table: RecordTable) {
+    this.#table = table;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get blockCount(): number {
+    return this.#blocks.length;
+  }
+
+  countOf(block: number): number {
+    return this.#blocks[block]?.count ?? 0;
+  }
+
+  /** The slot at a place, or -1. */
+  slotAt(block: number, position: number): number {
+    const found = this.#blocks[block];
+    return found === undefined || position >= found.count ? -1 : found.slots[position] ?? -1;
+  }
+
+  /**
+   * Sets `place` to the first slot whose key is at or after the key at `at` in `target`; true when
+   * it is equal. Past the last record the place is the end of the last block.
+   */
+  seek(target: Uint8Array, at: number, place: Position): boolean {
+    place.block = Math.max(0, this.#blocks.length - 1);
+    place.position = this.countOf(place.block);
+    if (this.#size === 0 || this.#compareLast(place.block, target, at) < 0) return false;
+    place.block = this.#findBlock(target, at);
+    let low = 0;
+    let high = this.countOf(place.block) - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const order = this.#table.compareTo(this.slotAt(place.block, middle), target, at);
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    place.position = low;
+    return this.#table.compareTo(this.slotAt(place.block, low), target, at) === 0;
+  }
+
+  /** Inserts a slot before `place`. */
+  insert(place: Position, slot: number): void {
+    this.#size += 1;
+    this.version += 1;
+    if (this.#blocks.length === 0) this.#blocks.push(this.#newBlock());
+    let { block, position } = place;
+    if (this.countOf(block) === BLOCK_SLOTS) {
+      if (block === this.#blocks.length - 1 && position === BLOCK_SLOTS) {
+        this.#blocks.push(this.#newBlock());
+        block += 1;
+        position = 0;
+      } else {
+        this.#split(block);
+        if (position > BLOCK_SLOTS / 2) {
+          block += 1;
+          position -= BLOCK_SLOTS / 2;
+        }
+      }
+    }
+    const target = this.#writable(block);
+    target.slots.copyWithin(position + 1, position, target.count);
+    target.slots[position] = slot;
+    target.count += 1;
+  }
+
+  remove({ block, position }: Position): void {
+    this.#size -= 1;
+    this.version += 1;
+    const target = this.#writable(block);
+    assert(position < target.count);
+    target.slots.copyWithin(position, position + 1, target.count);
+    target.count -= 1;
+    if (target.count === 0) this.#blocks.splice(block, 1);
+  }
+
+  freeze(): readonly Block[] {
+    this.#epoch += 1;
+    return [...this.#blocks];
+  }
+
+  /** The first block whose last key is at or after the target. */
+  #findBlock(target: Uint8Array, at: number): number {
+    let low = 0;
+    let high = this.#blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compareLast(middle, target, at) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #compareLast(block: number, target: Uint8Array, at: number): number {
+    return this.#table.compareTo(this.slotAt(block, this.countOf(block) - 1), target, at);
+  }
+
+  #split(index: number): void {
+    const left = this.#writable(index);
+    const right = this.#newBlock();
+    right.slots.set(left.slots.subarray(BLOCK_SLOTS / 2));
+    right.count = BLOCK_SLOTS / 2;
+    left.count = BLOCK_SLOTS / 2;
+    this.#blocks.splice(index + 1, 0, right);
+  }
+
+  #writable(index: number): Block {
+    const block = this.#blocks[index];
+    assert(block !== undefined);
+    if (block.epoch === this.#epoch) return block;
+    const copy = { slots: block.slots.slice(), count: block.count, epoch: this.#epoch };
+    this.#blocks[index] = copy;
+    return copy;
+  }
+
+  #newBlock(): Block {
+    return { slots: new Uint32Array(BLOCK_SLOTS), count: 0, epoch: this.#epoch };
+  }
+}

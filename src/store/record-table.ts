@@ -1,0 +1,181 @@
+/**
+ * Slots: a record's place under a number that is stable while the record lives. Kept in pages of
+ * typed arrays, so that a million records are 12 MB and growth never copies more than a page.
+ *
+ * A frozen view shares the pages; a page is copied before it is first written after a freeze.
+ */
+import assert from 'node:assert/strict';
+import { Arena } from './arena.ts';
+import type { Place } from './arena.ts';
+
+const PAGE_BITS = 12;
+const PAGE_SLOTS = 1 << PAGE_BITS;
+const SLOT_MASK = PAGE_SLOTS - 1;
+// A slot is three words: chunk, offset, length. Length 0 is an empty slot, whose offset then
+// holds the next empty slot plus one.
+const SLOT_WORDS = 3;
+const QUOTE = 0x22;
+const TILDE = 0x7e;
+
+export const KEY_LENGTH_MAX = 128;
+
+export type Page = { readonly words: Uint32Array; readonly epoch: number };
+
+export class RecordTable {
+  readonly arena = new Arena();
+  /** Where the key's value begins in a record. */
+  readonly keyStart: number;
+  #pages: Page[] = [];
+  #bound = 0;
+  #firstEmpty = 0;
+  #epoch = 0;
+
+  constructor(key: string) {
+    this.keyStart = `{"${key}":"`.length;
+  }
+
+  /** All slots are below this. */
+  get bound(): number {
+    return this.#bound;
+  }
+
+  /** A slot for a record that the arena already counts as live. */
+  add(place: Place): number {
+    let slot = this.#firstEmpty - 1;
+    if (slot >= 0) {
+      this.#firstEmpty = this.#word(slot, 1);
+    } else {
+      slot = this.#bound;
+      this.#bound += 1;
+      if ((slot & SLOT_MASK) === 0) {
+        this.#pages.push({ words: new Uint32Array(PAGE_SLOTS * SLOT_WORDS), epoch: this.#epoch });
+      }
+    }
+    this.#set(slot, place.chunk, place.offset, place.length);
+    return slot;
+  }
+
+  /** Points a slot at its record's next version, or at the same bytes elsewhere. */
+  move(slot: number, place: Place): void {
+    this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
+    this.#set(slot, place.chunk, place.offset, place.length);
+  }
+
+  remove(slot: number): void {
+    this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
+    this.#set(slot, 0, this.#firstEmpty, 0);
+    this.#firstEmpty = slot + 1;
+  }
+
+  chunkOf(slot: number): number {
+    return this.#word(slot, 0);
+  }
+
+  offsetOf(slot: number): number {
+    return this.#word(slot, 1);
+  }
+
+  /** 0 when the slot is empty. */
+  lengthOf(slot: number): number {
+    return this.#word(slot, 2);
+  }
+
+  bytesAt(slot: number): Buffer | undefined {
+    const length = slot < this.#bound ? this.lengthOf(slot) : 0;
+    if (length === 0) return undefined;
+    const offset = this.offsetOf(slot);
+    return this.arena.chunk(this.chunkOf(slot)).subarray(offset, offset + length);
+  }
+
+  keyAt(slot: number): string | undefined {
+    if (slot >= this.#bound || this.lengthOf(slot) === 0) return undefined;
+    const chunk = this.arena.chunk(this.chunkOf(slot));
+    return readKey(chunk, this.offsetOf(slot) + this.keyStart);
+  }
+
+  /** Order of the slot's key to the key at `at` in `target`. */
+  compareTo(slot: number, target: Uint8Array, at: number): number {
+    const page = this.#page(slot);
+    const word = (slot & SLOT_MASK) * SLOT_WORDS;
+    const chunk = this.arena.chunk(page.words[word] ?? 0);
+    return compareKeys(chunk, (page.words[word + 1] ?? 0) + this.keyStart, target, at);
+  }
+
+  compare(left: number, right: number): number {
+    const chunk = this.arena.chunk(this.chunkOf(right));
+    return this.compareTo(left, chunk, this.offsetOf(right) + this.keyStart);
+  }
+
+  freeze(): readonly Page[] {
+    this.#epoch += 1;
+    return [...this.#pages];
+  }
+
+  #word(slot: number, index: number): number {
+    return this.#page(slot).words[(slot & SLOT_MASK) * SLOT_WORDS + index] ?? 0;
+  }
+
+  #page(slot: number): Page {
+    const page = this.#pages[slot >>> PAGE_BITS];
+    assert(page !== undefined);
+    return page;
+  }
+
+  #set(slot: number, chunk: number, offset: number, length: number): void {
+    let page = this.#page(slot);
+    if (page.epoch !== this.#epoch) {
+      page = { words: page.words.slice(), epoch: this.#epoch };
+      this.#pages[slot >>> PAGE_BITS] = page;
+    }
+    const word = (slot & SLOT_MASK) * SLOT_WORDS;
+    page.words[word] = chunk;
+    page.words[word + 1] = offset;
+    page.words[word + 2] = length;
+  }
+}
+
+/** Reads slots of a frozen view. */
+export function frozenPlace(pages: readonly Page[], slot: number): Place {
+  const words = pages[slot >>> PAGE_BITS]?.words;
+  const word = (slot & SLOT_MASK) * SLOT_WORDS;
+  assert(words !== undefined);
+  return {
+    chunk: words[word] ?? 0, offset: words[word + 1] ?? 0, length: words[word + 2] ?? 0,
+  };
+}
+
+/**
+ * Compares two keys where they lie, each ended by its quote. The quote sorts before every
+ * character of a key, so a key sorts before its own continuations.
+ */
+export function compareKeys(
+  left: Uint8Array, leftAt: number, right: Uint8Array, rightAt: number,
+): number {
+  for (let index = 0; ; index += 1) {
+    const leftByte = left[leftAt + index] ?? QUOTE;
+    const rightByte = right[rightAt + index] ?? QUOTE;
+    if (leftByte !== rightByte) return leftByte - rightByte;
+    if (leftByte === QUOTE) return 0;
+  }
+}
+
+/** The key that begins at `at`. */
+export function readKey(chunk: Buffer, at: number): string {
+  return chunk.toString('latin1', at, chunk.indexOf(QUOTE, at));
+}
+
+/**
+ * Writes a key and its closing quote into `target`. Returns how many characters were fit for a
+ * key: fewer than there are means that no record can have it.
+ */
+export function encodeKey(id: string, target: Uint8Array): number {
+  const length = Math.min(id.length, KEY_LENGTH_MAX);
+  let index = 0;
+  for (; index < length; index += 1) {
+    const code = id.charCodeAt(index);
+    if (code <= QUOTE || code > TILDE) break;
+    target[index] = code;
+  }
+  target[index] = QUOTE;
+  return index;
+}

@@ -1,0 +1,45 @@
+/**
+ * Whether the next batch is written and synced on the loop or in the thread pool.
+ *
+ * Blocking saves two hops through the pool: on a fast disk (fdatasync 0.15 ms) 64 writers reach
+ * 1.2 times the throughput and a lone writer half the latency. On a slow disk it stops every reader
+ * for as long as the disk takes. What a sync takes can only be measured while blocking (in the
+ * pool the loop's own work is in the figure), so the pool is left now and then for one batch; one
+ * slow batch leads back, and each spell that ends soon makes the next trial come later.
+ */
+const SLOW_MS = 1;
+const TRIAL_AFTER_BATCHES_MIN = 16;
+const TRIAL_AFTER_BATCHES_MAX = 4096;
+const SHORT_SPELL_BATCHES = 64;
+// A large batch takes long on any disk.
+const BLOCKING_BYTES_MAX = 256 * 1024;
+
+export class SyncPolicy {
+  #isFast = false;
+  #batches = 0;
+  #trialAfter = 4;
+
+  /** Asked before each batch. */
+  isBlocking(bytes: number): boolean {
+    if (bytes > BLOCKING_BYTES_MAX) return false;
+    if (this.#isFast) return true;
+    this.#batches += 1;
+    return this.#batches > this.#trialAfter;
+  }
+
+  /** Told what each blocking batch took. */
+  record(tookMs: number): void {
+    if (tookMs < SLOW_MS) {
+      if (!this.#isFast) this.#batches = 0;
+      this.#isFast = true;
+      this.#batches += 1;
+      return;
+    }
+    const wasShort = !this.#isFast || this.#batches < SHORT_SPELL_BATCHES;
+    const longer = Math.min(this.#trialAfter * 2, TRIAL_AFTER_BATCHES_MAX);
+    this.#trialAfter = wasShort
+      ? Math.max(longer, TRIAL_AFTER_BATCHES_MIN) : TRIAL_AFTER_BATCHES_MIN;
+    this.#isFast = false;
+    this.#batches = 0;
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import type { CollectionSpec, Transaction } from '../../src/store/port.ts';
+import { openStore } from '../../src/store/store.ts';
+import { SimulatedFiles } from '../support/simulated-files.ts';
+
+const specs: readonly CollectionSpec[] = [
+  { name: 'books', key: 'id' },
+  { name: 'hooks', key: 'identifier', unique: ['path'] },
+];
+
+function open(files: SimulatedFiles) {
+  return openStore({ directory: '/data', files, specs, logger: silentLogger });
+}
+
+function book(id: string, title = 'T'): string {
+  return JSON.stringify({ id, title });
+}
+
+function putBook(id: string, title?: string) {
+  return (transaction: Transaction) => transaction.put('books', id, book(id, title));
+}
+
+function hook(identifier: string, path: string): string {
+  return JSON.stringify({ identifier, path });
+}
+
+test('a committed record is read, walked, and there again after a restart', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  const ids = ['b', 'a', 'c', 'ab'];
+  await Promise.all(ids.map((id) => store.transact(putBook(id, id.toUpperCase()))));
+  await store.transact((transaction) => transaction.delete('books', 'c'));
+  await store.close();
+  const reopened = await open(files);
+  const books = reopened.collection('books');
+  const walk = books.walk();
+  assert.deepEqual([walk.next(), walk.next(), walk.next(), walk.next()]
+    .map((slot) => books.idAt(slot)), ['a', 'ab', 'b', undefined]);
+  assert.equal(books.find('ab')?.bytes.toString(), book('ab', 'AB'));
+  assert.equal(books.find('c'), undefined);
+  const runs = Buffer.concat(books.walk().nextRuns(1e6)).toString();
+  assert.deepEqual(JSON.parse(`[${runs}]`).map(({ id }: { id: string }) => id), ['a', 'ab', 'b']);
+  await reopened.close();
+});
+
+test('of many creators of one unique value exactly one passes', async () => {
+  const store = await open(new SimulatedFiles());
+  const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) =>
+    store.transact((transaction) =>
+      transaction.put('hooks', `h${index}`, hook(`h${index}`, 'same')))));
+  const refused = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
+  assert.equal(refused.length, 99);
+  assert.ok(refused.every((error) => error instanceof AppError && error.code === 'conflict'));
+  assert.equal(store.collection('hooks').size, 1);
+  await store.close();
+});
+
+test('when the batch they rest on fails, refused writers run again', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  let writesToFail = 1;
+  files.onCall = ({ kind }) => {
+    if (kind !== 'write' || writesToFail === 0) return null;
+    writesToFail -= 1;
+    return { code: 'ENOSPC', bytes: 20 };
+  };
+  const results = await Promise.allSettled(Array.from({ length: 10 }, (_, index) =>
+    store.transact((transaction) =>
+      transaction.put('hooks', `h${index}`, hook(`h${index}`, 'same')))));
+  const codes = results.map((result) =>
+    result.status === 'rejected' ? result.reason.code : 'done').sort();
+  assert.deepEqual(codes, [...Array(8).fill('conflict'), 'done', 'storage_full']);
+  assert.equal(store.failure, null);
+  await store.close();
+});
+
+test('readers see nothing that is not on disk', async () => {
+  const store = await open(new SimulatedFiles());
+  const writing = store.transact(putBook('a'));
+  assert.equal(store.collection('books').find('a'), undefined);
+  const seen = await store.transact((transaction) => transaction.find('books', 'a')?.toString());
+  assert.equal(seen, book('a'));
+  assert.ok(store.collection('books').find('a'));
+  await writing;
+  await store.close();
+});
+
+test('a failed sync ends writing for good', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  await store.transact(putBook('a'));
+  files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
+  await assert.rejects(store.transact(putBook('b')), { code: 'unknown_outcome' });
+  files.onCall = () => null;
+  await assert.rejects(store.transact(putBook('c')), { code: 'unknown_outcome' });
+  assert.ok(store.collection('books').find('a'));
+  assert.equal(store.collection('books').find('b'), undefined);
+  assert.ok(store.failure);
+  await store.close();
+});

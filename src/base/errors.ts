@@ -33,6 +33,8 @@ export type ErrorDetails = {
   readonly retryAfterS?: number;
   /** Methods for the `Allow` header of a 405. */
   readonly allow?: readonly string[];
+  /** The `WWW-Authenticate` header of a 401 or 403; `Bearer` on a 401 when not given. */
+  readonly challenge?: string;
 };
 
 export class AppError extends Error {

@@ -6,6 +6,7 @@ import assert from 'node:assert';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { ErrorCode } from '../base/errors.ts';
 import type { LogFields, Logger } from '../base/log.ts';
 import { announcedLength, announcesBody, checkMediaType, parseBody, readBody } from './body.ts';
 import { clientAddressOf } from './client-address.ts';
@@ -34,6 +35,8 @@ export type Endpoint = { readonly route: Route; readonly meter: Meter };
 // Up to so much of an unread body is left to Node to read past, so that the connection lives on.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
+// What else has a status over 500 is told by whoever noticed it first, and once.
+const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged'];
 const JSON_MEDIA_TYPES = ['application/json'];
 
 export class HttpExchange implements Exchange {
@@ -150,7 +153,7 @@ export class HttpExchange implements Exchange {
     const problem = toProblem(thrown, this.path);
     const headers = ['Content-Type', PROBLEM_MEDIA_TYPE, ...problemHeaders(thrown)];
     if (problem.status === 415) addAccepted(headers, this.route, this.request);
-    if (problem.status >= 500 && thrown instanceof AppError) {
+    if (thrown instanceof AppError && LOGGED_CODES.includes(thrown.code)) {
       this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
     }
     this.send(problem.status, headers, JSON.stringify(problem));

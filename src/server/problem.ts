@@ -74,14 +74,15 @@ export function toProblem(thrown: unknown, instance?: string): Problem {
   };
 }
 
-/** Headers that belong to an error whatever the shape of its body: `Allow`, `Retry-After`. */
+/** Headers that belong to an error whatever the shape of its body, `Allow` for instance. */
 export function problemHeaders(thrown: unknown): string[] {
   if (!(thrown instanceof AppError)) return [];
   const headers: string[] = [];
   const { allow, retryAfterS } = thrown.details;
+  const challenge = thrown.details.challenge ?? (thrown.code === 'unauthorized' ? 'Bearer' : null);
   if (allow !== undefined) headers.push('Allow', allow.join(', '));
   if (retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(retryAfterS)));
-  if (thrown.code === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
+  if (challenge !== null) headers.push('WWW-Authenticate', challenge);
   return headers;
 }
 

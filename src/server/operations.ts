@@ -1,0 +1,133 @@
+/** The routes that operators and tools ask: what this is, whether it lives, what it counts. */
+import { AppError } from '../base/errors.ts';
+import type { ObjectSchema, StringSchema } from '../base/schema.ts';
+import type { Metrics } from './metrics.ts';
+import { problemAnswers } from './problem.ts';
+import type { AnswerSpec, Route } from './route.ts';
+
+export type OperationsSpec = {
+  readonly version: string;
+  /** null when requests can be served, else why not. */
+  readonly unreadiness: () => string | null;
+  readonly metrics: Metrics;
+  /** The OpenAPI document in JSON; asked for once, when it is first needed. */
+  readonly document: () => string;
+  /** Further entries of `GET /`, name to path. */
+  readonly links?: Readonly<Record<string, string>>;
+};
+
+const METRICS_MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export function operationsRoutes(spec: OperationsSpec): readonly Route[] {
+  return [
+    indexRoute(spec), healthRoute(), readinessRoute(spec), metricsRoute(spec), documentRoute(spec),
+  ];
+}
+
+function indexRoute(spec: OperationsSpec): Route {
+  const body = JSON.stringify({
+    name: 'hookshelf',
+    version: spec.version,
+    links: {
+      health: '/healthz',
+      readiness: '/readyz',
+      metrics: '/metrics',
+      openapi: '/openapi.json',
+      ...spec.links,
+    },
+  });
+  return {
+    method: 'GET',
+    path: '/',
+    operationId: 'getIndex',
+    summary: 'What this service is, and where to go on',
+    access: 'public',
+    answers: [jsonAnswer('Name, version and links', INDEX_SCHEMA)],
+    handle: (exchange) => exchange.send(200, ['Content-Type', 'application/json'], body),
+  };
+}
+
+function healthRoute(): Route {
+  return {
+    method: 'GET',
+    path: '/healthz',
+    operationId: 'getHealth',
+    summary: 'Whether the process answers',
+    access: 'public',
+    answers: [jsonAnswer('It does', STATUS_SCHEMA)],
+    handle: (exchange) => exchange.sendJson(200, { status: 'ok' }, NO_STORE),
+  };
+}
+
+function readinessRoute(spec: OperationsSpec): Route {
+  return {
+    method: 'GET',
+    path: '/readyz',
+    operationId: 'getReadiness',
+    summary: 'Whether the store is open and takes writes',
+    access: 'public',
+    answers: [jsonAnswer('It does', STATUS_SCHEMA), ...problemAnswers(503)],
+    handle(exchange) {
+      const reason = spec.unreadiness();
+      if (reason !== null) throw new AppError('unavailable', reason);
+      exchange.sendJson(200, { status: 'ready' }, NO_STORE);
+    },
+  };
+}
+
+function metricsRoute(spec: OperationsSpec): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'getMetrics',
+    summary: 'Figures in the Prometheus text format',
+    access: 'read',
+    answers: [{
+      status: 200,
+      description: 'Requests, latency, journal, queue, deliveries, memory',
+      mediaType: 'text/plain',
+      schema: { kind: 'string' },
+    }],
+    handle(exchange) {
+      exchange.send(200, ['Content-Type', METRICS_MEDIA_TYPE, ...NO_STORE], spec.metrics.render());
+    },
+  };
+}
+
+function documentRoute(spec: OperationsSpec): Route {
+  let bytes: Buffer | null = null;
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This interface as an OpenAPI 3.1 document',
+    access: 'public',
+    answers: [jsonAnswer('The document', { kind: 'json', isObject: true, ...UNLIMITED })],
+    handle(exchange) {
+      bytes ??= Buffer.from(spec.document());
+      exchange.send(200, ['Content-Type', 'application/json', 'Cache-Control', 'no-cache'], bytes);
+    },
+  };
+}
+
+const NO_STORE = ['Cache-Control', 'no-store'] as const;
+const UNLIMITED = { bytesMax: Number.MAX_SAFE_INTEGER, depthMax: Number.MAX_SAFE_INTEGER } as const;
+const TEXT: StringSchema = { kind: 'string' };
+
+const INDEX_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  members: {
+    name: { schema: TEXT, isRequired: true },
+    version: { schema: TEXT, isRequired: true },
+    links: { schema: { kind: 'json', isObject: true, ...UNLIMITED }, isRequired: true },
+  },
+};
+
+const STATUS_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  members: { status: { schema: TEXT, isRequired: true } },
+};
+
+function jsonAnswer(description: string, schema: AnswerSpec['schema'] & object): AnswerSpec {
+  return { status: 200, description, mediaType: 'application/json', schema };
+}

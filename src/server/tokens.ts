@@ -1,0 +1,71 @@
+/** Bearer tokens: who may do what. Tokens kept elsewhere plug in as another `TokenVerifier`. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../base/errors.ts';
+
+/** Each scope includes those before it. */
+export type Scope = 'read' | 'write' | 'admin';
+
+export interface TokenVerifier {
+  /** Whether a token is needed. Stays true once a token has existed. */
+  readonly isRequired: boolean;
+  /** What a token is good for; null when it is unknown, revoked or expired. */
+  verify(token: string): Scope | null;
+}
+
+const RANK: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
+
+/** Tokens from the settings; each may do everything. Compared in constant time. */
+export function fixedTokens(tokens: readonly string[]): TokenVerifier {
+  const digests = tokens.map(digestOf);
+  return {
+    isRequired: tokens.length > 0,
+    verify(token) {
+      const digest = digestOf(token);
+      let isKnown = false;
+      // Every one is compared, so that the time does not tell which was right.
+      for (const known of digests) isKnown = timingSafeEqual(known, digest) || isKnown;
+      return isKnown ? 'admin' : null;
+    },
+  };
+}
+
+/** A token that any of the verifiers knows is good; one is needed when any of them needs it. */
+export function anyOf(...verifiers: readonly TokenVerifier[]): TokenVerifier {
+  return {
+    get isRequired() {
+      return verifiers.some((verifier) => verifier.isRequired);
+    },
+    verify(token) {
+      const scopes = verifiers.map((verifier) => verifier.verify(token));
+      return scopes.find((scope) => scope !== null) ?? null;
+    },
+  };
+}
+
+/** Throws `unauthorized` without a good token, `forbidden` when its scope is too small. */
+export function checkToken(
+  request: IncomingMessage, verifier: TokenVerifier, needed: Scope,
+): void {
+  const { authorization } = request.headers;
+  if (authorization === undefined) {
+    throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
+  }
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const scope = token === undefined ? null : verifier.verify(token);
+  if (scope === null) {
+    throw new AppError('unauthorized', 'the token is not valid here', {
+      challenge: 'Bearer error="invalid_token"',
+    });
+  }
+  if (RANK[scope] < RANK[needed]) {
+    throw new AppError('forbidden', `this needs a token of scope ${needed}, not ${scope}`, {
+      challenge: `Bearer error="insufficient_scope", scope="${needed}"`,
+    });
+  }
+}
+
+// Digests have one length, which is what a comparison in constant time needs.
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,106 @@
+/**
+ * Members of a stored book, read from its bytes without parsing them: a scan looks at one or two
+ * members of every book, and JSON.parse costs ten times as much (4 µs a book).
+ *
+ * Safe because of how books are stored: `"name":` with unescaped quotes is always a member's name,
+ * members stand in the model's order, and `metadata`, the only place for foreign names, comes last.
+ */
+
+const QUOTE = 0x22;
+const ZERO = 0x30;
+const DASH = 0x2d;
+const ID_START = '{"id":"'.length;
+const MS_PER_DAY = 86_400_000;
+
+const METADATA = Buffer.from('"metadata":');
+const TITLE = Buffer.from('"title":"');
+const UPDATED_AT = Buffer.from('"updatedAt":"');
+const DATE_PUBLISHED = Buffer.from('"datePublished":"');
+const IN_LANGUAGE = Buffer.from('"inLanguage":"');
+const ISBN = Buffer.from('"isbn":"');
+
+export function readId(bytes: Buffer): string {
+  return bytes.latin1Slice(ID_START, bytes.indexOf(QUOTE, ID_START));
+}
+
+export function readTitle(bytes: Buffer): string {
+  const start = bytes.indexOf(TITLE) + TITLE.length;
+  let end = bytes.indexOf(QUOTE, start);
+  const raw = bytes.latin1Slice(start, end);
+  if (!raw.includes('\\')) return isAscii(raw) ? raw : bytes.utf8Slice(start, end);
+  while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
+  return String(JSON.parse(bytes.utf8Slice(start - 1, end + 1)));
+}
+
+/** Milliseconds since the first day of a calendar of our own: to compare, and exact. */
+export function readUpdatedAt(bytes: Buffer): number {
+  const start = bytes.indexOf(UPDATED_AT) + UPDATED_AT.length;
+  const seconds = digits(bytes, start + 11, 2) * 3600 + digits(bytes, start + 14, 2) * 60
+    + digits(bytes, start + 17, 2);
+  return readDate(bytes, start, start + 10) * MS_PER_DAY + seconds * 1000
+    + digits(bytes, start + 20, 3);
+}
+
+/** In the form of `encodeDate`; null when the book has none. */
+export function readDatePublished(bytes: Buffer): number | null {
+  const start = findOptional(bytes, DATE_PUBLISHED);
+  return start < 0 ? null : readDate(bytes, start, bytes.indexOf(QUOTE, start));
+}
+
+/** Canonical, as stored; null when the book has none. */
+export function readLanguage(bytes: Buffer): string | null {
+  return readPlain(bytes, IN_LANGUAGE);
+}
+
+/** 13 digits; null when the book has none. */
+export function readIsbn(bytes: Buffer): string | null {
+  return readPlain(bytes, ISBN);
+}
+
+/**
+ * A valid `YYYY`, `YYYY-MM` or `YYYY-MM-DD` as the number YYYYMMDD, with zeros for what is not
+ * known: such numbers compare as the dates' text does.
+ */
+export function encodeDate(date: string): number {
+  return Number(date.replaceAll('-', '').padEnd(8, '0'));
+}
+
+function readDate(bytes: Buffer, start: number, end: number): number {
+  const year = digits(bytes, start, 4) * 10_000;
+  if (end <= start + 4 || bytes[start + 4] !== DASH) return year;
+  const month = year + digits(bytes, start + 5, 2) * 100;
+  return end <= start + 7 ? month : month + digits(bytes, start + 8, 2);
+}
+
+function digits(bytes: Buffer, start: number, count: number): number {
+  let value = 0;
+  for (let index = start; index < start + count; index += 1) {
+    value = value * 10 + (bytes[index] ?? ZERO) - ZERO;
+  }
+  return value;
+}
+
+/** The value of a member that never holds an escape. */
+function readPlain(bytes: Buffer, name: Buffer): string | null {
+  const start = findOptional(bytes, name);
+  return start < 0 ? null : bytes.latin1Slice(start, bytes.indexOf(QUOTE, start));
+}
+
+/** Where the value of the book's own member begins, or -1. */
+function findOptional(bytes: Buffer, name: Buffer): number {
+  const found = bytes.indexOf(name);
+  if (found < 0) return -1;
+  const metadata = bytes.indexOf(METADATA);
+  return metadata >= 0 && metadata < found ? -1 : found + name.length;
+}
+
+/** Whether the quote at `index` belongs to the text: an odd number of backslashes before it. */
+function isEscaped(bytes: Buffer, index: number): boolean {
+  let start = index;
+  while (bytes[start - 1] === 0x5c) start -= 1;
+  return (index - start) % 2 === 1;
+}
+
+function isAscii(raw: string): boolean {
+  return /^[\x00-\x7f]*$/.test(raw);
+}

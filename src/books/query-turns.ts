@@ -1,0 +1,105 @@
+/**
+ * Long work in short turns. Everything that looks at many books (scans, sorts, the search index) is
+ * a generator that yields after each small unit of work; the runs that are under way share one
+ * budget a turn of the event loop, in equal parts, so that any number of them together hold the
+ * loop no longer than one. Work that is given up is simply not resumed: it must hold nothing that
+ * needs closing.
+ */
+import type { Clock } from '../base/clock.ts';
+
+export type Work<T> = Generator<void, T, void>;
+
+export interface Turns {
+  /**
+   * Runs `work` to its end and resolves with its result, or with null when `isWanted` told between
+   * two turns that nobody waits for it any more. Begins at once: work that fits into one share is
+   * done when this returns.
+   */
+  run<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
+}
+
+// What one turn of the loop may take: the contract allows 5 ms, and one unit may run over.
+const TURN_MS = 4;
+// The least that is worth going round for.
+const SHARE_MS_MIN = 0.25;
+
+type Run = {
+  /** Runs until `deadlineMs`; whether the work has ended. */
+  readonly advance: (deadlineMs: number) => boolean;
+};
+
+export function createTurns(
+  clock: Pick<Clock, 'monotonicMs'>,
+  yieldTurn: (next: () => void) => void = (next) => { setImmediate(next); },
+): Turns {
+  const runs: Run[] = [];
+  let isScheduled = false;
+  // What was already spent since the loop last turned, by work that began at once.
+  let spentMs = 0;
+
+  const takeTurn = (): void => {
+    isScheduled = false;
+    spentMs = 0;
+    advanceAll(clock, runs, TURN_MS);
+    if (runs.length > 0) schedule();
+  };
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    yieldTurn(takeTurn);
+  };
+
+  return {
+    run(work, isWanted = () => true) {
+      return new Promise((resolve, reject) => {
+        const advance = (deadlineMs: number): boolean =>
+          advanceWork(clock, work, deadlineMs, isWanted, resolve, reject);
+        const startMs = clock.monotonicMs();
+        const shareMs = Math.max(0, TURN_MS - spentMs) / (runs.length + 1);
+        schedule();
+        if (shareMs >= SHARE_MS_MIN && advance(startMs + shareMs)) {
+          spentMs += clock.monotonicMs() - startMs;
+          return;
+        }
+        spentMs += clock.monotonicMs() - startMs;
+        runs.push({ advance });
+      });
+    },
+  };
+}
+
+/** Goes round the runs in equal shares until the budget is spent or nothing is left to do. */
+function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: Run[], budgetMs: number): void {
+  const endMs = clock.monotonicMs() + budgetMs;
+  const shareMs = Math.max(SHARE_MS_MIN, budgetMs / Math.max(1, runs.length));
+  while (runs.length > 0) {
+    const nowMs = clock.monotonicMs();
+    if (nowMs >= endMs) return;
+    const run = runs.shift();
+    // To the back of the queue: the next turn begins with whoever had no share in this one.
+    if (run !== undefined && !run.advance(Math.min(endMs, nowMs + shareMs))) runs.push(run);
+  }
+}
+
+function advanceWork<T>(
+  clock: Pick<Clock, 'monotonicMs'>, work: Work<T>, deadlineMs: number, isWanted: () => boolean,
+  resolve: (result: T | null) => void, reject: (reason: unknown) => void,
+): boolean {
+  try {
+    if (!isWanted()) {
+      resolve(null);
+      return true;
+    }
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) {
+        resolve(step.value);
+        return true;
+      }
+      if (clock.monotonicMs() >= deadlineMs) return false;
+    }
+  } catch (error) {
+    reject(error);
+    return true;
+  }
+}

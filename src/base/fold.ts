@@ -42,10 +42,10 @@ export function foldCase(text: string): string {
  * order and take half the memory; those of plain ASCII are themselves.
  */
 export function encodeByteString(text: string): string {
-  return ASCII.test(text) ? text : Buffer.from(text, 'utf8').latin1Slice();
+  return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** What `encodeByteString` was given. */
 export function decodeByteString(bytes: string): string {
-  return ASCII.test(bytes) ? bytes : Buffer.from(bytes, 'latin1').utf8Slice();
+  return ASCII.test(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString();
 }

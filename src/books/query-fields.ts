@@ -20,16 +20,16 @@ const IN_LANGUAGE = Buffer.from('"inLanguage":"');
 const ISBN = Buffer.from('"isbn":"');
 
 export function readId(bytes: Buffer): string {
-  return bytes.latin1Slice(ID_START, bytes.indexOf(QUOTE, ID_START));
+  return bytes.toString('latin1', ID_START, bytes.indexOf(QUOTE, ID_START));
 }
 
 export function readTitle(bytes: Buffer): string {
   const start = bytes.indexOf(TITLE) + TITLE.length;
   let end = bytes.indexOf(QUOTE, start);
-  const raw = bytes.latin1Slice(start, end);
-  if (!raw.includes('\\')) return isAscii(raw) ? raw : bytes.utf8Slice(start, end);
+  const raw = bytes.toString('latin1', start, end);
+  if (!raw.includes('\\')) return isAscii(raw) ? raw : bytes.toString('utf8', start, end);
   while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
-  return String(JSON.parse(bytes.utf8Slice(start - 1, end + 1)));
+  return String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));
 }
 
 /** Milliseconds since the first day of a calendar of our own: to compare, and exact. */
@@ -83,7 +83,7 @@ function digits(bytes: Buffer, start: number, count: number): number {
 /** The value of a member that never holds an escape. */
 function readPlain(bytes: Buffer, name: Buffer): string | null {
   const start = findOptional(bytes, name);
-  return start < 0 ? null : bytes.latin1Slice(start, bytes.indexOf(QUOTE, start));
+  return start < 0 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
 /** Where the value of the book's own member begins, or -1. */

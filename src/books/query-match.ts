@@ -37,12 +37,17 @@ export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   return matchesWords(words, [...authors, ...texts.flatMap(segmentsOf)]);
 }
 
+export function hasMemberConditions(filter: BookFilter): boolean {
+  const { isbn, language, publishedFrom, publishedTo } = filter;
+  return isbn !== null || language !== null || publishedFrom !== null || publishedTo !== null;
+}
+
 export function hasTextConditions(filter: BookFilter): boolean {
   return filter.keyword !== null || filter.words.length > 0 || filter.authorWords.length > 0;
 }
 
 export function decodeSearchable(bytes: Buffer): SearchableBook {
-  const book: SearchableBook = JSON.parse(bytes.utf8Slice());
+  const book: SearchableBook = JSON.parse(bytes.toString());
   return book;
 }
 

@@ -66,12 +66,6 @@ export function parseBookListQuery(query: BookListQuery): BookQuery {
   return parseValues(readQueryObject(query));
 }
 
-/** Whether every book matches. */
-export function isUnfiltered(filter: BookFilter): boolean {
-  return filter.words.length === 0 && filter.authorWords.length === 0
-    && Object.values(filter).every((value) => value === null || typeof value === 'object');
-}
-
 function parseValues(values: QueryValues): BookQuery {
   const read = <T>(name: string, parse: (text: string) => T): T | null => {
     const text = values.get(name);

@@ -1,0 +1,86 @@
+/** The books of an answer, one after the other, and as the text of a JSON array. */
+import type { Pull } from '../server/route.ts';
+import type { Collection, Walk } from '../store/port.ts';
+import type { Changes } from './list-changes.ts';
+import type { WholeResult } from './list-scan.ts';
+import type { Entry } from './list-top.ts';
+
+/** The bytes of the next book, or undefined after the last. */
+export type BookSource = () => Buffer | undefined;
+
+// Large enough that the pieces cost nothing, small enough for thousands of slow readers.
+const RUN_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+const START = Buffer.from('[');
+const SEPARATOR = Buffer.from(',\n');
+const END = Buffer.from(']\n');
+
+export function sourceOfEntries(entries: readonly Entry[]): BookSource {
+  let index = 0;
+  return () => {
+    const entry = entries[index];
+    index += 1;
+    return entry?.bytes;
+  };
+}
+
+export function sourceOfWalk(collection: Collection, walk: Walk): BookSource {
+  return () => {
+    const slot = walk.next();
+    return slot < 0 ? undefined : collection.bytesAt(slot);
+  };
+}
+
+/** The books that a scan found, as they were when it found them. */
+export function sourceOfSlots({ slots, order }: WholeResult, changes: Changes): BookSource {
+  let index = 0;
+  return () => {
+    while (index < slots.length) {
+      const bytes = changes.take(slots.at(order?.[index] ?? index));
+      index += 1;
+      if (bytes !== undefined) return bytes;
+    }
+    return undefined;
+  };
+}
+
+/** The rest of a walk as a JSON array, as the records lie in the store: nothing is copied. */
+export function streamWalk(walk: Walk): Pull {
+  return streamArray(() => {
+    const runs = walk.nextRuns(RUN_BYTES);
+    return runs.length === 0 ? null : runs;
+  });
+}
+
+/** The books of a source as a JSON array, copied together: a slice for each would cost more. */
+export function streamSource(source: BookSource): Pull {
+  let pending = source();
+  return streamArray(() => {
+    if (pending === undefined) return null;
+    const books = [pending];
+    let length = pending.length;
+    for (pending = source(); pending !== undefined; pending = source()) {
+      if (length + pending.length > PIECE_BYTES) break;
+      books.push(SEPARATOR, pending);
+      length += SEPARATOR.length + pending.length;
+    }
+    return [books.length === 1 ? books[0] ?? START : Buffer.concat(books, length)];
+  });
+}
+
+function streamArray(next: () => readonly Buffer[] | null): Pull {
+  let state: 'start' | 'middle' | 'end' = 'start';
+  return () => {
+    if (state === 'end') return null;
+    const pieces = next();
+    const opening = state === 'start' ? START : SEPARATOR;
+    if (pieces !== null) {
+      state = 'middle';
+      return [opening, ...pieces];
+    }
+    const isEmpty = state === 'start';
+    state = 'end';
+    return isEmpty ? [START, END] : [END];
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The collection of books as it is asked for: `GET /api/books` and `books.list(query)`. Unfiltered
+ * and in id order it goes out as it lies in the store; everything else is a scan in small steps,
+ * helped by the word index, whose answer is streamed too.
+ */
+import { AppError } from '../base/errors.ts';
+import type { Exchange, Handler, Pull } from '../server/route.ts';
+import type { Collection } from '../store/port.ts';
+import { decodeBook } from './book.ts';
+import type { Book } from './book.ts';
+import { Changes } from './list-changes.ts';
+import { isSparse, pageOfSparse, scanPage, scanWhole } from './list-scan.ts';
+import type { Candidates, PageResult, Scan } from './list-scan.ts';
+import { sourceOfEntries, sourceOfSlots, sourceOfWalk, streamSource, streamWalk }
+  from './list-source.ts';
+import type { BookSource } from './list-source.ts';
+import { parseBookListQuery, parseBookQuery } from './query.ts';
+import type { BookFilter, BookListQuery, BookQuery } from './query.ts';
+import { encodeCursor } from './query-cursor.ts';
+import { hasMemberConditions, hasTextConditions } from './query-match.ts';
+import { writeQueryString } from './query-parameters.ts';
+import type { Turns, Work } from './query-turns.ts';
+
+export type BookListing = {
+  readonly books: readonly Book[];
+  /** How many books match, on all pages. */
+  readonly total: number;
+  /** What to ask with for the next page; null when there is none. */
+  readonly cursor: string | null;
+};
+
+export interface BookList {
+  /** `GET /api/books`. */
+  readonly handle: Handler;
+  /** Throws `malformed`, and `unavailable` while the search index is being built. */
+  list(query?: BookListQuery): Promise<BookListing>;
+}
+
+/** What finds books by their words. */
+export interface BookSearch {
+  /**
+   * The slots of all books that may match the text conditions and the isbn; null when it cannot
+   * help, and the books must be looked at. Changes while it works are added to what it finds.
+   * Throws `unavailable` when it is not ready in time.
+   */
+  find(
+    filter: BookFilter, changes: Changes, isWanted: () => boolean,
+  ): Promise<Candidates | null>;
+}
+
+export type BookListOptions = {
+  readonly collection: Collection;
+  readonly search: BookSearch;
+  readonly turns: Turns;
+};
+
+export function createBookList(options: BookListOptions): BookList {
+  return {
+    handle: (exchange) => sendList(options, exchange),
+    async list(query = {}) {
+      const answer = await findAnswer(options, parseBookListQuery(query), () => true);
+      try {
+        const books = await options.turns.run(decodeAll(answer.source));
+        return { books: books ?? [], total: answer.total, cursor: answer.cursor };
+      } finally {
+        answer.close();
+      }
+    },
+  };
+}
+
+type Answer = {
+  readonly total: number;
+  readonly cursor: string | null;
+  readonly source: BookSource;
+  /** Set where the answer can be sent without looking at its books. */
+  readonly stream: Pull | null;
+  readonly close: () => void;
+};
+
+async function sendList(options: BookListOptions, exchange: Exchange): Promise<void> {
+  const query = parseBookQuery(exchange.search);
+  const answer = await findAnswer(options, query, () => !exchange.response.destroyed);
+  try {
+    const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(answer.total)];
+    if (answer.cursor !== null) {
+      const values = new Map([...query.values, ['cursor', answer.cursor]]);
+      headers.push('Link', `<${exchange.route.path}?${writeQueryString(values)}>; rel="next"`);
+    }
+    await exchange.sendStream(200, headers, answer.stream ?? streamSource(answer.source));
+  } finally {
+    answer.close();
+  }
+}
+
+async function findAnswer(
+  options: BookListOptions, query: BookQuery, isWanted: () => boolean,
+): Promise<Answer> {
+  const { filter, sort, limit } = query;
+  const isWhole = limit === null && sort.key === 'id' && !sort.isDescending
+    && !hasMemberConditions(filter) && !hasTextConditions(filter);
+  if (isWhole) return wholeCollection(options.collection, query);
+  const changes = new Changes(options.collection);
+  try {
+    return await scanAnswer(options, query, changes, isWanted);
+  } catch (error) {
+    changes.stop();
+    throw error;
+  }
+}
+
+function wholeCollection(collection: Collection, { after }: BookQuery): Answer {
+  const walk = collection.walk({ after: after?.id ?? null });
+  return {
+    total: collection.size,
+    cursor: null,
+    source: sourceOfWalk(collection, walk),
+    stream: streamWalk(walk),
+    close: () => {},
+  };
+}
+
+async function scanAnswer(
+  options: BookListOptions, query: BookQuery, changes: Changes, isWanted: () => boolean,
+): Promise<Answer> {
+  const { collection, search, turns } = options;
+  const candidates = await search.find(query.filter, changes, isWanted);
+  const scan: Scan = { collection, query, candidates, changes };
+  const { limit } = query;
+  if (limit === null && !isSparse(scan)) {
+    const whole = stillWanted(await turns.run(scanWhole(scan), isWanted));
+    const source = sourceOfSlots(whole, changes);
+    const close = (): void => changes.stop();
+    return { total: whole.total, cursor: null, source, stream: null, close };
+  }
+  const work = limit === null ? pageOfSparse(scan, Infinity) : scanPage(scan, limit);
+  const page = stillWanted(await turns.run(work, isWanted));
+  changes.stop();
+  return pageAnswer(page, query);
+}
+
+function pageAnswer({ entries, total }: PageResult, { limit, fingerprint }: BookQuery): Answer {
+  const hasMore = limit !== null && entries.length > limit;
+  const shown = limit === null ? entries : entries.slice(0, limit);
+  const last = shown.at(-1);
+  const cursor = hasMore && last !== undefined ? encodeCursor(last, fingerprint) : null;
+  return { total, cursor, source: sourceOfEntries(shown), stream: null, close: () => {} };
+}
+
+function* decodeAll(source: BookSource): Work<Book[]> {
+  const books: Book[] = [];
+  for (let bytes = source(); bytes !== undefined; bytes = source()) {
+    books.push(decodeBook(bytes));
+    yield;
+  }
+  return books;
+}
+
+function stillWanted<T>(result: T | null): T {
+  if (result === null) throw new AppError('timeout', 'the client left before the answer was found');
+  return result;
+}

@@ -1,0 +1,67 @@
+/** A set of small numbers (slots, documents) as bits: 125 KB for a million. */
+export class Bits {
+  #words: Uint32Array;
+
+  constructor(bound = 0) {
+    this.#words = new Uint32Array((bound + 31) >>> 5);
+  }
+
+  /** 32 numbers an element, for loops that cannot afford a call for each. */
+  get words(): Uint32Array {
+    return this.#words;
+  }
+
+  has(index: number): boolean {
+    return ((this.#words[index >>> 5] ?? 0) & (1 << (index & 31))) !== 0;
+  }
+
+  /** Grows as needed. Whether the number is new. */
+  add(index: number): boolean {
+    const place = index >>> 5;
+    if (place >= this.#words.length) this.#grow(place + 1);
+    const word = this.#words[place] ?? 0;
+    const bit = 1 << (index & 31);
+    if ((word & bit) !== 0) return false;
+    this.#words[place] = word | bit;
+    return true;
+  }
+
+  /** Whether the number was there. */
+  delete(index: number): boolean {
+    const place = index >>> 5;
+    const word = this.#words[place] ?? 0;
+    const bit = 1 << (index & 31);
+    if ((word & bit) === 0) return false;
+    this.#words[place] = word & ~bit;
+    return true;
+  }
+
+  /** The smallest number that is there from `start` on, or -1. */
+  next(start: number): number {
+    let place = start >>> 5;
+    let word = (this.#words[place] ?? 0) & (-1 << (start & 31));
+    while (word === 0) {
+      place += 1;
+      if (place >= this.#words.length) return -1;
+      word = this.#words[place] ?? 0;
+    }
+    return place * 32 + 31 - Math.clz32(word & -word);
+  }
+
+  /** How many there are. */
+  count(): number {
+    let count = 0;
+    for (const word of this.#words) {
+      let pairs = word - ((word >>> 1) & 0x55555555);
+      pairs = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+      count += Math.imul((pairs + (pairs >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    }
+    return count;
+  }
+
+  #grow(length: number): void {
+    const words = new Uint32Array(Math.max(length, this.#words.length * 2, 64));
+    words.set(this.#words);
+    this.#words = words;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Sort keys of many books, packed: a million dates are 8 MB and a million titles about 40 MB, where
+ * strings in an array would be twice that and keep the garbage collector busy.
+ */
+import type { SortValue } from './query-cursor.ts';
+import type { SortKey } from './query-parameters.ts';
+
+export interface KeyColumn {
+  push(key: SortValue): void;
+  /** Compares the keys at two indexes; books without the key come last, either way. */
+  compare(left: number, right: number): number;
+}
+
+export function createKeyColumn(key: SortKey, isDescending: boolean): KeyColumn {
+  return key === 'title' ? new TextColumn(isDescending) : new NumberColumn(isDescending);
+}
+
+const CHUNK_BITS = 14;
+const CHUNK_LENGTH = 2 ** CHUNK_BITS;
+
+/** Numbers in blocks: it grows without ever copying what it has. */
+export class Numbers {
+  length = 0;
+  readonly #blocks: Float64Array[] = [];
+
+  push(value: number): void {
+    const offset = this.length % CHUNK_LENGTH;
+    if (offset === 0) this.#blocks.push(new Float64Array(CHUNK_LENGTH));
+    const block = this.#blocks[this.length >>> CHUNK_BITS];
+    if (block !== undefined) block[offset] = value;
+    this.length += 1;
+  }
+
+  at(index: number): number {
+    return this.#blocks[index >>> CHUNK_BITS]?.[index & (CHUNK_LENGTH - 1)] ?? Number.NaN;
+  }
+}
+
+class NumberColumn implements KeyColumn {
+  readonly #numbers = new Numbers();
+  readonly #sign: number;
+
+  constructor(isDescending: boolean) {
+    this.#sign = isDescending ? -1 : 1;
+  }
+
+  push(key: SortValue): void {
+    this.#numbers.push(typeof key === 'number' ? key * this.#sign : Infinity);
+  }
+
+  compare(left: number, right: number): number {
+    const first = this.#numbers.at(left);
+    const second = this.#numbers.at(right);
+    if (first === second) return 0;
+    return first < second ? -1 : 1;
+  }
+}
+
+const PREFIX_BYTES = 6;
+const ARENA_BLOCK_BYTES = 2 ** 20;
+
+/** Byte strings: the first six bytes as a number decide most comparisons, the arena the rest. */
+class TextColumn implements KeyColumn {
+  readonly #sign: number;
+  readonly #prefixes = new Numbers();
+  readonly #places = new Numbers();
+  readonly #lengths = new Numbers();
+  readonly #blocks: Buffer[] = [];
+  #used = ARENA_BLOCK_BYTES;
+
+  constructor(isDescending: boolean) {
+    this.#sign = isDescending ? -1 : 1;
+  }
+
+  push(key: SortValue): void {
+    const text = typeof key === 'string' ? key : '';
+    let prefix = 0;
+    for (let index = 0; index < PREFIX_BYTES; index += 1) {
+      prefix = prefix * 256 + (index < text.length ? text.charCodeAt(index) : 0);
+    }
+    this.#prefixes.push(prefix);
+    if (this.#used + text.length > ARENA_BLOCK_BYTES) {
+      this.#blocks.push(Buffer.allocUnsafeSlow(Math.max(ARENA_BLOCK_BYTES, text.length)));
+      this.#used = 0;
+    }
+    const block = this.#blocks.length - 1;
+    this.#blocks[block]?.write(text, this.#used, 'latin1');
+    this.#places.push(block * ARENA_BLOCK_BYTES + this.#used);
+    this.#lengths.push(text.length);
+    this.#used += text.length;
+  }
+
+  compare(left: number, right: number): number {
+    const difference = this.#prefixes.at(left) - this.#prefixes.at(right);
+    if (difference !== 0) return difference * this.#sign;
+    return this.#compareAll(left, right) * this.#sign;
+  }
+
+  #compareAll(left: number, right: number): number {
+    const leftPlace = this.#places.at(left);
+    const rightPlace = this.#places.at(right);
+    const leftBlock = this.#blocks[Math.floor(leftPlace / ARENA_BLOCK_BYTES)];
+    const rightBlock = this.#blocks[Math.floor(rightPlace / ARENA_BLOCK_BYTES)];
+    if (leftBlock === undefined || rightBlock === undefined) return 0;
+    const leftStart = leftPlace % ARENA_BLOCK_BYTES;
+    const rightStart = rightPlace % ARENA_BLOCK_BYTES;
+    return leftBlock.compare(rightBlock, rightStart, rightStart + this.#lengths.at(right),
+      leftStart, leftStart + this.#lengths.at(left));
+  }
+}

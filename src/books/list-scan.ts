@@ -29,7 +29,7 @@ export type Candidates = {
 export type Scan = {
   readonly collection: Collection;
   readonly query: BookQuery;
-  /** null: any book may match. */
+  /** null: all books may match. */
   readonly candidates: Candidates | null;
   readonly changes: Changes;
 };

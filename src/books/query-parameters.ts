@@ -4,6 +4,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
+import { parseQuery } from '../server/query.ts';
 import type { ParameterSpec } from '../server/route.ts';
 
 export const LIMIT_MAX = 1000;
@@ -62,21 +63,11 @@ const NAMES = bookQueryParameters.map(({ name }) => name);
 export type QueryValues = ReadonlyMap<string, string>;
 
 /**
- * The values in the raw query of a URL (without `?`), percent-decoded, `+` as a space. Throws
- * `malformed` for unknown and repeated parameters, and for what cannot be decoded.
+ * The values in the raw query of a URL (without `?`). Throws `malformed` for unknown and repeated
+ * parameters, and for what cannot be decoded.
  */
 export function readQueryString(search: string): QueryValues {
-  const values = new Map<string, string>();
-  for (const pair of search.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const rawName = equals < 0 ? pair : pair.slice(0, equals);
-    const name = decode(rawName, 'a parameter name');
-    checkName(name);
-    if (values.has(name)) throw malformed(`query parameter \`${name}\` stands twice`);
-    values.set(name, equals < 0 ? '' : decode(pair.slice(equals + 1), `\`${name}\``));
-  }
-  return values;
+  return parseQuery(search, NAMES);
 }
 
 /** The values in an object that a program gave. Throws `malformed` for unknown members. */
@@ -106,13 +97,5 @@ function checkName(name: string): void {
   if (NAMES.includes(name)) return;
   const near = nearest(name, NAMES);
   const hint = near === null ? `known are ${NAMES.join(', ')}` : `did you mean \`${near}\`?`;
-  throw malformed(`unknown query parameter ${JSON.stringify(name.slice(0, 100))}: ${hint}`);
-}
-
-function decode(text: string, what: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    throw malformed(`${what} in the query is not valid percent-encoded UTF-8`);
-  }
+  throw malformed(`unknown member \`${name}\`: ${hint}`);
 }

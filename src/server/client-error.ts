@@ -7,6 +7,7 @@ import { ServerResponse as NodeResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
+import { isStreaming } from './body-stream.ts';
 import { discardThen } from './linger.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
 
@@ -15,7 +16,9 @@ import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
  * still owes, and closes it.
  */
 export function answerClientError(error: Error, socket: Duplex, clock: Clock): void {
-  if (failed.has(socket)) return;
+  const isLate = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
+  // Node tells so once a request, and leaves it to us.
+  if (failed.has(socket) || (isLate && isStreaming(socket))) return;
   failed.add(socket);
   // Node's parser would go on complaining about what still comes in.
   socket.removeAllListeners('data');

@@ -9,6 +9,7 @@ import { AppError } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { LogFields, Logger } from '../base/log.ts';
 import { announcedLength, announcesBody, checkMediaType, parseBody, readBody } from './body.ts';
+import { bodyChunks } from './body-stream.ts';
 import { clientAddressOf } from './client-address.ts';
 import { discardThen } from './linger.ts';
 import type { Meter } from './metrics.ts';
@@ -132,6 +133,14 @@ export class HttpExchange implements Exchange {
       this.response.writeContinue();
     }
     return readBody(this.request, bodyBytesMax);
+  }
+
+  readChunks(): AsyncIterable<Buffer> {
+    if (this.awaitsContinue) {
+      this.awaitsContinue = false;
+      this.response.writeContinue();
+    }
+    return bodyChunks(this.request, this.#context.stallMs, this.#context.clock);
   }
 
   async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {

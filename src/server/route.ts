@@ -78,6 +78,11 @@ export interface Exchange {
   sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void>;
   /** The raw body; throws `too_large`, `timeout`, or `malformed` when it was cut short. */
   readBody(): Promise<Buffer>;
+  /**
+   * The raw body of any size, piece by piece, as fast as it is taken; throws `timeout` when nothing
+   * arrives for 30 s, and `malformed` when it was cut short.
+   */
+  readChunks(): AsyncIterable<Buffer>;
   /** The body as JSON of one of the media types; throws also `unsupported_media_type`. */
   readJson(mediaTypes?: readonly string[]): Promise<unknown>;
 }

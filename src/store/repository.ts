@@ -48,11 +48,16 @@ export type RepositorySpec = {
 /** A record as callers see it. `headers` is the server's, to remember what it derived. */
 export type RecordView = { readonly bytes: Buffer; headers: readonly string[] | undefined };
 
+export type RecordEntry = { readonly id: string; readonly bytes: Buffer };
+
 /** Called with the shown bytes inside the transaction; throws what the write then fails with. */
 export type RecordExpectation = (shown: Buffer) => void;
 
 /** Ids and times are drawn before the transaction: it may run again. Errors: see each method. */
 export interface Repository {
+  readonly size: number;
+  /** Views in key order after the key `after`: each call gives the next, null at the end. */
+  walk(after: string | null): () => RecordEntry | null;
   find(id: string): RecordView | undefined;
   /** Throws `invalid`, and `conflict` for a key that is taken. */
   add(body: unknown): Promise<RecordView>;
@@ -105,6 +110,18 @@ export function createRepository(options: {
   };
 
   return {
+    get size() {
+      return records.size;
+    },
+    walk(after) {
+      const walk = records.walk({ after });
+      return () => {
+        const slot = walk.next();
+        const bytes = records.bytesAt(slot);
+        if (bytes === undefined) return null;
+        return { id: records.idAt(slot) ?? '', bytes: view({ bytes, headers: undefined }).bytes };
+      };
+    },
     find(id) {
       const stored = records.find(id);
       return stored === undefined ? undefined : view(stored);

@@ -1,0 +1,124 @@
+/**
+ * The catalog: books as a repository, and imports, which keep what they bring. It tells of changes
+ * through a hook inside their transaction, and knows nobody who listens.
+ */
+import { AppError } from '../base/errors.ts';
+import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
+import { createRepository, encodeRecord, nextStamps } from '../store/repository.ts';
+import type { ChangeHook, Repository } from '../store/repository.ts';
+import { bookSchema, decodeBook } from './book.ts';
+import type { Book, BookInput } from './book.ts';
+import type { ImportRecord } from './import-record.ts';
+
+/** For the store, so that it keeps books. */
+export const bookCollection: CollectionSpec = { name: 'books', key: 'id' };
+
+export type CatalogOptions = {
+  readonly store: Store;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly makeId: () => string;
+  /** Called for each change of one book, not for imports. */
+  readonly onChange?: ChangeHook;
+};
+
+export type ImportOutcome = 'imported' | 'replaced' | 'exists';
+export type Imported = { readonly id: string; readonly outcome: ImportOutcome };
+
+export interface Catalog extends Repository {
+  /**
+   * Stores the books in one transaction and fires no event. One whose id is taken is left alone, or
+   * replaced. The results are in the order of the records.
+   */
+  importBatch(records: readonly ImportRecord[], isReplacing: boolean): Promise<readonly Imported[]>;
+  has(id: string): boolean;
+}
+
+export function createCatalog(options: CatalogOptions): Catalog {
+  const { store, now, makeId, onChange } = options;
+  const collection = bookCollection.name;
+  const repository = createRepository({
+    store,
+    spec: {
+      collection, key: 'id', noun: 'book', schema: bookSchema, makeId,
+      ...onChange === undefined ? {} : { onChange },
+    },
+    now,
+  });
+  const records = store.collection(collection);
+  return {
+    ...repository,
+    get size() {
+      return records.size;
+    },
+    has: (id) => records.slotOf(id) !== -1,
+    importBatch(batch, isReplacing) {
+      const nowMs = now();
+      const ids = batch.map(({ id }) => id ?? makeId());
+      return store.transact((transaction) => batch.map((record, index) => {
+        const id = ids[index] ?? '';
+        const outcome = importOne(transaction, id, record, nowMs, isReplacing);
+        return { id, outcome };
+      }));
+    },
+  };
+}
+
+function importOne(
+  transaction: Transaction, id: string, record: ImportRecord, nowMs: number, isReplacing: boolean,
+): ImportOutcome {
+  const collection = bookCollection.name;
+  const before = record.id === null ? undefined : transaction.find(collection, id);
+  if (before !== undefined && !isReplacing) return 'exists';
+  const now = new Date(nowMs).toISOString();
+  const stamps = before === undefined
+    ? { createdAt: now, updatedAt: now } : nextStamps('id', id, before, nowMs);
+  const createdAt = record.createdAt ?? earlier(stamps.createdAt, record.updatedAt);
+  const isDated = before === undefined && record.createdAt !== null;
+  const updatedAt = record.updatedAt
+    ?? (isDated ? createdAt : later(createdAt, stamps.updatedAt));
+  transaction.put(collection, id,
+    encodeRecord('id', id, { createdAt, updatedAt }, record.fields));
+  return before === undefined ? 'imported' : 'replaced';
+}
+
+function earlier(left: string, right: string | null): string {
+  return right !== null && right < left ? right : left;
+}
+
+function later(left: string, right: string): string {
+  return left < right ? right : left;
+}
+
+/** The catalog for programs that embed it: objects in, objects out. */
+export interface BookShelf {
+  /** Throws `not_found`. */
+  get(id: string): Book;
+  /** Throws `invalid`. */
+  add(book: BookInput): Promise<Book>;
+  /** Throws `not_found` and `invalid`, as does `patch`. */
+  replace(id: string, book: BookInput): Promise<Book>;
+  /** `patch` is a JSON Merge Patch: null removes a member. */
+  patch(id: string, patch: object): Promise<Book>;
+  /** Throws `not_found`. */
+  delete(id: string): Promise<void>;
+}
+
+export function createBookShelf(catalog: Catalog): BookShelf {
+  return {
+    get(id) {
+      const found = catalog.find(id);
+      if (found === undefined) throw new AppError('not_found', `there is no book with id ${id}`);
+      return decodeBook(found.bytes);
+    },
+    add: async (book) => decodeBook((await catalog.add(toJson(book))).bytes),
+    replace: async (id, book) => decodeBook((await catalog.replace(id, toJson(book))).bytes),
+    patch: async (id, patch) => decodeBook((await catalog.patch(id, toJson(patch))).bytes),
+    delete: (id) => catalog.remove(id),
+  };
+}
+
+// A program may give dates, undefined members, objects that change later: JSON has none of these.
+function toJson(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

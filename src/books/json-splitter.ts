@@ -1,0 +1,200 @@
+/**
+ * Cuts a JSON file into its records as it streams by: the items of a top-level array, or values one
+ * after another. It finds where a record ends and leaves the judgement of its inside to the JSON
+ * parser; where brackets or quotes do not match, it tells so and goes on at the next line that
+ * begins with `{`. The chunks become its own: a record's line feeds are written over.
+ */
+import { RecordBytes, TOO_LONG } from './record-splitter.ts';
+import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
+
+const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const ARRAY_OPEN = 0x5b;
+const ARRAY_CLOSE = 0x5d;
+const OBJECT_OPEN = 0x7b;
+const OBJECT_CLOSE = 0x7d;
+const DEPTH_MAX = 1024;
+
+type State =
+  | 'start' // nothing seen yet
+  | 'before' // a record, or in an array its end, may come
+  | 'after' // a record ended: in an array a comma or the end must come
+  | 'scalar' // in a number or word
+  | 'nested' // in an object or array
+  | 'string' | 'escape' // in a string, of depth 0 or more
+  | 'lost' // after a mistake: the next line that begins with `{` goes on
+  | 'done'; // after the array
+
+export class JsonSplitter implements RecordSplitter {
+  readonly #held = new RecordBytes();
+  #state: State = 'start';
+  #isArray = false;
+  #needsItem = false;
+  #isTold = false;
+  #isLineStart = true;
+  #line = 1;
+  #recordLine = 1;
+  #recordStart = -1;
+  /** Closing brackets that are awaited, the innermost last. */
+  readonly #closers: number[] = [];
+  #records: SourceRecord[] = [];
+
+  push(chunk: Buffer): readonly SourceRecord[] {
+    this.#records = [];
+    this.#recordStart = this.#isInRecord() ? 0 : -1;
+    for (let offset = 0; offset < chunk.length; offset += 1) {
+      const byte = chunk[offset] ?? 0;
+      if (byte === LINE_FEED) this.#line += 1;
+      this.#step(chunk, offset, byte);
+      if (byte === LINE_FEED) this.#isLineStart = true;
+      else if (!isSpace(byte)) this.#isLineStart = false;
+    }
+    if (this.#recordStart >= 0) this.#held.add(chunk.subarray(this.#recordStart));
+    if (this.#held.isTooLong && this.#isInRecord()) this.#lose(TOO_LONG);
+    return this.#records;
+  }
+
+  end(): readonly SourceRecord[] {
+    this.#records = [];
+    if (this.#state === 'scalar') {
+      this.#take();
+      this.#state = 'after';
+    }
+    if (this.#isInRecord()) this.#lose('the file ends within this record');
+    else if (this.#isArray && this.#state !== 'done' && !this.#isTold) {
+      this.#tell('the file ends before its array does: `]` is missing');
+    }
+    return this.#records;
+  }
+
+  #step(chunk: Buffer, offset: number, byte: number): void {
+    switch (this.#state) {
+      case 'string':
+        if (byte === BACKSLASH) this.#state = 'escape';
+        else if (byte === QUOTE) this.#leaveString(chunk, offset);
+        else if (byte === LINE_FEED) this.#lose('a string does not end on its line');
+        return;
+      case 'escape':
+        this.#state = 'string';
+        if (byte === LINE_FEED) this.#lose('a string does not end on its line');
+        return;
+      case 'nested': return this.#stepNested(chunk, offset, byte);
+      case 'scalar':
+        if (!isSpace(byte) && byte !== COMMA && byte !== ARRAY_CLOSE) return;
+        this.#finish(chunk, offset);
+        return this.#stepBetween(offset, byte);
+      case 'lost':
+        if (byte === OBJECT_OPEN && this.#isLineStart) this.#begin(offset, byte);
+        return;
+      case 'done':
+        if (!isSpace(byte) && !this.#isTold) this.#tell('text follows the end of the array');
+        return;
+      default: return this.#stepBetween(offset, byte);
+    }
+  }
+
+  #stepNested(chunk: Buffer, offset: number, byte: number): void {
+    if (byte === QUOTE) {
+      this.#state = 'string';
+    } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
+      this.#closers.push(closerOf(byte));
+      if (this.#closers.length > DEPTH_MAX) this.#lose('the record is nested too deep');
+    } else if (byte === OBJECT_CLOSE || byte === ARRAY_CLOSE) {
+      if (this.#closers.pop() !== byte) this.#lose('the brackets of this record do not match');
+      else if (this.#closers.length === 0) this.#finish(chunk, offset + 1);
+    } else if (byte === LINE_FEED) {
+      // Allowed between the tokens of JSON, but a record shall be one line.
+      chunk[offset] = 0x20;
+    }
+  }
+
+  #stepBetween(offset: number, byte: number): void {
+    if (isSpace(byte)) return;
+    if (this.#state === 'start' && byte === ARRAY_OPEN) {
+      this.#isArray = true;
+      this.#state = 'before';
+    } else if (this.#isArray && byte === ARRAY_CLOSE && !this.#needsItem) {
+      this.#state = 'done';
+      this.#isTold = false;
+    } else if (this.#isArray && byte === COMMA && this.#state === 'after') {
+      this.#state = 'before';
+      this.#needsItem = true;
+    } else if (this.#isArray && this.#state === 'after') {
+      this.#recordLine = this.#line;
+      this.#lose('expected "," or "]" before this');
+      if (byte === OBJECT_OPEN) this.#begin(offset, byte);
+    } else if (isValueStart(byte)) {
+      this.#begin(offset, byte);
+    } else {
+      this.#recordLine = this.#line;
+      this.#lose('expected a record here');
+    }
+  }
+
+  #begin(offset: number, byte: number): void {
+    this.#recordLine = this.#line;
+    this.#recordStart = offset;
+    this.#closers.length = 0;
+    this.#state = 'scalar';
+    if (byte === QUOTE) this.#state = 'string';
+    if (byte !== OBJECT_OPEN && byte !== ARRAY_OPEN) return;
+    this.#closers.push(closerOf(byte));
+    this.#state = 'nested';
+  }
+
+  #leaveString(chunk: Buffer, offset: number): void {
+    if (this.#closers.length > 0) this.#state = 'nested';
+    else this.#finish(chunk, offset + 1);
+  }
+
+  #finish(chunk: Buffer, end: number): void {
+    this.#held.add(chunk.subarray(this.#recordStart, end));
+    this.#take();
+    this.#recordStart = -1;
+    this.#state = 'after';
+    this.#needsItem = false;
+    this.#isTold = false;
+  }
+
+  #take(): void {
+    const json = this.#held.take();
+    const line = this.#recordLine;
+    this.#records.push(json === null ? { line, problem: TOO_LONG } : { line, json });
+  }
+
+  /** Gives the record up; what follows from one mistake is told once. */
+  #lose(problem: string): void {
+    if (!this.#isTold) this.#tell(problem);
+    this.#held.take();
+    this.#recordStart = -1;
+    this.#state = 'lost';
+  }
+
+  #tell(problem: string): void {
+    const line = this.#isInRecord() || this.#state === 'after' || this.#state === 'before'
+      ? this.#recordLine : this.#line;
+    this.#records.push({ line, problem });
+    this.#isTold = true;
+  }
+
+  #isInRecord(): boolean {
+    const state = this.#state;
+    return state === 'scalar' || state === 'nested' || state === 'string' || state === 'escape';
+  }
+}
+
+function closerOf(opener: number): number {
+  return opener === OBJECT_OPEN ? OBJECT_CLOSE : ARRAY_CLOSE;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09;
+}
+
+/** `{ [ "`, a digit, a minus, or a letter, which the parser will judge. */
+function isValueStart(byte: number): boolean {
+  return byte === OBJECT_OPEN || byte === ARRAY_OPEN || byte === QUOTE || byte === 0x2d
+    || (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a);
+}

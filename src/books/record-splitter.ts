@@ -1,0 +1,99 @@
+/**
+ * Cuts a stream of bytes into records, whatever the pieces it comes in, and says on which line each
+ * begins. Memory is bounded by one record; a longer one is reported and left out.
+ */
+
+/** One record as JSON text in UTF-8, or why there is none. */
+export type SourceRecord =
+  | { readonly line: number; readonly json: Buffer; readonly problem?: never }
+  | { readonly line: number; readonly json?: never; readonly problem: string };
+
+export interface RecordSplitter {
+  /** The records that end in `chunk`. */
+  push(chunk: Buffer): readonly SourceRecord[];
+  /** What is left at the end of the stream. */
+  end(): readonly SourceRecord[];
+}
+
+/** The longest book, all of it escaped, stays below. */
+export const RECORD_BYTES_MAX = 4 * 1024 * 1024;
+
+export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
+
+/** Pieces of the record that is being read, up to the limit. */
+export class RecordBytes {
+  #pieces: Buffer[] = [];
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  get isTooLong(): boolean {
+    return this.#length > RECORD_BYTES_MAX;
+  }
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#length += piece.length;
+    if (this.isTooLong) this.#pieces = [];
+    else this.#pieces.push(piece);
+  }
+
+  /** The whole record, and starts the next; null when it was too long. */
+  take(): Buffer | null {
+    const [only] = this.#pieces;
+    const whole = this.#pieces.length === 1 && only !== undefined
+      ? only : Buffer.concat(this.#pieces);
+    const isTooLong = this.isTooLong;
+    this.#pieces = [];
+    this.#length = 0;
+    return isTooLong ? null : whole;
+  }
+}
+
+const LINE_FEED = 0x0a;
+const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
+
+/** JSON Lines: one value a line, LF or CRLF, blank lines left out. */
+export class JsonLinesSplitter implements RecordSplitter {
+  readonly #held = new RecordBytes();
+  #line = 1;
+
+  push(chunk: Buffer): readonly SourceRecord[] {
+    const records: SourceRecord[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      this.#held.add(chunk.subarray(start, end));
+      this.#finish(records);
+      this.#line += 1;
+      start = end + 1;
+    }
+    this.#held.add(chunk.subarray(start));
+    return records;
+  }
+
+  end(): readonly SourceRecord[] {
+    const records: SourceRecord[] = [];
+    this.#finish(records);
+    return records;
+  }
+
+  #finish(records: SourceRecord[]): void {
+    const bytes = this.#held.take();
+    const line = this.#line;
+    if (bytes === null) records.push({ line, problem: TOO_LONG });
+    else if (!isBlank(bytes)) records.push({ line, json: bytes });
+  }
+}
+
+// A byte order mark may stand alone on a blank line; on others the JSON parser skips it.
+function isBlank(bytes: Buffer): boolean {
+  let offset = hasByteOrderMark(bytes) ? 3 : 0;
+  while (offset < bytes.length && SPACES.has(bytes[offset] ?? 0)) offset += 1;
+  return offset === bytes.length;
+}
+
+function hasByteOrderMark(bytes: Buffer): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}

@@ -1,0 +1,104 @@
+/** The routes of the catalog: those of every resource, the collection with its queries, imports. */
+import { AppError } from '../base/errors.ts';
+import { checkMediaType } from '../server/body.ts';
+import { problemAnswers } from '../server/problem.ts';
+import { parseQuery } from '../server/query.ts';
+import { resourceRoutes } from '../server/resource.ts';
+import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
+import { bookSchema } from './book.ts';
+import type { Catalog } from './catalog.ts';
+import { JSON_LINES, runImport } from './import.ts';
+import { importSchema } from './import-record.ts';
+import { bookQueryParameters } from './query-parameters.ts';
+
+export const BOOKS_PATH = '/api/books';
+export const BOOKS_IMPORT_PATH = '/api/books/import';
+
+/** `list` answers `GET /api/books`. */
+export function bookRoutes(options: {
+  readonly catalog: Catalog; readonly list: Handler;
+}): readonly Route[] {
+  const { catalog, list } = options;
+  return [
+    listRoute(list),
+    importRoute(catalog),
+    ...resourceRoutes({
+      path: BOOKS_PATH, noun: 'book', key: 'id', schema: bookSchema, service: catalog,
+    }),
+  ];
+}
+
+function listRoute(handle: Handler): Route {
+  return {
+    method: 'GET',
+    path: BOOKS_PATH,
+    operationId: 'listBooks',
+    summary: 'All books, or those that match, in id order or sorted, whole or page by page',
+    access: 'read',
+    parameters: bookQueryParameters,
+    answers: [
+      {
+        status: 200,
+        description: 'The books, streamed',
+        mediaType: 'application/json',
+        schema: { kind: 'array', items: bookSchema, maxItems: Number.MAX_SAFE_INTEGER },
+        headers: {
+          'X-Total-Count': 'How many books match, on all pages',
+          Link: 'The next page, `rel="next"`, while there is more',
+        },
+      },
+      ...problemAnswers(400, 503),
+    ],
+    handle,
+  };
+}
+
+const IMPORT_MEDIA_TYPES = [JSON_LINES, 'application/x-ndjson', 'application/json-lines'] as const;
+
+const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'replace', in: 'query', schema: { kind: 'boolean' },
+    description: 'Replace a book whose id is taken, instead of skipping the new one.',
+  },
+  {
+    name: 'dryRun', in: 'query', schema: { kind: 'boolean' },
+    description: 'Check and answer as if, and store nothing.',
+  },
+];
+
+const IMPORT_ANSWER: AnswerSpec = {
+  status: 200,
+  description: 'JSON Lines, streamed while the body is read: for each book that came, in order, '
+    + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `replaced` or '
+    + '`skipped`; a skipped one says why in `detail` and, for broken rules, in `errors`. The last '
+    + 'line is the count: `{"imported":2,"skipped":1,"replaced":0,"existing":1,"dryRun":false}`, '
+    + 'with `error` when the import ended early; what it counts is stored even then.',
+  mediaType: JSON_LINES,
+};
+
+function importRoute(catalog: Catalog): Route {
+  return {
+    method: 'POST',
+    path: BOOKS_IMPORT_PATH,
+    operationId: 'importBooks',
+    summary: 'Import books, one JSON object a line, of any number; no events are fired',
+    access: 'write',
+    parameters: IMPORT_PARAMETERS,
+    body: { mediaTypes: IMPORT_MEDIA_TYPES, schema: importSchema },
+    answers: [IMPORT_ANSWER, ...problemAnswers(400, 415)],
+    handle(exchange) {
+      const query = parseQuery(exchange.search, ['replace', 'dryRun']);
+      const mode = {
+        isReplacing: isTrue(query, 'replace'), isDryRun: isTrue(query, 'dryRun'),
+      };
+      checkMediaType(exchange.request, IMPORT_MEDIA_TYPES);
+      return runImport(catalog, exchange, mode);
+    },
+  };
+}
+
+function isTrue(query: ReadonlyMap<string, string>, name: string): boolean {
+  const text = query.get(name) ?? 'false';
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new AppError('malformed', `\`${name}\` must be true or false`);
+}

@@ -9,6 +9,7 @@
  *   later datasync has nothing to do and succeeds.
  */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { below, createRandom, type Random } from './random.ts';
 
@@ -27,8 +28,9 @@ export type Operation =
   | { readonly kind: 'unlink'; readonly path: string }
   | { readonly kind: 'sync-directory'; readonly path: string; readonly before: number };
 
-/** What a crash leaves of unsynced changes; `kept` is a killed process, the rest a lost machine. */
+/** What a crash leaves of unsynced changes. */
 export type Survival =
+  /** Only the process died: everything is seen, and what was not synced still is not. */
   | { readonly kind: 'kept' }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'random'; readonly seed: number; readonly pageBytes: number };
@@ -51,6 +53,8 @@ type EntryChange = {
 };
 
 const ROOT_NODE = 0;
+// The index of changes that an earlier process made.
+const BEFORE_ALL = -1;
 const EMPTY = Buffer.alloc(0);
 
 export class Disk {
@@ -135,8 +139,9 @@ export class Disk {
     }
   }
 
-  /** The disk as the next start finds it; nothing on it is pending any more. */
+  /** The disk as the next start finds it. */
   crash(survival: Survival): Disk {
+    if (survival.kind === 'kept') return this.#restart();
     const random = survival.kind === 'random' ? createRandom(survival.seed) : () => 0;
     const after = new Disk();
     after.#entries = this.#survivingEntries(survival, random);
@@ -149,8 +154,32 @@ export class Disk {
     return after;
   }
 
+  /** A text that tells this disk from others, what is durable on it included. */
+  get digest(): string {
+    const hash = createHash('sha1');
+    const add = (name: 'current' | 'durable', entries: ReadonlyMap<string, number>): void => {
+      for (const path of [...entries.keys()].sort()) {
+        const bytes = this.node(entries.get(path) ?? -1)[name];
+        hash.update(`${name}\0${path}\0${bytes.length}\0`).update(bytes);
+      }
+    };
+    add('current', this.#entries);
+    add('durable', this.#durableEntries);
+    return hash.digest('hex');
+  }
+
+  #restart(): Disk {
+    const after = this.clone();
+    after.#pendingEntries = this.#pendingEntries
+      .map((change) => ({ ...change, index: BEFORE_ALL }));
+    for (const [number, node] of this.#nodes) {
+      const pending = node.pending.map((change) => ({ ...change, index: BEFORE_ALL }));
+      after.#nodes.set(number, { ...node, pending });
+    }
+    return after;
+  }
+
   #survivingEntries(survival: Survival, random: Random): Map<string, number> {
-    if (survival.kind === 'kept') return new Map(this.#entries);
     const entries = new Map(this.#durableEntries);
     if (survival.kind === 'random') {
       const keep = below(random, 3) / 2;

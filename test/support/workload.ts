@@ -36,10 +36,10 @@ const LAST_MARK = 'last';
 const BOOKS = 6;
 const SLUGS = 3;
 
-export function createSteps(seed: number, count: number): Step[] {
+export function createSteps(seed: number, count: number, prefix = 't'): Step[] {
   const random = createRandom(seed);
   return Array.from({ length: count }, (_, index) => {
-    const name = `t${index}`;
+    const name = `${prefix}${index}`;
     return { name, prepare: createPrepare(name, random) };
   });
 }

@@ -1,0 +1,23 @@
+/** Opens the store on a simulated disk, through its own recovery. */
+import { silentLogger } from '../../src/base/log.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openStore } from '../../src/store/store.ts';
+import { ManualClock } from './manual-clock.ts';
+import type { Disk } from './simulated-disk.ts';
+import { SimulatedFiles } from './simulated-files.ts';
+import { COLLECTIONS } from './workload.ts';
+
+export const DIRECTORY = '/var/data';
+
+export type OpenStore = {
+  readonly store: Store;
+  readonly files: SimulatedFiles;
+  readonly clock: ManualClock;
+};
+
+export async function openOn(disk: Disk): Promise<OpenStore> {
+  const files = new SimulatedFiles(disk);
+  const clock = new ManualClock();
+  const options = { directory: DIRECTORY, files, specs: COLLECTIONS, logger: silentLogger, clock };
+  return { store: await openStore(options), files, clock };
+}

@@ -11,6 +11,7 @@ import type { Logger } from '../base/log.ts';
 import { HttpExchange } from './exchange.ts';
 import type { Endpoint, ExchangeContext } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
+import { Outbox } from './outbox.ts';
 import type { Route } from './route.ts';
 import { ANY, Router } from './router.ts';
 import { splitTarget } from './target.ts';
@@ -85,7 +86,8 @@ class HttpDispatcher implements Dispatcher {
   #requestCount = 0;
 
   constructor(options: DispatcherOptions) {
-    this.#context = { ...options, stallMs: options.stallMs ?? STALL_MS, isDraining: false };
+    const stallMs = options.stallMs ?? STALL_MS;
+    this.#context = { ...options, stallMs, outbox: new Outbox(stallMs), isDraining: false };
     this.#guard = options.guard;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#open = createRouter(open, options.metrics);

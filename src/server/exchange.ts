@@ -13,6 +13,7 @@ import { bodyChunks } from './body-stream.ts';
 import { clientAddressOf } from './client-address.ts';
 import { discardThen } from './linger.ts';
 import type { Meter } from './metrics.ts';
+import type { Outbox } from './outbox.ts';
 import { PROBLEM_MEDIA_TYPE, problemHeaders, toProblem } from './problem.ts';
 import type { Exchange, Pull, Route } from './route.ts';
 import { cutStalledReader, writePulled } from './stream.ts';
@@ -24,6 +25,7 @@ export type ExchangeContext = {
   readonly bodyBytesMax: number;
   /** A reader that takes nothing for so long is cut. */
   readonly stallMs: number;
+  readonly outbox: Outbox;
   readonly trustProxy: boolean;
   readonly accessLog: 'all' | 'errors' | 'off';
   /** Set when the server stops: each answer then closes its connection. */
@@ -84,22 +86,12 @@ export class HttpExchange implements Exchange {
 
   send(status: number, headers: readonly string[], body?: Buffer | string): void {
     const list = this.#head(headers);
-    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
     if (status !== 204 && status !== 304) list.push('Content-Length', length);
     const { response } = this;
-    if (this.#mustClose()) {
-      list.push('Connection', 'close');
-      response.writeHead(status, list);
-      this.#endAfterDiscarding(body);
-    } else {
-      response.writeHead(status, list);
-      response.end(body);
-    }
-    const { socket } = response;
-    // What the kernel did not take at once waits for its reader.
-    if (socket !== null && socket.writableLength > 0) {
-      cutStalledReader(response, this.#context.stallMs);
-    }
+    if (this.#mustClose()) list.push('Connection', 'close');
+    if (this.#isBodyUnderWay()) this.#sendBeforeDiscarding(status, list, body);
+    else this.#context.outbox.add({ response, status, headers: list, body });
     this.#finish(status, length);
   }
 
@@ -154,8 +146,9 @@ export class HttpExchange implements Exchange {
       this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
     }
     if (this.isAnswered) {
+      const { response } = this;
       // Half an answer must not look like a whole one.
-      if (!this.response.writableEnded) this.response.destroy();
+      if (response.headersSent && !response.writableEnded) response.destroy();
       return;
     }
     if (this.response.destroyed) return this.#abandon();
@@ -184,19 +177,21 @@ export class HttpExchange implements Exchange {
 
   /** Whether the connection cannot be used again: too much of the body is still under way. */
   #mustClose(): boolean {
-    if (this.#context.isDraining || this.awaitsContinue) return true;
+    return this.#context.isDraining || this.#isBodyUnderWay();
+  }
+
+  #isBodyUnderWay(): boolean {
     const { request } = this;
     if (request.complete || !announcesBody(request)) return false;
     const length = announcedLength(request);
-    return length === null || length > SKIPPED_BYTES_MAX;
+    return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
   }
 
-  #endAfterDiscarding(body: Buffer | string | undefined): void {
+  #sendBeforeDiscarding(
+    status: number, headers: (string | number)[], body: Buffer | string | undefined,
+  ): void {
     const { request, response } = this;
-    if (request.complete || !announcesBody(request)) {
-      response.end(body);
-      return;
-    }
+    response.writeHead(status, headers);
     // All of the answer goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);

@@ -37,7 +37,7 @@ export class Router<T> {
    */
   find(method: string, path: string, params: string[]): T | undefined {
     const found = search(this.#root, method, path, 1, params);
-    if (found === undefined && path.includes('%') && decode(path) === null) {
+    if (found === undefined && decode(path) === null) {
       throw new AppError('malformed', 'the path holds a bad percent-encoding');
     }
     return found;

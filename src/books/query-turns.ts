@@ -16,6 +16,8 @@ export interface Turns {
    * done when this returns.
    */
   run<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
+  /** The same, but begins in a later turn: for callers that must not be held up. */
+  runLater<T>(work: Work<T>): Promise<T | null>;
 }
 
 // What one turn of the loop may take: the contract allows 5 ms, and one unit may run over.
@@ -49,22 +51,22 @@ export function createTurns(
     yieldTurn(takeTurn);
   };
 
+  const run = <T>(
+    work: Work<T>, isWanted: () => boolean, isLater: boolean,
+  ): Promise<T | null> => new Promise((resolve, reject) => {
+    const advance = (deadlineMs: number): boolean =>
+      advanceWork(clock, work, deadlineMs, isWanted, resolve, reject);
+    schedule();
+    const startMs = clock.monotonicMs();
+    const shareMs = isLater ? 0 : Math.max(0, TURN_MS - spentMs) / (runs.length + 1);
+    const isDone = shareMs >= SHARE_MS_MIN && advance(startMs + shareMs);
+    spentMs += clock.monotonicMs() - startMs;
+    if (!isDone) runs.push({ advance });
+  });
+
   return {
-    run(work, isWanted = () => true) {
-      return new Promise((resolve, reject) => {
-        const advance = (deadlineMs: number): boolean =>
-          advanceWork(clock, work, deadlineMs, isWanted, resolve, reject);
-        const startMs = clock.monotonicMs();
-        const shareMs = Math.max(0, TURN_MS - spentMs) / (runs.length + 1);
-        schedule();
-        if (shareMs >= SHARE_MS_MIN && advance(startMs + shareMs)) {
-          spentMs += clock.monotonicMs() - startMs;
-          return;
-        }
-        spentMs += clock.monotonicMs() - startMs;
-        runs.push({ advance });
-      });
-    },
+    run: (work, isWanted = () => true) => run(work, isWanted, false),
+    runLater: (work) => run(work, () => true, true),
   };
 }
 

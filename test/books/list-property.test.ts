@@ -15,7 +15,7 @@ import { pick, randomBook, randomQuery, searchOf } from '../support/random-books
 
 const noIndex = { find: () => Promise.resolve(null) };
 
-for (const withIndex of [false]) {
+for (const withIndex of [false, true]) {
   const how = withIndex ? 'through the index' : 'by looking at every book';
 
   test(`any query finds what a naive list finds, ${how}`, async () => {

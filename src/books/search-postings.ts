@@ -1,0 +1,100 @@
+/**
+ * The places of one term, packed. Places are slots of a segment, counted from its first.
+ *
+ * Format: either a list, one varint (7 bits a byte, lowest first, the high bit says that more
+ * follow) a place, holding its distance from the one before, the first from -1, and so never zero;
+ * or a zero byte and then one bit a place, lowest first, from place 0 on. The shorter is taken.
+ */
+
+/** Sets the bit of every place; `words` must be long enough for all of the segment. */
+export function addPlaces(
+  words: Uint32Array, postings: Uint8Array, start: number, end: number,
+): void {
+  if (postings[start] === 0) {
+    addBitmap(words, postings, start + 1, end);
+    return;
+  }
+  let place = -1;
+  for (let index = start; index < end;) {
+    let byte = postings[index] ?? 0;
+    index += 1;
+    let gap = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = postings[index] ?? 0;
+      index += 1;
+      gap |= (byte & 0x7f) << shift;
+    }
+    place += gap;
+    const word = place >>> 5;
+    words[word] = (words[word] ?? 0) | (1 << (place & 31));
+  }
+}
+
+/** Gives the places of a list, not of a bitmap, one by one. */
+export function eachPlace(
+  postings: Uint8Array, start: number, end: number, visit: (place: number) => void,
+): void {
+  let place = -1;
+  for (let index = start; index < end;) {
+    let byte = postings[index] ?? 0;
+    index += 1;
+    let gap = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = postings[index] ?? 0;
+      index += 1;
+      gap |= (byte & 0x7f) << shift;
+    }
+    place += gap;
+    visit(place);
+  }
+}
+
+export function isBitmap(postings: Uint8Array, start: number): boolean {
+  return postings[start] === 0;
+}
+
+/** Packs rising places into `into` at `offset`, five bytes each at most; the offset after them. */
+export function writeList(
+  into: Uint8Array, offset: number, places: Uint32Array, count: number,
+): number {
+  let end = offset;
+  let before = -1;
+  for (let index = 0; index < count; index += 1) {
+    const place = places[index] ?? 0;
+    let gap = place - before;
+    before = place;
+    for (; gap >= 0x80; gap >>>= 7) {
+      into[end] = (gap & 0x7f) | 0x80;
+      end += 1;
+    }
+    into[end] = gap;
+    end += 1;
+  }
+  return end;
+}
+
+/** Packs the places that are set in `words` as bits; the offset after them. */
+export function writeBitmap(into: Uint8Array, offset: number, words: Uint32Array): number {
+  let length = words.length;
+  while (length > 0 && words[length - 1] === 0) length -= 1;
+  into[offset] = 0;
+  let end = offset + 1;
+  for (let index = 0; index < length; index += 1) {
+    const word = words[index] ?? 0;
+    into[end] = word;
+    into[end + 1] = word >>> 8;
+    into[end + 2] = word >>> 16;
+    into[end + 3] = word >>> 24;
+    end += 4;
+  }
+  return end;
+}
+
+function addBitmap(words: Uint32Array, postings: Uint8Array, start: number, end: number): void {
+  let word = 0;
+  for (let index = start; index < end; index += 4) {
+    words[word] = (words[word] ?? 0) | (postings[index] ?? 0) | ((postings[index + 1] ?? 0) << 8)
+      | ((postings[index + 2] ?? 0) << 16) | ((postings[index + 3] ?? 0) << 24);
+    word += 1;
+  }
+}

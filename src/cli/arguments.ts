@@ -1,0 +1,188 @@
+/**
+ * Words of the command line -> a command and its options. Options may stand before or after the
+ * command's name. Everything wrong is a `usage` error that says what would be right.
+ */
+import { parseArgs } from 'node:util';
+import { AppError } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+import type { CommandSpec, OptionSpec, OptionSpecs } from './command.ts';
+
+/** Options of one command, checked against its table. */
+export class Arguments {
+  readonly operand: string | undefined;
+  readonly #values: ReadonlyMap<string, readonly string[]>;
+
+  constructor(values: ReadonlyMap<string, readonly string[]>, operand?: string) {
+    this.#values = values;
+    this.operand = operand;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  find(name: string): string | undefined {
+    return this.#values.get(name)?.[0];
+  }
+
+  /** Of an option that the table requires. */
+  get(name: string): string {
+    const value = this.find(name);
+    if (value === undefined) throw new AppError('usage', `--${name} is missing`);
+    return value;
+  }
+
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  /** Throws `usage` unless it is absent or an integer in the range. */
+  integer(name: string, minimum: number, maximum: number): number | undefined {
+    const text = this.find(name);
+    if (text === undefined) return undefined;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= minimum && value <= maximum) return value;
+    const range = `an integer from ${minimum} to ${maximum}`;
+    throw new AppError('usage', `--${name} must be ${range}, not ${JSON.stringify(text)}`);
+  }
+}
+
+/** Taken by every command. `--identifier` and `--id` are one. */
+export const COMMON_OPTIONS: OptionSpecs = {
+  json: { type: 'boolean', meaning: 'print one JSON value on stdout' },
+  data: {
+    type: 'string', placeholder: '<dir>', completes: 'folder',
+    meaning: 'data directory (data/ in the current folder)',
+  },
+  config: {
+    type: 'string', placeholder: '<file>', completes: 'file',
+    meaning: 'settings file (settings.json in the data directory)',
+  },
+  debug: { type: 'boolean', meaning: 'print stack traces' },
+  help: { type: 'boolean', short: 'h', meaning: 'print help on the command' },
+};
+
+export type ParsedLine = {
+  /** null: no command was named. */
+  readonly name: string | null;
+  readonly operands: readonly string[];
+  readonly given: readonly GivenOption[];
+};
+
+export type GivenOption = {
+  readonly name: string;
+  /** As it was written: `-p`, `--id`. */
+  readonly rawName: string;
+  readonly value: string | undefined;
+};
+
+/** Splits the words; `options` are those of all commands, equal names having equal types. */
+export function parseLine(words: readonly string[], options: OptionSpecs): ParsedLine {
+  const { tokens } = parseArgs({
+    args: [...words], options: configOf(options), strict: false, tokens: true,
+    allowPositionals: true,
+  });
+  const operands: string[] = [];
+  const given: GivenOption[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind !== 'option') continue;
+    const isDashed = token.inlineValue === false && /^-./.test(token.value);
+    if (isDashed) {
+      const mend = `write ${token.rawName}=${token.value} if that is the value`;
+      throw new AppError('usage', `${token.rawName} needs a value; ${mend}`);
+    }
+    given.push({
+      name: token.name === 'id' ? 'identifier' : token.name,
+      rawName: token.rawName, value: token.value,
+    });
+  }
+  return { name: operands.shift() ?? null, operands, given };
+}
+
+type OptionConfig = { readonly type: 'string' | 'boolean'; readonly short?: string };
+
+function configOf(options: OptionSpecs): Record<string, OptionConfig> {
+  const config: Record<string, OptionConfig> = { id: { type: 'string' } };
+  for (const [name, { type, short }] of Object.entries(options)) {
+    config[name] = short === undefined ? { type } : { type, short };
+  }
+  return config;
+}
+
+/** The options of `spec` as they were given. Throws `usage`. */
+export function readArguments(spec: CommandSpec, line: ParsedLine): Arguments {
+  const options: OptionSpecs = { ...spec.options, ...COMMON_OPTIONS };
+  const values = new Map<string, string[]>();
+  for (const { name, rawName, value } of line.given) {
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (option === undefined) throw unknownOption(spec, rawName, options);
+    checkValue(option, rawName, value);
+    const before = values.get(name);
+    if (before === undefined) values.set(name, [value ?? '']);
+    else if (option.isRepeatable === true) before.push(value ?? '');
+    else if (option.type === 'string') throw new AppError('usage', `${rawName} stands twice`);
+  }
+  const given = new Arguments(values, readOperand(spec, line.operands));
+  if (!given.has('help')) checkPresence(spec, given);
+  return given;
+}
+
+function checkValue(option: OptionSpec, rawName: string, value: string | undefined): void {
+  if (option.type === 'boolean') {
+    if (value !== undefined) throw new AppError('usage', `${rawName} takes no value`);
+    return;
+  }
+  if (value === undefined || value === '') {
+    const placeholder = option.placeholder ?? '<value>';
+    throw new AppError('usage', `${rawName} needs a value: ${rawName} ${placeholder}`);
+  }
+  if (option.values !== undefined && !option.values.includes(value)) {
+    const near = nearest(value, option.values);
+    const hint = near === null ? '' : `; did you mean ${near}?`;
+    const all = option.values.join(', ');
+    throw new AppError('usage', `${rawName} must be one of ${all}, not ${value}${hint}`);
+  }
+}
+
+function readOperand(spec: CommandSpec, operands: readonly string[]): string | undefined {
+  const { operand } = spec;
+  const surplus = operands[operand === undefined ? 0 : 1];
+  if (surplus !== undefined) {
+    const mend = `see hookshelf help ${spec.name}`;
+    throw new AppError('usage', `${spec.name} does not take "${surplus}"; ${mend}`);
+  }
+  const [value] = operands;
+  if (value !== undefined && operand?.values !== undefined && !operand.values.includes(value)) {
+    const all = operand.values.join(', ');
+    throw new AppError('usage', `${spec.name} takes one of ${all}, not "${value}"`);
+  }
+  return value;
+}
+
+function checkPresence(spec: CommandSpec, given: Arguments): void {
+  if (spec.operand?.isRequired === true && given.operand === undefined) {
+    const values = spec.operand.values ?? [`<${spec.operand.name}>`];
+    throw new AppError('usage', `${spec.name} needs ${values.join(', ')}`);
+  }
+  const missing = Object.entries(spec.options)
+    .filter(([name, option]) => option.isRequired === true && !given.has(name))
+    .map(([name, option]) => `--${name} ${option.placeholder ?? '<value>'}`);
+  if (missing.length > 0) {
+    const mend = `see hookshelf help ${spec.name}`;
+    throw new AppError('usage', `${spec.name} needs ${missing.join(' and ')}; ${mend}`);
+  }
+  for (const names of spec.oneOf ?? []) {
+    const count = names.filter((name) => given.has(name)).length;
+    if (count === 1) continue;
+    const all = names.map((name) => `--${name}`).join(' or ');
+    throw new AppError('usage', `${spec.name} needs ${all}${count > 1 ? ', not both' : ''}`);
+  }
+}
+
+function unknownOption(spec: CommandSpec, rawName: string, options: OptionSpecs): AppError {
+  const bare = rawName.replace(/^-+/, '');
+  const near = nearest(bare, Object.keys(options));
+  const hint = near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`;
+  return new AppError('usage', `unknown option ${rawName} of ${spec.name}; ${hint}`);
+}

@@ -1,0 +1,169 @@
+/**
+ * `book:import` and `book:export`. Both stream: the file's records go out as JSON Lines to
+ * `POST /api/books/import` while its results come in, and neither is ever held as a whole.
+ */
+import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { JsonObject } from '../base/schema.ts';
+import { createBookWriter, formatOf, readRecords } from '../books/exchange.ts';
+import type { Format } from '../books/exchange.ts';
+import type { CommandContext } from './command.ts';
+import { ImportReport } from './import-report.ts';
+import { objectOf } from './resource.ts';
+
+const STANDARD_STREAM = '-';
+const LINE_FEED = Buffer.from('\n');
+const STANDARD_FORMAT: Format = 'json';
+
+/** Exit code 1 when a record was skipped, or would be. */
+export async function importBooks(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const path = given.get('file');
+  const format = formatFor(context, path);
+  const { source, bytesTotal } = await openSource(context, path);
+  const progress = output.progress('books', bytesTotal);
+  const report = new ImportReport(output, progress, given.has('dry-run'));
+  const body = Readable.from(linesOf(source, format, report), { objectMode: false });
+  try {
+    const session = await context.openSession();
+    const query = new URLSearchParams();
+    if (given.has('replace')) query.set('replace', 'true');
+    if (given.has('dry-run')) query.set('dryRun', 'true');
+    const answer = await session.stream({
+      method: 'POST', path: `/api/books/import?${query}`, body,
+      headers: { 'content-type': 'application/jsonl' },
+    });
+    for await (const result of jsonLines(answer)) report.add(result);
+  } catch (thrown) {
+    // What broke the source broke the exchange: the cause is what a person can mend.
+    throw report.sourceError ?? thrown;
+  } finally {
+    progress.end();
+    body.destroy();
+  }
+  return report.print();
+}
+
+/** Writes beside the file and puts it in place when it is whole. */
+export async function exportBooks(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const path = given.find('file') ?? STANDARD_STREAM;
+  const format = formatFor(context, path);
+  const session = await context.openSession();
+  const books = await session.stream({ method: 'GET', path: '/api/books' });
+  if (path === STANDARD_STREAM) {
+    await writeBooks(books, format, (text) => output.write(text), () => output.isClosed);
+    return 0;
+  }
+  const isInPlace = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  const target = isInPlace ? path : `${path}.part`;
+  const file = createWriteStream(target);
+  try {
+    await once(file, 'open');
+    const count = await writeBooks(books, format, async (text) => {
+      if (!file.write(text)) await once(file, 'drain');
+    }, () => false);
+    file.end();
+    await once(file, 'finish');
+    if (!isInPlace) renameSync(target, path);
+    await output.result({ file: path, format, books: count }, `exported ${count} books to ${path}`);
+    return 0;
+  } catch (cause) {
+    file.destroy();
+    if (!isInPlace) rmSync(target, { force: true });
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+async function writeBooks(
+  books: AsyncIterable<Buffer>, format: Format, write: (text: string) => Promise<void>,
+  isClosed: () => boolean,
+): Promise<number> {
+  const writer = createBookWriter(format);
+  let count = 0;
+  await write(writer.begin());
+  for await (const records of readRecords(books, 'json')) {
+    const whole = records.flatMap(({ json }) => json === undefined ? [] : [json]);
+    count += whole.length;
+    if (whole.length > 0) await write(writer.write(whole));
+    if (isClosed()) return count;
+  }
+  await write(writer.end());
+  return count;
+}
+
+/** The records as JSON Lines; those that are none are reported here and left out. */
+async function* linesOf(
+  source: AsyncIterable<Buffer>, format: Format, report: ImportReport,
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const records of readRecords(counted(source, report), format)) {
+      const lines: Buffer[] = [];
+      for (const { line, json, problem } of records) {
+        if (json === undefined) {
+          report.refuse(line, problem);
+          continue;
+        }
+        report.expect(line);
+        lines.push(json, LINE_FEED);
+      }
+      if (lines.length > 0) yield Buffer.concat(lines);
+    }
+  } catch (thrown) {
+    const message = `the file cannot be read: ${messageOf(thrown)}`;
+    report.sourceError = thrown instanceof AppError
+      ? thrown : new AppError('malformed', message, {}, thrown);
+    throw thrown;
+  }
+}
+
+async function* counted(
+  source: AsyncIterable<Buffer>, report: ImportReport,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    report.bytesRead += chunk.length;
+    yield chunk;
+  }
+}
+
+async function* jsonLines(answer: AsyncIterable<Buffer>): AsyncGenerator<JsonObject> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of answer) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield objectOf(JSON.parse(line));
+  }
+  if (rest.trim() !== '') yield objectOf(JSON.parse(rest));
+}
+
+function formatFor({ given }: CommandContext, path: string): Format {
+  const named = given.find('format') ?? (path === STANDARD_STREAM ? STANDARD_FORMAT : undefined);
+  const format = formatOf(named === undefined ? path : `.${named}`);
+  if (format !== null) return format;
+  throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
+}
+
+async function openSource(
+  { io }: CommandContext, path: string,
+): Promise<{ readonly source: AsyncIterable<Buffer>; readonly bytesTotal: number | null }> {
+  if (path === STANDARD_STREAM) return { source: bytesOf(io.stdin), bytesTotal: null };
+  try {
+    const file = await open(path, 'r');
+    const status = await file.stat();
+    if (status.isDirectory()) throw new AppError('invalid', `${path} is a directory`);
+    const source = createReadStream(path, { fd: file, highWaterMark: 256 * 1024 });
+    return { source: bytesOf(source), bytesTotal: status.isFile() ? status.size : null };
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+async function* bytesOf(stream: NodeJS.ReadableStream): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) yield Buffer.from(chunk);
+}

@@ -1,0 +1,134 @@
+/**
+ * One HTTP exchange with the routes, whichever way they are reached. Problem documents (RFC 9457)
+ * come back as the AppErrors that they were made from.
+ */
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Readable } from 'node:stream';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { ErrorCode, FieldError } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
+import { escapeControls } from '../base/log.ts';
+
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A buffer or stream goes out as it is, anything else as JSON. */
+  readonly body?: unknown;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** Parsed JSON; null when there was none. */
+  readonly body: unknown;
+};
+
+/** Where to: options that name the socket or make the connection. */
+export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection'>;
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: 'malformed', 401: 'unauthorized', 403: 'forbidden', 404: 'not_found',
+  405: 'method_not_allowed', 408: 'timeout', 409: 'conflict', 412: 'precondition_failed',
+  413: 'too_large', 415: 'unsupported_media_type', 421: 'misdirected', 422: 'invalid',
+  429: 'too_many_requests', 503: 'unavailable', 507: 'storage_full',
+};
+const ERRORS_SHOWN_MAX = 20;
+
+/** Throws what a problem answer says, and `unavailable` when the connection breaks. */
+export async function exchange(target: Target, call: Call): Promise<Answer> {
+  const response = await open(target, call);
+  const bytes = await readAll(response);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: parse(bytes) };
+}
+
+/** The answer's body as it arrives. Throws as `exchange`. */
+export async function open(target: Target, call: Call): Promise<IncomingMessage> {
+  const response = await send(target, call);
+  const status = response.statusCode ?? 0;
+  if (status < 400) return response;
+  throw problemOf(status, parse(await readAll(response)));
+}
+
+function send(target: Target, call: Call): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { method, path, body } = call;
+    const request = httpRequest({
+      ...target, method, path, agent: false, headers: headersOf(call), host: 'localhost',
+    });
+    request.on('response', resolve);
+    // A server that refuses a body closes while we still send it: its answer is what counts.
+    request.on('error', (cause) => reject(broken(cause)));
+    if (isStream(body)) pipeBody(body, request);
+    else request.end(body === undefined ? undefined : bytesOf(body));
+  });
+}
+
+function headersOf({ headers = {}, body }: Call): Record<string, string | number> {
+  if (body === undefined) return { ...headers };
+  const length = isStream(body) ? {} : { 'content-length': Buffer.byteLength(bytesOf(body)) };
+  return { 'content-type': 'application/json', ...length, ...headers };
+}
+
+function pipeBody(body: Readable, request: ClientRequest): void {
+  body.on('error', (error) => request.destroy(error));
+  request.on('close', () => body.destroy());
+  body.pipe(request);
+}
+
+function isStream(body: unknown): body is Readable {
+  return typeof body === 'object' && body !== null && 'pipe' in body;
+}
+
+function bytesOf(body: unknown): Buffer | string {
+  return Buffer.isBuffer(body) ? body : JSON.stringify(body);
+}
+
+async function readAll(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of response) chunks.push(Buffer.from(chunk));
+  } catch (cause) {
+    throw broken(cause);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parse(bytes: Buffer): unknown {
+  if (bytes.length === 0) return null;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (cause) {
+    throw new AppError('internal', 'the answer is not JSON', {}, cause);
+  }
+}
+
+function broken(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const message = `the connection to the server broke: ${messageOf(cause)}; what was under way `
+    + 'may or may not have been done';
+  return new AppError('unavailable', message, {}, cause);
+}
+
+/** The error that a problem document stands for. */
+function problemOf(status: number, document: unknown): AppError {
+  const code = CODES[status] ?? (status < 500 ? 'malformed' : 'internal');
+  const problem = isJsonObject(document) ? document : {};
+  const errors = Array.isArray(problem['errors']) ? problem['errors'].flatMap(fieldErrorOf) : [];
+  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : `status ${status}`;
+  return new AppError(code, errors.length > 0 ? textOf(errors) : detail, { errors });
+}
+
+function fieldErrorOf(entry: unknown): FieldError[] {
+  if (!isJsonObject(entry)) return [];
+  const { pointer, detail } = entry;
+  return typeof pointer === 'string' && typeof detail === 'string' ? [{ pointer, detail }] : [];
+}
+
+function textOf(errors: readonly FieldError[]): string {
+  const shown = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
+    escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`));
+  const rest = errors.length - shown.length;
+  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}

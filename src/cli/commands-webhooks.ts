@@ -1,0 +1,267 @@
+/** The commands of webhooks, events, deliveries and tokens, as data. */
+import type { CommandSpec, OptionSpec, OptionSpecs } from './command.ts';
+
+const text = (placeholder: string, meaning: string): OptionSpec =>
+  ({ type: 'string', placeholder, meaning });
+const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
+const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
+
+const identifier = required(text('<id>', 'identifier'));
+const hookIdentifier = required(text('<id or path segment>', 'identifier or path segment'));
+const actionConfig = text('<identifier>', 'identifier of the action configuration');
+const secretOptions: OptionSpecs = {
+  'secret-file': {
+    ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',
+  },
+  'generate-secret': flag('make a secret, and print it this once'),
+};
+const unset = (names: readonly string[]): OptionSpec => ({
+  type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
+  meaning: `take away what the option set: ${names.join(', ')}`,
+});
+
+const loadIncoming = () => import('./incoming.ts');
+const loadConfiguration = () => import('./action-config.ts');
+const loadOutgoing = () => import('./outgoing.ts');
+const loadDelivery = () => import('./delivery.ts');
+const loadToken = () => import('./token.ts');
+
+const incomingOptions: OptionSpecs = {
+  'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
+  'action-config': actionConfig,
+  ...secretOptions,
+  'allowed-methods': text('<POST,PUT>', 'methods that may call it, comma-separated'),
+};
+
+const INCOMING: readonly CommandSpec[] = [
+  {
+    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: {},
+    examples: ['hookshelf incomingwebhook:list'],
+    load: async () => (await loadIncoming()).listIncoming,
+  },
+  {
+    name: 'incomingwebhook:show', summary: 'Show one, with calls to copy for curl and PHP',
+    options: { identifier: hookIdentifier },
+    examples: ['hookshelf incomingwebhook:show --identifier deploy'],
+    load: async () => (await loadIncoming()).showIncoming,
+  },
+  {
+    name: 'incomingwebhook:create', summary: 'Create an incoming webhook',
+    options: {
+      ...incomingOptions,
+      'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
+      'action-config': required(actionConfig),
+      disabled: flag('create it disabled'),
+    },
+    examples: [
+      'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
+      'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',
+    ],
+    load: async () => (await loadIncoming()).createIncoming,
+  },
+  {
+    name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
+    options: {
+      identifier: hookIdentifier, ...incomingOptions, unset: unset(['secret', 'allowed-methods']),
+    },
+    examples: ['hookshelf incomingwebhook:update --id deploy --allowed-methods POST,PUT'],
+    load: async () => (await loadIncoming()).updateIncoming,
+  },
+  ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
+    name: `incomingwebhook:${verb}`, summary: `${capital(verb)} an incoming webhook`,
+    options: { identifier: hookIdentifier },
+    examples: [`hookshelf incomingwebhook:${verb} --identifier deploy`],
+    load: async () => (await loadIncoming())[`${verb}Incoming`],
+  })),
+];
+
+const configurationInput: OptionSpecs = {
+  action: text('<type>', 'identifier of the action; see actionconfig:actions'),
+  options: text('<json | @file | ->', 'the action\'s options as JSON'),
+};
+
+const CONFIGURATION: readonly CommandSpec[] = [
+  {
+    name: 'actionconfig:list', summary: 'List action configurations', options: {},
+    examples: ['hookshelf actionconfig:list'],
+    load: async () => (await loadConfiguration()).listConfigurations,
+  },
+  {
+    name: 'actionconfig:actions', summary: 'List the actions there are, with their options',
+    options: {}, needsActions: true, examples: ['hookshelf actionconfig:actions'],
+    load: async () => (await loadConfiguration()).listActions,
+  },
+  {
+    name: 'actionconfig:show', summary: 'Show one action configuration', options: { identifier },
+    examples: ['hookshelf actionconfig:show --identifier to-ci'],
+    load: async () => (await loadConfiguration()).showConfiguration,
+  },
+  {
+    name: 'actionconfig:create', summary: 'Create an action configuration', needsActions: true,
+    options: {
+      action: required(configurationInput['action'] ?? flag('')),
+      options: configurationInput['options'] ?? flag(''),
+      identifier: text('<slug>', 'a-z 0-9 . _ -, at most 64; made when not given'),
+    },
+    examples: [
+      'hookshelf actionconfig:create --identifier to-log --action log',
+      `hookshelf actionconfig:create --identifier to-ci --action http-forward --options @ci.json`,
+    ],
+    load: async () => (await loadConfiguration()).createConfiguration,
+  },
+  {
+    name: 'actionconfig:update', summary: 'Change an action configuration', needsActions: true,
+    options: { identifier, ...configurationInput },
+    examples: [`hookshelf actionconfig:update --id to-log --options '{"level":"debug"}'`],
+    load: async () => (await loadConfiguration()).updateConfiguration,
+  },
+  {
+    name: 'actionconfig:delete', summary: 'Delete an action configuration that no hook uses',
+    options: { identifier }, examples: ['hookshelf actionconfig:delete --identifier to-ci'],
+    load: async () => (await loadConfiguration()).deleteConfiguration,
+  },
+];
+
+const outgoingOptions: OptionSpecs = {
+  'target-url': text('<url | @file | ->', 'where requests go; in a file if it has a password'),
+  'http-method': text('<method>', 'POST when not given'),
+  header: {
+    ...text('<Name: value>', 'a header that is no secret; repeatable'), isRepeatable: true,
+  },
+  'headers-file': {
+    ...text('<path | ->', 'headers, a line each, or a JSON object'), completes: 'file',
+  },
+  ...secretOptions,
+  'payload-template': text('<json | @file | ->', 'JSON text with {{ path.to.value }} in strings'),
+  'trigger-event': text('<event>', 'event that fires it, such as book.created or book.*'),
+  'action-config': actionConfig,
+};
+
+const OUTGOING: readonly CommandSpec[] = [
+  {
+    name: 'outgoingwebhook:list', summary: 'List outgoing webhooks', options: {},
+    examples: ['hookshelf outgoingwebhook:list'],
+    load: async () => (await loadOutgoing()).listOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: { identifier },
+    examples: ['hookshelf outgoingwebhook:show --identifier <id>'],
+    load: async () => (await loadOutgoing()).showOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:create', summary: 'Create an outgoing webhook',
+    options: {
+      ...outgoingOptions,
+      'target-url': required(outgoingOptions['target-url'] ?? flag('')),
+      disabled: flag('create it disabled'),
+    },
+    examples: [
+      'hookshelf outgoingwebhook:create --target-url https://example.com --trigger-event "book.*"',
+      'hookshelf outgoingwebhook:create --target-url http://localhost:9000 --generate-secret',
+    ],
+    load: async () => (await loadOutgoing()).createOutgoing,
+  },
+  {
+    name: 'outgoingwebhook:update', summary: 'Change an outgoing webhook',
+    options: {
+      identifier, ...outgoingOptions,
+      unset: unset(['headers', 'secret', 'payload-template', 'trigger-event', 'action-config']),
+    },
+    examples: ['hookshelf outgoingwebhook:update --id <id> --trigger-event book.created'],
+    load: async () => (await loadOutgoing()).updateOutgoing,
+  },
+  ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
+    name: `outgoingwebhook:${verb}`, summary: `${capital(verb)} an outgoing webhook`,
+    options: { identifier }, examples: [`hookshelf outgoingwebhook:${verb} --identifier <id>`],
+    load: async () => (await loadOutgoing())[`${verb}Outgoing`],
+  })),
+  {
+    name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',
+    needsActions: true,
+    options: {
+      identifier, payload: text('<json | @file | ->', 'the payload as JSON'),
+    },
+    examples: [`hookshelf outgoingwebhook:send --identifier <id> --payload '{"hello":"world"}'`],
+    load: async () => (await loadOutgoing()).sendOutgoing,
+  },
+];
+
+const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+
+const DELIVERY: readonly CommandSpec[] = [
+  {
+    name: 'event:emit', summary: 'Fire an event at the outgoing webhooks that listen',
+    options: {
+      name: required(text('<event>', 'name of the event')),
+      payload: required(text('<json | @file | ->', 'its payload as JSON')),
+    },
+    examples: [`hookshelf event:emit --name order.paid --payload '{"order":7}'`],
+    load: async () => (await loadDelivery()).emitEvent,
+  },
+  {
+    name: 'delivery:list', summary: 'List deliveries',
+    options: {
+      status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
+      hook: text('<id>', 'of one outgoing webhook'),
+    },
+    examples: ['hookshelf delivery:list --status failed'],
+    load: async () => (await loadDelivery()).listDeliveries,
+  },
+  {
+    name: 'delivery:show', summary: 'Show a delivery and its attempts', options: { identifier },
+    examples: ['hookshelf delivery:show --identifier <id>'],
+    load: async () => (await loadDelivery()).showDelivery,
+  },
+  {
+    name: 'delivery:retry', summary: 'Deliver again: one, or all that failed',
+    options: {
+      identifier: text('<id>', 'identifier of the delivery'), failed: flag('all that failed'),
+    },
+    oneOf: [['identifier', 'failed']],
+    examples: ['hookshelf delivery:retry --failed'],
+    load: async () => (await loadDelivery()).retryDelivery,
+  },
+  {
+    name: 'delivery:cancel', summary: 'Cancel a pending delivery', options: { identifier },
+    examples: ['hookshelf delivery:cancel --identifier <id>'],
+    load: async () => (await loadDelivery()).cancelDelivery,
+  },
+  {
+    name: 'delivery:reconcile', summary: 'Prove that what was accepted is accounted for',
+    options: {}, examples: ['hookshelf delivery:reconcile'],
+    load: async () => (await loadDelivery()).reconcileDeliveries,
+  },
+];
+
+const SCOPES = ['read', 'write', 'admin'];
+
+const TOKEN: readonly CommandSpec[] = [
+  {
+    name: 'token:create', summary: 'Make an API token, printed this once',
+    details: ['Once a token has existed the API stays closed to everybody without one.'],
+    options: {
+      name: required(text('<name>', 'what it is for')),
+      scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
+      expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),
+    },
+    examples: ['hookshelf token:create --name ci --scope write --expires 90d'],
+    load: async () => (await loadToken()).createToken,
+  },
+  {
+    name: 'token:list', summary: 'List API tokens', options: {},
+    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
+  },
+  {
+    name: 'token:revoke', summary: 'Revoke an API token', options: { identifier },
+    examples: ['hookshelf token:revoke --identifier <id>'],
+    load: async () => (await loadToken()).revokeToken,
+  },
+];
+
+export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
+  ...INCOMING, ...CONFIGURATION, ...OUTGOING, ...DELIVERY, ...TOKEN,
+];
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}

@@ -1,0 +1,68 @@
+/** What a command gets besides its options: output, settings, and a session when it asks. */
+import { join, resolve } from 'node:path';
+import type { LoadedSettings } from '../settings.ts';
+import { loadSettings } from '../settings.ts';
+import { readSettingsFile } from '../settings-sources.ts';
+import type { FlagValue } from '../settings-sources.ts';
+import type { Arguments } from './arguments.ts';
+import type { CommandContext, CommandSpec, Io, OpenSession } from './command.ts';
+import { Output } from './output.ts';
+import type { Session } from './session.ts';
+
+const STANDARD_DIRECTORY = 'data';
+const SETTINGS_FILE = 'settings.json';
+
+/** Flags that stand for a setting. */
+const SETTING_FLAGS: Readonly<Record<string, string>> = {
+  port: 'server.port', host: 'server.host',
+};
+
+/** `close` ends the session, if one was opened. */
+export function createContext(
+  spec: CommandSpec, given: Arguments, io: Io, openSession: OpenSession | null,
+): { readonly context: CommandContext; close(): Promise<void> } {
+  const dataDirectory = resolve(given.find('data') ?? STANDARD_DIRECTORY);
+  let loaded: LoadedSettings | null = null;
+  let session: Promise<Session> | null = null;
+  const context: CommandContext = {
+    spec, given, io, dataDirectory,
+    output: new Output(io, given.has('json')),
+    loadSettings() {
+      loaded ??= loadFor(dataDirectory, given, io);
+      return loaded;
+    },
+    openSession() {
+      session ??= openFor(context, openSession);
+      return session;
+    },
+  };
+  return {
+    context,
+    async close() {
+      // Whoever opened it has been told when that failed.
+      const opened = await session?.catch(() => null);
+      await opened?.close();
+    },
+  };
+}
+
+function loadFor(dataDirectory: string, given: Arguments, io: Io): LoadedSettings {
+  const config = given.find('config');
+  const path = config ?? join(dataDirectory, SETTINGS_FILE);
+  const flags = Object.entries(SETTING_FLAGS).flatMap(([flag, name]): FlagValue[] => {
+    const value = given.find(flag);
+    return value === undefined ? [] : [{ name, value, flag: `--${flag}` }];
+  });
+  const file = readSettingsFile(path, config !== undefined);
+  return loadSettings({ flags, environment: io.environment, file });
+}
+
+async function openFor(
+  context: CommandContext, openSession: OpenSession | null,
+): Promise<Session> {
+  // Wrong settings are wrong whether or not a server has read others at its start.
+  context.loadSettings();
+  if (openSession !== null) return openSession(context);
+  const { openCommandSession } = await import('./local-app.ts');
+  return openCommandSession(context);
+}

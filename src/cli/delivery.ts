@@ -1,0 +1,95 @@
+/** `event:emit` and `delivery:*`. */
+import type { JsonObject } from '../base/schema.ts';
+import type { CommandContext } from './command.ts';
+import { readJsonOption } from './input.ts';
+import { column, fetchAll, fetchOne, list, objectOf, pathOf, textOf } from './resource.ts';
+import type { Resource } from './resource.ts';
+import type { Session } from './session.ts';
+
+const DELIVERIES: Resource = {
+  path: '/api/deliveries',
+  noun: 'delivery',
+  plural: 'deliveries',
+  columns: [
+    column('IDENTIFIER', 'identifier', true),
+    column('STATUS', 'status', true),
+    column('EVENT', 'event'),
+    column('HOOK', 'hook'),
+    column('CREATED', 'createdAt'),
+    column('NEXT ATTEMPT', 'nextAttemptAt'),
+    { title: 'ATTEMPTS', value: ({ attempts }) => countOf(attempts) },
+  ],
+};
+
+export async function emitEvent(context: CommandContext): Promise<number> {
+  const name = context.given.get('name');
+  const { value: payload } = await readJsonOption(context, 'payload');
+  const session = await context.openSession();
+  const { body } = await session.request({
+    method: 'POST', path: '/api/events', body: { name, payload },
+  });
+  const result = objectOf(body);
+  const count = countOf(result['deliveries']);
+  await context.output.result(result, `emitted ${name}: ${count} deliveries queued`);
+  return 0;
+}
+
+export async function listDeliveries(context: CommandContext): Promise<number> {
+  const query = new URLSearchParams({ limit: '1000' });
+  for (const name of ['status', 'hook']) {
+    const value = context.given.find(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return list(context, DELIVERIES, `${DELIVERIES.path}?${query}`);
+}
+
+export async function showDelivery(context: CommandContext): Promise<number> {
+  await context.output.object(await fetchOne(context, DELIVERIES));
+  return 0;
+}
+
+/** One delivery, or every failed one. */
+export async function retryDelivery(context: CommandContext): Promise<number> {
+  const session = await context.openSession();
+  const { output, given } = context;
+  if (!given.has('failed')) {
+    const id = given.get('identifier');
+    const delivery = await act(session, id, 'retry');
+    await output.result(delivery, `delivery ${id} is due again`);
+    return 0;
+  }
+  const failed = await fetchAll(session, `${DELIVERIES.path}?status=failed&limit=1000`);
+  const deliveries: string[] = [];
+  for (const { identifier } of failed) {
+    await act(session, textOf(identifier), 'retry');
+    deliveries.push(textOf(identifier));
+  }
+  await output.result({ deliveries }, `${deliveries.length} deliveries are due again`);
+  return 0;
+}
+
+export async function cancelDelivery(context: CommandContext): Promise<number> {
+  const id = context.given.get('identifier');
+  const delivery = await act(await context.openSession(), id, 'cancel');
+  await context.output.result(delivery, `cancelled delivery ${id}`);
+  return 0;
+}
+
+/** Exit code 1 when something does not add up. */
+export async function reconcileDeliveries(context: CommandContext): Promise<number> {
+  const session = await context.openSession();
+  const path = '/api/deliveries/reconcile';
+  const result = objectOf((await session.request({ method: 'GET', path })).body);
+  await context.output.object(result);
+  return result['isReconciled'] === false ? 1 : 0;
+}
+
+async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Promise<JsonObject> {
+  const path = `${pathOf(DELIVERIES, id)}/${verb}`;
+  const { body } = await session.request({ method: 'POST', path });
+  return objectOf(body ?? { identifier: id });
+}
+
+function countOf(value: unknown): string {
+  return Array.isArray(value) ? String(value.length) : textOf(value ?? 0);
+}

@@ -1,0 +1,61 @@
+/** Two ends of a connection in memory: what is written to the one is read from the other. */
+import { Duplex } from 'node:stream';
+
+/** A client's end and a server's end, both fit for node:http. */
+export function createDuplexPair(): readonly [Duplex, Duplex] {
+  const client = new End();
+  const server = new End();
+  client.other = server;
+  server.other = client;
+  return [client, server];
+}
+
+class End extends Duplex {
+  other: End | null = null;
+  // A writer goes on when its reader asks for more: the pair buffers one chunk each way.
+  #release: (() => void) | null = null;
+
+  constructor() {
+    super({ autoDestroy: true, emitClose: true });
+  }
+
+  // What node:http asks of a socket and memory does not have.
+  setTimeout(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  override _read(): void {
+    const release = this.#release;
+    this.#release = null;
+    release?.();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    if (this.other === null || this.other.destroyed) return callback();
+    if (this.other.push(chunk)) callback();
+    else this.other.#release = callback;
+  }
+
+  override _final(callback: () => void): void {
+    this.other?.push(null);
+    callback();
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    const release = this.#release;
+    this.#release = null;
+    release?.();
+    const { other } = this;
+    callback(error);
+    // As a closed socket's peer sees it; after what is under way here has ended.
+    setImmediate(() => other?.destroy());
+  }
+}

@@ -1,0 +1,113 @@
+/** What an import says: each bad record with its line as it is found, and a count at the end. */
+import { AppError } from '../base/errors.ts';
+import type { FieldError } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
+import type { JsonObject } from '../base/schema.ts';
+import type { Output } from './output.ts';
+import type { Progress } from './progress.ts';
+
+type Problem = { readonly line: number; readonly id?: string; readonly detail: string };
+
+// The same file imported twice would say so a hundred thousand times.
+const EXISTING_SHOWN_MAX = 20;
+const PROBLEMS_IN_JSON_MAX = 10_000;
+
+export class ImportReport {
+  /** Of the source, for the progress. */
+  bytesRead = 0;
+  /** Why the source could not be read to its end. */
+  sourceError: AppError | null = null;
+  readonly #output: Output;
+  readonly #progress: Progress;
+  readonly #isDryRun: boolean;
+  // Lines of the source whose results are still to come, in order.
+  #lines: number[] = [];
+  #linesTaken = 0;
+  #problems: Problem[] = [];
+  #refused = 0;
+  #seen = 0;
+  #existing = 0;
+  #count: JsonObject | null = null;
+
+  constructor(output: Output, progress: Progress, isDryRun: boolean) {
+    this.#output = output;
+    this.#progress = progress;
+    this.#isDryRun = isDryRun;
+  }
+
+  /** The record on this line has been sent. */
+  expect(line: number): void {
+    this.#lines.push(line);
+  }
+
+  /** The record on this line is none. */
+  refuse(line: number, detail: string): void {
+    this.#refused += 1;
+    this.#say({ line, detail });
+  }
+
+  /** One line of the answer: a record's result, or the count at the end. */
+  add(result: JsonObject): void {
+    if (result['status'] === undefined) {
+      this.#count = result;
+      return;
+    }
+    this.#seen += 1;
+    this.#progress.update(this.#seen, this.bytesRead);
+    const line = this.#takeLine();
+    if (result['status'] !== 'skipped') return;
+    const errors = fieldErrorsOf(result['errors']);
+    const id = typeof result['id'] === 'string' ? { id: result['id'] } : {};
+    if (errors.length === 0 && 'id' in id) {
+      this.#existing += 1;
+      if (this.#existing > EXISTING_SHOWN_MAX) return;
+    }
+    const shown = errors.map(({ pointer, detail }) =>
+      pointer === '' ? detail : `${pointer}: ${detail}`).join('; ');
+    this.#say({ line, ...id, detail: shown === '' ? String(result['detail']) : shown });
+  }
+
+  /** Prints the count; the exit code. Throws when the import did not reach its end. */
+  async print(): Promise<number> {
+    const count = this.#count;
+    if (count === null) throw new AppError('unavailable', 'the import was cut short');
+    const skipped = Number(count['skipped']) + this.#refused;
+    const unsaid = this.#existing - EXISTING_SHOWN_MAX;
+    if (unsaid > 0 && !this.#output.isJson) {
+      this.#output.note(`${unsaid} more have an id that exists; --replace replaces them`);
+    }
+    const text = `imported ${String(count['imported'])}, skipped ${skipped}`;
+    const shown = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
+    await this.#output.result({ ...count, skipped, problems: this.#problems }, shown);
+    if (typeof count['error'] === 'string') {
+      throw new AppError('unavailable', `the import stopped: ${count['error']}`);
+    }
+    return skipped > 0 ? 1 : 0;
+  }
+
+  #say(problem: Problem): void {
+    if (this.#output.isJson) {
+      if (this.#problems.length < PROBLEMS_IN_JSON_MAX) this.#problems.push(problem);
+      return;
+    }
+    this.#progress.end();
+    this.#output.note(`line ${problem.line}: ${problem.detail}`);
+  }
+
+  #takeLine(): number {
+    const line = this.#lines[this.#linesTaken] ?? 0;
+    this.#linesTaken += 1;
+    // Taken off in blocks: a shift for each would move the rest each time.
+    if (this.#linesTaken > 4096) {
+      this.#lines = this.#lines.slice(this.#linesTaken);
+      this.#linesTaken = 0;
+    }
+    return line;
+  }
+}
+
+function fieldErrorsOf(errors: unknown): FieldError[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.flatMap((error) => isJsonObject(error)
+    ? [{ pointer: String(error['pointer']), detail: String(error['detail']) }] : []);
+}

@@ -1,0 +1,142 @@
+/** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
+import { AppError } from '../base/errors.ts';
+import { escapeControls } from '../base/log.ts';
+import type { JsonObject } from '../base/schema.ts';
+import { baseUriOf } from './base-uri.ts';
+import type { CommandContext } from './command.ts';
+import {
+  column, create, fetchAll, list, objectOf, patch, pathOf, remove, requireChange, textOf,
+  unsetMembers,
+} from './resource.ts';
+import type { Resource } from './resource.ts';
+import { readSecret } from './secret.ts';
+import type { GivenSecret } from './secret.ts';
+
+const INCOMING: Resource = {
+  path: '/api/incoming-webhooks',
+  noun: 'incoming webhook',
+  plural: 'incoming webhooks',
+  columns: [
+    column('IDENTIFIER', 'identifier', true),
+    column('PATH SEGMENT', 'pathSegment', true),
+    column('ENABLED', 'enabled'),
+    column('SECRET', 'hasSecret'),
+    column('METHODS', 'allowedMethods'),
+    column('ACTION CONFIGURATION', 'actionConfiguration'),
+  ],
+};
+
+export async function listIncoming(context: CommandContext): Promise<number> {
+  return list(context, INCOMING);
+}
+
+/** With calls to copy; in JSON as the member `examples`. */
+export async function showIncoming(context: CommandContext): Promise<number> {
+  const hook = await findHook(context);
+  const baseUri = baseUriOf(context);
+  const session = await context.openSession();
+  const path = `${pathOf(INCOMING, textOf(hook['identifier']))}/examples`;
+  const query = new URLSearchParams({ baseUri });
+  const answer = await session.request({ method: 'GET', path: `${path}?${query}` });
+  const examples = objectOf(answer.body);
+  const { output } = context;
+  if (output.isJson) {
+    await output.json({ ...hook, url: examples['url'], examples });
+    return 0;
+  }
+  await output.object({ ...hook, url: examples['url'] });
+  for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
+    await output.write(`\n${title}:\n\n${printable(textOf(examples[name]))}\n`);
+  }
+  return 0;
+}
+
+export async function createIncoming(context: CommandContext): Promise<number> {
+  const secret = await readSecret(context);
+  const body = { ...membersOf(context, secret), enabled: !context.given.has('disabled') };
+  const hook = await create(context, INCOMING, body);
+  await printChanged(context, 'created', hook, secret);
+  return 0;
+}
+
+export async function updateIncoming(context: CommandContext): Promise<number> {
+  const secret = await readSecret(context);
+  const removed = unsetMembers(context, { 'allowed-methods': 'allowedMethods' });
+  const body = { ...removed, ...membersOf(context, secret) };
+  requireChange(context, body);
+  const hook = await patch(context, INCOMING, await findIdentifier(context), body);
+  await printChanged(context, 'updated', hook, secret);
+  return 0;
+}
+
+export async function enableIncoming(context: CommandContext): Promise<number> {
+  return setEnabled(context, true);
+}
+
+export async function disableIncoming(context: CommandContext): Promise<number> {
+  return setEnabled(context, false);
+}
+
+export async function deleteIncoming(context: CommandContext): Promise<number> {
+  return remove(context, INCOMING, await findIdentifier(context), 'identifier');
+}
+
+async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
+  const hook = await patch(context, INCOMING, await findIdentifier(context), { enabled });
+  await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
+  return 0;
+}
+
+function membersOf({ given }: CommandContext, secret: GivenSecret | null): JsonObject {
+  const pathSegment = given.find('path-segment');
+  const actionConfiguration = given.find('action-config');
+  const methods = given.find('allowed-methods');
+  return {
+    ...pathSegment === undefined ? {} : { pathSegment },
+    ...actionConfiguration === undefined ? {} : { actionConfiguration },
+    ...methods === undefined ? {} : { allowedMethods: namesOf(methods) },
+    ...secret === null ? {} : { secret: secret.secret },
+  };
+}
+
+function namesOf(methods: string): string[] {
+  return methods.split(',').map((method) => method.trim().toUpperCase())
+    .filter((method) => method !== '');
+}
+
+async function printChanged(
+  context: CommandContext, verb: string, hook: JsonObject, secret: GivenSecret | null,
+): Promise<void> {
+  const { output } = context;
+  const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
+  const url = `${baseUriOf(context)}/webhook/in/${textOf(hook['pathSegment'])}`;
+  if (output.isJson) return output.json({ ...hook, ...made });
+  await output.line(`${verb} incoming webhook ${textOf(hook['identifier'])}: ${url}`);
+  if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
+}
+
+async function findIdentifier(context: CommandContext): Promise<string> {
+  return textOf((await findHook(context))['identifier']);
+}
+
+/** By identifier first: a path segment may look like one. */
+async function findHook(context: CommandContext): Promise<JsonObject> {
+  const session = await context.openSession();
+  const name = context.given.get('identifier');
+  try {
+    const answer = await session.request({ method: 'GET', path: pathOf(INCOMING, name) });
+    return objectOf(answer.body);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    const hooks = await fetchAll(session, INCOMING.path);
+    const hook = hooks.find(({ pathSegment }) => pathSegment === name);
+    if (hook !== undefined) return hook;
+    throw new AppError('not_found',
+      `there is no incoming webhook "${name}"; see hookshelf incomingwebhook:list`);
+  }
+}
+
+/** Several lines, each of them escaped. */
+function printable(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n');
+}

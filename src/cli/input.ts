@@ -1,0 +1,73 @@
+/** What options name: JSON in place, in a file or on standard input; secrets never in place. */
+import { readFileSync } from 'node:fs';
+import { AppError, messageOf } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
+import type { CommandContext, Io } from './command.ts';
+
+export type JsonInput = {
+  /** As given, so that what arrives is what was written. */
+  readonly bytes: Buffer;
+  readonly value: unknown;
+};
+
+const STANDARD_INPUT = '-';
+const INPUT_BYTES_MAX = 268_435_456;
+
+/**
+ * The JSON of an option that takes `<json | @file | ->`. Throws `usage`, with line and column,
+ * when it is none.
+ */
+export async function readJsonOption(context: CommandContext, name: string): Promise<JsonInput> {
+  const bytes = await readInPlace(context, name);
+  try {
+    return { bytes, value: parseJson(bytes) };
+  } catch (cause) {
+    throw new AppError('usage', `--${name}: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+/** A secret from a file or standard input, without one trailing newline. Throws `invalid`. */
+export async function readSecretOption(context: CommandContext, name: string): Promise<string> {
+  const bytes = await readNamed(context.io, context.given.get(name), name);
+  const secret = bytes.toString('utf8').replace(/\r?\n$/, '');
+  if (secret === '') throw new AppError('invalid', `the secret of --${name} is empty`);
+  if (!Buffer.from(secret).equals(bytes.subarray(0, Buffer.byteLength(secret)))) {
+    throw new AppError('invalid', `the secret of --${name} is not UTF-8`);
+  }
+  return secret;
+}
+
+/** Text from a file, or from standard input when the path is `-`. */
+export async function readTextOption(context: CommandContext, name: string): Promise<string> {
+  return (await readNamed(context.io, context.given.get(name), name)).toString('utf8');
+}
+
+/** Text of an option that takes `<text | @file | ->`. */
+export async function readNamedText(context: CommandContext, name: string): Promise<string> {
+  return (await readInPlace(context, name)).toString('utf8');
+}
+
+async function readInPlace({ given, io }: CommandContext, name: string): Promise<Buffer> {
+  const text = given.get(name);
+  const isElsewhere = text === STANDARD_INPUT || text.startsWith('@');
+  return isElsewhere ? readNamed(io, text.replace(/^@/, ''), name) : Buffer.from(text);
+}
+
+async function readNamed(io: Io, path: string, name: string): Promise<Buffer> {
+  try {
+    return path === STANDARD_INPUT ? await readStandardInput(io) : readFileSync(path);
+  } catch (cause) {
+    throw new AppError('not_found', `--${name}: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+async function readStandardInput(io: Io): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of io.stdin) {
+    chunks.push(Buffer.from(chunk));
+    length += chunk.length;
+    if (length > INPUT_BYTES_MAX) throw new AppError('too_large', 'standard input is too long');
+  }
+  return Buffer.concat(chunks);
+}

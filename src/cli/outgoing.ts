@@ -1,0 +1,170 @@
+/** `outgoingwebhook:*`. */
+import { AppError } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
+import { isSecretName } from '../base/log.ts';
+import type { JsonObject } from '../base/schema.ts';
+import type { CommandContext } from './command.ts';
+import { readJsonOption, readNamedText, readTextOption } from './input.ts';
+import {
+  column, create, fetchOne, list, objectOf, patch, pathOf, remove, requireChange, textOf,
+  unsetMembers,
+} from './resource.ts';
+import type { Resource } from './resource.ts';
+import { readSecret } from './secret.ts';
+import type { GivenSecret } from './secret.ts';
+
+const OUTGOING: Resource = {
+  path: '/api/outgoing-webhooks',
+  noun: 'outgoing webhook',
+  plural: 'outgoing webhooks',
+  columns: [
+    column('IDENTIFIER', 'identifier', true),
+    column('METHOD', 'httpMethod'),
+    column('TARGET', 'targetUrl'),
+    column('ENABLED', 'enabled'),
+    column('SECRET', 'hasSecret'),
+    column('EVENT', 'triggerEvent'),
+  ],
+};
+const UNSET_MEMBERS = {
+  'payload-template': 'payloadTemplate', 'trigger-event': 'triggerEvent',
+  'action-config': 'actionConfiguration',
+};
+
+export async function listOutgoing(context: CommandContext): Promise<number> {
+  return list(context, OUTGOING);
+}
+
+export async function showOutgoing(context: CommandContext): Promise<number> {
+  await context.output.object(await fetchOne(context, OUTGOING));
+  return 0;
+}
+
+export async function createOutgoing(context: CommandContext): Promise<number> {
+  const secret = await readSecret(context);
+  const body = {
+    ...await membersOf(context, secret), enabled: !context.given.has('disabled'),
+  };
+  await printChanged(context, 'created', await create(context, OUTGOING, body), secret);
+  return 0;
+}
+
+export async function updateOutgoing(context: CommandContext): Promise<number> {
+  const removed = unsetMembers(context, UNSET_MEMBERS);
+  const secret = await readSecret(context);
+  const body = { ...removed, ...await membersOf(context, secret) };
+  requireChange(context, body);
+  const hook = await patch(context, OUTGOING, context.given.get('identifier'), body);
+  await printChanged(context, 'updated', hook, secret);
+  return 0;
+}
+
+export async function enableOutgoing(context: CommandContext): Promise<number> {
+  return setEnabled(context, true);
+}
+
+export async function disableOutgoing(context: CommandContext): Promise<number> {
+  return setEnabled(context, false);
+}
+
+export async function deleteOutgoing(context: CommandContext): Promise<number> {
+  return remove(context, OUTGOING, context.given.get('identifier'), 'identifier');
+}
+
+/** Prints what came of it; exit code 1 when it was not successful. */
+export async function sendOutgoing(context: CommandContext): Promise<number> {
+  const payload = context.given.has('payload')
+    ? { payload: (await readJsonOption(context, 'payload')).value } : {};
+  const session = await context.openSession();
+  const path = `${pathOf(OUTGOING, context.given.get('identifier'))}/send`;
+  const { body } = await session.request({ method: 'POST', path, body: payload });
+  const result = objectOf(body);
+  await context.output.object(result);
+  return result['success'] === true ? 0 : 1;
+}
+
+async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
+  const hook = await patch(context, OUTGOING, context.given.get('identifier'), { enabled });
+  await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
+  return 0;
+}
+
+async function membersOf(
+  context: CommandContext, secret: GivenSecret | null,
+): Promise<JsonObject> {
+  const { given } = context;
+  const member = (name: string, option: string): JsonObject => {
+    const value = given.find(option);
+    return value === undefined ? {} : { [name]: value };
+  };
+  return {
+    ...given.has('target-url') ? { targetUrl: await readTargetUrl(context) } : {},
+    ...member('httpMethod', 'http-method'),
+    ...await readHeaders(context),
+    ...given.has('payload-template')
+      ? { payloadTemplate: await readNamedText(context, 'payload-template') } : {},
+    ...member('triggerEvent', 'trigger-event'),
+    ...member('actionConfiguration', 'action-config'),
+    ...secret === null ? {} : { secret: secret.secret },
+  };
+}
+
+/** In place, or from a file when it holds a password, which a process list would show. */
+async function readTargetUrl(context: CommandContext): Promise<string> {
+  const given = context.given.get('target-url');
+  if (!/^(@|-$)/.test(given) && /^[^/]*\/\/[^/?#]*@/.test(given)) {
+    throw new AppError('usage', '--target-url holds credentials, which other users could see in '
+      + 'the process list; write it to a file and give --target-url @<file>');
+  }
+  return (await readNamedText(context, 'target-url')).trim();
+}
+
+async function readHeaders(context: CommandContext): Promise<JsonObject> {
+  const { given } = context;
+  const plain = given.all('header').map((line) => headerOf(line, '--header'));
+  const secretName = plain.find(([name]) => isSecretName(name))?.[0];
+  if (secretName !== undefined) {
+    throw new AppError('usage', `--header ${secretName} may be a secret, which other users could `
+      + 'see in the process list; write it to a file and give --headers-file <file>');
+  }
+  const fromFile = given.has('headers-file')
+    ? headersOf(await readTextOption(context, 'headers-file')) : [];
+  const headers = Object.fromEntries([...fromFile, ...plain]);
+  return plain.length + fromFile.length === 0 ? {} : { headers };
+}
+
+/** A JSON object, or a header a line. */
+function headersOf(text: string): (readonly [string, string])[] {
+  if (!text.trimStart().startsWith('{')) {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+    return lines.map((line) => headerOf(line, '--headers-file'));
+  }
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isJsonObject(parsed)) {
+      return Object.entries(parsed).map(([name, value]) => [name, String(value)] as const);
+    }
+  } catch {
+    // Said below: the engine's own message would show a piece of the file.
+  }
+  throw new AppError('usage', '--headers-file is not a JSON object of names and values');
+}
+
+function headerOf(line: string, option: string): readonly [string, string] {
+  const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new AppError('usage', `${option} must be written 'Name: value'`);
+  }
+  return [name, value];
+}
+
+async function printChanged(
+  { output }: CommandContext, verb: string, hook: JsonObject, secret: GivenSecret | null,
+): Promise<void> {
+  const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
+  if (output.isJson) return output.json({ ...hook, ...made });
+  const { identifier, httpMethod, targetUrl } = hook;
+  const target = `${textOf(httpMethod)} ${textOf(targetUrl)}`;
+  await output.line(`${verb} outgoing webhook ${textOf(identifier)}: ${target}`);
+  if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
+}

@@ -1,0 +1,118 @@
+/**
+ * What a command prints: one JSON value with --json, else text for people in which control
+ * characters are escaped. Notes and progress go to stderr. A reader that went away (EPIPE) ends
+ * the printing, not the command.
+ */
+import { escapeControls } from '../base/log.ts';
+import { isJsonObject } from '../base/fields.ts';
+import type { Io, Terminal } from './command.ts';
+import { Progress } from './progress.ts';
+import { Table } from './table.ts';
+import type { Column } from './table.ts';
+import { padToWidth, widthOf } from './width.ts';
+
+const COLUMNS_STANDARD = 80;
+
+export class Output {
+  readonly isJson: boolean;
+  readonly #io: Io;
+  #isClosed = false;
+
+  constructor(io: Io, isJson: boolean) {
+    this.#io = io;
+    this.isJson = isJson;
+    for (const stream of [io.stdout, io.stderr]) {
+      stream.on('error', () => {
+        if (stream === io.stdout) this.#isClosed = true;
+      });
+    }
+  }
+
+  /** Whether nobody reads any more; long lists can stop. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Writes as it is; resolves when there is room for more. */
+  async write(chunk: string | Buffer): Promise<void> {
+    const { stdout } = this.#io;
+    if (this.#isClosed || stdout.write(chunk)) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        for (const event of ['drain', 'close', 'error']) stdout.removeListener(event, done);
+        resolve();
+      };
+      for (const event of ['drain', 'close', 'error']) stdout.on(event, done);
+    });
+  }
+
+  async json(value: unknown): Promise<void> {
+    await this.write(`${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  /** One line of text, escaped. */
+  async line(text: string): Promise<void> {
+    await this.write(`${escapeControls(text)}\n`);
+  }
+
+  /** `value` with --json, else the line. */
+  async result(value: unknown, text: string): Promise<void> {
+    await (this.isJson ? this.json(value) : this.line(text));
+  }
+
+  /** A line for people beside the output. */
+  note(text: string): void {
+    this.#io.stderr.write(`hookshelf: ${escapeControls(text)}\n`);
+  }
+
+  table<Row>(columns: readonly Column<Row>[]): Table<Row> {
+    return new Table(columns, columnsOf(this.#io.stdout));
+  }
+
+  /** A whole list: an array with --json, else a table, or `empty` when there is nothing. */
+  async list<Row>(
+    rows: readonly Row[], columns: readonly Column<Row>[], empty: string,
+  ): Promise<void> {
+    if (this.isJson) await this.json(rows);
+    else if (rows.length === 0) await this.line(empty);
+    else await this.write(`${this.table(columns).lines(rows).join('\n')}\n`);
+  }
+
+  /** One object: as it is with --json, else a line a member, nested ones by their path. */
+  async object(value: unknown): Promise<void> {
+    if (this.isJson) return this.json(value);
+    const members = flatten(value, '');
+    const width = Math.max(0, ...members.map(([name]) => widthOf(name)));
+    for (const [name, text] of members) await this.line(`${padToWidth(name, width)}  ${text}`);
+  }
+
+  progress(noun: string, total: number | null): Progress {
+    return new Progress(this.#io.stderr, this.#io.now, noun, total);
+  }
+}
+
+/** The terminal's width, null when it is none. */
+function columnsOf(stream: Terminal): number | null {
+  return stream.isTTY === true ? stream.columns ?? COLUMNS_STANDARD : null;
+}
+
+function flatten(value: unknown, path: string): (readonly [string, string])[] {
+  if (Array.isArray(value) && value.length > 0 && !value.some(isNested)) {
+    return [[path, value.map(textOf).join(', ')]];
+  }
+  if (!isNested(value)) return [[path, textOf(value)]];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const step = Array.isArray(value) ? `[${name}]` : name;
+    return flatten(member, path === '' || step.startsWith('[') ? path + step : `${path}.${step}`);
+  });
+}
+
+function isNested(value: unknown): value is object {
+  return (Array.isArray(value) || isJsonObject(value)) && Object.keys(value).length > 0;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return '-';
+  return Array.isArray(value) && value.length === 0 ? '-' : JSON.stringify(value);
+}

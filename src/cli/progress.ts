@@ -1,0 +1,58 @@
+/** Count, rate and time left on a terminal's stderr; nothing anywhere else. */
+import type { Terminal } from './command.ts';
+
+const REDRAW_MS = 100;
+const CLEAR_LINE = '\r\u001b[K';
+
+export class Progress {
+  readonly #stream: Terminal;
+  readonly #now: () => number;
+  readonly #noun: string;
+  readonly #total: number | null;
+  readonly #startedAt: number;
+  #drawnAt = -Infinity;
+  #isDrawn = false;
+
+  /** `total` is of whatever `done` counts in `update`, null when it is not known. */
+  constructor(stream: Terminal, now: () => number, noun: string, total: number | null) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#noun = noun;
+    this.#total = total;
+    this.#startedAt = now();
+  }
+
+  /** `count` things so far; `done` of the total (bytes of a file, say) are behind us. */
+  update(count: number, done: number): void {
+    const now = this.#now();
+    if (this.#stream.isTTY !== true || now - this.#drawnAt < REDRAW_MS) return;
+    this.#drawnAt = now;
+    this.#isDrawn = true;
+    const elapsedS = Math.max((now - this.#startedAt) / 1000, 0.001);
+    const text = progressText({ noun: this.#noun, total: this.#total, count, done, elapsedS });
+    this.#stream.write(CLEAR_LINE + text);
+  }
+
+  /** Takes the line away. */
+  end(): void {
+    if (this.#isDrawn) this.#stream.write(CLEAR_LINE);
+    this.#isDrawn = false;
+  }
+}
+
+/** `12,000 books, 8,000 a second, 0:42 left`. */
+export function progressText(state: {
+  readonly noun: string; readonly total: number | null;
+  readonly count: number; readonly done: number; readonly elapsedS: number;
+}): string {
+  const { noun, total, count, done, elapsedS } = state;
+  const rate = Math.round(count / elapsedS);
+  const text = `${grouped(count)} ${noun}, ${grouped(rate)} a second`;
+  if (total === null || done <= 0 || total <= 0) return text;
+  const leftS = Math.ceil(elapsedS * Math.max(total - done, 0) / done);
+  return `${text}, ${Math.floor(leftS / 60)}:${String(leftS % 60).padStart(2, '0')} left`;
+}
+
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,160 @@
+/** What the commands of all resources share: lists in pages, one record, changes. */
+import { isJsonObject } from '../base/fields.ts';
+import type { JsonObject } from '../base/schema.ts';
+import { AppError } from '../base/errors.ts';
+import type { CommandContext } from './command.ts';
+import type { Session } from './session.ts';
+import type { Column } from './table.ts';
+
+export type Resource = {
+  /** `/api/books` */
+  readonly path: string;
+  /** `book` */
+  readonly noun: string;
+  /** `books` */
+  readonly plural: string;
+  readonly columns: readonly Column<JsonObject>[];
+};
+
+/** The path of one record. */
+export function pathOf(resource: Resource, id: string): string {
+  return `${resource.path}/${encodeURIComponent(id)}`;
+}
+
+/** Pages of a collection, as its `Link` headers lead from one to the next. */
+export async function* walkPages(session: Session, path: string): AsyncGenerator<JsonObject[]> {
+  let next: string | null = path;
+  while (next !== null) {
+    const { body, headers }: Awaited<ReturnType<Session['request']>> =
+      await session.request({ method: 'GET', path: next });
+    yield objectsOf(body);
+    const link = headers['link'];
+    next = nextOf(typeof link === 'string' ? link : '');
+  }
+}
+
+export async function fetchAll(session: Session, path: string): Promise<JsonObject[]> {
+  const rows: JsonObject[] = [];
+  for await (const page of walkPages(session, path)) rows.push(...page);
+  return rows;
+}
+
+/** The command `<resource>:list`. */
+export async function list(
+  context: CommandContext, resource: Resource, path = resource.path,
+): Promise<number> {
+  const rows = await fetchAll(await context.openSession(), path);
+  await context.output.list(rows, resource.columns, `no ${resource.plural}`);
+  return 0;
+}
+
+/** The record that `--identifier` names. Throws `not_found`. */
+export async function fetchOne(context: CommandContext, resource: Resource): Promise<JsonObject> {
+  const session = await context.openSession();
+  const path = pathOf(resource, context.given.get('identifier'));
+  return objectOf((await session.request({ method: 'GET', path })).body);
+}
+
+/** Creates a record and gives it as it was stored. */
+export async function create(
+  context: CommandContext, resource: Resource, body: unknown,
+): Promise<JsonObject> {
+  const session = await context.openSession();
+  return objectOf((await session.request({ method: 'POST', path: resource.path, body })).body);
+}
+
+/** Applies a merge patch and gives the record as it was stored. */
+export async function patch(
+  context: CommandContext, resource: Resource, id: string, body: unknown,
+): Promise<JsonObject> {
+  const session = await context.openSession();
+  const answer = await session.request({
+    method: 'PATCH', path: pathOf(resource, id), body,
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  return objectOf(answer.body);
+}
+
+/**
+ * Replaces a record by what `change` makes of it. Throws `precondition_failed` when
+ * somebody else did so meanwhile.
+ */
+export async function replace(
+  context: CommandContext, resource: Resource, id: string,
+  change: (current: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  const session = await context.openSession();
+  const path = pathOf(resource, id);
+  const { body, headers } = await session.request({ method: 'GET', path });
+  const answer = await session.request({
+    method: 'PUT', path, body: change(objectOf(body)),
+    headers: headers.etag === undefined ? {} : { 'if-match': headers.etag },
+  });
+  return objectOf(answer.body);
+}
+
+/** Deletes a record and says so. */
+export async function remove(
+  context: CommandContext, resource: Resource, id: string, key: 'id' | 'identifier',
+): Promise<number> {
+  const session = await context.openSession();
+  await session.request({ method: 'DELETE', path: pathOf(resource, id) });
+  await context.output.result({ [key]: id, deleted: true }, `deleted ${resource.noun} ${id}`);
+  return 0;
+}
+
+/** Throws `usage` when an update was asked for and nothing to change was given. */
+export function requireChange(context: CommandContext, body: JsonObject): void {
+  if (Object.keys(body).length > 0) return;
+  const names = Object.keys(context.spec.options).filter((name) => name !== 'identifier');
+  const all = names.map((name) => `--${name}`).join(', ');
+  throw new AppError('usage', `${context.spec.name} needs something to change: ${all}`);
+}
+
+/** Members that `--unset` takes away, by option name. Throws `usage` when one is also given. */
+export function unsetMembers(
+  { given }: CommandContext, members: Readonly<Record<string, string>>,
+): JsonObject {
+  const names = given.all('unset');
+  const setter = names.find((name) => SETTERS.some((prefix) => given.has(prefix(name))));
+  if (setter !== undefined) {
+    throw new AppError('usage', `--unset ${setter} contradicts what another option sets it to`);
+  }
+  return Object.fromEntries(names.map((name) => [members[name] ?? name, null]));
+}
+
+// `secret` is set by `--secret-file` or `--generate-secret`, `headers` by `--header` too.
+const SETTERS: readonly ((name: string) => string)[] = [
+  (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
+  (name) => name.replace(/s$/, ''),
+];
+
+/** A column that shows a member; `-` when it is absent. */
+export function column(title: string, member: string, isWhole = false): Column<JsonObject> {
+  return { title, value: (row) => textOf(row[member]), isWhole };
+}
+
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export function objectOf(body: unknown): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw new AppError('internal', 'the answer is not a JSON object');
+}
+
+function objectsOf(body: unknown): JsonObject[] {
+  if (Array.isArray(body)) return body.map(objectOf);
+  throw new AppError('internal', 'the answer is not a JSON array');
+}
+
+/** The path behind `rel="next"` in a Link header (RFC 8288), which may be a whole URL. */
+function nextOf(link: string): string | null {
+  const [, target] = /<([^>]*)>\s*;[^,]*\brel="?next\b/.exec(link) ?? [];
+  if (target === undefined) return null;
+  const url = new URL(target, 'http://localhost');
+  return url.pathname + url.search;
+}

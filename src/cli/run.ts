@@ -1,0 +1,104 @@
+/**
+ * argv -> a command -> exit code. The one place that knows exit codes: 0 done, 1 the operation
+ * failed, 2 the command line or the settings are wrong. Loads next to nothing until it knows which
+ * command it is.
+ */
+import type { CommandContext, CommandSpec, Io, OpenSession } from './command.ts';
+import type { ParsedLine } from './arguments.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/**
+ * Runs the command that `argv` (without node and script) names; never throws. `openSession` stands
+ * in for the data directory's own.
+ */
+export async function run(
+  argv: readonly string[], io: Io = processIo(), openSession: OpenSession | null = null,
+): Promise<number> {
+  if (argv.length === 1 && argv[0] === '--version') return printVersion(io);
+  try {
+    return await dispatch(argv, io, openSession);
+  } catch (thrown) {
+    return report(thrown, argv.includes('--debug'), io);
+  }
+}
+
+async function printVersion(io: Io): Promise<number> {
+  const { VERSION } = await import('../version.ts');
+  io.stdout.write(`${VERSION}\n`);
+  return 0;
+}
+
+async function dispatch(
+  argv: readonly string[], io: Io, openSession: OpenSession | null,
+): Promise<number> {
+  const [{ COMMANDS, STANDARD_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
+    await Promise.all([import('./commands.ts'), import('./arguments.ts')]);
+  const options = Object.assign({}, ...COMMANDS.map((command) => command.options), COMMON_OPTIONS,
+    { version: { type: 'boolean' } });
+  const line = parseLine(argv, options);
+  if (line.name === null && isGiven(line, 'version')) return printVersion(io);
+  const spec = specOf(line, COMMANDS, STANDARD_COMMAND);
+  if (spec === undefined) throw await unknownCommand(line.name ?? '', COMMANDS);
+  const given = readArguments(spec, line);
+  const { createContext } = await import('./context.ts');
+  const { context, close } = createContext(spec, given, io, openSession);
+  try {
+    return await execute(context, line.name === null);
+  } finally {
+    await close();
+  }
+}
+
+async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {
+  if (!context.given.has('help')) return (await context.spec.load())(context);
+  const { printOverview, printCommand } = await import('./help.ts');
+  return isUnnamed ? printOverview(context.output) : printCommand(context.output, context.spec);
+}
+
+function specOf(
+  line: ParsedLine, commands: readonly CommandSpec[], standard: CommandSpec,
+): CommandSpec | undefined {
+  if (line.name === null) return standard;
+  return commands.find(({ name }) => name === line.name);
+}
+
+function isGiven(line: ParsedLine, name: string): boolean {
+  return line.given.some((option) => option.name === name);
+}
+
+async function unknownCommand(name: string, commands: readonly CommandSpec[]): Promise<Error> {
+  const [{ AppError }, { nearest }] =
+    await Promise.all([import('../base/errors.ts'), import('../base/nearest.ts')]);
+  const names = commands.map((command) => command.name);
+  const group = names.filter((other) => other.startsWith(`${name}:`));
+  if (group.length > 0) {
+    return new AppError('usage', `${name} is a group; its commands are ${group.join(', ')}`);
+  }
+  const near = nearest(name, names);
+  const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
+  return new AppError('usage', `unknown command "${name}"; ${hint}`);
+}
+
+async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {
+  const [{ AppError, messageOf }, { escapeControls, redactText }] =
+    await Promise.all([import('../base/errors.ts'), import('../base/log.ts')]);
+  const isExpected = thrown instanceof AppError && thrown.code !== 'internal';
+  const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
+  const text = redactText(messageOf(thrown)).trim().replace(/\s*\n\s*/g, ' ');
+  io.stderr.write(`hookshelf: ${escapeControls(text)}${mend}\n`);
+  if (isDebug && thrown instanceof Error) io.stderr.write(`${stackOf(thrown, redactText)}\n`);
+  return thrown instanceof AppError && thrown.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
+}
+
+function stackOf(error: Error, redactText: (text: string) => string): string {
+  const { cause } = error;
+  const below = cause instanceof Error ? `\ncaused by ${stackOf(cause, redactText)}` : '';
+  return redactText(error.stack ?? error.message) + below;
+}
+
+function processIo(): Io {
+  const { stdin, stdout, stderr, env } = process;
+  return { stdin, stdout, stderr, environment: env, now: Date.now };
+}

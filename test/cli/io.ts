@@ -1,0 +1,45 @@
+/** The process as parameters, for tests: what a command reads, and what it wrote. */
+import { PassThrough, Readable, Writable } from 'node:stream';
+import type { Io, OpenSession } from '../../src/cli/command.ts';
+import { run } from '../../src/cli/run.ts';
+
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+export type RunOptions = {
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Columns of a terminal that stdout and stderr are. */
+  readonly columns?: number;
+  readonly openSession?: OpenSession;
+};
+
+/** Runs a command in this process. */
+export async function runCommand(
+  words: readonly string[], options: RunOptions = {},
+): Promise<Ran> {
+  const stdout = new Sink(options.columns);
+  const stderr = new Sink(options.columns);
+  const stdin = options.input === undefined ? new PassThrough() : Readable.from([options.input]);
+  const io: Io = {
+    stdin, stdout, stderr, environment: options.environment ?? {}, now: () => 1_790_000_000_000,
+  };
+  const code = await run(words, io, options.openSession ?? null);
+  return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+class Sink extends Writable {
+  text = '';
+  readonly isTTY: boolean;
+  readonly columns: number;
+
+  constructor(columns: number | undefined) {
+    super();
+    this.isTTY = columns !== undefined;
+    this.columns = columns ?? 80;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, callback: () => void): void {
+    this.text += chunk.toString();
+    callback();
+  }
+}

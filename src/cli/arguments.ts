@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
-import type { CommandSpec, OptionSpec, OptionSpecs } from './command.ts';
+import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 
 /** Options of one command, checked against its table. */
 export class Arguments {
@@ -111,7 +111,7 @@ function configOf(options: OptionSpecs): Record<string, OptionConfig> {
 }
 
 /** The options of `spec` as they were given. Throws `usage`. */
-export function readArguments(spec: CommandSpec, line: ParsedLine): Arguments {
+export function readArguments(spec: LineSpec, line: ParsedLine): Arguments {
   const options: OptionSpecs = { ...spec.options, ...COMMON_OPTIONS };
   const values = new Map<string, string[]>();
   for (const { name, rawName, value } of line.given) {
@@ -145,7 +145,7 @@ function checkValue(option: OptionSpec, rawName: string, value: string | undefin
   }
 }
 
-function readOperand(spec: CommandSpec, operands: readonly string[]): string | undefined {
+function readOperand(spec: LineSpec, operands: readonly string[]): string | undefined {
   const { operand } = spec;
   const surplus = operands[operand === undefined ? 0 : 1];
   if (surplus !== undefined) {
@@ -160,7 +160,7 @@ function readOperand(spec: CommandSpec, operands: readonly string[]): string | u
   return value;
 }
 
-function checkPresence(spec: CommandSpec, given: Arguments): void {
+function checkPresence(spec: LineSpec, given: Arguments): void {
   if (spec.operand?.isRequired === true && given.operand === undefined) {
     const values = spec.operand.values ?? [`<${spec.operand.name}>`];
     throw new AppError('usage', `${spec.name} needs ${values.join(', ')}`);
@@ -180,7 +180,7 @@ function checkPresence(spec: CommandSpec, given: Arguments): void {
   }
 }
 
-function unknownOption(spec: CommandSpec, rawName: string, options: OptionSpecs): AppError {
+function unknownOption(spec: LineSpec, rawName: string, options: OptionSpecs): AppError {
   const bare = rawName.replace(/^-+/, '');
   const near = nearest(bare, Object.keys(options));
   const hint = near === null ? `see hookshelf help ${spec.name}` : `did you mean --${near}?`;

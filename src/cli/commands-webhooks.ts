@@ -1,5 +1,6 @@
 /** The commands of webhooks, events, deliveries and tokens, as data. */
-import type { CommandSpec, OptionSpec, OptionSpecs } from './command.ts';
+import type { CommandSpec } from './command.ts';
+import type { OptionSpec, OptionSpecs } from './spec.ts';
 
 const text = (placeholder: string, meaning: string): OptionSpec =>
   ({ type: 'string', placeholder, meaning });

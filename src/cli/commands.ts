@@ -2,7 +2,8 @@
  * Every command as data, in the order of `help`. A row here, and a function that its `load` names,
  * are all that a new command needs.
  */
-import type { CommandSpec, OptionSpec, OptionSpecs } from './command.ts';
+import type { CommandSpec } from './command.ts';
+import type { OptionSpec, OptionSpecs } from './spec.ts';
 import { WEBHOOK_COMMANDS } from './commands-webhooks.ts';
 
 const book: OptionSpec = {
@@ -208,7 +209,3 @@ export const COMMANDS: readonly CommandSpec[] = [
 
 /** What `hookshelf` does when no command is named. */
 export const STANDARD_COMMAND = SERVE;
-
-export function findCommand(name: string): CommandSpec | undefined {
-  return COMMANDS.find((command) => command.name === name);
-}

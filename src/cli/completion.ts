@@ -1,26 +1,28 @@
 /** Completion scripts for three shells, made from the command table. */
 import { AppError } from '../base/errors.ts';
 import { COMMON_OPTIONS } from './arguments.ts';
-import type { CommandContext, CommandSpec, OptionSpec } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import type { CommandContext, CommandSpec } from './command.ts';
+import type { OptionSpec } from './spec.ts';
 
 /** Prints the script for the shell that the operand names. */
-export async function completion({ given, output }: CommandContext): Promise<number> {
-  const script = scriptFor(given.operand ?? '');
+export async function completion(context: CommandContext): Promise<number> {
+  const { given, output, commands } = context;
+  const script = scriptFor(given.operand ?? '', commands);
   if (output.isJson) await output.json({ shell: given.operand, script });
   else await output.write(script);
   return 0;
 }
 
-export function scriptFor(shell: string): string {
+export function scriptFor(shell: string, commands: Commands): string {
   switch (shell) {
-    case 'bash': return bashScript();
-    case 'zsh': return zshScript();
-    case 'fish': return fishScript();
+    case 'bash': return bashScript(commands);
+    case 'zsh': return zshScript(commands);
+    case 'fish': return fishScript(commands);
     default: throw new AppError('usage', `completion takes bash, zsh or fish, not "${shell}"`);
   }
 }
 
+type Commands = readonly CommandSpec[];
 type Option = readonly [name: string, option: OptionSpec];
 
 /** Of one command, `id` beside `identifier`. */
@@ -31,17 +33,17 @@ function optionsOf(spec: CommandSpec): Option[] {
 }
 
 /** The words that may follow the name, for `help` and `completion`. */
-function operandsOf(spec: CommandSpec): readonly string[] {
+function operandsOf(spec: CommandSpec, commands: Commands): readonly string[] {
   if (spec.operand === undefined) return [];
-  return spec.operand.values ?? COMMANDS.map(({ name }) => name);
+  return spec.operand.values ?? commands.map(({ name }) => name);
 }
 
-function bashScript(): string {
-  const cases = COMMANDS.map((spec) => {
-    const words = [...optionsOf(spec).map(([name]) => `--${name}`), ...operandsOf(spec)];
+function bashScript(commands: Commands): string {
+  const cases = commands.map((spec) => {
+    const words = [...optionsOf(spec).map(([name]) => `--${name}`), ...operandsOf(spec, commands)];
     return `    ${spec.name}) words='${words.join(' ')}' ;;`;
   });
-  const values = distinct(COMMANDS.flatMap((spec) => optionsOf(spec)).flatMap(([name, option]) => {
+  const values = distinct(commands.flatMap((spec) => optionsOf(spec)).flatMap(([name, option]) => {
     const head = `    --${name})`;
     if (option.values !== undefined) return [`${head} words='${option.values.join(' ')}' ;;`];
     if (option.completes === undefined) {
@@ -64,7 +66,7 @@ _hookshelf() {
     [[ "$part" != -* ]] && { command="$part"; break; }
   done
   case "$command" in
-    '') words='${[...COMMANDS.map(({ name }) => name), ...standardOptions()].join(' ')}' ;;
+    '') words='${[...commands.map(({ name }) => name), ...standardOptions(commands)].join(' ')}' ;;
 ${cases.join('\n')}
   esac
   case "$previous" in
@@ -80,19 +82,19 @@ complete -F _hookshelf hookshelf
 `;
 }
 
-function standardOptions(): string[] {
-  const standard = COMMANDS.find(({ name }) => name === 'serve');
+function standardOptions(commands: Commands): string[] {
+  const standard = commands.find(({ name }) => name === 'serve');
   const own = standard === undefined ? [] : optionsOf(standard);
   return [...own.map(([name]) => `--${name}`), '--version'];
 }
 
-function zshScript(): string {
-  const commands = COMMANDS.map(({ name, summary }) =>
+function zshScript(commands: Commands): string {
+  const rows = commands.map(({ name, summary }) =>
     `    ${zshQuote(`${name.replaceAll(':', '\\:')}:${summary}`)}`);
-  const cases = COMMANDS.map((spec) => {
+  const cases = commands.map((spec) => {
     const specs = optionsOf(spec).map(([name, option]) => zshOption(name, option));
-    const operands = operandsOf(spec).map((name) => name.replaceAll(':', '\\:')).join(' ');
-    const operand = operands === '' ? [] : [zshQuote(`1:word:(${operands})`)];
+    const words = operandsOf(spec, commands).map((name) => name.replaceAll(':', '\\:'));
+    const operand = words.length === 0 ? [] : [zshQuote(`1:word:(${words.join(' ')})`)];
     return `    ${spec.name.replaceAll(':', '\\:')}) _arguments ${
       [...specs, ...operand].join(' \\\n      ')} ;;`;
   });
@@ -100,7 +102,7 @@ function zshScript(): string {
 _hookshelf() {
   local -a commands
   commands=(
-${commands.join('\n')}
+${rows.join('\n')}
   )
   if (( CURRENT == 2 )); then
     _describe 'command' commands
@@ -135,12 +137,12 @@ function zshQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function fishScript(): string {
-  const lines = COMMANDS.flatMap((spec) => [
+function fishScript(commands: Commands): string {
+  const lines = commands.flatMap((spec) => [
     `complete -c hookshelf -n __fish_use_subcommand -f -a ${fishQuote(spec.name)}`
       + ` -d ${fishQuote(spec.summary)}`,
     ...optionsOf(spec).map(([name, option]) => fishOption(spec, name, option)),
-    ...operandsOf(spec).map((word) => `complete -c hookshelf -n ${fishCondition(spec)} -f`
+    ...operandsOf(spec, commands).map((word) => `complete -c hookshelf -n ${fishCondition(spec)} -f`
       + ` -a ${fishQuote(word)}`),
   ]);
   return ['# fish completion for hookshelf', 'complete -c hookshelf -f', ...lines, ''].join('\n');

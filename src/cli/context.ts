@@ -5,7 +5,8 @@ import { loadSettings } from '../settings.ts';
 import { readSettingsFile } from '../settings-sources.ts';
 import type { FlagValue } from '../settings-sources.ts';
 import type { Arguments } from './arguments.ts';
-import type { CommandContext, CommandSpec, Io, OpenSession } from './command.ts';
+import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
+import type { Io } from './io.ts';
 import { Output } from './output.ts';
 import type { Session } from './session.ts';
 
@@ -19,13 +20,14 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
 
 /** `close` ends the session, if one was opened. */
 export function createContext(
-  spec: CommandSpec, given: Arguments, io: Io, openSession: OpenSession | null,
+  spec: CommandSpec, commands: readonly CommandSpec[], given: Arguments, io: Io,
+  openSession: OpenSession | null,
 ): { readonly context: CommandContext; close(): Promise<void> } {
   const dataDirectory = resolve(given.find('data') ?? STANDARD_DIRECTORY);
   let loaded: LoadedSettings | null = null;
   let session: Promise<Session> | null = null;
   const context: CommandContext = {
-    spec, given, io, dataDirectory,
+    spec, commands, given, io, dataDirectory,
     output: new Output(io, given.has('json')),
     loadSettings() {
       loaded ??= loadFor(dataDirectory, given, io);

@@ -2,32 +2,33 @@
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import { COMMON_OPTIONS } from './arguments.ts';
-import type { CommandContext, CommandSpec, OptionSpec, OptionSpecs } from './command.ts';
-import { COMMANDS, findCommand } from './commands.ts';
+import type { CommandContext, CommandSpec } from './command.ts';
+import type { OptionSpec, OptionSpecs } from './spec.ts';
 import type { Output } from './output.ts';
 
 /** `help [command]`; a group's name (`book`) lists its commands. */
-export async function help({ given, output }: CommandContext): Promise<number> {
+export async function help(context: CommandContext): Promise<number> {
+  const { given, output, commands } = context;
   const name = given.operand;
-  if (name === undefined) return printOverview(output);
-  const spec = findCommand(name);
+  if (name === undefined) return printOverview(context);
+  const spec = commands.find((command) => command.name === name);
   if (spec !== undefined) return printCommand(output, spec);
-  const group = COMMANDS.filter((command) => command.name.startsWith(`${name}:`));
+  const group = commands.filter((command) => command.name.startsWith(`${name}:`));
   if (group.length > 0) return printGroup(output, group);
-  const names = COMMANDS.map((command) => command.name);
+  const names = commands.map((command) => command.name);
   const near = nearest(name, names);
   const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
   throw new AppError('usage', `there is no command "${name}"; ${hint}`);
 }
 
-export async function printOverview(output: Output): Promise<number> {
-  if (output.isJson) return printGroup(output, COMMANDS);
+export async function printOverview({ output, commands }: CommandContext): Promise<number> {
+  if (output.isJson) return printGroup(output, commands);
   await output.write([
     'hookshelf: a book catalog and a webhook relay in one small program.',
     '',
     'Usage: hookshelf [command] [options]',
     '',
-    ...summaries(COMMANDS),
+    ...summaries(commands),
     '',
     'Every command:',
     ...optionLines(COMMON_OPTIONS),

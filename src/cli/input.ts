@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
-import type { CommandContext, Io } from './command.ts';
+import type { CommandContext } from './command.ts';
+import type { Io } from './io.ts';
 
 export type JsonInput = {
   /** As given, so that what arrives is what was written. */

@@ -5,7 +5,7 @@
  */
 import { escapeControls } from '../base/log.ts';
 import { isJsonObject } from '../base/fields.ts';
-import type { Io, Terminal } from './command.ts';
+import type { Io, Terminal } from './io.ts';
 import { Progress } from './progress.ts';
 import { Table } from './table.ts';
 import type { Column } from './table.ts';

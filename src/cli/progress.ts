@@ -1,5 +1,5 @@
 /** Count, rate and time left on a terminal's stderr; nothing anywhere else. */
-import type { Terminal } from './command.ts';
+import type { Terminal } from './io.ts';
 
 const REDRAW_MS = 100;
 const CLEAR_LINE = '\r\u001b[K';

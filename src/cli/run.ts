@@ -3,7 +3,8 @@
  * failed, 2 the command line or the settings are wrong. Loads next to nothing until it knows which
  * command it is.
  */
-import type { CommandContext, CommandSpec, Io, OpenSession } from './command.ts';
+import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
+import type { Io } from './io.ts';
 import type { ParsedLine } from './arguments.ts';
 
 const EXIT_FAILED = 1;
@@ -43,7 +44,7 @@ async function dispatch(
   if (spec === undefined) throw await unknownCommand(line.name ?? '', COMMANDS);
   const given = readArguments(spec, line);
   const { createContext } = await import('./context.ts');
-  const { context, close } = createContext(spec, given, io, openSession);
+  const { context, close } = createContext(spec, COMMANDS, given, io, openSession);
   try {
     return await execute(context, line.name === null);
   } finally {
@@ -54,7 +55,7 @@ async function dispatch(
 async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {
   if (!context.given.has('help')) return (await context.spec.load())(context);
   const { printOverview, printCommand } = await import('./help.ts');
-  return isUnnamed ? printOverview(context.output) : printCommand(context.output, context.spec);
+  return isUnnamed ? printOverview(context) : printCommand(context.output, context.spec);
 }
 
 function specOf(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COMMON_OPTIONS } from '../../src/cli/arguments.ts';
-import type { OptionSpec } from '../../src/cli/command.ts';
+import type { OptionSpec } from '../../src/cli/spec.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runCommand } from './io.ts';
 
@@ -49,7 +49,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
 ];
 for (const [words, stderr] of REFUSED) {
   test(`hookshelf ${words.join(' ')} is a usage error`, async () => {
-    const ran = await runCommand([...words, '--data', '/nowhere']);
+    const ran = await runCommand(['--data', '/nowhere', ...words]);
     assert.match(ran.stderr, stderr);
     assert.match(ran.stderr, /^hookshelf: [^\n]*\n$/);
     assert.equal(ran.code, 2);

@@ -54,7 +54,7 @@ function completionsOf(line: string): string[] {
   const list = words.map((word) => `'${word}'`).join(' ');
   const last = /\s$/.test(line) ? " ''" : '';
   const index = words.length - (last === '' ? 1 : 0);
-  const script = `${scriptFor('bash')}
+  const script = `${scriptFor('bash', COMMANDS)}
 COMP_WORDBREAKS=$' \\t\\n:='
 COMP_LINE='${line}' COMP_POINT=${line.length} COMP_CWORD=${index} COMP_WORDS=(${list}${last})
 _hookshelf

@@ -1,0 +1,33 @@
+/** What may follow a command on its line, as data. */
+
+export type OptionSpec = {
+  readonly type: 'string' | 'boolean';
+  readonly meaning: string;
+  readonly short?: string;
+  /** What stands for the value in help: `<n>`. */
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  readonly isRepeatable?: boolean;
+  /** The only values that it takes. */
+  readonly values?: readonly string[];
+  /** What a shell should complete the value with. */
+  readonly completes?: 'file' | 'folder';
+};
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** The one word that may follow a command's name. */
+export type OperandSpec = {
+  readonly name: string;
+  readonly meaning: string;
+  readonly isRequired: boolean;
+  readonly values?: readonly string[];
+};
+
+export type LineSpec = {
+  readonly name: string;
+  readonly operand?: OperandSpec;
+  readonly options: OptionSpecs;
+  /** Exactly one of the options in each list must be given. */
+  readonly oneOf?: readonly (readonly string[])[];
+};

@@ -55,7 +55,9 @@ function send(target: Target, call: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { method, path, body } = call;
     const request = httpRequest({
-      ...target, method, path, agent: false, headers: headersOf(call), host: 'localhost',
+      // An agent would make connections of its own, and `false` stands for a new one.
+      ...target.createConnection === undefined ? { agent: false } : {}, ...target,
+      method, path, headers: headersOf(call), host: 'localhost',
     });
     request.on('response', resolve);
     // A server that refuses a body closes while we still send it: its answer is what counts.

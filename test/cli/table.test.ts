@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { Progress, progressText } from '../../src/cli/progress.ts';
+import { Table } from '../../src/cli/table.ts';
+import type { Column } from '../../src/cli/table.ts';
+import { cutToWidth, padToWidth, widthOf } from '../../src/cli/width.ts';
+
+const WIDTHS: readonly (readonly [string, number])[] = [
+  ['', 0], ['Emma', 4], ['café', 4], ['cafe\u0301', 4], ['紅樓夢', 6], ['한글', 4], ['ひらがな', 8],
+  ['ｱ', 1], ['Ａ', 2], ['Война', 5], ['אבג', 3], ['📚', 2], ['a\u200bb', 2], ['𠀀', 2],
+];
+for (const [text, width] of WIDTHS) {
+  test(`${JSON.stringify(text)} takes ${width} columns`, () => assert.equal(widthOf(text), width));
+}
+
+const CUTS: readonly (readonly [string, number, string])[] = [
+  ['Emma', 4, 'Emma'], ['Persuasion', 5, 'Pers…'], ['紅樓夢', 5, '紅樓…'], ['紅樓夢', 4, '紅…'],
+  ['cafe\u0301s', 4, 'caf…'], ['ab cd', 4, 'ab…'], ['ab', 0, ''],
+];
+for (const [text, width, expected] of CUTS) {
+  test(`${text} in ${width} columns is ${expected}`, () => {
+    assert.equal(cutToWidth(text, width), expected);
+    assert.ok(widthOf(cutToWidth(text, width)) <= width);
+  });
+}
+
+test('padding counts columns, not characters', () => {
+  assert.equal(padToWidth('紅', 4), '紅  ');
+  assert.equal(padToWidth('abcde', 4), 'abcde');
+});
+
+type Row = { readonly id: string; readonly title: string };
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'ID', value: ({ id }) => id, isWhole: true },
+  { title: 'TITLE', value: ({ title }) => title },
+];
+
+test('a table elsewhere than on a terminal cuts nothing', () => {
+  const title = 'x'.repeat(300);
+  assert.deepEqual(new Table(COLUMNS, null).lines([{ id: '1', title }, { id: '22', title: 'a' }]),
+    ['ID  TITLE', `1   ${title}`, '22  a']);
+});
+
+test('a table on a terminal fits its width, whole columns staying whole', () => {
+  const id = '01980000-0000-7000-8000-000000000001';
+  const rows = [{ id, title: '紅樓夢'.repeat(30) }, { id, title: 'x'.repeat(100) }];
+  const lines = new Table(COLUMNS, 60).lines(rows);
+  assert.ok(lines.every((line) => widthOf(line) <= 60), lines.join('\n'));
+  assert.ok(lines.slice(1).every((line) => line.startsWith(id)));
+});
+
+test('later pages stand in the first page\'s columns', () => {
+  const table = new Table(COLUMNS, null);
+  table.lines([{ id: '1234', title: 'a' }]);
+  assert.deepEqual(table.lines([{ id: '5', title: 'b' }]), ['5     b']);
+});
+
+test('control characters in a cell cannot reach the terminal', () => {
+  const [, line] = new Table(COLUMNS, 80).lines([{ id: '1', title: 'a\u001b[2Jb\nc\u202e' }]);
+  assert.equal(line, '1   a\\u001b[2Jb\\u000ac\\u202e');
+});
+
+test('progress says count, rate and time left', () => {
+  const state = { noun: 'books', total: 1000, count: 12_000, done: 250, elapsedS: 30 };
+  assert.equal(progressText(state), '12,000 books, 400 a second, 1:30 left');
+  assert.equal(progressText({ ...state, total: null }), '12,000 books, 400 a second');
+});
+
+test('progress is drawn on a terminal only, and not more often than it can be read', () => {
+  for (const isTTY of [true, false]) {
+    const written: string[] = [];
+    const stream = Object.assign(new Writable({
+      write(chunk: Buffer, _encoding, callback) {
+        written.push(chunk.toString());
+        callback();
+      },
+    }), { isTTY });
+    let nowMs = 0;
+    const progress = new Progress(stream, () => nowMs, 'books', 100);
+    for (nowMs = 0; nowMs < 1000; nowMs += 10) progress.update(nowMs, 1);
+    progress.end();
+    assert.equal(written.length, isTTY ? 11 : 0);
+  }
+});

@@ -16,6 +16,12 @@ const NO_CHUNK = Buffer.alloc(0);
 /** Where a record lies; `length` is without the separator. */
 export type Place = { readonly chunk: number; readonly offset: number; readonly length: number };
 
+export type FrozenArena = {
+  readonly chunks: readonly (Buffer | undefined)[];
+  /** Share of each chunk that is live, 0 to 1. */
+  readonly liveShares: readonly number[];
+};
+
 export class Arena {
   #chunks: (Buffer | undefined)[] = [];
   #liveBytes: number[] = [];
@@ -35,12 +41,6 @@ export class Arena {
 
   chunk(id: number): Buffer {
     return this.#chunks[id] ?? NO_CHUNK;
-  }
-
-  /** Share of a chunk that is live, 0 to 1. */
-  liveShare(id: number): number {
-    const used = id === this.#tailId ? this.#tailUsed : this.chunk(id).length;
-    return used === 0 ? 0 : (this.#liveBytes[id] ?? 0) / used;
   }
 
   /** Encodes a record at the end; it counts as live until `release`. */
@@ -79,18 +79,32 @@ export class Arena {
     assert(live >= 0);
     this.#liveBytes[chunk] = live;
     this.#liveTotal -= bytes;
-    this.#dropIfDead(chunk);
+    this.dropIfDead(chunk);
   }
 
   /** While frozen, ids of dropped chunks are not given out again. The result keeps the bytes. */
-  freeze(): readonly (Buffer | undefined)[] {
+  freeze(): FrozenArena {
     assert(!this.#isFrozen);
     this.#isFrozen = true;
-    return [...this.#chunks];
+    const liveShares = this.#chunks.map((chunk, id) => {
+      const used = id === this.#tailId ? this.#tailUsed : chunk?.length ?? 0;
+      return used === 0 ? 0 : (this.#liveBytes[id] ?? 0) / used;
+    });
+    return { chunks: [...this.#chunks], liveShares };
   }
 
   thaw(): void {
     this.#isFrozen = false;
+  }
+
+  /** Lets a chunk without a live record go, unless more is still to come into it. */
+  dropIfDead(chunk: number): void {
+    if (chunk === this.#tailId || this.#liveBytes[chunk] !== 0) return;
+    const buffer = this.#chunks[chunk];
+    if (buffer === undefined) return;
+    this.#chunks[chunk] = undefined;
+    this.#allocatedTotal -= buffer.length;
+    this.#freeIds.push(chunk);
   }
 
   #reserve(length: number): void {
@@ -101,7 +115,7 @@ export class Arena {
     this.#tail = Buffer.allocUnsafeSlow(Math.max(size, needed));
     this.#tailUsed = 0;
     this.#tailId = this.adopt(this.#tail);
-    this.#dropIfDead(before);
+    this.dropIfDead(before);
   }
 
   #close(length: number): Place {
@@ -112,14 +126,5 @@ export class Arena {
     this.#tailUsed = end + SEPARATOR.length;
     this.retain(this.#tailId, length);
     return { chunk: this.#tailId, offset, length };
-  }
-
-  #dropIfDead(chunk: number): void {
-    if (chunk === this.#tailId || this.#liveBytes[chunk] !== 0) return;
-    const buffer = this.#chunks[chunk];
-    if (buffer === undefined) return;
-    this.#chunks[chunk] = undefined;
-    this.#allocatedTotal -= buffer.length;
-    this.#freeIds.push(chunk);
   }
 }

@@ -1,6 +1,7 @@
 /** The committed records of one collection, in memory: the state that readers see. */
 import assert from 'node:assert/strict';
 import type { Place } from './arena.ts';
+import type { FrozenCollection } from './frozen-collection.ts';
 import { HotRecords } from './hot-records.ts';
 import { KeyOrder } from './key-order.ts';
 import type { Position } from './key-order.ts';
@@ -142,8 +143,17 @@ export class StoredCollection implements Collection {
     return true;
   }
 
-  /** Drops records that hold on to chunks which a compaction has emptied. */
-  forgetHot(): void {
+  /** The state of this moment, for a snapshot, until `thaw`. Costs its number of pages. */
+  freeze(): FrozenCollection {
+    return {
+      size: this.size, table: this.table,
+      pages: this.table.freeze(), blocks: this.order.freeze(), ...this.table.arena.freeze(),
+    };
+  }
+
+  thaw(): void {
+    this.table.arena.thaw();
+    // Hot records hold on to the chunks that a compaction has emptied.
     this.#hot.clear();
   }
 

@@ -15,7 +15,7 @@ import { GatherPace } from './gather-pace.ts';
 import type { AppendFailure, Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
 import type { Transaction } from './port.ts';
-import { StagedTransaction } from './staging.ts';
+import { StagedTransaction, newBatch } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
 import { SyncPolicy } from './sync-policy.ts';
 
@@ -29,6 +29,7 @@ export type GroupCommitOptions = {
   readonly staging: Staging;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly onCommit: () => void;
   /** Told when writing fails; `unknown` is for good. */
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
@@ -116,25 +117,26 @@ export class GroupCommit {
   }
 
   /** Goes on in another journal. Only inside `exclusive`. */
-  switchTo(journal: Journal): void {
+  async switchTo(journal: Journal): Promise<void> {
     assert(this.#isBusy);
+    this.#encoder.clear();
+    this.#encoder.addNext(this.#sequence, journal.generation);
+    const failure = await this.#journal.append(this.#encoder.bytes);
+    // The journals chain without the note too; it only tells when the new one is lost.
+    if (failure?.kind === 'unknown') throw this.#fail(failure);
     this.#journal.close();
     this.#journal = journal;
     this.#isMarked = true;
   }
 
-  /** Writes a line that is no transaction; false when it could not be written. */
-  note(kind: 'mark' | 'snapshots'): Promise<boolean> {
-    return this.exclusive(async () => {
-      if (this.#failure !== null) return false;
-      this.#encoder.clear();
-      if (kind === 'mark') this.#encoder.addMark(this.#sequence);
-      else this.#encoder.addSnapshots(this.#sequence);
-      const failure = await this.#journal.append(this.#encoder.bytes);
-      if (failure === null) this.#isMarked = true;
-      else this.#fail(failure);
-      return failure === null;
-    });
+  /** Says that writing has paused; false when it could not be written. */
+  mark(): Promise<boolean> {
+    return this.#note(() => this.#encoder.addMark(this.#sequence));
+  }
+
+  /** Says that the journal's generation has all its snapshots. */
+  noteSnapshots(collections: readonly string[]): Promise<boolean> {
+    return this.#note(() => this.#encoder.addSnapshots(this.#sequence, collections));
   }
 
   /** There is room again. */
@@ -150,8 +152,20 @@ export class GroupCommit {
     while (this.#gathering.transactions.length > 0 || this.#syncing !== null) {
       await new Promise(setImmediate);
     }
-    if (!this.#isMarked) await this.note('mark');
+    if (!this.#isMarked) await this.mark();
     await this.exclusive(async () => this.#journal.close());
+  }
+
+  #note(encode: () => void): Promise<boolean> {
+    return this.exclusive(async () => {
+      if (this.#failure !== null) return false;
+      this.#encoder.clear();
+      encode();
+      const failure = await this.#journal.append(this.#encoder.bytes);
+      if (failure === null) this.#isMarked = true;
+      else this.#fail(failure);
+      return failure === null;
+    });
   }
 
   #findUnfitness(): AppError | null {
@@ -233,19 +247,17 @@ export class GroupCommit {
   }
 
   #finishCommitted(batch: Batch): void {
-    const { staging, logger } = this.#options;
+    const { staging } = this.#options;
     this.#sequence += batch.transactions.length;
     this.#isMarked = false;
     this.commits += 1;
     this.transactions += batch.transactions.length;
     this.recover();
-    for (const transaction of batch.transactions) {
-      staging.apply(transaction, (error) =>
-        logger.error('a change listener failed', { error }));
-    }
+    for (const transaction of batch.transactions) staging.apply(transaction);
     for (const transaction of batch.transactions) transaction.resolve();
     for (const follower of batch.followers) follower(true);
     this.#expectPause();
+    this.#options.onCommit();
   }
 
   #finishFailed(batch: Batch, failure: AppendFailure): void {
@@ -260,10 +272,10 @@ export class GroupCommit {
 
   #fail({ kind, cause }: AppendFailure): AppError {
     const reason = `${systemCodeOf(cause) ?? 'error'}: ${messageOf(cause)}`;
-    const error = kind === 'refused'
-      ? new AppError('storage_full', `the journal cannot be written (${reason})`, {}, cause)
-      : new AppError('unknown_outcome',
-        `the journal could not be synced (${reason}); restart the service`, {}, cause);
+    const [code, what] = kind === 'refused'
+      ? ['storage_full', 'the journal cannot be written'] as const
+      : ['unknown_outcome', 'the journal could not be synced, restart the service'] as const;
+    const error = new AppError(code, `${what} (${reason})`, {}, cause);
     if (this.#failure === null || kind === 'unknown') {
       this.#options.logger.error('writing stopped', { error });
     }
@@ -280,11 +292,7 @@ export class GroupCommit {
       this.#pauseTimer = null;
       if (this.#isMarked || this.#isClosed || this.#failure !== null) return;
       if (this.#sequence !== sequence) this.#expectPause();
-      else void this.note('mark');
+      else void this.mark();
     });
   }
-}
-
-function newBatch(number: number): Batch {
-  return { number, transactions: [], followers: [], bytes: 0 };
 }

@@ -12,7 +12,8 @@
  * a line is either checked or fixed.
  * `seq`: a transaction's is one more than that of the line before it; every other line repeats the
  * last transaction's. The first line of a file is its `start`, whose `seq` is that of the state
- * which the file goes on from.
+ * which the file goes on from. All lines but transactions ("notes") are written alone, synced
+ * before the next line, and `durable` equals `seq` in them.
  * `durable`: the last sequence known to be on disk when the line was written. It never exceeds
  * what came before the line.
  *
@@ -35,13 +36,15 @@ export type JournalOperation = {
 };
 
 export type JournalLine = {
-  readonly kind: 'ops' | 'mark' | 'snapshots' | 'start';
+  readonly kind: 'ops' | 'mark' | 'snapshots' | 'next' | 'start';
   readonly sequence: number;
   readonly durable: number;
   /** Where the operations begin in the buffer, for `ops`. */
   readonly operationsAt: number;
-  /** Of a `start`, else 0. */
+  /** Of a `start` or `next`, else 0. */
   readonly generation: number;
+  /** Of `snapshots`, else empty. */
+  readonly collections: readonly string[];
 };
 
 /** Where a put's record or a delete's key lies in the line's buffer. */
@@ -52,7 +55,6 @@ export type OperationVisitor = {
 
 const CRC_START = '{"crc":"'.length;
 const CRC_END = CRC_START + 8;
-const LINE_FEED = 0x0a;
 const KEPT_BYTES_MAX = 4 << 20;
 const HEX = Buffer.from('0123456789abcdef');
 
@@ -97,8 +99,12 @@ export class LineEncoder {
     this.#addNote(sequence, '"mark":true');
   }
 
-  addSnapshots(sequence: number): void {
-    this.#addNote(sequence, '"snapshots":true');
+  addSnapshots(sequence: number, collections: readonly string[]): void {
+    this.#addNote(sequence, `"snapshots":${JSON.stringify(collections)}`);
+  }
+
+  addNext(sequence: number, generation: number): void {
+    this.#addNote(sequence, `"next":${generation}`);
   }
 
   addStart(sequence: number, generation: number): void {
@@ -144,17 +150,35 @@ export function parseLine(buffer: Buffer, start: number, end: number): JournalLi
     reader.take(',"durable":');
     const durable = reader.takeInteger();
     reader.take(',"');
-    const note = { sequence, durable, operationsAt: 0, generation: 0 };
+    const note = { sequence, durable, operationsAt: 0, generation: 0, collections: [] };
     if (reader.skip('ops":[')) return { ...note, kind: 'ops', operationsAt: reader.at };
-    if (reader.skip('mark":true}')) return reader.finish({ ...note, kind: 'mark' });
-    if (reader.skip('snapshots":true}')) return reader.finish({ ...note, kind: 'snapshots' });
-    reader.take(`start":{"format":"${JOURNAL_FORMAT}","generation":`);
-    const generation = reader.takeInteger();
-    reader.take('}}');
-    return reader.finish({ ...note, kind: 'start', generation });
+    if (sequence !== durable) return null;
+    return reader.finish(parseNote(reader, note));
   } catch {
     return null;
   }
+}
+
+function parseNote(reader: LineReader, note: Omit<JournalLine, 'kind'>): JournalLine {
+  if (reader.skip('mark":true}')) return { ...note, kind: 'mark' };
+  if (reader.skip('next":')) {
+    const generation = reader.takeInteger();
+    reader.take('}');
+    return { ...note, kind: 'next', generation };
+  }
+  if (reader.skip('snapshots":[')) {
+    const collections: string[] = [];
+    do {
+      reader.take('"');
+      collections.push(reader.takeText());
+    } while (reader.skip(','));
+    reader.take(']}');
+    return { ...note, kind: 'snapshots', collections };
+  }
+  reader.take(`start":{"format":"${JOURNAL_FORMAT}","generation":`);
+  const generation = reader.takeInteger();
+  reader.take('}}');
+  return { ...note, kind: 'start', generation };
 }
 
 /** Shows a transaction's operations in order. Throws when the line is not of the format. */
@@ -239,9 +263,4 @@ function matches(buffer: Buffer, at: number, ascii: string): boolean {
     if (buffer[at + index] !== ascii.charCodeAt(index)) return false;
   }
   return true;
-}
-
-/** The position of the line feed at or after `from`, or -1. */
-export function findLineEnd(buffer: Buffer, from: number): number {
-  return buffer.indexOf(LINE_FEED, from);
 }

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Descriptor, Files } from './files.ts';
+import { journalName } from './inventory.ts';
 import { LineEncoder } from './journal-line.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
@@ -128,8 +129,4 @@ export function reopenJournal(
   const descriptor = files.open(join(directory, journalName(generation)), 'append-existing');
   assert.equal(files.sizeOf(descriptor), length);
   return new Journal(files, descriptor, generation, length);
-}
-
-export function journalName(generation: number): string {
-  return `journal-${String(generation).padStart(6, '0')}.jsonl`;
 }

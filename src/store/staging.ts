@@ -24,6 +24,10 @@ export type Batch = {
   bytes: number;
 };
 
+export function newBatch(number: number): Batch {
+  return { number, transactions: [], followers: [], bytes: 0 };
+}
+
 export type StagedOperation = JournalOperation & {
   readonly collection: StoredCollection;
   readonly owner: StagedTransaction;
@@ -40,7 +44,12 @@ type Area = {
 export class Staging {
   readonly #areas = new Map<string, Area>();
 
-  constructor(collections: Iterable<StoredCollection>) {
+  readonly #onListenerError: (error: unknown) => void;
+
+  constructor(
+    collections: Iterable<StoredCollection>, onListenerError: (error: unknown) => void,
+  ) {
+    this.#onListenerError = onListenerError;
     for (const collection of collections) {
       this.#areas.set(collection.spec.name, { collection, staged: new Map() });
     }
@@ -53,7 +62,7 @@ export class Staging {
   }
 
   /** Makes a transaction's operations the committed state. */
-  apply(transaction: StagedTransaction, onError: (error: unknown) => void): void {
+  apply(transaction: StagedTransaction): void {
     for (const operation of transaction.operations) {
       const { collection, id, place, record } = operation;
       const { staged } = this.area(operation.collectionName);
@@ -63,7 +72,7 @@ export class Staging {
         else collection.applyPut(id, place, record);
       } catch (error) {
         // A listener's bug: the record itself is in place.
-        onError(error);
+        this.#onListenerError(error);
       }
     }
   }

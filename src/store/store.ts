@@ -1,13 +1,20 @@
 /** The store: transactions over collections, durable through one journal, in one directory. */
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { StoredCollection } from './collection.ts';
+import type { StoredCollection } from './collection.ts';
+import { Compaction } from './compaction.ts';
 import type { Files } from './files.ts';
 import { GroupCommit } from './group-commit.ts';
+import { unsyncedName } from './inventory.ts';
+import type { Journal } from './journal.ts';
 import type { Collection, CollectionSpec, Store, StoreStatistics, Transaction } from './port.ts';
-import { recover } from './recovery.ts';
+import { assess } from './recovery.ts';
+import type { Assessment } from './recovery.ts';
+import { repair } from './repair.ts';
+import { SpaceProbe } from './space-probe.ts';
 import { Staging } from './staging.ts';
 
 export type StoreOptions = {
@@ -23,35 +30,67 @@ export interface OpenedStore extends Store {
   readonly directory: string;
 }
 
+// After a failed compaction the next one is not tried at once: it would fail the same way.
+const COMPACTION_RETRY_MS = 60_000;
+
 /**
- * Opens the store of a directory, replaying what its journals hold; what was replayed is on disk
- * when this resolves. Throws `damaged`, with file, line and offset, when acknowledged data cannot
- * be read back; nothing on disk has changed then.
+ * Opens the store of a directory as recovery.ts says; what was replayed is on disk when this
+ * resolves. Throws `damaged`, with file, line and offset, when acknowledged data cannot be read
+ * back; nothing on disk has changed then.
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const collections = new Map(options.specs.map((spec) =>
-    [spec.name, new StoredCollection(spec)]));
-  const recovered = await recover({ ...options, collections });
-  return new FileStore(options, collections, recovered);
+  const { directory, files, logger } = options;
+  if (!files.exists(directory)) {
+    files.makeDirectory(directory);
+    files.syncDirectory(dirname(directory));
+  }
+  const assessment = await assess(options);
+  const journal = await repair(directory, files, logger, assessment);
+  const store = new FileStore(options, assessment, journal);
+  try {
+    await store.begin();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 class FileStore implements OpenedStore {
   readonly directory: string;
+  readonly #options: StoreOptions;
+  readonly #assessment: Assessment;
   readonly #collections: ReadonlyMap<string, StoredCollection>;
+  readonly #clock: Clock;
   readonly #commit: GroupCommit;
+  readonly #compaction: Compaction;
+  readonly #probe: SpaceProbe;
+  #compactionAfterMs = -Infinity;
 
-  constructor(
-    options: StoreOptions, collections: ReadonlyMap<string, StoredCollection>,
-    recovered: Awaited<ReturnType<typeof recover>>,
-  ) {
-    this.directory = options.directory;
+  constructor(options: StoreOptions, assessment: Assessment, journal: Journal) {
+    const { directory, files, logger, clock = systemClock } = options;
+    const { collections, inventory, journals, sequence } = assessment;
+    this.directory = directory;
+    this.#options = options;
+    this.#assessment = assessment;
     this.#collections = collections;
+    this.#clock = clock;
+    this.#probe = new SpaceProbe(directory, files, clock, () => this.#commit.recover());
     this.#commit = new GroupCommit({
-      ...recovered,
-      staging: new Staging(collections.values()),
-      clock: options.clock ?? systemClock,
-      logger: options.logger,
-      onFailure: () => {},
+      journal, sequence, clock, logger,
+      staging: new Staging(collections.values(), (error) =>
+        logger.error('a change listener failed', { error })),
+      onCommit: () => this.#compactWhenDue(),
+      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
+    });
+    const generations = [journal.generation, ...inventory.journals, ...inventory.snapshots.keys()];
+    const closed = journals.filter(({ generation }) => generation !== journal.generation);
+    this.#compaction = new Compaction({
+      directory, files, collections,
+      commit: this.#commit,
+      base: assessment.base,
+      generation: Math.max(...generations),
+      journalBytes: closed.reduce((sum, { replayed }) => sum + replayed.end, journal.length),
     });
   }
 
@@ -63,8 +102,29 @@ class FileStore implements OpenedStore {
     const { sequence, commits, transactions, journal } = this.#commit;
     return {
       sequence, commits, transactions,
-      generation: journal.generation, journalBytes: journal.length, isCompacting: false,
+      generation: journal.generation,
+      journalBytes: this.#compaction.journalBytes,
+      isCompacting: this.#compaction.isRunning,
     };
+  }
+
+  /** What opening writes once everything is in place. */
+  async begin(): Promise<void> {
+    const { base, damagedSets, inventory, journals } = this.#assessment;
+    const last = journals.at(-1);
+    const isNoted = last === undefined || last.replayed.snapshots.length > 0;
+    if (base > 0 && base === this.#commit.journal.generation && !isNoted) {
+      await this.#commit.noteSnapshots(inventory.snapshots.get(base) ?? []);
+    } else if (last !== undefined && !last.replayed.isMarked) {
+      await this.#commit.mark();
+    }
+    for (const error of damagedSets) {
+      this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
+    }
+    // What a failed sync has left is copied as a whole before anything rests on it.
+    if (inventory.unsynced.length > 0) await this.#compaction.run();
+    else if (damagedSets.length > 0) this.#compactInBackground();
+    else this.#compactWhenDue();
   }
 
   collection(name: string): Collection {
@@ -77,9 +137,38 @@ class FileStore implements OpenedStore {
     return this.#commit.submit(prepare);
   }
 
-  async compact(): Promise<void> {}
+  compact(): Promise<void> {
+    return this.#compaction.run();
+  }
 
-  close(): Promise<void> {
-    return this.#commit.close();
+  async close(): Promise<void> {
+    this.#probe.stop();
+    await this.#compaction.stop();
+    await this.#commit.close();
+  }
+
+  #compactWhenDue(): void {
+    if (this.#compaction.isRunning || this.#clock.monotonicMs() < this.#compactionAfterMs) return;
+    if (this.#compaction.isDue) this.#compactInBackground();
+  }
+
+  #compactInBackground(): void {
+    this.#compaction.run().catch((error: unknown) => {
+      if (this.#compaction.isStopping) return;
+      this.#compactionAfterMs = this.#clock.monotonicMs() + COMPACTION_RETRY_MS;
+      this.#options.logger.error('compaction failed', { error });
+    });
+  }
+
+  /** Tells the next start not to trust what it reads; best effort, as the disk is failing. */
+  #leaveMarker(): void {
+    const { files } = this.#options;
+    const path = join(this.directory, unsyncedName(this.#commit.journal.generation));
+    try {
+      files.close(files.open(path, 'create'));
+      files.syncDirectory(this.directory);
+    } catch (error) {
+      this.#options.logger.warning('could not mark the journal as not synced', { error });
+    }
   }
 }

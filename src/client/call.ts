@@ -13,6 +13,8 @@ export type CallOptions = {
   readonly logger: Logger;
   readonly timeoutMs: number;
   readonly policy: RetryPolicy;
+  /** Calls that wait to try again, so that they can be ended with their client. */
+  readonly sleeping: Set<Call>;
 };
 
 export class Call {
@@ -35,7 +37,6 @@ export class Call {
 
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
-    this.#wait = null;
     this.attempts += 1;
     this.#attempt = new Attempt(this.#prepared, clock, (outcome) => this.#onOutcome(outcome));
     const leftMs = policy.totalTimeoutMs - this.#elapsedMs();
@@ -44,9 +45,18 @@ export class Call {
 
   /** Ends the call with `error`, in the midst of an attempt or of a wait. */
   abandon(error: NetworkError): void {
-    this.#wait?.cancel();
-    if (this.#wait !== null) this.#end(error);
-    else this.#attempt?.abandon(error);
+    if (this.#wait === null) {
+      this.#attempt?.abandon(error);
+      return;
+    }
+    this.#wait.cancel();
+    this.#wake();
+    this.#end(error);
+  }
+
+  #wake(): void {
+    this.#wait = null;
+    this.#options.sleeping.delete(this);
   }
 
   #onOutcome(outcome: Outcome): void {
@@ -61,7 +71,11 @@ export class Call {
       attempts: this.attempts,
       delayMs,
     });
-    this.#wait = this.#options.clock.startTimer(delayMs, () => this.start());
+    this.#options.sleeping.add(this);
+    this.#wait = this.#options.clock.startTimer(delayMs, () => {
+      this.#wake();
+      this.start();
+    });
   }
 
   #delayAfter(outcome: Outcome): number | null {
@@ -81,7 +95,6 @@ export class Call {
 
   #end(outcome: Outcome): void {
     outcome.attempts = this.attempts;
-    this.#wait = null;
     this.#attempt = null;
     this.#onEnd(outcome);
   }

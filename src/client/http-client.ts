@@ -96,7 +96,7 @@ class NodeHttpClient implements HttpClient {
   readonly #targets: TargetCache;
   readonly #poolOptions: PoolOptions;
   readonly #pools = new Map<string, Pool>();
-  readonly #calls = new Set<Call>();
+  readonly #sleeping = new Set<Call>();
   readonly #counts = { calls: 0, attempts: 0, failures: 0 };
   #isClosed = false;
 
@@ -128,7 +128,6 @@ class NodeHttpClient implements HttpClient {
       const { signal } = request;
       const { pool } = prepared;
       const call = new Call(prepared, this.#callOptions(request), (outcome) => {
-        this.#calls.delete(call);
         pool.callsUnderWay -= 1;
         signal?.removeEventListener('abort', onAbort);
         this.#count(call, outcome);
@@ -137,7 +136,6 @@ class NodeHttpClient implements HttpClient {
       });
       const onAbort = (): void => call.abandon(abortedError(signal));
       signal?.addEventListener('abort', onAbort);
-      this.#calls.add(call);
       pool.callsUnderWay += 1;
       call.start();
     });
@@ -151,16 +149,12 @@ class NodeHttpClient implements HttpClient {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const sockets = [...this.#pools.values()].flatMap((pool) => pool.sockets);
-    const closed = sockets.filter((socket) => !socket.closed)
-      .map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-    for (const call of [...this.#calls]) call.abandon(canceledError('the client was closed'));
-    for (const pool of this.#pools.values()) pool.closeIdle();
-    await Promise.all(closed);
+    for (const call of [...this.#sleeping]) call.abandon(closedError());
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close(closedError())));
   }
 
   #prepare({ method, url, headers = {}, body, signal }: HttpRequest): PreparedRequest {
-    if (this.#isClosed) throw canceledError('the client was closed');
+    if (this.#isClosed) throw closedError();
     if (signal?.aborted === true) throw abortedError(signal);
     const target = this.#targets.get(url);
     if (target.route.isDenied) throw deniedError();
@@ -185,6 +179,7 @@ class NodeHttpClient implements HttpClient {
         delayMs: retryDelayMs,
         totalTimeoutMs: request.totalTimeoutMs ?? totalTimeoutMs,
       },
+      sleeping: this.#sleeping,
     };
   }
 
@@ -210,6 +205,10 @@ class NodeHttpClient implements HttpClient {
     this.#counts.attempts += call.attempts;
     if (!(outcome instanceof HttpResponse)) this.#counts.failures += 1;
   }
+}
+
+function closedError(): ReturnType<typeof canceledError> {
+  return canceledError('the client was closed');
 }
 
 function abortedError(signal: AbortSignal | undefined): ReturnType<typeof canceledError> {

@@ -8,6 +8,7 @@ import { connect } from './connect.ts';
 import type { Connecting, ConnectOptions } from './connect.ts';
 import { NetworkError } from './network-error.ts';
 import { PooledSocket } from './pooled-socket.ts';
+import type { SocketUser } from './pooled-socket.ts';
 import type { Route } from './target.ts';
 
 export type PoolOptions = ConnectOptions & {
@@ -17,7 +18,7 @@ export type PoolOptions = ConnectOptions & {
 };
 
 /** Who wants a connection. One of the calls follows each `take`, unless it is withdrawn. */
-export interface Waiter {
+export interface Waiter extends SocketUser {
   /** A connection that has served before will not do. */
   readonly needsFreshSocket: boolean;
   onSocket(socket: PooledSocket): void;
@@ -69,15 +70,11 @@ export class Pool {
     };
   }
 
-  get sockets(): readonly Socket[] {
-    return [...this.#sockets].map(({ socket }) => socket);
-  }
-
   /** Finds `waiter` a connection, at once when one is idle. */
   take(waiter: Waiter): void {
     const socket = waiter.needsFreshSocket ? null : this.#takeIdle();
     if (socket !== null) {
-      socket.use();
+      socket.use(waiter);
       waiter.onSocket(socket);
       return;
     }
@@ -108,13 +105,20 @@ export class Pool {
       socket.discard();
     } else {
       this.#waiting.delete(next);
-      socket.use();
+      socket.use(next);
       next.onSocket(socket);
     }
   }
 
-  closeIdle(): void {
-    for (const socket of [...this.#idle]) socket.discard();
+  /** Abandons every attempt with `error` and closes every connection. */
+  async close(error: NetworkError): Promise<void> {
+    const closed = [...this.#sockets].map(({ socket }) => closeOf(socket));
+    const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
+    for (const waiter of [...this.#waiting, ...this.#connecting.keys(), ...users]) {
+      waiter.abandon(error);
+    }
+    for (const socket of [...this.#sockets]) socket.discard();
+    await Promise.all(closed);
   }
 
   get #size(): number {
@@ -138,7 +142,7 @@ export class Pool {
     this.#connecting.set(waiter, connect(this.route, this.#sessions, this.#options, {
       onConnect: (socket) => {
         settle();
-        waiter.onSocket(this.#adopt(socket));
+        waiter.onSocket(this.#adopt(socket, waiter));
       },
       onConnectFailure: (error) => {
         settle();
@@ -148,7 +152,7 @@ export class Pool {
     }));
   }
 
-  #adopt(socket: Socket): PooledSocket {
+  #adopt(socket: Socket, user: SocketUser): PooledSocket {
     const pooled = new PooledSocket(socket, this.#options, (closed) => {
       this.#sockets.delete(closed);
       const index = this.#idle.indexOf(closed);
@@ -156,7 +160,7 @@ export class Pool {
       this.#serveNext();
     });
     this.#sockets.add(pooled);
-    pooled.use();
+    pooled.use(user);
     return pooled;
   }
 
@@ -166,6 +170,13 @@ export class Pool {
     this.#waiting.delete(next);
     this.#connectFor(next);
   }
+}
+
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
+  });
 }
 
 function tooMany(): NetworkError {

@@ -1,9 +1,16 @@
 /** A connection of a pool: knows whether it is in use, has served, and is fit to serve again. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
+import type { NetworkError } from './network-error.ts';
 
 // A server that keeps a connection for 5 s may close it as we send: stay clear of its limit.
 const HINT_MARGIN_MS = 1000;
+
+/** Whose request is on the connection. */
+export interface SocketUser {
+  /** Ends the request with `error`. */
+  abandon(error: NetworkError): void;
+}
 
 export class PooledSocket {
   readonly socket: Socket;
@@ -13,7 +20,7 @@ export class PooledSocket {
   hasAnswered = false;
   readonly #clock: Clock;
   readonly #onDiscard: (socket: PooledSocket) => void;
-  #isIdle = true;
+  #user: SocketUser | null = null;
   #isDiscarded = false;
   #keepAliveMs = Infinity;
   #restingSinceMs = 0;
@@ -28,27 +35,31 @@ export class PooledSocket {
     socket.on('data', () => {
       this.hasAnswered = true;
       // Nobody asked: the bytes would be taken for the answer to the next request.
-      if (this.#isIdle) this.discard();
+      if (this.#user === null) this.discard();
     });
     socket.on('end', () => {
-      if (this.#isIdle) this.discard();
+      if (this.#user === null) this.discard();
     });
     socket.on('close', () => this.discard());
     // Restarts with every byte, by itself, so it costs a request nothing.
     socket.setTimeout(options.idleTimeoutMs, () => {
-      if (this.#isIdle) this.discard();
+      if (this.#user === null) this.discard();
     });
   }
 
-  use(): void {
-    this.#isIdle = false;
+  get user(): SocketUser | null {
+    return this.#user;
+  }
+
+  use(user: SocketUser): void {
+    this.#user = user;
     this.hasAnswered = false;
     this.socket.ref();
   }
 
   /** The answer is complete. An idle connection does not keep the process alive. */
   rest(): void {
-    this.#isIdle = true;
+    this.#user = null;
     this.isReused = true;
     this.#restingSinceMs = this.#clock.monotonicMs();
     this.socket.unref();

@@ -1,0 +1,147 @@
+/**
+ * A server that does exactly what a test tells it, on the wire: it reads whole requests and leaves
+ * the answering, well or badly, to the test.
+ */
+import { once } from 'node:events';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Certificate } from './tls.ts';
+
+const DRAIN_MS_MAX = 5000;
+
+export type Received = {
+  readonly socket: Socket;
+  /** Which connection, and which request on it, from 1. */
+  readonly connection: number;
+  readonly turn: number;
+  /** Request line and headers. */
+  readonly head: string;
+  readonly body: Buffer;
+};
+
+export type ServerPlan = {
+  readonly onRequest?: (received: Received) => void;
+  readonly onConnection?: (socket: Socket) => void;
+  readonly certificate?: Certificate;
+  readonly host?: string;
+};
+
+export class ScriptedServer {
+  readonly received: Received[] = [];
+  accepted = 0;
+  readonly #server: Server;
+  readonly #isTls: boolean;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(server: Server, isTls: boolean) {
+    this.#server = server;
+    this.#isTls = isTls;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    return address.port;
+  }
+
+  get openSockets(): number {
+    return this.#sockets.size;
+  }
+
+  url(path = '/', host = '127.0.0.1'): string {
+    return `${this.#isTls ? 'https' : 'http'}://${host}:${this.port}${path}`;
+  }
+
+  track(socket: Socket): void {
+    this.accepted += 1;
+    this.#sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+
+  /** Resolves when the last connection has ended: the client left none behind. */
+  async drained(): Promise<void> {
+    await allClosed(this.#sockets);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    if (this.#server.listening) await once(this.#server.close(), 'close');
+  }
+}
+
+export async function startServer(plan: ServerPlan = {}): Promise<ScriptedServer> {
+  const { certificate, host = '127.0.0.1' } = plan;
+  const inner = certificate === undefined ? createTcpServer() : createTlsServer(certificate);
+  const server = new ScriptedServer(inner, certificate !== undefined);
+  // Raw connections are what must not be left behind, so they are counted below TLS.
+  inner.on('connection', (socket: Socket) => server.track(socket));
+  inner.on('tlsClientError', () => {});
+  let connections = 0;
+  inner.on(certificate === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    plan.onConnection?.(socket);
+    readRequests(socket, connections, (received) => {
+      server.received.push(received);
+      plan.onRequest?.(received);
+    });
+  });
+  inner.listen(0, host);
+  await once(inner, 'listening');
+  return server;
+}
+
+/** Resolves when all of `sockets` are closed; rejects when one stays open. */
+export async function allClosed(sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = [...sockets].map((socket) => new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  }));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('a connection was left open')), DRAIN_MS_MAX);
+  });
+  await Promise.race([Promise.all(closed), late]);
+  clearTimeout(timer);
+}
+
+/** A port that nothing listens at. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** An answer with its length. */
+export function answer(statusCode = 200, body = 'ok', headers: readonly string[] = []): string {
+  const lines = [
+    `HTTP/1.1 ${statusCode} Whatever`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function readRequests(
+  socket: Socket, connection: number, onRequest: (received: Received) => void,
+): void {
+  let bytes = Buffer.alloc(0);
+  let turn = 0;
+  socket.on('data', (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    for (;;) {
+      const headEnd = bytes.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const head = bytes.subarray(0, headEnd).toString('latin1');
+      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+      const end = headEnd + 4 + length;
+      if (bytes.length < end) return;
+      const body = bytes.subarray(headEnd + 4, end);
+      bytes = bytes.subarray(end);
+      turn += 1;
+      onRequest({ socket, connection, turn, head, body });
+    }
+  });
+}

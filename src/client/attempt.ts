@@ -40,6 +40,7 @@ export class Attempt implements Waiter {
   #step: Step = 'waiting for a connection';
   #pooled: PooledSocket | null = null;
   #request: ClientRequest | null = null;
+  #isReleasable = false;
   #isDone = false;
 
   constructor(prepared: PreparedRequest, clock: Clock, onOutcome: (outcome: Outcome) => void) {
@@ -84,6 +85,7 @@ export class Attempt implements Waiter {
     request.shouldKeepAlive = true;
     request.on('response', (response) => this.#onResponse(request, pooled, response));
     request.on('error', (error) => this.#onRequestError(request, error));
+    request.on('close', () => this.#onRequestClose(request, pooled));
     if (body === undefined) request.end();
     else request.end(body);
   }
@@ -119,8 +121,17 @@ export class Attempt implements Waiter {
       pooled.discard();
       return;
     }
-    const { pool } = this.#prepared;
-    request.on('close', () => pool.release(pooled));
+    this.#isReleasable = true;
+  }
+
+  #onRequestClose(request: ClientRequest, pooled: PooledSocket): void {
+    if (this.#isReleasable) {
+      this.#isReleasable = false;
+      this.#prepared.pool.release(pooled);
+    } else if (this.#step === 'waiting for the answer') {
+      // After an unwanted 101 node:http closes the connection and says no more.
+      this.#onRequestError(request, cutError());
+    }
   }
 
   #onRequestError(request: ClientRequest, error: Error): void {
@@ -158,4 +169,8 @@ export class Attempt implements Waiter {
     this.#deadline?.cancel();
     this.#onOutcome(outcome);
   }
+}
+
+function cutError(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
 }

@@ -63,7 +63,9 @@ test('a deny list never refuses a name: names are looked up first', () => {
   assert.deepEqual(['localhost', 'metadata', '127.0.0.1.example'].filter(list.isDenied), []);
 });
 
-for (const entry of ['localhost', '', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0/8', 'Private']) {
+const UNREADABLE = ['localhost', '', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0/8', 'Private'];
+
+for (const entry of UNREADABLE) {
   test(`the entry ${JSON.stringify(entry)} of a deny list is refused by name`, () => {
     assert.throws(() => createDenyList([entry]), (error) => error instanceof AppError
       && error.code === 'usage' && error.message.includes(JSON.stringify(entry)));

@@ -78,7 +78,11 @@ test('a proxy is read from its URL, with percent-decoded credentials', () => {
     { isTls: true, hostname: '::1', port: 443, authorization: null });
 });
 
-for (const url of ['socks5://u:hush@h:1', 'u:hush@proxy', 'http://u:hush@', 'http://u:hush@h:99999']) {
+const BAD_URLS = [
+  'socks5://u:hush@h:1', 'u:hush@proxy', 'http://u:hush@', 'http://u:hush@h:99999',
+];
+
+for (const url of BAD_URLS) {
   test(`a proxy that cannot be read (${url.slice(0, 6)}…) is refused without its password`, () => {
     assert.throws(() => parseProxy(url), (error) => error instanceof AppError
       && error.code === 'usage' && !JSON.stringify([error.message, error.cause]).includes('hush'));

@@ -114,8 +114,8 @@ test('a redirect is an answer like any other and is not followed', async (contex
 
 const ANSWERS: readonly (readonly [string, string, number, string])[] = [
   ['with its length', answer(201, 'made'), 201, 'made'],
-  ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n',
-    200, 'abc'],
+  ['in chunks', ['HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '2', 'ab', '1', 'c', '0', '',
+    ''].join('\r\n'), 200, 'abc'],
   ['without a body', 'HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
   ['not modified', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n', 304, ''],
   ['after interim ones', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n${

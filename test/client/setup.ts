@@ -43,7 +43,11 @@ export class CountedClock implements Clock {
   }
 }
 
-export type Leaky = { readonly openSockets: number; drained(): Promise<void>; close(): Promise<void> };
+export type Leaky = {
+  /** Resolves when no connection is open, rejects when one stays. */
+  drained(): Promise<void>;
+  close(): Promise<void>;
+};
 
 /** Options that let a test end soon: a single attempt, deadlines that do not come into play. */
 export const OPTIONS: HttpClientOptions = {

@@ -1,4 +1,4 @@
-/** A forward proxy: CONNECT and absolute-form, with credentials when told, and ways to misbehave. */
+/** A forward proxy: CONNECT and absolute-form, credentials when told, and ways to misbehave. */
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

@@ -51,9 +51,9 @@ const optional = (check: Check | null, meaning: string): Setting<string | null> 
 const optionalPath = (meaning: string): Setting<string | null> => ({
   kind: { is: 'path', isNullable: true }, default: null, unit: '', meaning, isSecret: false,
 });
-const choice = (
-  standard: string, values: readonly string[], meaning: string,
-): Setting<string> =>
+const choice = <Value extends string>(
+  standard: Value, values: readonly Value[], meaning: string,
+): Setting<Value> =>
   ({ kind: { is: 'choice', values }, default: standard, unit: '', meaning, isSecret: false });
 const texts = (
   standard: readonly string[], check: Check, meaning: string,

@@ -17,20 +17,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['server', 'client', 'store', 'base'],
   access: ['server', 'store', 'base'],
   maintenance: ['server', 'store', 'base'],
-  version: [],
-  'settings-check': ['base'],
-  'settings-table': ['settings-check', 'base'],
-  'settings-sources': ['settings-table', 'base'],
-  settings: ['settings-sources', 'settings-table', 'base'],
+  settings: ['base'],
   app: [
-    'version',
     'settings', 'books', 'webhooks', 'access', 'maintenance', 'server', 'client', 'store', 'base',
   ],
   index: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
-  cli: [
-    'app', 'settings', 'settings-sources', 'settings-table', 'version',
-    'books', 'webhooks', 'server', 'client', 'store', 'base',
-  ],
+  cli: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
   main: ['cli'],
 };
 
@@ -111,9 +103,9 @@ function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
-/** The first folder below `src`, or the file's own name at the top level. */
+/** The first folder below `src`; at the top level the first word: `app-options.ts` is app. */
 function roomOf(file: string): string {
-  return relative('src', file).split('/')[0]?.replace(/\.ts$/, '') ?? '';
+  return relative('src', file).split('/')[0]?.replace(/(-[a-z-]+)?\.ts$/, '') ?? '';
 }
 
 function importsOf(file: string): Import[] {

@@ -9,6 +9,7 @@ import { parseObject } from '../base/fields.ts';
 import type { Logger } from '../base/log.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
+import type { TokenVerifier } from '../server/tokens.ts';
 import type { Change, CollectionSpec, Store } from '../store/port.ts';
 import { TOKEN_MODEL, expiryOf, generateToken, hashToken, viewOf } from './token.ts';
 import type { Scope, Token } from './token.ts';
@@ -36,19 +37,34 @@ export class Tokens {
     this.#stop = collection.onChange((change) => this.#apply(change));
   }
 
-  /** Whether a token has ever been made. */
-  get hasExisted(): boolean {
+  /** For the server. `isOpenWhenUnused`: the API opens again when no token is good any more. */
+  verifier(isOpenWhenUnused: boolean): TokenVerifier {
+    const isRequired = (): boolean => isOpenWhenUnused ? this.#hasGoodOne() : this.#hasExisted();
+    return {
+      get isRequired() {
+        return isRequired();
+      },
+      verify: (text) => this.#verify(text),
+    };
+  }
+
+  #hasExisted(): boolean {
     return this.#store.collection(TOKENS.name).size > 0;
   }
 
+  #hasGoodOne(): boolean {
+    const nowMs = this.#clock.now();
+    return [...this.#byHash.values()].some((token) => !isExpired(token, nowMs));
+  }
+
   /** The scope of a token that is known, not revoked and not expired; else null. */
-  verify(text: string): Scope | null {
+  #verify(text: string): Scope | null {
     const hash = hashToken(text);
     const token = this.#byHash.get(hash);
     if (token?.hash === undefined) return null;
     if (!timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
     const nowMs = this.#clock.now();
-    if (token.expiresAt !== undefined && Date.parse(token.expiresAt) <= nowMs) return null;
+    if (isExpired(token, nowMs)) return null;
     this.#recordUse(token, nowMs);
     return token.scope;
   }
@@ -140,6 +156,10 @@ export class Tokens {
       });
     });
   }
+}
+
+function isExpired({ expiresAt }: Token, nowMs: number): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs;
 }
 
 // What is stored was checked when it was made.

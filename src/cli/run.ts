@@ -26,7 +26,7 @@ export async function run(
 }
 
 async function printVersion(io: Io): Promise<number> {
-  const { VERSION } = await import('../version.ts');
+  const { VERSION } = await import('../base/version.ts');
   io.stdout.write(`${VERSION}\n`);
   return 0;
 }

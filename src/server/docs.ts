@@ -3,6 +3,32 @@
  * style from anywhere. Everything that comes from the document is escaped.
  */
 
+import type { Route } from './route.ts';
+
+/** `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. */
+export function docsRoute(spec: {
+  readonly document: () => DocumentView;
+  readonly baseUri: string | null;
+}): Route {
+  return {
+    method: 'GET',
+    path: '/docs',
+    operationId: 'getDocs',
+    summary: 'This interface as a page to read',
+    access: 'public',
+    answers: [{
+      status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
+    }],
+    handle(exchange) {
+      const { host = 'localhost' } = exchange.request.headers;
+      const scheme = 'encrypted' in exchange.request.socket ? 'https' : 'http';
+      const page = renderDocs(spec.document(), spec.baseUri ?? `${scheme}://${host}`);
+      const headers = ['Content-Type', 'text/html; charset=utf-8'];
+      exchange.send(200, [...headers, 'Content-Security-Policy', DOCS_POLICY], page);
+    },
+  };
+}
+
 /** What the page reads of an OpenAPI document; all of it may be missing. */
 export type DocumentView = {
   readonly info?: { readonly title?: string; readonly version?: string };

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { scriptFor } from '../../src/cli/completion.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { runCommand } from './io.ts';
 
 test('--version prints the version of the package', async () => {

@@ -1,0 +1,181 @@
+/**
+ * The composition root, and the only place that knows every room: opens the store, wires services
+ * and routes, listens, and closes in reverse order. It decides nothing about books or webhooks.
+ */
+import { mkdirSync } from 'node:fs';
+import { tokenRoutes } from './access/routes.ts';
+import { TOKENS, Tokens } from './access/tokens.ts';
+import { Listening } from './app-listening.ts';
+import { storeMetrics } from './app-metrics.ts';
+import { ownerOf } from './app-options.ts';
+import { systemClock } from './base/clock.ts';
+import type { Clock } from './base/clock.ts';
+import type { Logger } from './base/log.ts';
+import { createIdSource } from './base/uuid.ts';
+import type { IdSource } from './base/uuid.ts';
+import { VERSION } from './base/version.ts';
+import { bookCollection, createBookShelf, createCatalog } from './books/catalog.ts';
+import type { BookShelf } from './books/catalog.ts';
+import { createBookList } from './books/list.ts';
+import type { BookList } from './books/list.ts';
+import { createTurns } from './books/query-turns.ts';
+import { bookRoutes } from './books/routes.ts';
+import { createSearchIndex } from './books/search.ts';
+import { createGuard } from './server/auth.ts';
+import { createDispatcher } from './server/dispatcher.ts';
+import type { Dispatcher } from './server/dispatcher.ts';
+import { docsRoute } from './server/docs.ts';
+import { Metrics } from './server/metrics.ts';
+import { createDocument } from './server/openapi.ts';
+import type { OpenApiDocument } from './server/openapi.ts';
+import { operationsRoutes } from './server/operations.ts';
+import type { Route } from './server/route.ts';
+import { anyOf, fixedTokens } from './server/tokens.ts';
+import type { TokenVerifier } from './server/tokens.ts';
+import type { Settings } from './settings.ts';
+import { createNodeFiles } from './store/files.ts';
+import { openStore } from './store/store.ts';
+import type { OpenedStore } from './store/store.ts';
+
+export type AppOptions = {
+  /** The data directory, absolute; made when missing. */
+  readonly data: string;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /** `server` holds the directory until it closes; a `command` may wait for another one. */
+  readonly role: 'server' | 'command';
+  readonly waitMs?: number;
+  /** Opens the API on any host, and when only revoked or expired tokens are left. */
+  readonly allowAnonymous?: boolean;
+  readonly clock?: Clock;
+};
+
+export interface App {
+  readonly dispatcher: Dispatcher;
+  readonly books: BookShelf;
+  readonly bookList: BookList;
+  /** Serves the API on TCP, and everything on the control socket. */
+  listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
+  /** Reads the TLS certificate and key again, for new connections. */
+  renewCertificate(): void;
+  /** Answers what is in flight, flushes and releases the directory; idempotent. */
+  close(): Promise<void>;
+}
+
+const DIRECTORY_MODE = 0o700;
+
+/** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
+export async function openApp(options: AppOptions): Promise<App> {
+  mkdirSync(options.data, { recursive: true, mode: DIRECTORY_MODE });
+  const closers = new Closers();
+  try {
+    return await compose(options, closers);
+  } catch (thrown) {
+    await closers.closeAll();
+    throw thrown;
+  }
+}
+
+async function compose(options: AppOptions, closers: Closers): Promise<App> {
+  const { data, settings, logger, clock = systemClock } = options;
+  const owner = ownerOf(data);
+  const specs = [bookCollection, TOKENS];
+  const store = await openStore({
+    directory: data, files: createNodeFiles(owner), logger, clock,
+    specs,
+  });
+  closers.add(() => store.close());
+  const shared: Shared = {
+    store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
+  };
+  shared.metrics.add(...storeMetrics(store, specs.map(({ name }) => name)));
+  const tokens = new Tokens({ ...shared, log: logger });
+  closers.add(() => tokens.close());
+  const verifier = anyOf(
+    fixedTokens(settings.server.apiToken === null ? [] : [settings.server.apiToken]),
+    tokens.verifier(options.allowAnonymous === true),
+  );
+  const { shelf, list, routes: booksRoutes } = composeBooks(shared);
+  const dispatcher = composeServer(shared, verifier, [...booksRoutes, ...tokenRoutes(tokens)]);
+  const listening = new Listening({
+    ...options, clock, owner, dispatcher, isClosed: () => verifier.isRequired,
+  });
+  closers.add(() => listening.close());
+  return {
+    dispatcher, books: shelf, bookList: list,
+    listen: (place = {}) => listening.listen(place),
+    renewCertificate: () => listening.renewCertificate(),
+    close: () => closers.closeAll(),
+  };
+}
+
+/** What every room is built from. */
+type Shared = {
+  readonly store: OpenedStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: Settings;
+  readonly makeId: IdSource;
+  readonly metrics: Metrics;
+};
+
+function composeBooks(shared: Shared): {
+  readonly shelf: BookShelf; readonly list: BookList; readonly routes: readonly Route[];
+} {
+  const { store, clock, makeId } = shared;
+  const catalog = createCatalog({ store, now: () => clock.now(), makeId });
+  const turns = createTurns(clock);
+  const collection = store.collection(bookCollection.name);
+  const search = createSearchIndex({ collection, turns, clock });
+  const list = createBookList({ collection, turns, search });
+  const routes = bookRoutes({ catalog, list: list.handle });
+  return { shelf: createBookShelf(catalog), list, routes };
+}
+
+function composeServer(
+  shared: Shared, tokens: TokenVerifier, domainRoutes: readonly Route[],
+): Dispatcher {
+  const { store, clock, logger, metrics, settings: { server, log } } = shared;
+  const operations = operationsRoutes({
+    version: VERSION,
+    metrics,
+    unreadiness: () => store.failure,
+    document: () => JSON.stringify(document()),
+    links: { books: '/api/books', documentation: '/docs' },
+  });
+  const docs = docsRoute({ document: () => document(), baseUri: server.baseUri });
+  const routes = [...domainRoutes, ...operations, docs];
+  const document = (): OpenApiDocument =>
+    createDocument({ routes, version: VERSION, baseUri: server.baseUri });
+  return createDispatcher({
+    routes, clock, logger, metrics,
+    guard: createGuard({
+      tokens,
+      corsOrigins: server.corsOrigins,
+      allowedHosts: server.allowedHosts,
+      baseUri: server.baseUri,
+    }),
+    bodyBytesMax: server.maxBodyBytes,
+    accessLog: log.access,
+    trustProxy: server.trustProxy,
+  });
+}
+
+/** What has been opened, closed in reverse order, once. */
+class Closers {
+  readonly #closers: (() => void | Promise<void>)[] = [];
+  #closing: Promise<void> | null = null;
+
+  add(close: () => void | Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  closeAll(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const close of this.#closers.toReversed()) await close();
+  }
+}

@@ -108,7 +108,7 @@ export function createBookShelf(catalog: Catalog): BookShelf {
   return {
     get(id) {
       const found = catalog.find(id);
-      if (found === undefined) throw new AppError('not_found', `there is no book with id ${id}`);
+      if (found === undefined) throw new AppError('not_found', `there is no book "${id}"`);
       return decodeBook(found.bytes);
     },
     add: async (book) => decodeBook((await catalog.add(toJson(book))).bytes),

@@ -237,5 +237,5 @@ function viewerOf(spec: RepositorySpec): (stored: StoredRecord) => RecordView {
 }
 
 function notFound(spec: RepositorySpec, id: string): AppError {
-  return new AppError('not_found', `there is no ${spec.noun} with the ${spec.key} ${id}`);
+  return new AppError('not_found', `there is no ${spec.noun} ${JSON.stringify(id.slice(0, 128))}`);
 }

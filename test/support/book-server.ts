@@ -1,0 +1,92 @@
+/** The catalog behind a real listener, on a store in memory or on disk. */
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { createIdSource } from '../../src/base/uuid.ts';
+import { bookCollection, createCatalog } from '../../src/books/catalog.ts';
+import type { Catalog } from '../../src/books/catalog.ts';
+import { createBookList } from '../../src/books/list.ts';
+import { createTurns } from '../../src/books/query-turns.ts';
+import { bookRoutes } from '../../src/books/routes.ts';
+import { createSearchIndex } from '../../src/books/search.ts';
+import { createDispatcher } from '../../src/server/dispatcher.ts';
+import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
+import { Metrics } from '../../src/server/metrics.ts';
+import type { Route } from '../../src/server/route.ts';
+import type { Store } from '../../src/store/port.ts';
+import type { ChangeHook } from '../../src/store/repository.ts';
+import { createMemoryStore } from './memory-store.ts';
+
+export type BookServer = {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly routes: readonly Route[];
+  /** One request on a connection of its own. */
+  ask(
+    method: string, path: string, body?: string | Buffer, headers?: Record<string, string>,
+  ): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+export type Answer = {
+  readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string;
+};
+
+export async function startBookServer(options: {
+  readonly store?: Store; readonly onChange?: ChangeHook; readonly clock?: Clock;
+  readonly stallMs?: number; readonly requestTimeoutMs?: number;
+} = {}): Promise<BookServer> {
+  const { store = createMemoryStore([bookCollection]), clock = systemClock } = options;
+  const catalog = createCatalog({
+    store, now: () => clock.now(), makeId: createIdSource(clock),
+    ...options.onChange === undefined ? {} : { onChange: options.onChange },
+  });
+  const collection = store.collection(bookCollection.name);
+  const turns = createTurns(systemClock);
+  const search = createSearchIndex({ collection, turns, clock: systemClock });
+  const list = createBookList({ collection, search, turns });
+  const routes = bookRoutes({ catalog, list: list.handle });
+  const dispatcher = createDispatcher({
+    routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
+    bodyBytesMax: 1_048_576, accessLog: 'off', trustProxy: false,
+    ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },
+  });
+  const { requestTimeoutMs = 30_000 } = options;
+  const server = createHttpServer(dispatcher.listeners('loopback'), {
+    requestTimeoutMs, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 1_000, connectionsMax: 100,
+  }, systemClock);
+  const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
+  const port = listener.port ?? 0;
+  return {
+    url: listener.url, port, store, catalog, routes,
+    ask: (method, path, body = '', headers = {}) => ask(port, method, path, body, headers),
+    close: () => listener.close(1_000),
+  };
+}
+
+function ask(
+  port: number, method: string, path: string, body: string | Buffer,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const length = String(Buffer.byteLength(body));
+    const request = httpRequest({
+      port, host: '127.0.0.1', method, path, agent: false,
+      headers: { 'Content-Type': 'application/json', 'Content-Length': length, ...headers },
+    }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({
+        status: response.statusCode ?? 0, headers: response.headers,
+        text: Buffer.concat(chunks).toString(),
+      }));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}

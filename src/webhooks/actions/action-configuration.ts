@@ -1,0 +1,41 @@
+/** What an action configuration is: an action's identifier and the options it runs with. */
+import type { ObjectSchema } from '../../base/schema.ts';
+import type { CollectionSpec } from '../../store/port.ts';
+import { stampMembers } from '../incoming/incoming-webhook.ts';
+
+export type ActionConfiguration = {
+  readonly identifier: string;
+  readonly actionType: string;
+  readonly options: Readonly<Record<string, unknown>>;
+};
+
+export const configurationCollection: CollectionSpec = {
+  name: 'action-configurations', key: 'identifier',
+};
+
+const OPTIONS_BYTES_MAX = 64 * 1024;
+
+export const configurationSchema: ObjectSchema = {
+  kind: 'object',
+  name: 'WebhookActionConfiguration',
+  members: {
+    identifier: {
+      schema: {
+        kind: 'string', pattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
+        description: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
+      },
+      description: 'Given by the caller, else a UUIDv7',
+    },
+    ...stampMembers,
+    actionType: {
+      schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,
+      description: 'The identifier of an action: GET /api/actions lists them',
+    },
+    options: {
+      schema: { kind: 'json', isObject: true, bytesMax: OPTIONS_BYTES_MAX, depthMax: 16 },
+      default: {},
+      description: "Checked by the action. Header values, secret-like members and credentials in "
+        + 'URLs are shown as ***; *** sent back keeps them',
+    },
+  },
+};

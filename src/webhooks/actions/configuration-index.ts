@@ -1,0 +1,42 @@
+/** Action configurations ready to run: parsed once a change, not once a request. */
+import type { JsonObject } from '../../base/schema.ts';
+import type { Collection } from '../../store/port.ts';
+import { follow, readRecord } from '../follow.ts';
+import type { ActionConfiguration } from './action-configuration.ts';
+
+export type RunnableConfiguration = {
+  readonly identifier: string;
+  readonly actionType: string;
+  /** Frozen throughout: every run of the action gets the same object. */
+  readonly options: JsonObject;
+};
+
+export interface ConfigurationIndex {
+  find(identifier: string): RunnableConfiguration | undefined;
+  close(): void;
+}
+
+export function createConfigurationIndex(collection: Collection): ConfigurationIndex {
+  const configurations = new Map<string, RunnableConfiguration>();
+  const close = follow(collection, ({ id, after }) => {
+    if (after === null) configurations.delete(id);
+    else configurations.set(id, toRunnable(readConfiguration(after)));
+  });
+  return { find: (identifier) => configurations.get(identifier), close };
+}
+
+export function readConfiguration(bytes: Buffer): ActionConfiguration {
+  return readRecord<ActionConfiguration>(bytes, ({ identifier, actionType }) =>
+    typeof identifier === 'string' && typeof actionType === 'string');
+}
+
+function toRunnable({ identifier, actionType, options }: ActionConfiguration): RunnableConfiguration {
+  return { identifier, actionType, options: deepFreeze(options ?? {}) as JsonObject };
+}
+
+function deepFreeze(value: object): object {
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null) deepFreeze(member);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,31 @@
+/** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
+import { isEventName } from '../outgoing/outgoing-webhook.ts';
+import { ActionResult } from './action.ts';
+import type { Payload } from './action.ts';
+import type { RegisteredAction } from './registry.ts';
+
+/** Resolves with the deliveries' identifiers once they are on disk. */
+export type EmitLater = (name: string, payload: Payload, depth: number) => Promise<string[]>;
+
+export const EMIT_EVENT = 'emit-event';
+
+export function createEmitEventAction(emit: EmitLater): RegisteredAction {
+  return {
+    identifier: EMIT_EVENT,
+    label: 'Emit an event',
+    isBuiltIn: true,
+    options: [{ name: 'name', description: "the event's name", isRequired: true }],
+    validateOptions({ name, ...others }) {
+      const unknown = Object.keys(others).map((option) => `${option} is not a known option`);
+      const isNamed = typeof name === 'string' && isEventName(name);
+      return isNamed ? unknown : ['name must be an event name', ...unknown];
+    },
+    async run(call) {
+      if (call.place === 'outgoing') {
+        return ActionResult.fail('emit-event is not for an outgoing webhook');
+      }
+      const deliveries = await emit(String(call.options['name']), call.payload(), call.depth + 1);
+      return ActionResult.ok({ deliveries });
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * The built-in action `http-forward`: sends the received payload on, the very bytes that came, so
+ * that a signature over them still holds. The target is never named to the caller, who may be
+ * anybody.
+ */
+import type { Logger } from '../../base/log.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { withChainHeader } from '../chain.ts';
+import {
+  isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
+} from '../http.ts';
+import {
+  findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, mergeHeaders,
+} from '../target.ts';
+import { ActionResult } from './action.ts';
+import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
+
+/** A request to make later, and durably. */
+export type QueuedForward = {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Text in UTF-8, null for methods without a body. */
+  readonly body: string | null;
+};
+
+/** Resolves with the delivery's identifier once the forward is on disk. */
+export type QueueForward = (forward: QueuedForward) => Promise<string>;
+
+const DEFAULT_METHOD = 'POST';
+const DEFAULT_HEADERS = { 'content-type': 'application/json' };
+const EMPTY_PAYLOAD = Buffer.from('[]');
+const OPTIONS: readonly OptionDoc[] = [
+  { name: 'url', description: 'where to send: http or https', isRequired: true },
+  { name: 'method', description: 'the HTTP method', default: DEFAULT_METHOD },
+  { name: 'headers', description: 'names and values, over Content-Type: application/json' },
+  { name: 'exposeResponse', description: 'show the answer to the caller', default: false },
+  { name: 'mode', description: 'sync: answer when sent; queue: answer when accepted',
+    default: 'sync' },
+];
+
+export function createHttpForwardAction(parts: {
+  readonly http: HttpSender; readonly log: Logger; readonly queue: QueueForward;
+}): RegisteredAction {
+  return {
+    identifier: 'http-forward',
+    label: 'Forward to a URL',
+    isBuiltIn: true,
+    options: OPTIONS,
+    validateOptions: findOptionProblems,
+    run: (call) => call.options['mode'] === 'queue'
+      ? forwardLater(call, parts.queue) : forwardNow(call, parts),
+  };
+}
+
+async function forwardNow(
+  call: ActionCall, { http, log }: { readonly http: HttpSender; readonly log: Logger },
+): Promise<ActionResult> {
+  const { url, method, headers, body } = requestOf(call);
+  try {
+    const answer = await http.request({ url, method, headers, ...body === null ? {} : { body } });
+    const { statusCode } = answer;
+    const exposed = call.options['exposeResponse'] === true
+      ? { response: shownBody(answer.body) } : {};
+    if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposed });
+    log.warning('a forward was refused', { url, statusCode });
+    return ActionResult.fail(`The upstream answered ${statusCode}`, { statusCode, ...exposed });
+  } catch (thrown) {
+    const code = networkErrorCode(thrown);
+    log.warning('a forward failed', { url, error: code });
+    return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
+  }
+}
+
+async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
+  const { body, ...request } = requestOf(call);
+  const deliveryId = await queue({ ...request, body: body === null ? null : body.toString('utf8') });
+  return ActionResult.ok({ deliveryId });
+}
+
+function requestOf(call: ActionCall): {
+  url: string; method: string; headers: Readonly<Record<string, string>>; body: Buffer | null;
+} {
+  const { options } = call;
+  const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
+  return {
+    url: String(options['url']),
+    method,
+    headers: withChainHeader(mergeHeaders(DEFAULT_HEADERS, options['headers']), call.depth),
+    body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
+  };
+}
+
+function findOptionProblems(options: JsonObject): string[] {
+  const known = OPTIONS.map(({ name }) => name);
+  const problems = Object.keys(options).filter((name) => !known.includes(name))
+    .map((name) => `${name} is not a known option`);
+  const { url, method, headers, exposeResponse, mode } = options;
+  if (typeof url !== 'string' || !isTargetUrl(url)) problems.push('url must be an http(s) URL');
+  if (method !== undefined && (typeof method !== 'string' || !isTargetMethod(method))) {
+    problems.push('method must be an HTTP method in upper case, other than CONNECT and TRACE');
+  }
+  if (headers !== undefined) {
+    problems.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
+      `headers${pointer.replace('/', ' ')} ${detail}`));
+  }
+  if (exposeResponse !== undefined && typeof exposeResponse !== 'boolean') {
+    problems.push('exposeResponse must be true or false');
+  }
+  if (mode !== undefined && mode !== 'sync' && mode !== 'queue') {
+    problems.push('mode must be sync or queue');
+  }
+  return problems;
+}

@@ -1,0 +1,69 @@
+/** Runs an action within its time limit; what goes wrong in it becomes a failed result. */
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { ActionResult } from './action.ts';
+import { toActionResult } from './registry.ts';
+import type { ActionCall, RegisteredAction } from './registry.ts';
+
+export type ActionRunner = {
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export const FAILED_MESSAGE = 'Action failed';
+export const TIMEOUT_MESSAGE = 'Action timed out';
+
+/**
+ * The result, at once when the action gave it at once. Details of a failure stand in the log only,
+ * as the caller may be anybody. Throws, or rejects with, only what a built-in action says of our
+ * own state: `unavailable`, `unknown_outcome`, `storage_full`.
+ */
+export function runAction(
+  action: RegisteredAction, call: ActionCall, runner: ActionRunner,
+): ActionResult | Promise<ActionResult> {
+  try {
+    const outcome = action.run(call);
+    return isThenable(outcome)
+      ? awaitOutcome(action, outcome, runner) : toActionResult(outcome);
+  } catch (thrown) {
+    return failed(action, thrown, runner);
+  }
+}
+
+async function awaitOutcome(
+  action: RegisteredAction, outcome: PromiseLike<unknown>, { timeoutMs, clock, log }: ActionRunner,
+): Promise<ActionResult> {
+  let cancel = (): void => {};
+  const timedOut = new Promise<null>((resolve) => {
+    const timer = clock.startTimer(timeoutMs, () => resolve(null));
+    cancel = () => timer.cancel();
+  });
+  try {
+    const first = await Promise.race([Promise.resolve(outcome).then(toActionResult), timedOut]);
+    if (first !== null) return first;
+    log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
+    return ActionResult.fail(TIMEOUT_MESSAGE);
+  } catch (thrown) {
+    return failed(action, thrown, { log });
+  } finally {
+    cancel();
+  }
+}
+
+function failed(
+  action: RegisteredAction, thrown: unknown, { log }: Pick<ActionRunner, 'log'>,
+): ActionResult {
+  if (action.isBuiltIn && thrown instanceof AppError) {
+    if (thrown.code !== 'invalid') throw thrown;
+    return ActionResult.fail(thrown.message);
+  }
+  log.error('an action failed', { action: action.identifier, error: thrown });
+  return ActionResult.fail(FAILED_MESSAGE);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value
+    && typeof value.then === 'function';
+}

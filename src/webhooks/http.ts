@@ -1,0 +1,56 @@
+/** What this room needs of the shared HTTP client, and how its answers are shown to people. */
+import { systemCodeOf } from '../base/errors.ts';
+
+export type HttpRequest = {
+  readonly method: string;
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** One request on the wire, whatever comes of it: who asks does the retrying. */
+  readonly isSingleAttempt?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export type HttpAnswer = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+};
+
+/** Resolves with any status; rejects with an error that has a `code` when there is no answer. */
+export interface HttpSender {
+  request(request: HttpRequest): Promise<HttpAnswer>;
+}
+
+export const SHOWN_BYTES_MAX = 64 * 1024;
+
+export function isSuccessStatus(statusCode: number): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+/** The kind of a network error. Its message may name the target, so it is never shown. */
+export function networkErrorCode(thrown: unknown): string {
+  return systemCodeOf(thrown) ?? 'EUNKNOWN';
+}
+
+/** An answer's body: what it is as JSON, else its text, cut at 64 KiB; '' when there is none. */
+export function shownBody(body: Buffer): unknown {
+  if (body.length <= SHOWN_BYTES_MAX) {
+    try {
+      return JSON.parse(body.toString('utf8'));
+    } catch {
+      // Not JSON: shown as text.
+    }
+  }
+  return textStart(body, SHOWN_BYTES_MAX);
+}
+
+/** At most `bytesMax` bytes of `body` as text, cut between characters. */
+export function textStart(body: Buffer, bytesMax: number): string {
+  if (body.length <= bytesMax) return body.toString('utf8');
+  let end = bytesMax;
+  // A continuation byte (10xxxxxx) belongs to the character before it.
+  while (end > bytesMax - 4 && ((body[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return body.toString('utf8', 0, end);
+}

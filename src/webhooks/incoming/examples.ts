@@ -1,0 +1,83 @@
+/**
+ * Ready-to-run calls of an incoming webhook. The secret is never shown: the examples read it from
+ * the environment. Pure.
+ */
+import { hasRequestBody } from '../target.ts';
+
+export type Examples = { readonly url: string; readonly curl: string; readonly php: string };
+
+export const SECRET_VARIABLE = 'WEBHOOK_SECRET';
+
+const BODY = '{"message":"Hello, World!"}';
+
+/** `url` is absolute; `method` one the hook allows. */
+export function makeExamples(
+  hook: { readonly url: string; readonly method: string; readonly hasSecret: boolean },
+): Examples {
+  return { url: hook.url, curl: curlExample(hook), php: phpExample(hook) };
+}
+
+/** The method an example uses: POST where it is allowed. */
+export function exampleMethod(allowedMethods: readonly string[]): string {
+  return allowedMethods.includes('POST') ? 'POST' : allowedMethods[0] ?? 'POST';
+}
+
+type Hook = { readonly url: string; readonly method: string; readonly hasSecret: boolean };
+
+function curlExample({ url, method, hasSecret }: Hook): string {
+  const hasBody = hasRequestBody(method);
+  const methodOption = method === 'HEAD' ? '--head' : `--request ${shellQuote(method)}`;
+  const steps = [`curl --silent --show-error ${methodOption}`];
+  if (hasBody) {
+    steps.push("--header 'Content-Type: application/json'");
+    steps.push(hasSecret ? '--data-binary "$body"' : `--data-binary ${shellQuote(BODY)}`);
+  }
+  if (hasSecret) steps.push('--header "X-Signature: sha256=$signature"');
+  steps.push(shellQuote(url));
+  const command = steps.join(' \\\n  ');
+  return hasSecret ? `${signingStep(hasBody)}\n${command}` : command;
+}
+
+// openssl prints `(stdin)= <hex>` or `HMAC-SHA2-256(stdin)= <hex>`, by version: the last word is it.
+function signingStep(hasBody: boolean): string {
+  return [
+    `# export ${SECRET_VARIABLE}='the secret of this webhook'`,
+    `body=${hasBody ? shellQuote(BODY) : "''"}`,
+    `signature=$(printf '%s' "$body" | openssl dgst -sha256 \\`,
+    `  -hmac "\${${SECRET_VARIABLE}:?must hold the secret of this webhook}" | sed 's/^.*= *//')`,
+  ].join('\n');
+}
+
+function phpExample({ url, method, hasSecret }: Hook): string {
+  const hasBody = hasRequestBody(method);
+  const headers = [
+    ...hasBody ? ["'Content-Type: application/json'"] : [],
+    ...hasSecret ? ["'X-Signature: sha256=' . hash_hmac('sha256', $body, $secret)"] : [],
+  ];
+  return [
+    '<?php',
+    ...hasBody || hasSecret ? [`$body = ${phpQuote(hasBody ? BODY : '')};`] : [],
+    ...hasSecret
+      ? [`$secret = getenv('${SECRET_VARIABLE}'); // the secret of this webhook`] : [],
+    `$request = curl_init(${phpQuote(url)});`,
+    'curl_setopt_array($request, [',
+    `    CURLOPT_CUSTOMREQUEST => ${phpQuote(method)},`,
+    ...method === 'HEAD' ? ['    CURLOPT_NOBODY => true,'] : [],
+    ...headers.length > 0 ? ['    CURLOPT_HTTPHEADER => [',
+      ...headers.map((header) => `        ${header},`), '    ],'] : [],
+    ...hasBody ? ['    CURLOPT_POSTFIELDS => $body,'] : [],
+    '    CURLOPT_RETURNTRANSFER => true,',
+    ']);',
+    'echo curl_exec($request), "\\n";',
+  ].join('\n');
+}
+
+/** One POSIX shell word that stands for exactly `text`. */
+export function shellQuote(text: string): string {
+  return /^[A-Z]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A PHP single-quoted string literal. */
+function phpQuote(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

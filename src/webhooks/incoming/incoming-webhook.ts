@@ -1,0 +1,83 @@
+/** What an incoming webhook is: a public address, who may call it, and the action it runs. */
+import type { Member, ObjectSchema } from '../../base/schema.ts';
+import type { CollectionSpec } from '../../store/port.ts';
+
+export type IncomingWebhook = {
+  readonly identifier: string;
+  readonly pathSegment: string;
+  readonly enabled: boolean;
+  readonly secret?: string;
+  readonly allowedMethods?: readonly string[];
+  readonly staticHeaders?: Readonly<Record<string, unknown>>;
+  readonly actionConfiguration: string;
+};
+
+export const incomingCollection: CollectionSpec = {
+  name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment'],
+};
+
+export const SECRET_LENGTH_MAX = 1024;
+
+/** Members that every resource of this room has. */
+export const stampMembers: Readonly<Record<string, Member>> = {
+  createdAt: {
+    schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
+    description: 'RFC 3339, UTC, milliseconds',
+  },
+  updatedAt: {
+    schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
+    description: 'RFC 3339, UTC, milliseconds; later with every change',
+  },
+};
+
+export const secretMembers: Readonly<Record<string, Member>> = {
+  secret: {
+    schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,
+    description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
+  },
+  hasSecret: {
+    schema: { kind: 'boolean' }, readOnly: 'ignored', description: 'Whether a secret is stored',
+  },
+};
+
+export const incomingSchema: ObjectSchema = {
+  kind: 'object',
+  name: 'IncomingWebhook',
+  members: {
+    identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
+    ...stampMembers,
+    pathSegment: {
+      schema: {
+        kind: 'string', maxLength: 128,
+        description: '1-128 of A-Z, a-z, 0-9, ".", "_", "~" and "-", and neither "." nor ".."',
+        canonical: (value) => isPathSegment(value) ? value : null,
+      },
+      isRequired: true,
+      description: 'The last segment of the public address /webhook/in/{pathSegment}; unique',
+    },
+    enabled: { schema: { kind: 'boolean' }, default: true },
+    ...secretMembers,
+    allowedMethods: {
+      schema: {
+        kind: 'array', maxItems: 40, isUnique: true,
+        items: {
+          kind: 'string', maxLength: 32, pattern: /^[A-Z][A-Z-]*$/,
+          description: 'an HTTP method in upper case',
+        },
+      },
+      description: 'Absent or empty: the setting incoming.defaultAllowedMethods',
+    },
+    staticHeaders: {
+      schema: { kind: 'json', isObject: true, bytesMax: 16 * 1024, depthMax: 8 },
+      description: 'Reserved; has no effect',
+    },
+    actionConfiguration: {
+      schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,
+      description: 'The identifier of an existing action configuration',
+    },
+  },
+};
+
+export function isPathSegment(value: string): boolean {
+  return /^[A-Za-z0-9._~-]{1,128}$/.test(value) && value !== '.' && value !== '..';
+}

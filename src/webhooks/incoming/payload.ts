@@ -1,0 +1,22 @@
+/** The raw body of an incoming request as the payload that actions see. */
+import { isUtf8 } from 'node:buffer';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+
+export type Payload = JsonObject | readonly JsonValue[];
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * The object or array that `body` is as JSON (RFC 8259: UTF-8), or null when it is none. The
+ * platform's parser has no limit on depth and does not recurse, so any body is safe.
+ */
+export function decodePayload(body: Buffer): Payload | null {
+  if (body.length < 2 || !isUtf8(body)) return null;
+  const text = body.toString('utf8');
+  try {
+    const value: unknown = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+    return typeof value === 'object' && value !== null ? value as Payload : null;
+  } catch {
+    return null;
+  }
+}

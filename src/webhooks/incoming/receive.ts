@@ -1,0 +1,189 @@
+/**
+ * The public endpoint: ANY /webhook/in/{pathSegment}. The checks stand in the contract's order and
+ * the first that fails answers; nothing is read or hashed before it is allowed. Every answer is
+ * exactly `{"success", "message", "data"}`.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Exchange, Handler } from '../../server/route.ts';
+import type { ConfigurationIndex } from '../actions/configuration-index.ts';
+import { ActionResult } from '../actions/action.ts';
+import type { Payload } from '../actions/action.ts';
+import type { ActionCall, ActionRegistry } from '../actions/registry.ts';
+import { FAILED_MESSAGE, runAction } from '../actions/run-action.ts';
+import { CHAIN_HEADER, chainDepthOf } from '../chain.ts';
+import type { HookIndex, ReadyHook } from './hook-index.ts';
+import { decodePayload } from './payload.ts';
+import { isSignatureValid } from './signature.ts';
+
+export type ReceiveParts = {
+  readonly hooks: HookIndex;
+  readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry;
+  readonly clock: Clock;
+  readonly limits: {
+    readonly allowUnsignedWhenSecretMissing: boolean;
+    readonly actionTimeoutMs: number;
+    /** Actions under way at once for one hook. */
+    readonly maxConcurrent: number;
+  };
+};
+
+// Slots free up as actions end, which takes a moment, not minutes.
+const BUSY_RETRY_S = 1;
+const FULL_RETRY_S = 10;
+const JSON_HEADERS = ['Content-Type', 'application/json'] as const;
+const DONE = Buffer.from('{"success":true,"message":"","data":{}}');
+const EMPTY_PAYLOAD: Payload = Object.freeze([]);
+
+export function createReceiver(parts: ReceiveParts): Handler {
+  return (exchange) => {
+    const hook = parts.hooks.findByPath(exchange.params[0] ?? '');
+    if (hook === undefined || !hook.enabled) return refuseUnknown(exchange);
+    if (!hook.methods.includes(exchange.request.method ?? '')) {
+      return refuse(exchange, 405, 'Method not allowed', ['Allow', hook.methods.join(', ')]);
+    }
+    const waitS = hook.load.bucket?.take(parts.clock.monotonicMs()) ?? 0;
+    if (waitS > 0) {
+      return refuse(exchange, 429, 'Too many requests', ['Retry-After', String(waitS)]);
+    }
+    return receive(parts, exchange, hook);
+  };
+}
+
+/** The same answer for a path that no hook can have. */
+export function refuseUnknown(exchange: Exchange): void {
+  refuse(exchange, 404, 'Webhook not found or disabled');
+}
+
+async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook): Promise<void> {
+  const body = await readBody(exchange);
+  if (body === null) return;
+  const { limits } = parts;
+  const isTrusted = hook.key === null ? limits.allowUnsignedWhenSecretMissing
+    : isSignatureValid(hook.key, body, exchange.request.headers['x-signature']);
+  if (!isTrusted) return refuse(exchange, 401, 'Signature verification failed');
+  if (hook.load.running >= limits.maxConcurrent) {
+    const headers = ['Retry-After', String(BUSY_RETRY_S)];
+    return refuse(exchange, 503, 'Too many requests in progress', headers);
+  }
+  hook.load.running += 1;
+  try {
+    const outcome = run(parts, exchange, hook, body);
+    // An action that answered at once needs no turn of the event loop.
+    answer(exchange, outcome instanceof ActionResult ? outcome : await outcome);
+  } catch (thrown) {
+    refuseForNow(exchange, thrown);
+  } finally {
+    hook.load.running -= 1;
+  }
+}
+
+/** null: answered already. */
+async function readBody(exchange: Exchange): Promise<Buffer | null> {
+  try {
+    return await exchange.readBody();
+  } catch (thrown) {
+    const code = thrown instanceof AppError ? thrown.code : null;
+    if (code === 'too_large') refuse(exchange, 413, 'Payload too large');
+    else if (code === 'timeout') refuse(exchange, 408, 'Request timeout');
+    else if (code === 'malformed') refuse(exchange, 400, 'Bad request');
+    else throw thrown;
+    return null;
+  }
+}
+
+function run(
+  parts: ReceiveParts, exchange: Exchange, hook: ReadyHook, body: Buffer,
+): ActionResult | Promise<ActionResult> {
+  const configuration = parts.configurations.find(hook.actionConfiguration);
+  const action = configuration === undefined
+    ? undefined : parts.actions.find(configuration.actionType);
+  if (configuration === undefined || action === undefined) {
+    const { actionType = null } = configuration ?? {};
+    exchange.log.error('the action of an incoming webhook is not there', {
+      hook: hook.identifier, configuration: hook.actionConfiguration, actionType,
+    });
+    return ActionResult.fail(FAILED_MESSAGE);
+  }
+  const call = new ReceivedCall(exchange, body, configuration.options);
+  return runAction(action, call, {
+    timeoutMs: parts.limits.actionTimeoutMs, clock: parts.clock, log: exchange.log,
+  });
+}
+
+/** A request as an action sees it; the body is decoded when something looks at it. */
+class ReceivedCall implements ActionCall {
+  readonly place = 'incoming';
+  readonly options: ActionCall['options'];
+  readonly #exchange: Exchange;
+  readonly #body: Buffer;
+  #decoded: Payload | null | undefined;
+
+  constructor(exchange: Exchange, body: Buffer, options: ActionCall['options']) {
+    this.#exchange = exchange;
+    this.#body = body;
+    this.options = options;
+  }
+
+  get context(): ActionCall['context'] {
+    return { headers: this.#exchange.request.headers, query: this.#exchange.search };
+  }
+
+  get depth(): number {
+    return chainDepthOf(this.#exchange.request.headers[CHAIN_HEADER]);
+  }
+
+  payload = (): Payload => this.#decode() ?? EMPTY_PAYLOAD;
+
+  bytes = (): Buffer | null => this.#decode() === null ? null : this.#body;
+
+  #decode(): Payload | null {
+    if (this.#decoded === undefined) this.#decoded = decodePayload(this.#body);
+    return this.#decoded;
+  }
+}
+
+/** Nothing was accepted, or we cannot know: the sender must try again. */
+function refuseForNow(exchange: Exchange, thrown: unknown): void {
+  if (!(thrown instanceof AppError)) throw thrown;
+  const headers = ['Retry-After', String(thrown.details.retryAfterS ?? FULL_RETRY_S)];
+  exchange.log.error('a webhook could not be accepted', { error: thrown });
+  if (thrown.code === 'storage_full') refuse(exchange, 507, 'Storage is full', headers);
+  else refuse(exchange, 503, 'Cannot be accepted now', headers);
+}
+
+function answer(exchange: Exchange, { success, message, data }: ActionResult): void {
+  if (success && message === null && isEmptyObject(data)) {
+    return exchange.send(200, JSON_HEADERS, DONE);
+  }
+  const text = encodeData(exchange, data);
+  if (text === null) return refuse(exchange, 400, FAILED_MESSAGE);
+  const body = `{"success":${success},"message":${JSON.stringify(message ?? '')},"data":${text}}`;
+  exchange.send(success ? 200 : 400, JSON_HEADERS, body);
+}
+
+/** null: what the action gave cannot be JSON, or is neither object nor array as JSON. */
+function encodeData(exchange: Exchange, data: object): string | null {
+  try {
+    const text: string | undefined = JSON.stringify(data);
+    if (text?.startsWith('{') === true || text?.startsWith('[') === true) return text;
+    exchange.log.error('an action gave data that is neither object nor array as JSON');
+  } catch (thrown) {
+    exchange.log.error('an action gave data that cannot be JSON', { error: thrown });
+  }
+  return null;
+}
+
+function isEmptyObject(data: object): boolean {
+  if (Object.getPrototypeOf(data) !== Object.prototype) return false;
+  for (const _ in data) return false;
+  return true;
+}
+
+function refuse(
+  exchange: Exchange, status: number, message: string, headers: readonly string[] = [],
+): void {
+  const body = `{"success":false,"message":${JSON.stringify(message)},"data":{}}`;
+  exchange.send(status, [...JSON_HEADERS, ...headers], body);
+}

@@ -1,0 +1,78 @@
+/**
+ * What an answer shows instead of secrets, and how it comes back. Values of `headers`, members with
+ * secret-like names and credentials in URLs are shown as `***`; `***` sent back keeps what is
+ * stored at the same place. Pure.
+ */
+import { invalid, isJsonObject, pointerStep } from '../base/fields.ts';
+import type { FieldError } from '../base/errors.ts';
+import { isSecretName } from '../base/log.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+
+export const MASK = '***';
+
+const URL_CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
+
+/** A copy of `value` that tells no secret. */
+export function mask(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) =>
+    [name, maskMember(name, member)]));
+}
+
+/**
+ * A copy of `value` with every `***` replaced by what `stored` holds there. Throws `invalid` where
+ * it holds nothing to keep.
+ */
+export function unmask(value: JsonObject, stored: JsonObject | null): JsonObject {
+  const errors: FieldError[] = [];
+  const kept = unmaskObject(value, stored, '', errors);
+  if (errors.length > 0) throw invalid(errors);
+  return kept;
+}
+
+function maskMember(name: string, member: JsonValue): JsonValue {
+  if (name.toLowerCase() === 'headers' && isJsonObject(member)) {
+    return Object.fromEntries(Object.keys(member).map((header) => [header, MASK]));
+  }
+  if (typeof member === 'string') {
+    return isSecretName(name) ? MASK : member.replace(URL_CREDENTIALS, `$1${MASK}@`);
+  }
+  if (Array.isArray(member)) return member.map((item: JsonValue) => maskMember(name, item));
+  return isJsonObject(member) ? mask(member) : member;
+}
+
+function unmaskObject(
+  value: JsonObject, stored: JsonValue | undefined | null, pointer: string, errors: FieldError[],
+): JsonObject {
+  const source = isJsonObject(stored) ? stored : {};
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => {
+    const before = Object.hasOwn(source, name) ? source[name] : undefined;
+    return [name, unmaskValue(member, before, pointer + pointerStep(name), errors)];
+  }));
+}
+
+function unmaskValue(
+  value: JsonValue, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
+): JsonValue {
+  if (typeof value === 'string') return unmaskText(value, stored, pointer, errors);
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = Array.isArray(stored) ? stored : [];
+    return value.map((item: JsonValue, index) =>
+      unmaskValue(item, items[index], `${pointer}/${index}`, errors));
+  }
+  return isJsonObject(value) ? unmaskObject(value, stored, pointer, errors) : value;
+}
+
+function unmaskText(
+  value: string, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
+): string {
+  const shown = value === MASK ? MASK : URL_CREDENTIALS.exec(value)?.[2];
+  if (shown !== MASK) return value;
+  const before = typeof stored === 'string' ? stored : undefined;
+  if (value === MASK && before !== undefined) return before;
+  const credentials = before === undefined ? undefined : URL_CREDENTIALS.exec(before)?.[2];
+  if (value !== MASK && credentials !== undefined) {
+    return value.replace(URL_CREDENTIALS, (_, scheme: string) => `${scheme}${credentials}@`);
+  }
+  errors.push({ pointer, detail: `has no stored value that ${MASK} could keep` });
+  return value;
+}

@@ -1,0 +1,170 @@
+/**
+ * One delivery and what an attempt makes of it. Pure: time and randomness are parameters.
+ *
+ * A stored delivery is one JSON object. Besides what callers see it holds `message`, the record of
+ * the `events` collection that has the payload; `failures`, how many attempts of the schedule are
+ * used up; `proxyFailures`, how many were the proxy's own; and `body`, once an action or a template
+ * has made one: every retry sends the same bytes. `status` stands before anything of free text, so
+ * that it is found without parsing.
+ */
+import type { CollectionSpec } from '../../store/port.ts';
+import { readRecord } from '../follow.ts';
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
+
+export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
+  'pending', 'delivered', 'failed', 'cancelled',
+];
+
+export type Attempt = {
+  readonly at: string;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  /** The kind of what went wrong without an answer; never a target or a credential. */
+  readonly error: string | null;
+  /** The answer's first 1 KiB as text. */
+  readonly response: string | null;
+};
+
+export type Delivery = {
+  readonly identifier: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly status: DeliveryStatus;
+  /** The outgoing webhook; null for a queued forward. */
+  readonly hook: string | null;
+  readonly event: string | null;
+  readonly message: string;
+  readonly nextAttemptAt: string | null;
+  readonly failures: number;
+  readonly proxyFailures?: number;
+  readonly body?: string;
+  readonly attempts: readonly Attempt[];
+};
+
+/** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
+export type Outcome = {
+  readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
+  readonly attempt: Attempt;
+  /** What the answer's Retry-After asks for; 0 without one. */
+  readonly retryAfterMs: number;
+};
+
+export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'identifier' };
+
+export const DEFAULT_SCHEDULE_S: readonly number[] = [5, 300, 1800, 7200, 18000, 36000, 36000];
+
+export const RESPONSE_BYTES_MAX = 1024;
+
+/** Attempts shown of one delivery, the newest. */
+const ATTEMPTS_MAX = 50;
+/** Jitter only ever lengthens: what failed together must not come back together, or early. */
+const JITTER = 0.1;
+/** A target may ask for a pause, not for oblivion. */
+const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
+const PROXY_DELAY_MS_BASE = 5000;
+const PROXY_DELAY_MS_MAX = 300_000;
+
+export function newDelivery(
+  given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message'>, at: string,
+): Delivery {
+  const { identifier, hook, event, message } = given;
+  return {
+    identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, message,
+    nextAttemptAt: at, failures: 0, attempts: [],
+  };
+}
+
+/** The delivery after an attempt: delivered, failed for good, or pending with its next time. */
+export function afterAttempt(
+  delivery: Delivery, outcome: Outcome, schedule: readonly number[], nowMs: number, random: number,
+): Delivery {
+  const { attempt, kind } = outcome;
+  if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
+  const attempts = [...delivery.attempts, attempt].slice(-ATTEMPTS_MAX);
+  const failures = delivery.failures + (kind === 'delivered' ? 0 : 1);
+  const delayS = kind === 'failed' ? schedule[failures - 1] : undefined;
+  const counted = { ...stamped(delivery, nowMs), failures, attempts };
+  if (kind === 'delivered') return finished(counted, 'delivered');
+  if (delayS === undefined) return finished(counted, 'failed');
+  const jitteredMs = delayS * 1000 * (1 + JITTER * random);
+  const waitMs = Math.max(jitteredMs, Math.min(outcome.retryAfterMs, RETRY_AFTER_MS_MAX));
+  return { ...counted, nextAttemptAt: timeText(nowMs + waitMs) };
+}
+
+function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
+  const before = delivery.proxyFailures ?? 0;
+  const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
+  return {
+    ...stamped(delivery, nowMs), proxyFailures: before + 1,
+    nextAttemptAt: timeText(nowMs + backoffMs * (1 + JITTER * random)),
+  };
+}
+
+/** The delivery as finished. Only a failed one may be tried again, so only it keeps its body. */
+export function finished(
+  delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>,
+): Delivery {
+  const { body, ...rest } = delivery;
+  const kept = status === 'failed' && body !== undefined ? { body } : {};
+  return { ...rest, ...kept, status, nextAttemptAt: null };
+}
+
+/** `updatedAt` rises, whatever the clock does. */
+export function stamped(delivery: Delivery, nowMs: number): Delivery {
+  const atMs = Math.max(nowMs, Date.parse(delivery.updatedAt) + 1);
+  return { ...delivery, updatedAt: timeText(atMs) };
+}
+
+/** Due now, with the whole schedule before it. */
+export function retried(delivery: Delivery, nowMs: number): Delivery {
+  const { proxyFailures: _, ...rest } = stamped(delivery, nowMs);
+  return { ...rest, status: 'pending', failures: 0, nextAttemptAt: timeText(nowMs) };
+}
+
+/** Milliseconds that a Retry-After asks for (RFC 9110 §10.2.3: seconds or a date); 0 for none. */
+export function retryAfterMs(header: string | readonly string[] | undefined, nowMs: number): number {
+  if (typeof header !== 'string') return 0;
+  if (/^[0-9]{1,9}$/.test(header.trim())) return Number(header) * 1000;
+  const atMs = Date.parse(header);
+  return Number.isNaN(atMs) ? 0 : Math.max(0, atMs - nowMs);
+}
+
+export function readDelivery(bytes: Buffer): Delivery {
+  return readRecord<Delivery>(bytes, ({ identifier, status, attempts, failures }) =>
+    typeof identifier === 'string' && DELIVERY_STATUSES.some((known) => known === status)
+    && Array.isArray(attempts) && typeof failures === 'number');
+}
+
+/** One line, members in a fixed order. */
+export function encodeDelivery(delivery: Delivery): string {
+  const {
+    identifier, createdAt, updatedAt, status, hook, event, message, nextAttemptAt, failures,
+    proxyFailures, body, attempts,
+  } = delivery;
+  return JSON.stringify({
+    identifier, createdAt, updatedAt, status, hook, event, message, nextAttemptAt, failures,
+    proxyFailures, attempts, body,
+  });
+}
+
+const STATUS_MARK = Buffer.from('"status":"');
+
+/** The status of a stored delivery, without parsing it. */
+export function statusOf(bytes: Buffer): DeliveryStatus {
+  const start = bytes.indexOf(STATUS_MARK) + STATUS_MARK.length;
+  const text = bytes.latin1Slice(start, bytes.indexOf(0x22, start));
+  const status = DELIVERY_STATUSES.find((known) => known === text);
+  if (status === undefined) throw new TypeError('a stored delivery has no status');
+  return status;
+}
+
+/** What callers see. */
+export function shownDelivery(delivery: Delivery): object {
+  const { identifier, hook, event, status, createdAt, nextAttemptAt, attempts } = delivery;
+  return { identifier, hook, event, status, createdAt, nextAttemptAt, attempts };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,81 @@
+/** Outgoing webhooks by identifier and by what fires them; parsed once a change. */
+import { isJsonObject } from '../../base/fields.ts';
+import type { Collection } from '../../store/port.ts';
+import { follow, readRecord } from '../follow.ts';
+import type { OutgoingWebhook } from './outgoing-webhook.ts';
+import { parseTemplate } from './template.ts';
+import type { Template } from './template.ts';
+
+export type ReadyOutgoing = OutgoingWebhook & {
+  readonly template: Template | null;
+  /** `host:port` of the target, for what is bounded a host. */
+  readonly host: string;
+};
+
+export interface OutgoingIndex {
+  find(identifier: string): ReadyOutgoing | undefined;
+  /** Enabled hooks that the event fires, in order of identifier. */
+  matching(event: string): readonly string[];
+  all(): Iterable<ReadyOutgoing>;
+  /** Called after a hook was added, changed or removed. */
+  onChange(listener: (identifier: string) => void): void;
+  close(): void;
+}
+
+export function createOutgoingIndex(collection: Collection): OutgoingIndex {
+  const hooks = new Map<string, ReadyOutgoing>();
+  const byTrigger = new Map<string, Set<string>>();
+  const listeners: ((identifier: string) => void)[] = [];
+  const untrigger = ({ identifier, triggerEvent }: OutgoingWebhook): void => {
+    if (triggerEvent === undefined) return;
+    const set = byTrigger.get(triggerEvent);
+    set?.delete(identifier);
+    if (set?.size === 0) byTrigger.delete(triggerEvent);
+  };
+  const close = follow(collection, ({ id, after }) => {
+    const previous = hooks.get(id);
+    if (previous !== undefined) untrigger(previous);
+    if (after === null) {
+      hooks.delete(id);
+    } else {
+      const hook = toReady(readOutgoing(after));
+      hooks.set(id, hook);
+      if (hook.enabled && hook.triggerEvent !== undefined) {
+        const set = byTrigger.get(hook.triggerEvent) ?? new Set();
+        byTrigger.set(hook.triggerEvent, set.add(id));
+      }
+    }
+    for (const listener of listeners) listener(id);
+  });
+  return {
+    find: (identifier) => hooks.get(identifier),
+    matching: (event) => byTrigger.size === 0 ? [] : matchesOf(byTrigger, event),
+    all: () => hooks.values(),
+    onChange: (listener) => void listeners.push(listener),
+    close,
+  };
+}
+
+export function readOutgoing(bytes: Buffer): OutgoingWebhook {
+  return readRecord<OutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
+    typeof identifier === 'string' && typeof targetUrl === 'string'
+    && (headers === undefined || isJsonObject(headers)));
+}
+
+function toReady(hook: OutgoingWebhook): ReadyOutgoing {
+  const { payloadTemplate, targetUrl } = hook;
+  return {
+    ...hook,
+    template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
+    host: new URL(targetUrl).host,
+  };
+}
+
+/** The name itself, and each prefix of it that ends before a dot. */
+function matchesOf(byTrigger: ReadonlyMap<string, ReadonlySet<string>>, event: string): string[] {
+  const found = [...byTrigger.get(event) ?? []];
+  for (let dot = event.indexOf('.'); dot !== -1; dot = event.indexOf('.', dot + 1)) {
+    found.push(...byTrigger.get(`${event.slice(0, dot)}.*`) ?? []);
+  }
+  return found.sort();
+}

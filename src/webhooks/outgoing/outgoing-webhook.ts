@@ -1,0 +1,100 @@
+/** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
+import type { FieldError } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import type { CollectionSpec } from '../../store/port.ts';
+import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
+import {
+  findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
+} from '../target.ts';
+import { findSecretProblem } from './signing.ts';
+import { parseTemplate } from './template.ts';
+
+export type OutgoingWebhook = {
+  readonly identifier: string;
+  readonly targetUrl: string;
+  readonly httpMethod: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payloadTemplate?: string;
+  readonly enabled: boolean;
+  readonly actionConfiguration?: string;
+  readonly triggerEvent?: string;
+  readonly secret?: string;
+};
+
+export const outgoingCollection: CollectionSpec = {
+  name: 'outgoing-webhooks', key: 'identifier',
+};
+
+export const DEFAULT_METHOD = 'POST';
+
+const TEMPLATE_LENGTH_MAX = 256 * 1024;
+const EVENT_NAME_LENGTH_MAX = 200;
+// Printable and without white space, so that a name reads the same in a log, a URL and a shell.
+const EVENT_NAME_PATTERN = /^[^\s*\p{C}]+$/u;
+
+export const outgoingSchema: ObjectSchema = {
+  kind: 'object',
+  name: 'OutgoingWebhook',
+  members: {
+    identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
+    ...stampMembers,
+    targetUrl: {
+      schema: targetUrlSchema, isRequired: true,
+      description: 'Credentials in it are shown as ***; *** sent back keeps them',
+    },
+    httpMethod: { schema: targetMethodSchema, default: DEFAULT_METHOD },
+    headers: {
+      schema: headersSchema,
+      description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
+    },
+    payloadTemplate: {
+      schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
+      description: 'JSON text with {{ path.to.value }} in its strings',
+    },
+    enabled: { schema: { kind: 'boolean' }, default: true },
+    actionConfiguration: {
+      schema: { kind: 'string', minLength: 1, maxLength: 128 },
+      description: 'The action whose result is sent instead of the payload',
+    },
+    triggerEvent: {
+      schema: {
+        kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
+        description: 'an event name, or a prefix that ends in ".*"',
+        canonical: (value) => isTriggerEvent(value) ? value : null,
+      },
+      description: 'The event that fires this webhook; `book.*` is every name below `book.`',
+    },
+    ...secretMembers,
+  },
+  check: findProblems,
+};
+
+/** Whether `name` can be emitted. */
+export function isEventName(name: string): boolean {
+  return name.length <= EVENT_NAME_LENGTH_MAX && EVENT_NAME_PATTERN.test(name);
+}
+
+export function isTriggerEvent(pattern: string): boolean {
+  return isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);
+}
+
+function findProblems(hook: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (hook['headers'] !== undefined) {
+    const problems = findHeaderProblems(hook['headers']);
+    errors.push(...problems.map(({ pointer, detail }) =>
+      ({ pointer: `/headers${pointer}`, detail })));
+  }
+  if (typeof hook['payloadTemplate'] === 'string') {
+    try {
+      parseTemplate(hook['payloadTemplate']);
+    } catch (thrown) {
+      errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
+    }
+  }
+  const secret = hook['secret'];
+  const problem = typeof secret === 'string' ? findSecretProblem(secret) : null;
+  if (problem !== null) errors.push({ pointer: '/secret', detail: problem });
+  return errors;
+}

@@ -1,0 +1,38 @@
+/**
+ * What a receiver can check: the Standard Webhooks headers (standard-webhooks/spec, "Webhook
+ * Headers") and `X-Signature`, which another hookshelf checks. Pure.
+ */
+import { createHmac } from 'node:crypto';
+import { signBody, signatureKey } from '../incoming/signature.ts';
+
+export type SignatureHeaders = Readonly<Record<string, string>>;
+
+const PREFIX = 'whsec_';
+const BASE64_PATTERN = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** Headers of one attempt, lower-case. `atMs` is the attempt's time; `id` the message's. */
+export function signatureHeaders(
+  secret: string, id: string, atMs: number, body: Buffer,
+): SignatureHeaders {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const mac = createHmac('sha256', keyBytes(secret)).update(`${id}.${timestamp}.`).update(body);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${mac.digest('base64')}`,
+    'x-signature': signBody(signatureKey(secret), body),
+  };
+}
+
+/** What is wrong with a secret, as a sentence fragment ("must be …"), or null. */
+export function findSecretProblem(secret: string): string | null {
+  if (!secret.startsWith(PREFIX)) return null;
+  const isDecodable = BASE64_PATTERN.test(secret.slice(PREFIX.length))
+    && keyBytes(secret).length > 0;
+  return isDecodable ? null : `must be base64 after ${PREFIX}`;
+}
+
+function keyBytes(secret: string): Buffer {
+  return secret.startsWith(PREFIX)
+    ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
+}

@@ -1,0 +1,161 @@
+/**
+ * Payload templates: JSON text with `{{ path.to.value }}` inside its strings (CONTRACT 5.2). Pure.
+ *
+ * The template's text is kept as it is but for the strings that hold a placeholder, so numbers,
+ * order and white space survive. What is put in is always encoded by JSON.stringify, so the result
+ * is valid JSON whatever the payload; it is never scanned again, so values are not expanded twice.
+ * Nothing is evaluated, and only own members and array elements are read.
+ */
+import { AppError } from '../../base/errors.ts';
+import { parseJson } from '../../base/json.ts';
+import type { JsonValue } from '../../base/schema.ts';
+
+export type Template = readonly Part[];
+
+/** Text that stands, a whole string that is one value, or a string with values in its text. */
+type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'value'; readonly path: Path }
+  | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
+type Piece = string | Path;
+/** Steps from the payload; empty is all of it. */
+type Path = readonly string[];
+
+/** A filled template may repeat the payload; this bounds how often. */
+export const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
+
+const INDEX_PATTERN = /^(0|[1-9][0-9]{0,8})$/;
+
+/** Throws `malformed` with line and column: not JSON, an open, empty or malformed placeholder. */
+export function parseTemplate(text: string): Template {
+  if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
+  parseJson(Buffer.from(text, 'utf8'));
+  const parts: Part[] = [];
+  let standing = 0;
+  let index = text.indexOf('"');
+  while (index !== -1) {
+    const end = endOfString(text, index);
+    const raw = text.slice(index, end);
+    // Most strings hold no brace at all, written out or as \u007b.
+    if (!isMemberName(text, end) && (raw.includes('{') || raw.includes('\\u'))) {
+      const part = parseString(text, index, raw);
+      if (part !== null) {
+        parts.push({ kind: 'text', text: text.slice(standing, index) }, part);
+        standing = end;
+      }
+    }
+    index = text.indexOf('"', end);
+  }
+  parts.push({ kind: 'text', text: text.slice(standing) });
+  return parts;
+}
+
+/** JSON text. Throws `too_large` when the result would pass `FILLED_LENGTH_MAX`. */
+export function fillTemplate(template: Template, payload: JsonValue): string {
+  let filled = '';
+  for (const part of template) {
+    filled += fillPart(part, payload);
+    if (filled.length > FILLED_LENGTH_MAX) {
+      throw new AppError('too_large', `The filled template passes ${FILLED_LENGTH_MAX} characters`);
+    }
+  }
+  return filled;
+}
+
+function fillPart(part: Part, payload: JsonValue): string {
+  if (part.kind === 'text') return part.text;
+  if (part.kind === 'value') return JSON.stringify(valueAt(payload, part.path) ?? null);
+  let text = '';
+  for (const piece of part.pieces) {
+    text += typeof piece === 'string' ? piece : textOf(valueAt(payload, piece));
+    if (text.length > FILLED_LENGTH_MAX) break;
+  }
+  return JSON.stringify(text);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function valueAt(payload: JsonValue, path: Path): JsonValue | undefined {
+  let value: unknown = payload;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) && !INDEX_PATTERN.test(step)) return undefined;
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  return value as JsonValue;
+}
+
+/** The index after the closing quote of the string that opens at `start`, in valid JSON. */
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+  return index + 1;
+}
+
+function isMemberName(text: string, end: number): boolean {
+  let index = end;
+  while (' \t\n\r'.includes(text[index] ?? '!')) index += 1;
+  return text[index] === ':';
+}
+
+/** null: the string holds neither a placeholder nor an escaped `{{`, and stands as it is. */
+function parseString(text: string, start: number, raw: string): Part | null {
+  const decoded = String(JSON.parse(raw));
+  const fail = (index: number, problem: string): never => {
+    throw malformed(text, start + rawIndexOf(raw, index), problem);
+  };
+  const pieces: Piece[] = [];
+  let literal = '';
+  let index = 0;
+  while (index < decoded.length) {
+    const open = decoded.indexOf('{{', index);
+    if (open === -1) break;
+    if (decoded[open - 1] === '\\' && open > index) {
+      literal += `${decoded.slice(index, open - 1)}{{`;
+      index = open + 2;
+      continue;
+    }
+    const close = decoded.indexOf('}}', open + 2);
+    if (close === -1) fail(open, 'a placeholder is opened with {{ and not closed with }}');
+    const path = parsePath(decoded.slice(open + 2, close));
+    if (path === null) fail(open, 'a placeholder needs a path such as {{ path.to.value }}');
+    literal += decoded.slice(index, open);
+    if (literal !== '') pieces.push(literal);
+    literal = '';
+    pieces.push(path ?? []);
+    index = close + 2;
+  }
+  if (index === 0) return null;
+  literal += decoded.slice(index);
+  if (literal !== '') pieces.push(literal);
+  const [only] = pieces;
+  const isValueAlone = pieces.length === 1 && typeof only === 'object';
+  return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
+}
+
+function parsePath(source: string): Path | null {
+  const trimmed = source.trim();
+  if (trimmed === 'payload') return [];
+  const steps = trimmed.split('.').map((step) => step.trim());
+  return steps.some((step) => step === '' || step.includes('{')) ? null : steps;
+}
+
+/** Where the decoded string's `decodedIndex` stands in its raw text, quotes and escapes counted. */
+function rawIndexOf(raw: string, decodedIndex: number): number {
+  let index = 1;
+  for (let count = 0; count < decodedIndex; count += 1) {
+    if (raw[index] !== '\\') index += 1;
+    else index += raw[index + 1] === 'u' ? 6 : 2;
+  }
+  return index;
+}
+
+function malformed(text: string, index: number, problem: string): AppError {
+  const before = text.slice(0, index).split('\n');
+  const column = (before.at(-1)?.length ?? 0) + 1;
+  return new AppError('malformed', `${problem} (line ${before.length}, column ${column})`);
+}

@@ -24,6 +24,8 @@ export function follow(collection: Collection, apply: (applied: Applied) => void
 /** A stored record of this room; it was validated when it was stored. */
 export function readRecord<T>(bytes: Buffer, isSound: (record: JsonObject) => boolean): T {
   const record: unknown = JSON.parse(bytes.toString('utf8'));
-  if (!isJsonObject(record) || !isSound(record)) throw new TypeError('a stored record is not sound');
+  if (!isJsonObject(record) || !isSound(record)) {
+    throw new TypeError('a stored record is not sound');
+  }
   return record as T;
 }

@@ -1,24 +1,11 @@
 /** What this room needs of the shared HTTP client, and how its answers are shown to people. */
 import { systemCodeOf } from '../base/errors.ts';
+import type { HttpRequest } from '../client/http-client.ts';
+import type { HttpResponse } from '../client/http-response.ts';
 
-export type HttpRequest = {
-  readonly method: string;
-  readonly url: string;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
-  /** One request on the wire, whatever comes of it: who asks does the retrying. */
-  readonly isSingleAttempt?: boolean;
-  readonly signal?: AbortSignal;
-};
+export type HttpAnswer = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
 
-export type HttpAnswer = {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
-};
-
-/** Resolves with any status; rejects with an error that has a `code` when there is no answer. */
+/** The shared client. Resolves with any status; rejects with NetworkError without an answer. */
 export interface HttpSender {
   request(request: HttpRequest): Promise<HttpAnswer>;
 }

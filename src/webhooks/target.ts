@@ -9,8 +9,11 @@ const HEADERS_BYTES_MAX = 16 * 1024;
 const TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // What Node lets into a header: RFC 9110 §5.5 field values, without CR, LF and NUL.
 const VALUE_PATTERN = /^[\t\x20-\x7e\x80-\xff]*$/;
-// They are the connection's, not the message's: the client sets them.
-const FORBIDDEN_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade'];
+// They are the connection's, not the message's: the client sets them, and refuses them from others.
+const FORBIDDEN_HEADERS = [
+  'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te',
+  'trailer', 'expect', 'proxy-connection', 'proxy-authorization',
+];
 const FORBIDDEN_METHODS = ['CONNECT', 'TRACE'];
 const BODILESS_METHODS = ['GET', 'HEAD'];
 

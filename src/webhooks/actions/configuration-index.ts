@@ -30,7 +30,8 @@ export function readConfiguration(bytes: Buffer): ActionConfiguration {
     typeof identifier === 'string' && typeof actionType === 'string');
 }
 
-function toRunnable({ identifier, actionType, options }: ActionConfiguration): RunnableConfiguration {
+function toRunnable(configuration: ActionConfiguration): RunnableConfiguration {
+  const { identifier, actionType, options } = configuration;
   return { identifier, actionType, options: deepFreeze(options ?? {}) as JsonObject };
 }
 

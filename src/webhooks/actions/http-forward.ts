@@ -74,7 +74,8 @@ async function forwardNow(
 
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
   const { body, ...request } = requestOf(call);
-  const deliveryId = await queue({ ...request, body: body === null ? null : body.toString('utf8') });
+  const text = body === null ? null : body.toString('utf8');
+  const deliveryId = await queue({ ...request, body: text });
   return ActionResult.ok({ deliveryId });
 }
 

@@ -6,11 +6,10 @@ import { ActionResult } from './action.ts';
 import { toActionResult } from './registry.ts';
 import type { ActionCall, RegisteredAction } from './registry.ts';
 
-export type ActionRunner = {
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly log: Logger;
-};
+export type ActionRunner = { readonly timeoutMs: number; readonly clock: Clock };
+
+/** Asked for its logger only when there is something to say: one for each request costs. */
+export type LogHolder = { readonly log: Logger };
 
 export const FAILED_MESSAGE = 'Action failed';
 export const TIMEOUT_MESSAGE = 'Action timed out';
@@ -21,20 +20,21 @@ export const TIMEOUT_MESSAGE = 'Action timed out';
  * own state: `unavailable`, `unknown_outcome`, `storage_full`.
  */
 export function runAction(
-  action: RegisteredAction, call: ActionCall, runner: ActionRunner,
+  action: RegisteredAction, call: ActionCall, runner: ActionRunner, holder: LogHolder,
 ): ActionResult | Promise<ActionResult> {
   try {
     const outcome = action.run(call);
     return isThenable(outcome)
-      ? awaitOutcome(action, outcome, runner) : toActionResult(outcome);
+      ? awaitOutcome(action, outcome, runner, holder) : toActionResult(outcome);
   } catch (thrown) {
-    return failed(action, thrown, runner);
+    return failed(action, thrown, holder);
   }
 }
 
 async function awaitOutcome(
-  action: RegisteredAction, outcome: PromiseLike<unknown>, { timeoutMs, clock, log }: ActionRunner,
+  action: RegisteredAction, outcome: PromiseLike<unknown>, runner: ActionRunner, holder: LogHolder,
 ): Promise<ActionResult> {
+  const { timeoutMs, clock } = runner;
   let cancel = (): void => {};
   const timedOut = new Promise<null>((resolve) => {
     const timer = clock.startTimer(timeoutMs, () => resolve(null));
@@ -43,23 +43,21 @@ async function awaitOutcome(
   try {
     const first = await Promise.race([Promise.resolve(outcome).then(toActionResult), timedOut]);
     if (first !== null) return first;
-    log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
+    holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
     return ActionResult.fail(TIMEOUT_MESSAGE);
   } catch (thrown) {
-    return failed(action, thrown, { log });
+    return failed(action, thrown, holder);
   } finally {
     cancel();
   }
 }
 
-function failed(
-  action: RegisteredAction, thrown: unknown, { log }: Pick<ActionRunner, 'log'>,
-): ActionResult {
+function failed(action: RegisteredAction, thrown: unknown, holder: LogHolder): ActionResult {
   if (action.isBuiltIn && thrown instanceof AppError) {
     if (thrown.code !== 'invalid') throw thrown;
     return ActionResult.fail(thrown.message);
   }
-  log.error('an action failed', { action: action.identifier, error: thrown });
+  holder.log.error('an action failed', { action: action.identifier, error: thrown });
   return ActionResult.fail(FAILED_MESSAGE);
 }
 

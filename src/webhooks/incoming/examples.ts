@@ -29,8 +29,8 @@ function curlExample({ url, method, hasSecret }: Hook): string {
   const methodOption = method === 'HEAD' ? '--head' : `--request ${shellQuote(method)}`;
   const steps = [`curl --silent --show-error ${methodOption}`];
   if (hasBody) {
-    steps.push("--header 'Content-Type: application/json'");
-    steps.push(hasSecret ? '--data-binary "$body"' : `--data-binary ${shellQuote(BODY)}`);
+    const body = hasSecret ? '"$body"' : shellQuote(BODY);
+    steps.push("--header 'Content-Type: application/json'", `--data-binary ${body}`);
   }
   if (hasSecret) steps.push('--header "X-Signature: sha256=$signature"');
   steps.push(shellQuote(url));
@@ -38,7 +38,7 @@ function curlExample({ url, method, hasSecret }: Hook): string {
   return hasSecret ? `${signingStep(hasBody)}\n${command}` : command;
 }
 
-// openssl prints `(stdin)= <hex>` or `HMAC-SHA2-256(stdin)= <hex>`, by version: the last word is it.
+// openssl prints `(stdin)= <hex>` or `HMAC-SHA2-256(stdin)= <hex>`: the last word is it.
 function signingStep(hasBody: boolean): string {
   return [
     `# export ${SECRET_VARIABLE}='the secret of this webhook'`,

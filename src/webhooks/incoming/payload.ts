@@ -14,7 +14,8 @@ export function decodePayload(body: Buffer): Payload | null {
   if (body.length < 2 || !isUtf8(body)) return null;
   const text = body.toString('utf8');
   try {
-    const value: unknown = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+    const isMarked = text.charCodeAt(0) === BYTE_ORDER_MARK;
+    const value: unknown = JSON.parse(isMarked ? text.slice(1) : text);
     return typeof value === 'object' && value !== null ? value as Payload : null;
   } catch {
     return null;

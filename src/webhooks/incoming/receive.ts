@@ -11,6 +11,7 @@ import { ActionResult } from '../actions/action.ts';
 import type { Payload } from '../actions/action.ts';
 import type { ActionCall, ActionRegistry } from '../actions/registry.ts';
 import { FAILED_MESSAGE, runAction } from '../actions/run-action.ts';
+import type { ActionRunner } from '../actions/run-action.ts';
 import { CHAIN_HEADER, chainDepthOf } from '../chain.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import { decodePayload } from './payload.ts';
@@ -21,9 +22,9 @@ export type ReceiveParts = {
   readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry;
   readonly clock: Clock;
+  readonly runner: ActionRunner;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
-    readonly actionTimeoutMs: number;
     /** Actions under way at once for one hook. */
     readonly maxConcurrent: number;
   };
@@ -107,9 +108,7 @@ function run(
     return ActionResult.fail(FAILED_MESSAGE);
   }
   const call = new ReceivedCall(exchange, body, configuration.options);
-  return runAction(action, call, {
-    timeoutMs: parts.limits.actionTimeoutMs, clock: parts.clock, log: exchange.log,
-  });
+  return runAction(action, call, parts.runner, exchange);
 }
 
 /** A request as an action sees it; the body is decoded when something looks at it. */

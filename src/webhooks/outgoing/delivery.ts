@@ -5,7 +5,7 @@
  * the `events` collection that has the payload; `failures`, how many attempts of the schedule are
  * used up; `proxyFailures`, how many were the proxy's own; and `body`, once an action or a template
  * has made one: every retry sends the same bytes. `status` stands before anything of free text, so
- * that it is found without parsing.
+ * that it is found without parsing. See `encodeDelivery` for what is left out.
  */
 import type { CollectionSpec } from '../../store/port.ts';
 import { readRecord } from '../follow.ts';
@@ -122,29 +122,41 @@ export function retried(delivery: Delivery, nowMs: number): Delivery {
   return { ...rest, status: 'pending', failures: 0, nextAttemptAt: timeText(nowMs) };
 }
 
-/** Milliseconds that a Retry-After asks for (RFC 9110 §10.2.3: seconds or a date); 0 for none. */
-export function retryAfterMs(header: string | readonly string[] | undefined, nowMs: number): number {
-  if (typeof header !== 'string') return 0;
-  if (/^[0-9]{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  const atMs = Date.parse(header);
-  return Number.isNaN(atMs) ? 0 : Math.max(0, atMs - nowMs);
-}
-
+/** A stored delivery, what it leaves out filled in. */
 export function readDelivery(bytes: Buffer): Delivery {
-  return readRecord<Delivery>(bytes, ({ identifier, status, attempts, failures }) =>
-    typeof identifier === 'string' && DELIVERY_STATUSES.some((known) => known === status)
-    && Array.isArray(attempts) && typeof failures === 'number');
+  const stored = readRecord<Partial<Delivery> & Head>(bytes, ({ identifier, status, createdAt }) =>
+    typeof identifier === 'string' && typeof createdAt === 'string'
+    && DELIVERY_STATUSES.some((known) => known === status));
+  const { identifier, createdAt, status } = stored;
+  return {
+    hook: null, event: null, updatedAt: createdAt, message: identifier, failures: 0, attempts: [],
+    nextAttemptAt: status === 'pending' ? createdAt : null, ...stored,
+  };
 }
 
-/** One line, members in a fixed order. */
+type Head = Pick<Delivery, 'identifier' | 'createdAt' | 'status'>;
+
+/**
+ * One line, members in a fixed order. What follows from the others is left out: a hundred thousand
+ * waiting deliveries are to fit in memory.
+ */
 export function encodeDelivery(delivery: Delivery): string {
-  const {
-    identifier, createdAt, updatedAt, status, hook, event, message, nextAttemptAt, failures,
-    proxyFailures, body, attempts,
-  } = delivery;
+  const { identifier, createdAt, status, hook, event, proxyFailures, body } = delivery;
+  const { updatedAt, message, nextAttemptAt, failures, attempts } = delivery;
+  const isDefaultTime = nextAttemptAt === (status === 'pending' ? createdAt : null);
   return JSON.stringify({
-    identifier, createdAt, updatedAt, status, hook, event, message, nextAttemptAt, failures,
-    proxyFailures, attempts, body,
+    identifier,
+    createdAt,
+    updatedAt: updatedAt === createdAt ? undefined : updatedAt,
+    status,
+    hook: hook ?? undefined,
+    event: event ?? undefined,
+    message: message === identifier ? undefined : message,
+    nextAttemptAt: isDefaultTime ? undefined : nextAttemptAt,
+    failures: failures === 0 ? undefined : failures,
+    proxyFailures,
+    attempts: attempts.length === 0 ? undefined : attempts,
+    body,
   });
 }
 
@@ -153,7 +165,7 @@ const STATUS_MARK = Buffer.from('"status":"');
 /** The status of a stored delivery, without parsing it. */
 export function statusOf(bytes: Buffer): DeliveryStatus {
   const start = bytes.indexOf(STATUS_MARK) + STATUS_MARK.length;
-  const text = bytes.latin1Slice(start, bytes.indexOf(0x22, start));
+  const text = bytes.toString('latin1', start, bytes.indexOf(0x22, start));
   const status = DELIVERY_STATUSES.find((known) => known === text);
   if (status === undefined) throw new TypeError('a stored delivery has no status');
   return status;

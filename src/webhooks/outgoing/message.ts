@@ -3,8 +3,8 @@
  *
  * An event: `{"identifier", "createdAt", "name", "depth", "deliveries", "payload"}`; the payload is
  * the last member, so that its bytes are a slice of the record.
- * A queued forward: `{"identifier", "createdAt", "forward": {"url", "method", "headers"}, "depth",
- * "deliveries", "text"}`; the text is the received body, byte for byte in UTF-8, or null.
+ * A queued forward: `{"identifier", "createdAt", "depth", "deliveries", "forward": {"url",
+ * "method", "headers"}, "text"}`; the text is the received body, byte for byte in UTF-8, or null.
  */
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec } from '../../store/port.ts';
@@ -37,7 +37,7 @@ export function encodeForward(
   identifier: string, createdAt: string, delivery: string, { body, ...forward }: QueuedForward,
 ): string {
   return JSON.stringify({
-    identifier, createdAt, forward, depth: 0, deliveries: [delivery], text: body,
+    identifier, createdAt, depth: 0, deliveries: [delivery], forward, text: body,
   });
 }
 

@@ -1,0 +1,89 @@
+/**
+ * Events: what happened, and the deliveries that it fires. They are staged in the transaction of
+ * whatever caused them, so that the cause and its deliveries are one line on disk, or none.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Store, Transaction } from '../../store/port.ts';
+import type { QueuedForward } from '../actions/http-forward.ts';
+import { checkChain } from '../chain.ts';
+import { newDelivery } from './delivery.ts';
+import { acceptDeliveries } from './ledger.ts';
+import { encodeEvent, encodeForward } from './message.ts';
+import type { OutgoingIndex } from './outgoing-index.ts';
+import { isEventName, outgoingCollection } from './outgoing-webhook.ts';
+
+export interface Events {
+  /**
+   * Stages the deliveries of an event; their identifiers. Throws `invalid` for a bad name or too
+   * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON on one line.
+   */
+  emit(
+    transaction: Transaction, name: string, payloadJson: string, depth?: number,
+  ): readonly string[];
+  /** Whether an event of the name would fire anything, so that its payload need not be made. */
+  isHeard(name: string): boolean;
+  /** The same in a transaction of its own. */
+  emitNow(name: string, payload: unknown, depth?: number): Promise<string[]>;
+  /** Accepts one request to be made durably; the delivery's identifier. */
+  queueForward(forward: QueuedForward): Promise<string>;
+}
+
+export function createEvents(parts: {
+  readonly store: Store;
+  readonly hooks: OutgoingIndex;
+  readonly makeId: () => string;
+  readonly clock: Clock;
+  readonly pendingMax: number;
+}): Events {
+  const { store, hooks, makeId, clock, pendingMax } = parts;
+  const emit: Events['emit'] = (transaction, name, payloadJson, depth = 1) => {
+    if (!isEventName(name)) {
+      throw new AppError('invalid', 'an event name is printable, without white space and "*"');
+    }
+    checkChain(depth);
+    // The index knows what is committed; a hook may have gone in a transaction staged before.
+    const heard = hooks.matching(name).filter((hook) =>
+      transaction.find(outgoingCollection.name, hook) !== undefined);
+    if (heard.length === 0) return [];
+    const identifiers = heard.map(() => makeId());
+    const message = identifiers[0] ?? makeId();
+    const at = new Date(clock.now()).toISOString();
+    const deliveries = heard.map((hook, index) =>
+      newDelivery({ identifier: identifiers[index] ?? makeId(), hook, event: name, message }, at));
+    const event = { identifier: message, depth, deliveries: identifiers };
+    const json = encodeEvent(event, at, name, payloadJson);
+    acceptDeliveries(transaction, deliveries, { identifier: message, json }, pendingMax);
+    return identifiers;
+  };
+  return {
+    emit,
+    isHeard: (name) => hooks.matching(name).length > 0,
+    async emitNow(name, payload, depth) {
+      const payloadJson = encodePayload(payload);
+      const identifiers = await store.transact((transaction) =>
+        emit(transaction, name, payloadJson, depth));
+      return [...identifiers];
+    },
+    async queueForward(forward) {
+      const identifier = makeId();
+      const at = new Date(clock.now()).toISOString();
+      const origin = { identifier, hook: null, event: null, message: identifier };
+      const delivery = newDelivery(origin, at);
+      const json = encodeForward(identifier, at, identifier, forward);
+      await store.transact((transaction) =>
+        acceptDeliveries(transaction, [delivery], { identifier, json }, pendingMax));
+      return identifier;
+    },
+  };
+}
+
+function encodePayload(payload: unknown): string {
+  try {
+    const json: string | undefined = JSON.stringify(payload);
+    if (json !== undefined) return json;
+  } catch (thrown) {
+    throw new AppError('invalid', 'the payload of an event must be JSON', {}, thrown);
+  }
+  throw new AppError('invalid', 'the payload of an event must be JSON');
+}

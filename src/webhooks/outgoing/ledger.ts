@@ -1,0 +1,144 @@
+/**
+ * Every change of deliveries goes through here, inside a transaction of the caller's, together with
+ * the totals: accepted = pending + delivered + failed + cancelled + agedOut, always. A message goes
+ * with the last delivery that could still need it.
+ */
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import {
+  deliveryCollection, encodeDelivery, readDelivery, statusOf, type Delivery, type DeliveryStatus,
+} from './delivery.ts';
+import { deliveriesOf, eventCollection } from './message.ts';
+
+export const totalsCollection: CollectionSpec = { name: 'delivery-totals', key: 'identifier' };
+
+export type Totals = Readonly<Record<DeliveryStatus | 'accepted' | 'agedOut', number>>;
+
+const TOTALS_ID = 'totals';
+const NO_TOTALS: Totals = {
+  accepted: 0, pending: 0, delivered: 0, failed: 0, cancelled: 0, agedOut: 0,
+};
+/** What a caller who found the queue full is told to wait. */
+const FULL_RETRY_S = 10;
+
+/**
+ * Stages new pending deliveries and their message. Throws `unavailable` when the queue has no room
+ * for them.
+ */
+export function acceptDeliveries(
+  transaction: Transaction, deliveries: readonly Delivery[],
+  message: { readonly identifier: string; readonly json: string }, pendingMax: number,
+): void {
+  const totals = readTotals(transaction);
+  const count = deliveries.length;
+  if (totals.pending + count > pendingMax) {
+    throw new AppError('unavailable', 'the queue of deliveries is full', {
+      retryAfterS: FULL_RETRY_S,
+    });
+  }
+  // The message first: whoever sees a delivery applied finds its message there.
+  transaction.put(eventCollection.name, message.identifier, message.json);
+  for (const delivery of deliveries) put(transaction, delivery);
+  writeTotals(transaction, {
+    ...totals, accepted: totals.accepted + count, pending: totals.pending + count,
+  });
+}
+
+/** Stages a delivery as `change` makes it; undefined when it is gone or `change` gives null. */
+export function changeDelivery(
+  transaction: Transaction, identifier: string, change: (delivery: Delivery) => Delivery | null,
+): Delivery | undefined {
+  const tally = new Tally(transaction);
+  const changed = tally.change(identifier, change);
+  tally.close();
+  return changed;
+}
+
+/** Changes many deliveries with one write of the totals. */
+export class Tally {
+  readonly #transaction: Transaction;
+  readonly #totals: Record<keyof Totals, number>;
+  readonly #finishedMessages = new Set<string>();
+  #hasChanged = false;
+
+  constructor(transaction: Transaction) {
+    this.#transaction = transaction;
+    this.#totals = { ...readTotals(transaction) };
+  }
+
+  change(
+    identifier: string, change: (delivery: Delivery) => Delivery | null,
+  ): Delivery | undefined {
+    const bytes = this.#transaction.find(deliveryCollection.name, identifier);
+    if (bytes === undefined) return undefined;
+    const before = readDelivery(bytes);
+    const after = change(before);
+    if (after === null) return undefined;
+    put(this.#transaction, after);
+    if (after.status !== before.status) {
+      this.#move(before.status, after.status);
+      if (!isMessageNeeded(after.status)) this.#finishedMessages.add(after.message);
+    }
+    return after;
+  }
+
+  /** Removes a finished delivery that is too old to keep. */
+  ageOut(identifier: string, isStillOld: (delivery: Delivery) => boolean): void {
+    const bytes = this.#transaction.find(deliveryCollection.name, identifier);
+    if (bytes === undefined) return;
+    const delivery = readDelivery(bytes);
+    if (delivery.status === 'pending' || !isStillOld(delivery)) return;
+    this.#transaction.delete(deliveryCollection.name, identifier);
+    this.#move(delivery.status, 'agedOut');
+    this.#finishedMessages.add(delivery.message);
+  }
+
+  close(): void {
+    for (const message of this.#finishedMessages) dropMessage(this.#transaction, message);
+    if (this.#hasChanged) writeTotals(this.#transaction, this.#totals);
+  }
+
+  #move(from: keyof Totals, to: keyof Totals): void {
+    this.#totals[from] -= 1;
+    this.#totals[to] += 1;
+    this.#hasChanged = true;
+  }
+}
+
+export function readTotals(source: Pick<Transaction, 'find'>): Totals {
+  return decodeTotals(source.find(totalsCollection.name, TOTALS_ID));
+}
+
+export function decodeTotals(bytes: Buffer | undefined): Totals {
+  const record: unknown = bytes === undefined ? null : JSON.parse(bytes.toString('utf8'));
+  if (!isJsonObject(record)) return NO_TOTALS;
+  const entries = Object.keys(NO_TOTALS).map((name) => [name, Number(record[name] ?? 0)]);
+  return { ...NO_TOTALS, ...Object.fromEntries(entries) as Partial<Totals> };
+}
+
+export const totalsRecord = { collection: totalsCollection.name, identifier: TOTALS_ID } as const;
+
+function writeTotals(transaction: Transaction, totals: Totals): void {
+  const json = JSON.stringify({ identifier: TOTALS_ID, ...totals });
+  transaction.put(totalsCollection.name, TOTALS_ID, json);
+}
+
+function put(transaction: Transaction, delivery: Delivery): void {
+  transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
+}
+
+function isMessageNeeded(status: DeliveryStatus): boolean {
+  return status === 'pending' || status === 'failed';
+}
+
+// From the end: deliveries of an event finish about in order, so the last is the likeliest left.
+function dropMessage(transaction: Transaction, identifier: string): void {
+  const bytes = transaction.find(eventCollection.name, identifier);
+  if (bytes === undefined) return;
+  const isNeeded = deliveriesOf(bytes).findLast((delivery) => {
+    const found = transaction.find(deliveryCollection.name, delivery);
+    return found !== undefined && isMessageNeeded(statusOf(found));
+  });
+  if (isNeeded === undefined) transaction.delete(eventCollection.name, identifier);
+}

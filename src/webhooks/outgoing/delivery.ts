@@ -38,6 +38,8 @@ export type Delivery = {
   readonly nextAttemptAt: string | null;
   readonly failures: number;
   readonly proxyFailures?: number;
+  /** The payload itself went out before, so it is what every retry sends. */
+  readonly isPayload?: boolean;
   readonly body?: string;
   readonly attempts: readonly Attempt[];
 };
@@ -110,6 +112,11 @@ export function finished(
   return { ...rest, ...kept, status, nextAttemptAt: null };
 }
 
+/** null: it is not pending any more. */
+export function cancelled(before: Delivery, nowMs: number): Delivery | null {
+  return before.status === 'pending' ? finished(stamped(before, nowMs), 'cancelled') : null;
+}
+
 /** `updatedAt` rises, whatever the clock does. */
 export function stamped(delivery: Delivery, nowMs: number): Delivery {
   const atMs = Math.max(nowMs, Date.parse(delivery.updatedAt) + 1);
@@ -155,6 +162,7 @@ export function encodeDelivery(delivery: Delivery): string {
     nextAttemptAt: isDefaultTime ? undefined : nextAttemptAt,
     failures: failures === 0 ? undefined : failures,
     proxyFailures,
+    isPayload: delivery.isPayload,
     attempts: attempts.length === 0 ? undefined : attempts,
     body,
   });

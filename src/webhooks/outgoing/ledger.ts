@@ -30,18 +30,22 @@ export function acceptDeliveries(
   transaction: Transaction, deliveries: readonly Delivery[],
   message: { readonly identifier: string; readonly json: string }, pendingMax: number,
 ): void {
-  const totals = readTotals(transaction);
   const count = deliveries.length;
-  if (totals.pending + count > pendingMax) {
-    throw new AppError('unavailable', 'the queue of deliveries is full', {
-      retryAfterS: FULL_RETRY_S,
-    });
-  }
+  const totals = checkRoom(transaction, count, pendingMax);
   // The message first: whoever sees a delivery applied finds its message there.
   transaction.put(eventCollection.name, message.identifier, message.json);
   for (const delivery of deliveries) put(transaction, delivery);
   writeTotals(transaction, {
     ...totals, accepted: totals.accepted + count, pending: totals.pending + count,
+  });
+}
+
+/** The totals; throws `unavailable` when so many more may not wait. */
+export function checkRoom(transaction: Transaction, count: number, pendingMax: number): Totals {
+  const totals = readTotals(transaction);
+  if (totals.pending + count <= pendingMax) return totals;
+  throw new AppError('unavailable', 'the queue of deliveries is full', {
+    retryAfterS: FULL_RETRY_S,
   });
 }
 

@@ -1,0 +1,227 @@
+/** What people do with deliveries: look, try again, cancel, and check that the books balance. */
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Store, Transaction } from '../../store/port.ts';
+import {
+  cancelled, deliveryCollection, readDelivery, retried, statusOf,
+  type Delivery, type DeliveryStatus,
+} from './delivery.ts';
+import {
+  checkRoom, decodeTotals, Tally, totalsRecord, type Totals,
+} from './ledger.ts';
+import { deliveriesOf, eventCollection } from './message.ts';
+import { outgoingCollection } from './outgoing-webhook.ts';
+import { CHUNK } from './recorder.ts';
+
+export type DeliveryFilter = {
+  readonly status: DeliveryStatus | null;
+  readonly hook: string | null;
+};
+
+export type Reconciliation = Totals & {
+  readonly isReconciled: boolean;
+  /** What does not add up, one sentence each; the first hundred. */
+  readonly problems: readonly string[];
+};
+
+export interface DeliveryDesk {
+  /** Up to `limit` deliveries after key `after`, in order of creation. */
+  list(filter: DeliveryFilter, after: string | null, limit: number): Promise<Delivery[]>;
+  find(identifier: string): Delivery | undefined;
+  /** Due now. Throws `not_found`, `conflict` when it was delivered or cancelled, `unavailable`. */
+  retry(identifier: string): Promise<Delivery>;
+  /** Every failed one; how many. */
+  retryFailed(): Promise<number>;
+  /** Throws `not_found`, `conflict` when it is delivered or failed. */
+  cancel(identifier: string): Promise<Delivery>;
+  reconcile(): Promise<Reconciliation>;
+  totals(): Totals;
+}
+
+/** Records looked at in one turn of the event loop. */
+const SCAN = 2000;
+const PROBLEMS_MAX = 100;
+
+export function createDeliveryDesk(parts: {
+  readonly store: Store; readonly clock: Clock; readonly pendingMax: number;
+}): DeliveryDesk {
+  const { store, clock, pendingMax } = parts;
+  const records = store.collection(deliveryCollection.name);
+  const find = (identifier: string): Delivery | undefined => {
+    const bytes = records.find(identifier)?.bytes;
+    return bytes === undefined ? undefined : readDelivery(bytes);
+  };
+  const change = (
+    identifier: string, apply: (transaction: Transaction, before: Delivery) => Delivery | null,
+  ): Promise<Delivery> => store.transact((transaction) => {
+    const bytes = transaction.find(deliveryCollection.name, identifier);
+    if (bytes === undefined) throw notFound(identifier);
+    const before = readDelivery(bytes);
+    const tally = new Tally(transaction);
+    const after = tally.change(identifier, () => apply(transaction, before));
+    tally.close();
+    return after ?? before;
+  });
+  const totals = (): Totals =>
+    decodeTotals(store.collection(totalsRecord.collection).find(totalsRecord.identifier)?.bytes);
+  return {
+    find,
+    totals,
+    list: (filter, after, limit) => listDeliveries(store, filter, after, limit),
+    async retry(identifier) {
+      const nowMs = clock.now();
+      return change(identifier, (transaction, before) =>
+        tryAgain(transaction, before, nowMs, pendingMax));
+    },
+    async retryFailed() {
+      let count = 0;
+      let after: string | null = null;
+      for (;;) {
+        const failed: Delivery[] =
+          await listDeliveries(store, { status: 'failed', hook: null }, after, CHUNK);
+        after = failed.at(-1)?.identifier ?? null;
+        if (after === null) return count;
+        count += await retryAll(store, failed, clock.now(), pendingMax);
+      }
+    },
+    async cancel(identifier) {
+      const nowMs = clock.now();
+      return change(identifier, (_, before) => {
+        if (before.status === 'pending') return cancelled(before, nowMs);
+        if (before.status === 'cancelled') return null;
+        throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
+      });
+    },
+    reconcile: () => reconcile(store, totals),
+  };
+}
+
+function tryAgain(
+  transaction: Transaction, before: Delivery, nowMs: number, pendingMax: number,
+): Delivery {
+  const { status, hook, identifier } = before;
+  if (status === 'delivered' || status === 'cancelled') {
+    throw new AppError('conflict', `delivery ${identifier} is ${status}; only failed and pending `
+      + 'ones can be tried again');
+  }
+  if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
+    throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
+  }
+  if (status === 'failed') checkRoom(transaction, 1, pendingMax);
+  return retried(before, nowMs);
+}
+
+function retryAll(
+  store: Store, failed: readonly Delivery[], nowMs: number, pendingMax: number,
+): Promise<number> {
+  return store.transact((transaction) => {
+    checkRoom(transaction, failed.length, pendingMax);
+    const tally = new Tally(transaction);
+    let count = 0;
+    for (const { identifier, hook } of failed) {
+      const isGone = hook !== null
+        && transaction.find(outgoingCollection.name, hook) === undefined;
+      if (isGone) continue;
+      const after = tally.change(identifier, (before) =>
+        before.status === 'failed' ? retried(before, nowMs) : null);
+      if (after !== undefined) count += 1;
+    }
+    tally.close();
+    return count;
+  });
+}
+
+async function listDeliveries(
+  store: Store, { status, hook }: DeliveryFilter, after: string | null, limit: number,
+): Promise<Delivery[]> {
+  const collection = store.collection(deliveryCollection.name);
+  const walk = collection.walk({ after });
+  const hookMark = `"hook":"${hook}"`;
+  const found: Delivery[] = [];
+  let scanned = 0;
+  for (let slot = walk.next(); slot !== -1 && found.length < limit; slot = walk.next()) {
+    const bytes = collection.bytesAt(slot);
+    scanned += 1;
+    if (scanned % SCAN === 0) await nextTurn();
+    if (bytes === undefined || (status !== null && statusOf(bytes) !== status)) continue;
+    if (hook !== null && !bytes.includes(hookMark)) continue;
+    const delivery = readDelivery(bytes);
+    if (hook === null || delivery.hook === hook) found.push(delivery);
+  }
+  return found;
+}
+
+/**
+ * Counts what is stored beside the totals that every change keeps. Changes during the count are
+ * counted as they are applied, so the comparison is of one moment.
+ */
+async function reconcile(store: Store, totals: () => Totals): Promise<Reconciliation> {
+  const records = store.collection(deliveryCollection.name);
+  const messages = store.collection(eventCollection.name);
+  const counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
+  const problems: string[] = [];
+  let seen = '';
+  const unlisten = records.onChange(({ id, before, after }) => {
+    if (id > seen) return;
+    if (before !== null) counts[statusOf(before)] -= 1;
+    if (after !== null) counts[statusOf(after)] += 1;
+  });
+  try {
+    const walk = records.walk();
+    let scanned = 0;
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const bytes = records.bytesAt(slot);
+      if (bytes === undefined) continue;
+      seen = records.idAt(slot) ?? seen;
+      const status = statusOf(bytes);
+      counts[status] += 1;
+      if (status === 'pending' && messages.find(readDelivery(bytes).message) === undefined) {
+        problems.push(`pending delivery ${seen} has lost its payload`);
+      }
+      scanned += 1;
+      if (scanned % SCAN === 0) await nextTurn();
+    }
+    await findOrphans(store, problems);
+    return compare(totals(), counts, problems);
+  } finally {
+    unlisten();
+  }
+}
+
+async function findOrphans(store: Store, problems: string[]): Promise<void> {
+  const messages = store.collection(eventCollection.name);
+  const records = store.collection(deliveryCollection.name);
+  const walk = messages.walk();
+  let scanned = 0;
+  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+    const bytes = messages.bytesAt(slot);
+    const isNeeded = bytes === undefined
+      || deliveriesOf(bytes).some((id) => records.find(id) !== undefined);
+    if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
+    scanned += 1;
+    if (scanned % SCAN === 0) await nextTurn();
+  }
+}
+
+function compare(
+  totals: Totals, counts: Readonly<Record<DeliveryStatus, number>>, problems: string[],
+): Reconciliation {
+  for (const status of ['pending', 'delivered', 'failed', 'cancelled'] as const) {
+    if (totals[status] === counts[status]) continue;
+    problems.push(`${totals[status]} deliveries should be ${status}, and ${counts[status]} are`);
+  }
+  const { accepted, pending, delivered, failed, cancelled: dropped, agedOut } = totals;
+  const sum = pending + delivered + failed + dropped + agedOut;
+  if (accepted !== sum) problems.push(`${accepted} were accepted, and ${sum} are accounted for`);
+  return {
+    ...totals, isReconciled: problems.length === 0, problems: problems.slice(0, PROBLEMS_MAX),
+  };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+function notFound(identifier: string): AppError {
+  return new AppError('not_found', `there is no delivery ${JSON.stringify(identifier)}`);
+}

@@ -1,0 +1,297 @@
+/**
+ * The queue of deliveries. It is derived from the stored deliveries and nothing else: what is
+ * pending there is waiting, ready or under way here, and a restart builds the same again.
+ *
+ * What must never happen: an attempt of a delivery while another of the same is under way; an
+ * accepted delivery that nothing waits for; a result that is written in two steps.
+ */
+import { setMaxListeners } from 'node:events';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { timeOfUuidV7 } from '../../base/uuid.ts';
+import { follow, type Applied } from '../follow.ts';
+import {
+  cancelled, deliveryCollection, readDelivery, statusOf, type Delivery, type Outcome,
+} from './delivery.ts';
+import { DueTimes } from './due-times.ts';
+import { Lanes, type Entry, type Lane, type Ticket } from './lanes.ts';
+import { CHUNK, inTally, recordOutcome, type RecorderParts } from './recorder.ts';
+import type { Sender } from './sender.ts';
+import {
+  failureOf, forwardHost, prepareShipment, type Prepared, type ShippingParts,
+} from './shipping.ts';
+
+export type QueueParts = ShippingParts & {
+  readonly sender: Pick<Sender, 'attempt'>;
+  readonly log: Logger;
+  /** Seconds between attempts. */
+  readonly schedule: readonly number[];
+  readonly inFlightMax: number;
+  readonly inFlightPerHookMax: number;
+  readonly random: () => number;
+};
+
+export type QueueStatistics = {
+  readonly pending: number;
+  readonly inFlight: number;
+  readonly oldestPendingMs: number;
+  /** Attempts so far, by what came of them. */
+  readonly attempts: Readonly<Record<Outcome['kind'], number>>;
+  readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
+};
+
+/** A target that takes longer holds slots that others could use: it counts as not well. */
+const SLOW_MS = 1000;
+/** Results that wait to be written, beyond which no attempt begins. */
+const UNRECORDED_MAX = 1024;
+/** An attempt that broke on a bug of ours is not tried again at once. */
+const BUG_DELAY_MS = 60_000;
+
+export class DeliveryQueue {
+  readonly #parts: QueueParts;
+  readonly #recorder: RecorderParts;
+  readonly #entries = new Map<string, Entry>();
+  readonly #lanes: Lanes;
+  readonly #due: DueTimes;
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #abort = new AbortController();
+  readonly #unfollow: () => void;
+  readonly #counts = { delivered: 0, failed: 0, gone: 0, proxy: 0 };
+  #isStarted = false;
+  #isClosed = false;
+  #isPumpAsked = false;
+
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
+    this.#recorder = {
+      ...parts, pendingOf: (hook) => this.pendingOf(hook), isClosed: () => this.#isClosed,
+    };
+    this.#lanes = new Lanes({
+      inFlightMax: parts.inFlightMax, inFlightPerLaneMax: parts.inFlightPerHookMax,
+    });
+    this.#due = new DueTimes(parts.clock, (entry) => this.#makeReady(entry));
+    // Every attempt under way listens.
+    setMaxListeners(0, this.#abort.signal);
+    const deliveries = parts.store.collection(deliveryCollection.name);
+    this.#unfollow = follow(deliveries, (applied) => this.#apply(applied));
+    parts.hooks.onChange((hook) => this.#onHookChange(hook));
+  }
+
+  /** From here on attempts are made. */
+  start(): void {
+    this.#isStarted = true;
+    this.#due.start();
+    this.#askPump();
+    for (const hook of this.#orphanedHooks()) this.#background(this.cancelOf(hook));
+  }
+
+  /** Lets what is under way end, for `graceMs`; what is cut off then counts as not made. */
+  async close(graceMs: number): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#due.close();
+    this.#unfollow();
+    const timer = this.#parts.clock.startTimer(graceMs, () => this.#abort.abort());
+    while (this.#attempts.size > 0) await Promise.all(this.#attempts);
+    timer.cancel();
+  }
+
+  /** A hook's pending deliveries as committed, oldest first. */
+  pendingOf(hook: string): readonly string[] {
+    const lane = this.#lanes.find(laneKey(hook));
+    if (lane === undefined) return [];
+    const ids: string[] = [];
+    for (const entry of this.#entries.values()) if (entry.lane === lane) ids.push(entry.id);
+    return ids.sort();
+  }
+
+  /** Cancels what is pending for a hook that is gone, a chunk a transaction. */
+  async cancelOf(hook: string): Promise<void> {
+    for (;;) {
+      const ids = this.pendingOf(hook).slice(0, CHUNK);
+      if (ids.length === 0 || this.#parts.hooks.find(hook) !== undefined) return;
+      const nowMs = this.#parts.clock.now();
+      await inTally(this.#parts.store, (tally) => {
+        for (const id of ids) tally.change(id, (before) => cancelled(before, nowMs));
+      });
+    }
+  }
+
+  statistics(): QueueStatistics {
+    const [oldest] = this.#entries.keys();
+    const hosts = [...this.#lanes.hosts()].filter(({ inFlight }) => inFlight > 0);
+    return {
+      pending: this.#entries.size,
+      inFlight: this.#lanes.inFlight,
+      oldestPendingMs: oldest === undefined
+        ? 0 : Math.max(0, this.#parts.clock.now() - timeOfUuidV7(oldest)),
+      attempts: this.#counts,
+      inFlightByHost: hosts.map(({ name, inFlight }) => ({ host: name, inFlight })),
+    };
+  }
+
+  #apply({ id, after }: Applied): void {
+    const entry = this.#entries.get(id);
+    if (after === null || statusOf(after) !== 'pending') {
+      if (entry !== undefined) this.#remove(entry);
+      return;
+    }
+    const delivery = readDelivery(after);
+    if (entry === undefined) {
+      const lane = this.#laneOf(delivery);
+      const added = this.#lanes.add(id, lane, 0);
+      this.#entries.set(id, added);
+      this.#schedule(added, delivery);
+      if (this.#isStarted && !lane.isOpen) this.#cancelIfOrphaned(delivery.hook);
+    } else if (entry.state !== 'running') {
+      this.#schedule(entry, delivery);
+    }
+  }
+
+  #schedule(entry: Entry, { nextAttemptAt }: Delivery): void {
+    const dueAtMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt);
+    if (dueAtMs > this.#parts.clock.now()) this.#due.wait(entry, dueAtMs);
+    else if (entry.state !== 'ready') this.#makeReady(entry);
+  }
+
+  #makeReady(entry: Entry): void {
+    if (entry.state === 'waiting' && entry.dueAtMs > this.#parts.clock.now()) this.#due.forget();
+    this.#lanes.makeReady(entry);
+    this.#askPump();
+  }
+
+  #remove(entry: Entry): void {
+    if (entry.state === 'waiting') this.#due.forget();
+    this.#entries.delete(entry.id);
+    this.#lanes.remove(entry);
+    this.#askPump();
+  }
+
+  #laneOf(delivery: Delivery): Lane {
+    if (delivery.hook === null) {
+      const host = forwardHost(this.#parts.store, delivery.message);
+      return this.#lanes.open(`forward ${host}`, host, true);
+    }
+    const hook = this.#parts.hooks.find(delivery.hook);
+    return this.#lanes.open(laneKey(delivery.hook), hook?.host ?? '', hook?.enabled ?? false);
+  }
+
+  #onHookChange(identifier: string): void {
+    const lane = this.#lanes.find(laneKey(identifier));
+    if (lane === undefined || this.#isClosed) return;
+    const hook = this.#parts.hooks.find(identifier);
+    this.#lanes.update(lane, hook?.host ?? '', hook?.enabled ?? false);
+    if (hook === undefined && this.#isStarted) this.#background(this.cancelOf(identifier));
+    this.#askPump();
+  }
+
+  // A delivery may be staged for a hook while the hook's removal is, too.
+  #cancelIfOrphaned(hook: string | null): void {
+    if (hook !== null && this.#parts.hooks.find(hook) === undefined) {
+      this.#background(this.cancelOf(hook));
+    }
+  }
+
+  #orphanedHooks(): ReadonlySet<string> {
+    const hooks = [...this.#entries.values()].filter(({ lane }) => !lane.isOpen)
+      .map(({ lane }) => hookOfLane(lane.key));
+    return new Set(hooks.filter((hook) => this.#parts.hooks.find(hook) === undefined));
+  }
+
+  // Once a turn, however many deliveries a commit brings.
+  #askPump(): void {
+    if (this.#isPumpAsked || !this.#isStarted || this.#isClosed) return;
+    this.#isPumpAsked = true;
+    queueMicrotask(() => {
+      this.#isPumpAsked = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (!this.#isClosed && this.#attempts.size < UNRECORDED_MAX) {
+      const ticket = this.#lanes.next();
+      if (ticket === null) return;
+      this.#background(this.#attempt(ticket));
+    }
+  }
+
+  #background(work: Promise<void>): void {
+    const owned = work.catch((thrown: unknown) => {
+      this.#parts.log.error('the delivery queue failed unexpectedly', { error: thrown });
+    }).finally(() => {
+      this.#attempts.delete(owned);
+      this.#askPump();
+    });
+    this.#attempts.add(owned);
+  }
+
+  async #attempt(ticket: Ticket): Promise<void> {
+    const { entry } = ticket;
+    let outcome: Outcome | null = null;
+    let isPayload = false;
+    try {
+      const prepared = await prepareShipment(this.#parts, entry.id);
+      isPayload = prepared !== null && 'shipment' in prepared && prepared.isPayload === true;
+      outcome = await this.#send(prepared);
+    } catch (thrown) {
+      // Nothing went out: the body could not be stored, or there is a bug.
+      const delayMs = thrown instanceof AppError ? BUG_DELAY_MS / 10 : BUG_DELAY_MS;
+      this.#parts.log.error('a delivery could not be prepared', {
+        delivery: entry.id, error: thrown,
+      });
+      this.#lanes.release(ticket, null);
+      if (entry.state === 'running') this.#due.wait(entry, this.#parts.clock.now() + delayMs);
+      return;
+    }
+    this.#lanes.release(ticket, outcome === null ? null : isWell(outcome));
+    this.#askPump();
+    if (outcome !== null) await this.#record(entry, outcome, isPayload);
+    this.#settle(entry);
+  }
+
+  async #send(prepared: Prepared | null): Promise<Outcome | null> {
+    if (prepared === null || this.#abort.signal.aborted) return null;
+    if ('failure' in prepared) return prepared.failure;
+    try {
+      return await this.#parts.sender.attempt(prepared.shipment, this.#abort.signal);
+    } catch (thrown) {
+      this.#parts.log.error('an attempt failed unexpectedly', { error: thrown });
+      return failureOf(this.#parts.clock, 'internal error');
+    }
+  }
+
+  async #record(entry: Entry, outcome: Outcome, isPayload: boolean): Promise<void> {
+    this.#counts[outcome.kind] += 1;
+    const recorded = await recordOutcome(this.#recorder, entry.id, outcome, isPayload);
+    const { statusCode, error, durationMs } = outcome.attempt;
+    const level = outcome.kind === 'delivered' ? 'info' : 'warning';
+    this.#parts.log[level]('a delivery was attempted', {
+      delivery: entry.id, hook: recorded?.hook ?? null, event: recorded?.event ?? null,
+      statusCode, error, durationMs, status: recorded?.status ?? null,
+      attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
+    });
+  }
+
+  /** The attempt is over and written: the entry goes on as its record says. */
+  #settle(entry: Entry): void {
+    if (entry.state !== 'running' || this.#isClosed) return;
+    const bytes = this.#parts.store.collection(deliveryCollection.name).find(entry.id)?.bytes;
+    if (bytes === undefined || statusOf(bytes) !== 'pending') this.#remove(entry);
+    else this.#schedule(entry, readDelivery(bytes));
+  }
+}
+
+function laneKey(hook: string): string {
+  return `hook ${hook}`;
+}
+
+function hookOfLane(key: string): string {
+  return key.slice(laneKey('').length);
+}
+
+/** null: it says nothing about the target's host. */
+function isWell({ kind, attempt }: Outcome): boolean | null {
+  if (kind === 'proxy') return null;
+  return attempt.statusCode !== null && attempt.durationMs < SLOW_MS;
+}

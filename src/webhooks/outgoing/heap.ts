@@ -1,0 +1,61 @@
+/** A binary heap: the least item first, by the order it is given. */
+export class Heap<T> {
+  readonly #isLess: (left: T, right: T) => boolean;
+  #items: T[] = [];
+
+  constructor(isLess: (left: T, right: T) => boolean) {
+    this.#isLess = isLess;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  peek(): T | undefined {
+    return this.#items[0];
+  }
+
+  push(item: T): void {
+    const items = this.#items;
+    let index = items.length;
+    items.push(item);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const above = items[parent];
+      if (above === undefined || !this.#isLess(item, above)) break;
+      items[index] = above;
+      index = parent;
+    }
+    items[index] = item;
+  }
+
+  pop(): T | undefined {
+    const items = this.#items;
+    const least = items[0];
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return least;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      let below = items[child];
+      if (below === undefined) break;
+      const right = items[child + 1];
+      if (right !== undefined && this.#isLess(right, below)) {
+        child += 1;
+        below = right;
+      }
+      if (!this.#isLess(below, last)) break;
+      items[index] = below;
+      index = child;
+    }
+    items[index] = last;
+    return least;
+  }
+
+  /** Drops every item that `isKept` refuses. */
+  prune(isKept: (item: T) => boolean): void {
+    const kept = this.#items.filter(isKept);
+    this.#items = [];
+    for (const item of kept) this.push(item);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Writes what came of an attempt: the result and the time of the next one are one record, so a
+ * crash loses neither. While the store takes no writes the result is held and written later: what
+ * has arrived must not be sent again.
+ */
+import { sleep, type Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { decodeRecord, encodeRecord, nextStamps } from '../../store/repository.ts';
+import type { Store, Transaction } from '../../store/port.ts';
+import {
+  afterAttempt, finished, stamped, type Delivery, type Outcome,
+} from './delivery.ts';
+import { changeDelivery, Tally } from './ledger.ts';
+import { outgoingCollection } from './outgoing-webhook.ts';
+
+export type RecorderParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly schedule: readonly number[];
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Identifiers of a hook's pending deliveries, as committed. */
+  readonly pendingOf: (hook: string) => readonly string[];
+  /** True once nothing more is to be waited for. */
+  readonly isClosed: () => boolean;
+};
+
+/** Deliveries changed in one transaction: it is a few milliseconds of work. */
+export const CHUNK = 250;
+
+const RETRY_MS = 1000;
+
+/** Resolves with the delivery as recorded; undefined when it is gone, or we are closed first. */
+export async function recordOutcome(
+  parts: RecorderParts, identifier: string, outcome: Outcome, isPayload: boolean,
+): Promise<Delivery | undefined> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await record(parts, identifier, outcome, isPayload);
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      if (isFirst) {
+        parts.log.error('the result of an attempt waits to be written', {
+          delivery: identifier, error: thrown,
+        });
+      }
+    }
+    if (parts.isClosed()) return undefined;
+    await sleep(parts.clock, RETRY_MS);
+  }
+}
+
+async function record(
+  parts: RecorderParts, identifier: string, outcome: Outcome, isPayload: boolean,
+): Promise<Delivery | undefined> {
+  const { store, clock, schedule } = parts;
+  const nowMs = clock.now();
+  const random = parts.random();
+  const change = (before: Delivery): Delivery => {
+    const after = before.status === 'pending'
+      ? afterAttempt(before, outcome, schedule, nowMs, random)
+      : afterLateAttempt(before, outcome, nowMs);
+    return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
+  };
+  if (outcome.kind === 'gone') {
+    return retire(parts, identifier, nowMs, change);
+  }
+  return store.transact((transaction) => changeDelivery(transaction, identifier, change));
+}
+
+/** It was cancelled, or failed with its hook, while the attempt was under way. */
+function afterLateAttempt(before: Delivery, outcome: Outcome, nowMs: number): Delivery {
+  const counted = {
+    ...stamped(before, nowMs), attempts: [...before.attempts, outcome.attempt],
+  };
+  return outcome.kind === 'delivered' ? finished(counted, 'delivered') : counted;
+}
+
+/**
+ * The target is gone for good: its hook is disabled, and all that waits for it fails. The last step
+ * holds the delivery itself, so a crash before it only means that the target is asked once more.
+ */
+async function retire(
+  parts: RecorderParts, identifier: string, nowMs: number,
+  change: (before: Delivery) => Delivery,
+): Promise<Delivery | undefined> {
+  const bytes = parts.store.collection('deliveries').find(identifier)?.bytes;
+  const hook = bytes === undefined ? null : decodeRecord(bytes)['hook'];
+  const others = (): string[] => typeof hook !== 'string' ? []
+    : parts.pendingOf(hook).filter((other) => other !== identifier);
+  const fail = (tally: Tally, ids: readonly string[]): void => {
+    for (const id of ids) {
+      tally.change(id, (before) =>
+        before.status === 'pending' ? finished(stamped(before, nowMs), 'failed') : null);
+    }
+  };
+  for (let ids = others(); ids.length > CHUNK; ids = others()) {
+    await inTally(parts.store, (tally) => fail(tally, ids.slice(0, CHUNK)));
+  }
+  const rest = others();
+  return parts.store.transact((transaction) => {
+    const tally = new Tally(transaction);
+    const changed = tally.change(identifier, change);
+    fail(tally, rest);
+    tally.close();
+    if (typeof hook === 'string') disableHook(transaction, hook, nowMs);
+    return changed;
+  });
+}
+
+export function inTally<T>(store: Store, run: (tally: Tally) => T): Promise<T> {
+  return store.transact((transaction) => {
+    const tally = new Tally(transaction);
+    const result = run(tally);
+    tally.close();
+    return result;
+  });
+}
+
+function disableHook(transaction: Transaction, identifier: string, nowMs: number): void {
+  const bytes = transaction.find(outgoingCollection.name, identifier);
+  if (bytes === undefined) return;
+  const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
+  if (fields['enabled'] === false) return;
+  const stamps = nextStamps('identifier', identifier, bytes, nowMs);
+  const json = encodeRecord('identifier', identifier, stamps, { ...fields, enabled: false });
+  transaction.put(outgoingCollection.name, identifier, json);
+}

@@ -1,0 +1,152 @@
+/** The three resources as services: what is checked, kept, hidden and cancelled with a change. */
+import { isJsonObject } from '../base/fields.ts';
+import { nearest } from '../base/nearest.ts';
+import type { FieldError } from '../base/errors.ts';
+import type { JsonObject, ObjectSchema } from '../base/schema.ts';
+import type { Store, Transaction } from '../store/port.ts';
+import { createRepository, type RecordChange, type Repository } from '../store/repository.ts';
+import { configurationCollection, configurationSchema } from './actions/action-configuration.ts';
+import { readConfiguration } from './actions/configuration-index.ts';
+import type { ActionRegistry } from './actions/registry.ts';
+import { incomingCollection, incomingSchema } from './incoming/incoming-webhook.ts';
+import { readIncoming } from './incoming/hook-index.ts';
+import { mask, unmask } from './mask.ts';
+import { readOutgoing } from './outgoing/outgoing-index.ts';
+import { outgoingCollection, outgoingSchema } from './outgoing/outgoing-webhook.ts';
+import { checkActionType, checkUnused, moveReference } from './references.ts';
+
+export type Resources = {
+  readonly incoming: Repository;
+  readonly configurations: Repository;
+  readonly outgoing: Repository;
+  /** The configurations' table with the check of their options by the action. */
+  readonly configurationSchema: ObjectSchema & { readonly name: string };
+};
+
+export type ResourceParts = {
+  readonly store: Store;
+  readonly actions: ActionRegistry;
+  readonly now: () => number;
+  readonly makeId: () => string;
+  /** Stages what goes with an outgoing webhook that is removed. */
+  readonly onOutgoingRemoved: (transaction: Transaction, identifier: string) => void;
+  /** Called once the removal is on disk. */
+  readonly afterOutgoingRemoved: (identifier: string) => Promise<void>;
+};
+
+export function createResources(parts: ResourceParts): Resources {
+  const { store, now } = parts;
+  const schema = { ...configurationSchema, check: optionsCheck(parts.actions) };
+  const incoming = createRepository({ store, now, spec: incomingSpec(parts) });
+  const outgoing = createRepository({ store, now, spec: outgoingSpec(parts) });
+  const configurations = createRepository({
+    store, now, spec: configurationSpec(parts, schema),
+  });
+  return {
+    incoming,
+    configurations,
+    configurationSchema: { ...schema, name: 'WebhookActionConfiguration' },
+    outgoing: {
+      ...outgoing,
+      async remove(id, expect) {
+        await outgoing.remove(id, expect);
+        await parts.afterOutgoingRemoved(id);
+      },
+    },
+  };
+}
+
+type Spec = Parameters<typeof createRepository>[0]['spec'];
+
+function incomingSpec({ makeId }: ResourceParts): Spec {
+  return {
+    collection: incomingCollection.name,
+    key: 'identifier',
+    noun: 'incoming webhook',
+    schema: incomingSchema,
+    makeId,
+    reconcile: keepSecret,
+    present: hideSecret,
+    onChange: (transaction, { before, after }) => moveReference(transaction, 'incoming',
+      before === null ? undefined : readIncoming(before).actionConfiguration,
+      after === null ? undefined : readIncoming(after).actionConfiguration),
+  };
+}
+
+function outgoingSpec({ makeId, onOutgoingRemoved }: ResourceParts): Spec {
+  return {
+    collection: outgoingCollection.name,
+    key: 'identifier',
+    noun: 'outgoing webhook',
+    schema: outgoingSchema,
+    makeId,
+    reconcile: (body, current, cause) => unmask(keepSecret(body, current, cause), current),
+    present: (record) => mask(hideSecret(record)),
+    onChange(transaction, { id, before, after }) {
+      moveReference(transaction, 'outgoing',
+        before === null ? undefined : readOutgoing(before).actionConfiguration,
+        after === null ? undefined : readOutgoing(after).actionConfiguration);
+      if (after === null) onOutgoingRemoved(transaction, id);
+    },
+  };
+}
+
+function configurationSpec({ store, makeId }: ResourceParts, schema: ObjectSchema): Spec {
+  return {
+    collection: configurationCollection.name,
+    key: 'identifier',
+    noun: 'action configuration',
+    schema,
+    makeId,
+    isKeyGiven: true,
+    reconcile: (body, current) => unmask(body, current),
+    present: mask,
+    onChange(transaction: Transaction, { id, after }: RecordChange) {
+      if (after === null) checkUnused(transaction, id, usersOf(store, id));
+      else checkActionType(transaction, id, readConfiguration(after).actionType);
+    },
+  };
+}
+
+/** Write-only: absent in a replacement keeps what is stored; null, there or in a patch, removes. */
+function keepSecret(
+  body: JsonObject, current: JsonObject | null, cause: 'add' | 'replace' | 'patch',
+): JsonObject {
+  const isKept = cause === 'replace' && !Object.hasOwn(body, 'secret')
+    && current?.['secret'] !== undefined;
+  return isKept ? { ...body, secret: current['secret'] ?? null } : body;
+}
+
+function hideSecret(record: JsonObject): JsonObject {
+  const { secret, ...shown } = record;
+  return { ...shown, hasSecret: secret !== undefined };
+}
+
+function optionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly FieldError[] {
+  return ({ actionType, options }) => {
+    const action = actions.find(String(actionType));
+    if (action === undefined) {
+      const near = nearest(String(actionType), actions.list().map(({ identifier }) => identifier));
+      const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+      return [{ pointer: '/actionType', detail: `is not a known action${hint}` }];
+    }
+    const given = isJsonObject(options) ? options : {};
+    return action.validateOptions(given).map((detail) => ({ pointer: '/options', detail }));
+  };
+}
+
+/** What a person knows the hooks by that use a configuration, as committed. */
+function usersOf(store: Store, configuration: string): string[] {
+  const names: string[] = [];
+  for (const name of [incomingCollection.name, outgoingCollection.name]) {
+    const collection = store.collection(name);
+    const walk = collection.walk();
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const bytes = collection.bytesAt(slot);
+      if (bytes?.includes(`"actionConfiguration":"${configuration}"`) !== true) continue;
+      names.push(name === incomingCollection.name
+        ? readIncoming(bytes).pathSegment : readOutgoing(bytes).identifier);
+    }
+  }
+  return names;
+}

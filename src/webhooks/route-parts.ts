@@ -1,0 +1,36 @@
+/** What the tables of this room's routes are put together from. */
+import { AppError } from '../base/errors.ts';
+import type { ObjectSchema, Schema } from '../base/schema.ts';
+import type { AnswerSpec, ParameterSpec } from '../server/route.ts';
+
+export const JSON_TYPE = 'application/json';
+
+export function anyJson(): Schema {
+  return { kind: 'json', isObject: false, bytesMax: 2 ** 24, depthMax: 64 };
+}
+
+export function arrayOf(items: Schema): Schema {
+  return { kind: 'array', items, maxItems: Number.MAX_SAFE_INTEGER };
+}
+
+export function text(): Schema {
+  return { kind: 'string' };
+}
+
+export function objectOf(members: Readonly<Record<string, Schema>>): ObjectSchema {
+  const entries = Object.entries(members).map(([name, schema]) => [name, { schema }]);
+  return { kind: 'object', members: Object.fromEntries(entries) };
+}
+
+export function shown(description: string, schema: Schema, status = 200): AnswerSpec {
+  return { status, description, mediaType: JSON_TYPE, schema };
+}
+
+export function pathParameter(name: string, description: string): ParameterSpec {
+  return { name, in: 'path', description, schema: { kind: 'string' }, isRequired: true };
+}
+
+export function notFound(noun: string, identifier: string): AppError {
+  const short = identifier.length > 128 ? `${identifier.slice(0, 128)}…` : identifier;
+  return new AppError('not_found', `there is no ${noun} ${JSON.stringify(short)}`);
+}

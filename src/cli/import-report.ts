@@ -64,7 +64,8 @@ export class ImportReport {
     }
     const shown = errors.map(({ pointer, detail }) =>
       pointer === '' ? detail : `${pointer}: ${detail}`).join('; ');
-    this.#say({ line, ...id, detail: shown === '' ? String(result['detail']) : shown });
+    const said = 'id' in id ? `${String(result['detail'])} (${id.id})` : String(result['detail']);
+    this.#say({ line, ...id, detail: shown === '' ? said : shown });
   }
 
   /** Prints the count; the exit code. Throws when the import did not reach its end. */

@@ -1,12 +1,32 @@
 /** Who holds a data directory, and the app that a command builds when nobody does. */
-import { AppError } from '../base/errors.ts';
+import { openApp } from '../app.ts';
+import { systemClock } from '../base/clock.ts';
 import type { CommandContext } from './command.ts';
-import type { Owner, Session } from './session.ts';
+import { createProcessLogger } from './process-logger.ts';
+import { openSession } from './session.ts';
+import type { LocalApp, Owner, Session } from './session.ts';
 
 export function findOwner(_dataDirectory: string): Owner | null {
   return null;
 }
 
-export async function openCommandSession(_context: CommandContext): Promise<Session> {
-  throw new AppError('unavailable', 'no app');
+/** Throws `conflict` when another process holds the directory and does not end in time. */
+export function openCommandSession(context: CommandContext): Promise<Session> {
+  return openSession({
+    clock: systemClock,
+    findOwner: () => findOwner(context.dataDirectory),
+    openLocal: () => openLocal(context),
+  });
+}
+
+async function openLocal({ dataDirectory, io, loadSettings }: CommandContext): Promise<LocalApp> {
+  const { settings } = loadSettings();
+  const app = await openApp({
+    data: dataDirectory, settings, role: 'command',
+    logger: createProcessLogger(settings, io, 'warning'),
+  });
+  return {
+    dispatcher: app.dispatcher.listeners('control').request,
+    close: () => app.close(),
+  };
 }

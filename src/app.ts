@@ -34,6 +34,7 @@ import { anyOf, fixedTokens } from './server/tokens.ts';
 import type { TokenVerifier } from './server/tokens.ts';
 import type { Settings } from './settings.ts';
 import { createNodeFiles } from './store/files.ts';
+import { acquireLock } from './store/lock.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore } from './store/store.ts';
 
@@ -79,11 +80,13 @@ export async function openApp(options: AppOptions): Promise<App> {
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const { data, settings, logger, clock = systemClock } = options;
   const owner = ownerOf(data);
-  const specs = [bookCollection, TOKENS];
-  const store = await openStore({
-    directory: data, files: createNodeFiles(owner), logger, clock,
-    specs,
+  const files = createNodeFiles(owner);
+  const lock = await acquireLock(data, {
+    kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
   });
+  closers.add(() => lock.release());
+  const specs = [bookCollection, TOKENS];
+  const store = await openStore({ directory: data, files, logger, clock, specs });
   closers.add(() => store.close());
   const shared: Shared = {
     store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
@@ -101,6 +104,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...options, clock, owner, dispatcher, isClosed: () => verifier.isRequired,
   });
   closers.add(() => listening.close());
+  if (options.role === 'server') lock.announce(await listening.listenOnControl());
   return {
     dispatcher, books: shelf, bookList: list,
     listen: (place = {}) => listening.listen(place),

@@ -98,6 +98,10 @@ export class Pool {
   /** Takes back a connection whose answer was read to its end. */
   release(socket: PooledSocket): void {
     socket.rest();
+    if (!socket.isFitAt(this.#options.clock.monotonicMs())) {
+      socket.discard();
+      return;
+    }
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#idle.push(socket);

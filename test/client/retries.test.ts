@@ -7,7 +7,7 @@ import { NetworkError } from '../../src/client/network-error.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { answer, closedPort, startServer } from '../support/servers.ts';
 import type { Received, ScriptedServer } from '../support/servers.ts';
-import { OPTIONS, failure, setUp } from './setup.ts';
+import { OPTIONS, failure, setUp, until } from './setup.ts';
 
 const BODY = Buffer.from([0, 1, 2, 0xff, 0x0a]);
 const DELAYS = { retries: 2, retryDelayMs: 200, totalTimeoutMs: 15_000 };
@@ -184,12 +184,3 @@ test('no secret and no target gets into an error or the log', async (context) =>
   assert.doesNotMatch(text, /hush/);
   assert.doesNotMatch(error.message, /127\.0\.0\.1/);
 });
-
-/** Lets sockets do their work, which the clock of the test has no part in. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-}

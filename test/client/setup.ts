@@ -97,13 +97,14 @@ export async function failure(client: HttpClient, request: HttpRequest): Promise
   throw new assert.AssertionError({ message: 'the request got an answer' });
 }
 
-/** Resolves with `Promise.withResolvers` of a later Node.js. */
-export function signalOf<Value = void>(): {
-  readonly promise: Promise<Value>; readonly resolve: (value: Value) => void;
-} {
-  let settle: (value: Value) => void = () => {};
-  const promise = new Promise<Value>((resolve) => {
-    settle = resolve;
+/** A turn of the event loop, in which sockets do their work. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
   });
-  return { promise, resolve: (value) => settle(value) };
+}
+
+/** Turns until `isSo`: for what sockets do, which no clock of a test has a part in. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await turn();
 }

@@ -93,7 +93,12 @@ export function canceledError(message: string, cause?: unknown): NetworkError {
 
 /** The proxy could not be reached, or the way through it broke. */
 export function proxyError(thrown: unknown): NetworkError {
-  if (thrown instanceof NetworkError) return thrown;
+  if (thrown instanceof NetworkError) {
+    if (thrown.kind !== 'certificate') return thrown;
+    const details = { cause: thrown.cause, isProxyFailure: true };
+    const message = 'the certificate of the proxy was refused';
+    return new NetworkError('certificate', thrown.code, message, details);
+  }
   const message = `the proxy failed: ${networkErrorOf(thrown).message}`;
   return new NetworkError('proxy', 'EPROXY', message, { cause: thrown, isProxyFailure: true });
 }

@@ -71,6 +71,9 @@ export async function startProxy(plan: ProxyPlan = {}): Promise<TestProxy> {
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     note(proxy, request);
     socket.on('error', () => socket.destroy());
+    socket.on('end', () => socket.end());
+    // Who does not read does not hear that the other end is gone.
+    if (plan.onConnect !== undefined && plan.onConnect !== 'join') socket.resume();
     if (!isAllowed(plan, request)) {
       socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n');
     } else {

@@ -1,0 +1,61 @@
+/**
+ * hookshelf as a library: `createHookshelf` opens a data directory and gives an app to mount in a
+ * program of your own. No global state, no signal handler, no output, no exit.
+ */
+import type { RequestListener } from 'node:http';
+import { resolve } from 'node:path';
+import { openApp } from './app.ts';
+import { silentLogger } from './base/log.ts';
+import type { Logger } from './base/log.ts';
+import type { BookShelf } from './books/catalog.ts';
+import type { BookListing } from './books/list.ts';
+import type { BookListQuery } from './books/query.ts';
+import { loadSettings } from './settings.ts';
+
+export { AppError } from './base/errors.ts';
+export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
+export type { Logger } from './base/log.ts';
+export type { Address, Author, Book, BookInput } from './books/book.ts';
+export type { BookListing } from './books/list.ts';
+export type { BookListQuery } from './books/query.ts';
+
+export type HookshelfOptions = {
+  /** The data directory, made when missing; `data` in the current folder when not given. */
+  readonly data?: string;
+  /** As in settings.json, such as `{ http: { timeout: 5 } }`; the environment is not read. */
+  readonly settings?: object;
+  /** Nothing is logged without one. */
+  readonly logger?: Logger;
+};
+
+export interface Hookshelf {
+  /**
+   * Listens on TCP; `port` 0 asks the kernel for one. Throws AppError `usage` for a host that is
+   * not loopback when no API token is configured.
+   */
+  listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
+  /** To mount in a `node:http` server of your own. */
+  readonly handler: RequestListener;
+  readonly books: BookShelf & {
+    /** Throws AppError `malformed`. `cursor` is null on the last page. */
+    list(query?: BookListQuery): Promise<BookListing>;
+  };
+  /** Answers what is in flight, flushes and releases the data directory; idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens an app. Throws AppError: `usage` for wrong settings, `conflict` when another process holds
+ * the directory, `damaged` when its data cannot be read.
+ */
+export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
+  const { data = 'data', settings: given = {}, logger = silentLogger } = options;
+  const { settings } = loadSettings({ file: { origin: 'settings', value: given } });
+  const app = await openApp({ data: resolve(data), settings, logger, role: 'server' });
+  return {
+    listen: async (place) => ({ url: (await app.listen(place)).url }),
+    handler: app.dispatcher.listeners('embedded').request,
+    books: { ...app.books, list: (query) => app.bookList.list(query) },
+    close: () => app.close(),
+  };
+}

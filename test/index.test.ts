@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { AppError, createHookshelf } from '../src/index.ts';
+import type { Hookshelf } from '../src/index.ts';
+
+async function open(context: TestContext, settings: object = {}): Promise<Hookshelf> {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const shelf = await createHookshelf({ data, settings });
+  context.after(async () => {
+    await shelf.close();
+    rmSync(data, { recursive: true });
+  });
+  return shelf;
+}
+
+function getJson(url: string): Promise<{ status: number | undefined; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, async (response: IncomingMessage) => {
+      const chunks = await response.toArray();
+      const text = Buffer.concat(chunks).toString();
+      resolve({ status: response.statusCode, body: JSON.parse(text) });
+    }).on('error', reject);
+  });
+}
+
+test('an app serves what was added in process', async (context) => {
+  const shelf = await open(context);
+  const added = await shelf.books.add({ title: 'Kokoro', authors: [{ name: 'Natsume Sōseki' }] });
+  const { url } = await shelf.listen({ port: 0 });
+  const { status, body } = await getJson(`${url}/api/books/${added.id}`);
+  assert.equal(status, 200);
+  assert.deepEqual(body, added);
+});
+
+test('the handler serves inside a plain node:http server', async (context) => {
+  const shelf = await open(context);
+  const server = createServer(shelf.handler).listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await new Promise((resolve) => {
+    server.once('listening', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const { status, body } = await getJson(`http://127.0.0.1:${port}/healthz`);
+  assert.equal(status, 200);
+  assert.deepEqual(body, { status: 'ok' });
+});
+
+test('two apps on two directories live in one process', async (context) => {
+  const [left, right] = await Promise.all([open(context), open(context)]);
+  await left.books.add({ title: 'Left' });
+  await right.books.add({ title: 'Right' });
+  const titles = async (shelf: Hookshelf): Promise<readonly string[]> =>
+    (await shelf.books.list()).books.map(({ title }) => title);
+  assert.deepEqual(await titles(left), ['Left']);
+  assert.deepEqual(await titles(right), ['Right']);
+});
+
+test('books are replaced, patched, listed by page and deleted', async (context) => {
+  const { books } = await open(context);
+  const first = await books.add({ title: 'One' });
+  const second = await books.add({ title: 'Two', numberOfPages: 2 });
+  assert.equal((await books.replace(first.id, { title: 'Uno' })).title, 'Uno');
+  assert.equal((await books.patch(second.id, { numberOfPages: null })).numberOfPages, undefined);
+  const page = await books.list({ limit: 1 });
+  assert.equal(page.total, 2);
+  assert.notEqual(page.cursor, null);
+  const rest = await books.list({ limit: 1, cursor: page.cursor ?? '' });
+  assert.deepEqual(rest.books.map(({ id }) => id), [second.id]);
+  assert.equal(rest.cursor, null);
+  await books.delete(first.id);
+  assert.throws(() => books.get(first.id), { code: 'not_found' });
+});
+
+test('what is stored is there after a new start', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const before = await createHookshelf({ data });
+  const added = await before.books.add({ title: 'Stays' });
+  await before.close();
+  const after = await createHookshelf({ data });
+  assert.deepEqual(after.books.get(added.id), added);
+  await after.close();
+  rmSync(data, { recursive: true });
+});
+
+test('a directory has one owner', async (context) => {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const shelf = await createHookshelf({ data });
+  context.after(() => shelf.close());
+  await assert.rejects(createHookshelf({ data }), (error: unknown) =>
+    error instanceof AppError && error.code === 'conflict'
+      && error.message.includes(String(process.pid)));
+});
+
+test('wrong settings are named', async () => {
+  await assert.rejects(createHookshelf({ settings: { http: { timeuot: 5 } } }),
+    { code: 'usage', message: /http\.timeuot.*http\.timeout/ });
+});
+
+test('a service open to anybody stays on loopback', async (context) => {
+  const shelf = await open(context);
+  await assert.rejects(shelf.listen({ port: 0, host: '0.0.0.0' }), { code: 'usage' });
+});
+
+test('close is idempotent and takes no signal handler', async (context) => {
+  const before = process.listenerCount('SIGTERM');
+  const shelf = await open(context);
+  assert.equal(process.listenerCount('SIGTERM'), before);
+  await Promise.all([shelf.close(), shelf.close()]);
+});

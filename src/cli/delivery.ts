@@ -2,7 +2,7 @@
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import { readJsonOption } from './input.ts';
-import { column, fetchAll, fetchOne, list, objectOf, pathOf, textOf } from './resource.ts';
+import { column, fetchOne, list, objectOf, pathOf, textOf } from './resource.ts';
 import type { Resource } from './resource.ts';
 import type { Session } from './session.ts';
 
@@ -58,13 +58,9 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
     await output.result(delivery, `delivery ${id} is due again`);
     return 0;
   }
-  const failed = await fetchAll(session, `${DELIVERIES.path}?status=failed&limit=1000`);
-  const deliveries: string[] = [];
-  for (const { identifier } of failed) {
-    await act(session, textOf(identifier), 'retry');
-    deliveries.push(textOf(identifier));
-  }
-  await output.result({ deliveries }, `${deliveries.length} deliveries are due again`);
+  const { body } = await session.request({ method: 'POST', path: `${DELIVERIES.path}/retry` });
+  const result = objectOf(body);
+  await output.result(result, `${textOf(result['retried'])} failed deliveries are due again`);
   return 0;
 }
 
@@ -87,7 +83,7 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
 async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Promise<JsonObject> {
   const path = `${pathOf(DELIVERIES, id)}/${verb}`;
   const { body } = await session.request({ method: 'POST', path });
-  return objectOf(body ?? { identifier: id });
+  return objectOf(body);
 }
 
 function countOf(value: unknown): string {

@@ -2,7 +2,6 @@
 import { AppError } from '../base/errors.ts';
 import { escapeControls } from '../base/log.ts';
 import type { JsonObject } from '../base/schema.ts';
-import { baseUriOf } from './base-uri.ts';
 import type { CommandContext } from './command.ts';
 import {
   column, create, fetchAll, list, objectOf, patch, pathOf, remove, requireChange, textOf,
@@ -33,15 +32,11 @@ export async function listIncoming(context: CommandContext): Promise<number> {
 /** With calls to copy; in JSON as the member `examples`. */
 export async function showIncoming(context: CommandContext): Promise<number> {
   const hook = await findHook(context);
-  const baseUri = baseUriOf(context);
-  const session = await context.openSession();
-  const path = `${pathOf(INCOMING, textOf(hook['identifier']))}/examples`;
-  const query = new URLSearchParams({ baseUri });
-  const answer = await session.request({ method: 'GET', path: `${path}?${query}` });
-  const examples = objectOf(answer.body);
+  const examples = await examplesOf(context, hook);
   const { output } = context;
   if (output.isJson) {
-    await output.json({ ...hook, url: examples['url'], examples });
+    const { curl, php } = examples;
+    await output.json({ ...hook, url: examples['url'] ?? null, examples: { curl, php } });
     return 0;
   }
   await output.object({ ...hook, url: examples['url'] });
@@ -109,10 +104,27 @@ async function printChanged(
 ): Promise<void> {
   const { output } = context;
   const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
-  const url = `${baseUriOf(context)}/webhook/in/${textOf(hook['pathSegment'])}`;
   if (output.isJson) return output.json({ ...hook, ...made });
-  await output.line(`${verb} incoming webhook ${textOf(hook['identifier'])}: ${url}`);
+  const { url } = await examplesOf(context, hook);
+  await output.line(`${verb} incoming webhook ${textOf(hook['identifier'])}: ${textOf(url)}`);
   if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
+}
+
+/** Its absolute URL, and calls to copy; says so when the URL is a guess. */
+async function examplesOf(context: CommandContext, hook: JsonObject): Promise<JsonObject> {
+  const session = await context.openSession();
+  const path = `${pathOf(INCOMING, textOf(hook['identifier']))}/examples`;
+  const examples = objectOf((await session.request({ method: 'GET', path })).body);
+  const { origin } = new URL(textOf(examples['url']));
+  if (context.loadSettings().settings.server.baseUri === null && isLocal(origin)) {
+    context.output.note(`server.baseUri is not set; URLs begin with ${origin}`);
+  }
+  return examples;
+}
+
+// A server may have been told its base URI in ways that this command does not see.
+function isLocal(origin: string): boolean {
+  return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
 }
 
 async function findIdentifier(context: CommandContext): Promise<string> {

@@ -1,13 +1,15 @@
 /** Who holds a data directory, and the app that a command builds when nobody does. */
+import { existsSync } from 'node:fs';
 import { openApp } from '../app.ts';
 import { systemClock } from '../base/clock.ts';
+import { readLockOwner } from '../store/lock.ts';
 import type { CommandContext } from './command.ts';
 import { createProcessLogger } from './process-logger.ts';
 import { openSession } from './session.ts';
 import type { LocalApp, Owner, Session } from './session.ts';
 
-export function findOwner(_dataDirectory: string): Owner | null {
-  return null;
+export function findOwner(dataDirectory: string): Owner | null {
+  return existsSync(dataDirectory) ? readLockOwner(dataDirectory) : null;
 }
 
 /** Throws `conflict` when another process holds the directory and does not end in time. */

@@ -10,6 +10,8 @@ import { createProcessLogger } from './process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const EXIT_KILLED = 1;
+// Another command ends soon; another server is not waited for.
+const COMMAND_WAIT_MS = 5000;
 
 export async function serve(context: CommandContext): Promise<number> {
   const { settings } = context.loadSettings();
@@ -17,7 +19,7 @@ export async function serve(context: CommandContext): Promise<number> {
   const stop = awaitStop(logger);
   try {
     const app = await openApp({
-      data: context.dataDirectory, settings, logger, role: 'server',
+      data: context.dataDirectory, settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
       allowAnonymous: context.given.has('allow-anonymous'),
     });
     try {

@@ -40,7 +40,8 @@ export class Call {
     this.attempts += 1;
     this.#attempt = new Attempt(this.#prepared, clock, (outcome) => this.#onOutcome(outcome));
     const leftMs = policy.totalTimeoutMs - this.#elapsedMs();
-    this.#attempt.start(Math.min(timeoutMs, leftMs));
+    // A wait may end late, never the call without its attempt.
+    this.#attempt.start(Math.max(1, Math.min(timeoutMs, leftMs)));
   }
 
   /** Ends the call with `error`, in the midst of an attempt or of a wait. */

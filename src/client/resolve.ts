@@ -22,6 +22,7 @@ export async function resolveHost(
   hostname: string, lookup: Lookup, denyList: DenyList | null,
 ): Promise<readonly string[]> {
   const found = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
+  if (found.length === 0) throw unknownName();
   const allowed = denyList === null ? found : found.filter((one) => !denyList.isDenied(one));
   if (allowed.length === 0) throw deniedError();
   return inTurn(allowed).slice(0, ADDRESSES_MAX);
@@ -34,6 +35,10 @@ function lookUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
       else reject(error);
     });
   });
+}
+
+function unknownName(): Error {
+  return Object.assign(new Error('a name without addresses'), { code: 'ENOTFOUND' });
 }
 
 function inTurn(addresses: readonly string[]): readonly string[] {

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { startRelay, type Relay } from '../relay.ts';
+
+const SECRET = 's3cret-plånted';
+const seen: unknown[][] = [];
+let finishSlow = (): void => {};
+
+class Probe {
+  static identifier(): string { return 'probe'; }
+  static label(): string { return 'Keeps what it is given'; }
+  execute(...given: unknown[]): unknown {
+    seen.push(given);
+    const options = given[2] as { answer?: unknown; isSlow?: boolean; error?: string };
+    if (options.error !== undefined) throw new Error(options.error);
+    if (options.isSlow === true) {
+      return new Promise((resolve) => {
+        finishSlow = () => resolve(ActionResult.ok());
+      });
+    }
+    return options.answer ?? ActionResult.ok();
+  }
+}
+
+class Odd {
+  static identifier(): string { return 'odd'; }
+  static label(): string { return 'Answers what cannot be JSON'; }
+  execute(): unknown { return ActionResult.ok({ count: 1n }); }
+}
+
+let relay: Relay;
+before(async () => {
+  relay = await startRelay({ actions: [Probe, Odd] });
+  await relay.hook({ actionType: 'probe' });
+  const add = async (pathSegment: string, options: object, hook: object = {}): Promise<void> => {
+    const { status } = await relay.hook({ actionType: 'probe', options }, { pathSegment, ...hook });
+    assert.equal(status, 201);
+  };
+  await add('signed', {}, { secret: SECRET });
+  await add('disabled', {}, { enabled: false, secret: SECRET });
+  await add('any', {}, { allowedMethods: ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT'] });
+  await add('throws', { error: 'kaboom-detail' });
+  await add('refuses', { answer: { success: false, message: 'no "thanks"', data: ['why'] } });
+  await add('plain', { answer: { success: true, data: { a: 1 } } });
+  await add('unsound', { answer: { success: 'yes' } });
+  await add('slow', { isSlow: true });
+  await relay.hook({ actionType: 'odd' }, { pathSegment: 'odd' });
+});
+after(() => relay.close());
+
+function sign(body: string | Buffer): { 'x-signature': string } {
+  return { 'x-signature': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}` };
+}
+
+const UNKNOWN = { success: false, message: 'Webhook not found or disabled', data: {} };
+
+for (const path of ['/webhook/in/nope', '/webhook/in/disabled', '/webhook/in/hook/more',
+  '/webhook/in/hook/', '/webhook/in/%zz', '/webhook/in/a%2Fb', '/webhook/in/..%2f']) {
+  test(`${path} is not found, in the shape of every answer`, async () => {
+    const { status, json } = await relay.ask('POST', path, {});
+    assert.equal(status, 404);
+    assert.deepEqual(json, UNKNOWN);
+  });
+}
+
+test('a method that is not allowed is refused before anything else, with those that are', async () => {
+  const { status, json, headers } = await relay.ask('PUT', '/webhook/in/signed', {});
+  assert.equal(status, 405);
+  assert.equal(headers.allow, 'POST');
+  assert.deepEqual(json, { success: false, message: 'Method not allowed', data: {} });
+});
+
+test('HEAD and OPTIONS are methods like any other', async () => {
+  assert.equal((await relay.ask('OPTIONS', '/webhook/in/hook')).status, 405);
+  assert.equal((await relay.ask('HEAD', '/webhook/in/hook')).status, 405);
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT']) {
+    seen.length = 0;
+    assert.equal((await relay.ask(method, '/webhook/in/any')).status, 200, method);
+    assert.equal(seen.length, 1, method);
+  }
+});
+
+test('a body over the limit is refused, announced or not', async () => {
+  const { status, json } = await relay.ask('POST', '/webhook/in/hook', Buffer.alloc(1_048_577));
+  assert.equal(status, 413);
+  assert.deepEqual(json, { success: false, message: 'Payload too large', data: {} });
+  const chunked = await relay.ask('POST', '/webhook/in/hook', Buffer.alloc(1_200_000),
+    { 'Content-Length': [], 'Transfer-Encoding': 'chunked' }).catch(() => null);
+  assert.ok(chunked === null || chunked.status === 413);
+});
+
+test('who waits for 100 Continue gets the refusal instead', async () => {
+  const socket = connect(relay.port, '127.0.0.1');
+  socket.write('POST /webhook/in/disabled HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n'
+    + 'Content-Length: 5\r\n\r\n');
+  const [first] = await once(socket, 'data') as [Buffer];
+  assert.match(first.toString(), /^HTTP\/1.1 404 /);
+  socket.destroy();
+});
+
+test('a signature is asked for when there is a secret, over the raw bytes', async () => {
+  const raw = Buffer.from([0x7b, 0xff, 0x00]);
+  assert.equal((await relay.ask('POST', '/webhook/in/signed', raw, sign(raw))).status, 200);
+  assert.equal((await relay.ask('POST', '/webhook/in/signed', '', sign(''))).status, 200);
+  for (const headers of [{}, sign('other'), { 'x-signature': 'sha256=00' },
+    { 'X-Signature': [sign(raw)['x-signature'], sign(raw)['x-signature']] }]) {
+    seen.length = 0;
+    const { status, json } = await relay.ask('POST', '/webhook/in/signed', raw, headers);
+    assert.equal(status, 401);
+    assert.equal(json['message'], 'Signature verification failed');
+    assert.equal(seen.length, 0);
+  }
+});
+
+test('an action gets payload, context, options and tools', async () => {
+  seen.length = 0;
+  const body = { hello: ['wörld'] };
+  await relay.ask('POST', '/webhook/in/hook?a=1&b=%20', body, { 'X-Thing': 'x' });
+  const [payload, context, options, tools] = seen[0] ?? [];
+  assert.deepEqual(payload, body);
+  const { headers, query } = context as { headers: Record<string, string>; query: string };
+  assert.equal(query, 'a=1&b=%20');
+  assert.equal(headers['x-thing'], 'x');
+  assert.deepEqual(options, {});
+  assert.deepEqual(Object.keys(tools as object), ['log', 'http', 'ActionResult']);
+});
+
+test('what is no JSON object or array becomes the empty array', async () => {
+  const bodies = ['', 'nonsense', '"text"', '12', 'null', 'true', '{"a":', '{"a":1}x',
+    Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])];
+  for (const body of bodies) {
+    seen.length = 0;
+    assert.equal((await relay.ask('POST', '/webhook/in/hook', body)).status, 200);
+    assert.deepEqual(seen[0]?.[0], []);
+  }
+  seen.length = 0;
+  await relay.ask('POST', '/webhook/in/hook', '\ufeff{"a":1}');
+  assert.deepEqual(seen[0]?.[0], { a: 1 });
+});
+
+const RESULTS: readonly [string, number, object][] = [
+  ['hook', 200, { success: true, message: '', data: {} }],
+  ['plain', 200, { success: true, message: '', data: { a: 1 } }],
+  ['refuses', 400, { success: false, message: 'no "thanks"', data: ['why'] }],
+  ['throws', 400, { success: false, message: 'Action failed', data: {} }],
+  ['unsound', 400, { success: false, message: 'Action failed', data: {} }],
+  ['odd', 400, { success: false, message: 'Action failed', data: {} }],
+];
+
+for (const [pathSegment, status, expected] of RESULTS) {
+  test(`the action of "${pathSegment}" is answered ${status}`, async () => {
+    const answer = await relay.ask('POST', `/webhook/in/${pathSegment}`, {});
+    assert.equal(answer.status, status);
+    assert.deepEqual(answer.json, expected);
+    assert.equal(answer.headers['content-type'], 'application/json');
+  });
+}
+
+test('what an action threw stands in the log and nowhere else', async () => {
+  const { text } = await relay.ask('POST', '/webhook/in/throws', {});
+  assert.ok(!text.includes('kaboom'));
+  assert.ok(relay.logLines.some((line) => line.includes('kaboom-detail')));
+});
+
+test('an action that does not end in time has failed', async () => {
+  const quick = await startRelay({ actions: [Probe], incoming: { actionTimeoutMs: 20 } });
+  await quick.hook({ actionType: 'probe', options: { isSlow: true } });
+  const { status, json } = await quick.ask('POST', '/webhook/in/hook', {});
+  await quick.close();
+  assert.equal(status, 400);
+  assert.equal(json['message'], 'Action timed out');
+});
+
+test('over its rate a hook answers 429 before it reads or checks anything', async () => {
+  const limited = await startRelay({ actions: [Probe], incoming: { rateLimit: 2 } });
+  await limited.hook({ actionType: 'probe' }, { secret: SECRET });
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const answer = await limited.ask('POST', '/webhook/in/hook', {});
+    statuses.push(answer.status);
+    if (answer.status === 429) assert.equal(answer.headers['retry-after'], '1');
+  }
+  await limited.close();
+  assert.deepEqual(statuses, [401, 401, 429]);
+});
+
+test('a hook runs so many actions at once, and frees the slot with each end', async () => {
+  const narrow = await startRelay({ actions: [Probe], incoming: { maxConcurrent: 1 } });
+  await narrow.hook({ actionType: 'probe', options: { isSlow: true } });
+  seen.length = 0;
+  const first = narrow.ask('POST', '/webhook/in/hook', {});
+  while (seen.length === 0) await new Promise((resolve) => void setImmediate(resolve));
+  const second = await narrow.ask('POST', '/webhook/in/hook', {});
+  assert.equal(second.status, 503);
+  assert.equal(second.headers['retry-after'], '1');
+  assert.equal(second.json['message'], 'Too many requests in progress');
+  finishSlow();
+  assert.equal((await first).status, 200);
+  const third = narrow.ask('POST', '/webhook/in/hook', {});
+  while (seen.length === 1) await new Promise((resolve) => void setImmediate(resolve));
+  finishSlow();
+  assert.equal((await third).status, 200);
+  await narrow.close();
+});
+
+test('without a secret a hook answers 401 where unsigned ones are not allowed', async () => {
+  const strict = await startRelay({
+    actions: [Probe], incoming: { allowUnsignedWhenSecretMissing: false },
+  });
+  await strict.hook({ actionType: 'probe' });
+  assert.equal((await strict.ask('POST', '/webhook/in/hook', {})).status, 401);
+  await strict.close();
+});
+
+test('a changed path segment or secret counts from the next request on', async () => {
+  const made = await relay.hook({ actionType: 'probe' }, { pathSegment: 'before' });
+  const path = `/api/incoming-webhooks/${String(made.json['identifier'])}`;
+  await relay.ask('PATCH', path, { pathSegment: 'after', secret: SECRET });
+  assert.equal((await relay.ask('POST', '/webhook/in/before', {})).status, 404);
+  assert.equal((await relay.ask('POST', '/webhook/in/after', {})).status, 401);
+  await relay.ask('PATCH', path, { secret: null });
+  assert.equal((await relay.ask('POST', '/webhook/in/after', {})).status, 200);
+  await relay.ask('DELETE', path);
+  assert.equal((await relay.ask('POST', '/webhook/in/after', {})).status, 404);
+});

@@ -1,0 +1,136 @@
+/** The relay behind a real listener, on a store in memory, with every log line kept. */
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { systemClock } from '../../src/base/clock.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { createIdSource } from '../../src/base/uuid.ts';
+import { createHttpClient } from '../../src/client/http-client.ts';
+import type { HttpClientOptions } from '../../src/client/http-client.ts';
+import { createDispatcher } from '../../src/server/dispatcher.ts';
+import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
+import { Metrics } from '../../src/server/metrics.ts';
+import type { Store } from '../../src/store/port.ts';
+import {
+  createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,
+} from '../../src/webhooks/webhooks.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
+
+export type Relay = {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly webhooks: Webhooks;
+  readonly logLines: readonly string[];
+  ask(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+  /** Creates a configuration, and an incoming webhook at `/webhook/in/hook` that runs it. */
+  hook(action: object, hook?: object): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+export type Headers = Readonly<Record<string, string | string[]>>;
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; undefined when it is none. */
+  readonly json: Readonly<Record<string, unknown>>;
+};
+
+export const INCOMING = {
+  defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 2000,
+  rateLimit: 0, maxConcurrent: 100,
+};
+export const OUTGOING = {
+  retrySchedule: [5, 300], retentionMs: 7 * 86_400_000, retentionCount: 10_000,
+  failedRetentionMs: 30 * 86_400_000, maxPending: 100_000, maxInFlight: 64, maxInFlightPerHook: 8,
+};
+const CLIENT: HttpClientOptions = {
+  timeoutMs: 2000, connectTimeoutMs: 1000, totalTimeoutMs: 3000, retries: 0, retryDelayMs: 1,
+  maxSocketsPerHost: 64, verify: true, proxy: null, noProxy: [], denyAddresses: [],
+};
+const BODY_BYTES_MAX = 1_048_576;
+
+export async function startRelay(options: {
+  readonly incoming?: Partial<WebhooksOptions['incoming']>;
+  readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
+  readonly client?: Partial<HttpClientOptions>;
+  readonly actions?: readonly unknown[];
+} = {}): Promise<Relay> {
+  const logLines: string[] = [];
+  const logger = createLogger({
+    level: 'debug', format: 'json', write: (line) => logLines.push(line), now: Date.now,
+  });
+  const store = createMemoryStore(webhookCollections);
+  const http = createHttpClient({ ...CLIENT, ...options.client }, { clock: systemClock, logger });
+  let url = '';
+  const webhooks = createWebhooks({
+    store, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
+    random: () => 0.5, baseUri: () => url,
+    actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
+    incoming: { ...INCOMING, ...options.incoming },
+    outgoing: { ...OUTGOING, ...options.outgoing },
+  });
+  const dispatcher = createDispatcher({
+    routes: webhooks.routes, guard: null, clock: systemClock, logger, metrics: new Metrics(),
+    bodyBytesMax: BODY_BYTES_MAX, accessLog: 'all', trustProxy: false,
+  });
+  const server = createHttpServer(dispatcher.listeners('loopback'), {
+    requestTimeoutMs: 10_000, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 1000,
+    connectionsMax: 1000,
+  }, systemClock);
+  const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
+  const port = listener.port ?? 0;
+  url = listener.url;
+  const ask: Relay['ask'] = (method, path, body, headers = {}) =>
+    send(port, method, path, body, headers);
+  return {
+    url, port, store, webhooks, logLines, ask,
+    async hook(action, hook = {}) {
+      const made = await ask('POST', '/api/action-configurations', action);
+      return ask('POST', '/api/incoming-webhooks', {
+        pathSegment: 'hook', actionConfiguration: made.json['identifier'], ...hook,
+      });
+    },
+    async close() {
+      await listener.close(1000);
+      await webhooks.close(1000);
+      await http.close();
+    },
+  };
+}
+
+/** One request on a connection of its own. A string or buffer goes out as it is, else as JSON. */
+export function send(
+  port: number, method: string, path: string, body: unknown, headers: Headers,
+): Promise<Answer> {
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = isRaw ? body : JSON.stringify(body) ?? '';
+  const framing = body === undefined ? {}
+    : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(bytes) };
+  return new Promise((resolve, reject) => {
+    const options = {
+      port, host: '127.0.0.1', method, path, agent: false, headers: { ...framing, ...headers },
+    };
+    const request = httpRequest(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({
+          status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text),
+        });
+      });
+    });
+    request.on('error', reject);
+    request.end(bytes);
+  });
+}
+
+function parse(text: string): Answer['json'] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { loadActionModules } from '../../../src/webhooks/actions/load-modules.ts';
+import {
+  canSeeArguments, createActionRegistry, type ActionRegistry, type ActionSource,
+} from '../../../src/webhooks/actions/registry.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'hookshelf-actions-'));
+after(() => rmSync(root, { recursive: true }));
+
+const SOUND = `
+export default class {
+  static made = 0;
+  static identifier() { return 'sound'; }
+  static label() { return 'Sound'; }
+  static validateOptions({ word }) { return word === undefined ? ['word is required'] : []; }
+  count = 0;
+  execute(payload, context, options, { ActionResult }) {
+    this.count += 1;
+    return ActionResult.ok({ count: this.count, payload });
+  }
+}`;
+
+let folderCount = 0;
+function folderWith(files: Readonly<Record<string, string>>, mode = 0o600): string {
+  folderCount += 1;
+  const folder = join(root, `actions-${folderCount}`);
+  mkdirSync(folder, { mode: 0o700 });
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, name), text);
+    chmodSync(join(folder, name), mode);
+  }
+  return folder;
+}
+
+function registry(custom: readonly ActionSource[]): ActionRegistry {
+  const tools = { log: silentLogger, http: null, ActionResult };
+  return createActionRegistry({ builtIn: [], custom, tools });
+}
+
+test('a module in the folder becomes an action, made once', async () => {
+  const folder = folderWith({ 'a.mjs': SOUND, 'notes.txt': 'not code' });
+  const action = registry(await loadActionModules({ folder, paths: [] })).find('sound');
+  assert.equal(action?.label, 'Sound');
+  assert.deepEqual(action.validateOptions({}), ['word is required']);
+  assert.deepEqual(action.validateOptions({ word: 1 }), []);
+  const call = {
+    payload: () => ['p'], bytes: () => null, context: { headers: {}, query: '' }, options: {},
+    depth: 0, place: 'incoming' as const,
+  };
+  action.run(call);
+  assert.deepEqual(action.run(call), ActionResult.ok({ count: 2, payload: ['p'] }));
+});
+
+test('a path of the settings is loaded as well', async () => {
+  const folder = folderWith({ 'elsewhere.mjs': SOUND });
+  const sources = await loadActionModules({
+    folder: join(root, 'missing'), paths: [join(folder, 'elsewhere.mjs')],
+  });
+  assert.notEqual(registry(sources).find('sound'), undefined);
+});
+
+test('a file or folder that others may write is refused by name', async () => {
+  for (const mode of [0o620, 0o602, 0o666]) {
+    const folder = folderWith({ 'open.mjs': SOUND }, mode);
+    await assert.rejects(loadActionModules({ folder, paths: [] }), /open\.mjs.*chmod go-w/);
+  }
+  const folder = folderWith({ 'fine.mjs': SOUND });
+  chmodSync(folder, 0o770);
+  await assert.rejects(loadActionModules({ folder, paths: [] }), /chmod go-w/);
+});
+
+const UNSOUND: readonly [string, string, RegExp][] = [
+  ['no class', 'export default 1;', /must export a class/],
+  ['nothing', 'export const a = 1;', /must export a class/],
+  ['no execute', 'export default class { static identifier() { return "a"; } '
+    + 'static label() { return "A"; } }', /must export a class/],
+  ['a bad identifier', SOUND.replace("'sound'", "'not sound'"), /identifier\(\)/],
+  ['a broken constructor', SOUND.replace('count = 0;', 'count = nope();'), /nope/],
+];
+
+for (const [name, text, message] of UNSOUND) {
+  test(`a module that has ${name} stops the start, named`, async () => {
+    const folder = folderWith({ 'bad.mjs': text });
+    const sources = await loadActionModules({ folder, paths: [] });
+    assert.throws(() => registry(sources), (error: Error) =>
+      message.test(error.message) && error.message.includes('bad.mjs'));
+  });
+}
+
+test('a module that cannot be loaded stops the start, named', async () => {
+  for (const text of ['export default class {', "import 'nowhere-at-all';", 'throw new Error()']) {
+    const folder = folderWith({ 'broken.mjs': text });
+    await assert.rejects(loadActionModules({ folder, paths: [] }), /broken\.mjs/);
+  }
+});
+
+test('two actions of one identifier are refused', async () => {
+  const folder = folderWith({ 'a.mjs': SOUND, 'b.mjs': SOUND });
+  const sources = await loadActionModules({ folder, paths: [] });
+  assert.throws(() => registry(sources), /b\.mjs: there is an action "sound" already/);
+});
+
+test('only a function that cannot look at its arguments goes without them', () => {
+  const methods = {
+    execute() { return 1; }, async later() { return 1; }, rest(...all: unknown[]) { return all; },
+    defaults(payload = 1) { return payload; }, named(payload: unknown) { return payload; },
+    hidden() { return arguments; },
+  };
+  assert.equal(canSeeArguments(methods.execute), false);
+  assert.equal(canSeeArguments(methods.later), false);
+  assert.equal(canSeeArguments(() => 1), false);
+  for (const run of [methods.rest, methods.defaults, methods.named, methods.hidden,
+    methods.named.bind(methods), (a: unknown) => a]) {
+    assert.equal(canSeeArguments(run), true, run.toString());
+  }
+});

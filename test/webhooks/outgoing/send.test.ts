@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { isSignatureValid, signatureKey } from '../../../src/webhooks/incoming/signature.ts';
+import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
+import { startRelay, type Answer, type Relay } from '../relay.ts';
+
+class Shape {
+  static identifier(): string { return 'shape'; }
+  static label(): string { return 'Shapes a payload'; }
+  execute(payload: { n?: number }): object {
+    if (payload.n === 13) return { success: false, message: 'unlucky' };
+    return { success: true, data: { shaped: payload } };
+  }
+}
+
+let relay: Relay;
+let target: ScriptedServer;
+let reply = answer();
+before(async () => {
+  target = await startServer({ onRequest: ({ socket }) => void socket.write(reply) });
+  relay = await startRelay({ actions: [Shape] });
+  await relay.ask('POST', '/api/action-configurations', {
+    identifier: 'shape', actionType: 'shape',
+  });
+});
+after(async () => {
+  await relay.close();
+  await target.close();
+});
+
+async function sendWith(hook: object, body: unknown = { payload: { n: 1 } }): Promise<Answer> {
+  const made = await relay.ask('POST', '/api/outgoing-webhooks', {
+    targetUrl: target.url('/hook'), ...hook,
+  });
+  assert.equal(made.status, 201, made.text);
+  return relay.ask('POST', `/api/outgoing-webhooks/${String(made.json['identifier'])}/send`, body);
+}
+
+function last(): { readonly head: string; readonly body: string } {
+  const received = target.received.at(-1);
+  return { head: received?.head ?? '', body: received?.body.toString('utf8') ?? '' };
+}
+
+function header(name: string): string {
+  return new RegExp(`^${name}: (.*)$`, 'im').exec(last().head)?.[1] ?? '';
+}
+
+test('the payload is the body, with the configured method and headers', async () => {
+  reply = answer(200, '{"ok":1}');
+  const { status, json } = await sendWith({ httpMethod: 'PATCH', headers: { 'X-A': 'b' } });
+  assert.equal(status, 200);
+  assert.deepEqual(json, { success: true, statusCode: 200, response: { ok: 1 } });
+  assert.match(last().head, /^PATCH \/hook /);
+  assert.equal(header('x-a'), 'b');
+  assert.equal(header('content-type'), 'application/json');
+  assert.equal(last().body, '{"n":1}');
+  assert.equal(header('x-signature'), '');
+});
+
+test('without a payload it is the empty object', async () => {
+  await sendWith({}, '');
+  assert.equal(last().body, '{}');
+});
+
+test('first the action, then the template', async () => {
+  await sendWith({ actionConfiguration: 'shape', payloadTemplate: '{"got": "{{ shaped.n }}"}' });
+  assert.equal(last().body, '{"got": 1}');
+});
+
+test('a failing action fails the send, and nothing goes out', async () => {
+  const before = target.received.length;
+  const { status, json } = await sendWith({ actionConfiguration: 'shape' }, { payload: { n: 13 } });
+  assert.equal(status, 200);
+  assert.equal(json['success'], false);
+  assert.match(String(json['message']), /unlucky/);
+  assert.equal(json['statusCode'], null);
+  assert.equal(target.received.length, before);
+});
+
+test('a disabled hook sends nothing', async () => {
+  const before = target.received.length;
+  const { json } = await sendWith({ enabled: false });
+  assert.equal(json['success'], false);
+  assert.equal(target.received.length, before);
+});
+
+test('a refusal and a dead target are results', async () => {
+  reply = answer(404, 'no');
+  const refused = (await sendWith({})).json;
+  assert.deepEqual(refused, {
+    success: false, message: 'The target answered 404', statusCode: 404, response: 'no',
+  });
+  const targetUrl = `http://127.0.0.1:${await closedPort()}/`;
+  assert.deepEqual((await sendWith({ targetUrl })).json, {
+    success: false, message: 'The target could not be reached: ECONNREFUSED', statusCode: null,
+    response: null,
+  });
+});
+
+test('an unknown hook is not found', async () => {
+  assert.equal((await relay.ask('POST', '/api/outgoing-webhooks/nope/send')).status, 404);
+});
+
+test('a send is signed both ways', async () => {
+  reply = answer();
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  await sendWith({ secret });
+  const { body } = last();
+  assert.ok(isSignatureValid(signatureKey(secret), Buffer.from(body), header('x-signature')));
+  const key = Buffer.from(secret.slice(6), 'base64');
+  const signed = `${header('webhook-id')}.${header('webhook-timestamp')}.${body}`;
+  const mac = createHmac('sha256', key).update(signed).digest('base64');
+  assert.equal(header('webhook-signature'), `v1,${mac}`);
+});
+
+test('one hookshelf feeds another with the same secret', async () => {
+  const secret = 'shared ✓';
+  await relay.hook({ actionType: 'log' }, { pathSegment: 'fed', secret });
+  const { json } = await sendWith({ targetUrl: `${relay.url}/webhook/in/fed`, secret });
+  assert.deepEqual(json, {
+    success: true, statusCode: 200, response: { success: true, message: '', data: {} },
+  });
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startRelay, type Relay } from './relay.ts';
+
+let relay: Relay;
+before(async () => {
+  relay = await startRelay();
+  await relay.ask('POST', '/api/action-configurations', { identifier: 'log', actionType: 'log' });
+  await relay.ask('POST', '/api/action-configurations', {
+    identifier: 'emit', actionType: 'emit-event', options: { name: 'x' },
+  });
+});
+after(() => relay.close());
+
+const OUT = '/api/outgoing-webhooks';
+const IN = '/api/incoming-webhooks';
+const CONFIG = '/api/action-configurations';
+
+type Errors = readonly { readonly pointer: string; readonly detail: string }[];
+
+const REFUSED: readonly [string, object, string][] = [
+  [OUT, {}, '/targetUrl'],
+  [OUT, { targetUrl: 'ftp://x' }, '/targetUrl'],
+  [OUT, { targetUrl: 'http://' }, '/targetUrl'],
+  [OUT, { targetUrl: 'http://x', httpMethod: 'TRACE' }, '/httpMethod'],
+  [OUT, { targetUrl: 'http://x', httpMethod: 'CONNECT' }, '/httpMethod'],
+  [OUT, { targetUrl: 'http://x', httpMethod: 'post' }, '/httpMethod'],
+  [OUT, { targetUrl: 'http://x', headers: { hOST: 'y' } }, '/headers/hOST'],
+  [OUT, { targetUrl: 'http://x', headers: { 'Content-Length': '1' } }, '/headers/Content-Length'],
+  [OUT, { targetUrl: 'http://x', headers: { Upgrade: 'h2c' } }, '/headers/Upgrade'],
+  [OUT, { targetUrl: 'http://x', headers: { a: 'b\r\nc: d' } }, '/headers/a'],
+  [OUT, { targetUrl: 'http://x', headers: { 'a b': 'c' } }, '/headers/a b'],
+  [OUT, { targetUrl: 'http://x', headers: { a: 1 } }, '/headers/a'],
+  [OUT, { targetUrl: 'http://x', headers: { a: '1', A: '2' } }, '/headers/A'],
+  [OUT, { targetUrl: 'http://x', headers: { a: '***' } }, '/headers/a'],
+  [OUT, { targetUrl: 'http://***@x' }, '/targetUrl'],
+  [OUT, { targetUrl: 'http://x', secret: '' }, '/secret'],
+  [OUT, { targetUrl: 'http://x', secret: 'whsec_?' }, '/secret'],
+  [OUT, { targetUrl: 'http://x', payloadTemplate: '{"a": "{{ b"}' }, '/payloadTemplate'],
+  [OUT, { targetUrl: 'http://x', payloadTemplate: '' }, '/payloadTemplate'],
+  [OUT, { targetUrl: 'http://x', triggerEvent: 'a b' }, '/triggerEvent'],
+  [OUT, { targetUrl: 'http://x', triggerEvent: '*' }, '/triggerEvent'],
+  [OUT, { targetUrl: 'http://x', actionConfiguration: 'nope' }, '/actionConfiguration'],
+  [OUT, { targetUrl: 'http://x', actionConfiguration: 'emit' }, '/actionConfiguration'],
+  [OUT, { targetUrl: 'http://x', targeturl: 'http://y' }, '/targeturl'],
+  [IN, { actionConfiguration: 'log' }, '/pathSegment'],
+  [IN, { pathSegment: '..', actionConfiguration: 'log' }, '/pathSegment'],
+  [IN, { pathSegment: 'a/b', actionConfiguration: 'log' }, '/pathSegment'],
+  [IN, { pathSegment: 'a', actionConfiguration: 'nope' }, '/actionConfiguration'],
+  [IN, { pathSegment: 'a', actionConfiguration: 'log', secret: '' }, '/secret'],
+  [IN, { pathSegment: 'a', actionConfiguration: 'log', allowedMethods: ['get'] },
+    '/allowedMethods/0'],
+  [CONFIG, { actionType: 'lgo' }, '/actionType'],
+  [CONFIG, { actionType: 'log', options: { level: 'loud' } }, '/options'],
+  [CONFIG, { actionType: 'log', identifier: 'Upper' }, '/identifier'],
+  [CONFIG, { actionType: 'http-forward' }, '/options'],
+  [CONFIG, { actionType: 'http-forward', options: { url: 'http://x', method: 'TRACE' } },
+    '/options'],
+  [CONFIG, { actionType: 'http-forward', options: { url: 'http://x', headers: { Host: 'y' } } },
+    '/options'],
+  [CONFIG, { actionType: 'http-forward', options: { url: 'http://x', mode: 'later' } }, '/options'],
+];
+
+for (const [path, body, pointer] of REFUSED) {
+  test(`${path} refuses ${JSON.stringify(body)} at ${pointer}`, async () => {
+    const { status, json } = await relay.ask('POST', path, body);
+    assert.equal(status, 422, JSON.stringify(json));
+    assert.ok((json['errors'] as Errors).some((error) => error.pointer === pointer),
+      JSON.stringify(json['errors']));
+  });
+}
+
+test('a path segment and a given identifier are unique', async () => {
+  const hook = { pathSegment: 'twice', actionConfiguration: 'log' };
+  const [first, second] = await Promise.all([
+    relay.ask('POST', IN, hook), relay.ask('POST', IN, hook),
+  ]);
+  assert.deepEqual([first.status, second.status].sort(), [201, 409]);
+  const again = await relay.ask('POST', CONFIG, { identifier: 'log', actionType: 'log' });
+  assert.equal(again.status, 409);
+});
+
+test('defaults are stored and shown', async () => {
+  const { json } = await relay.ask('POST', OUT, { targetUrl: 'http://x' });
+  const { identifier: _, createdAt: __, updatedAt: ___, ...rest } = json;
+  assert.deepEqual(rest, {
+    targetUrl: 'http://x', httpMethod: 'POST', enabled: true, hasSecret: false,
+  });
+});
+
+test('a configuration in use cannot go, and says which hooks use it', async () => {
+  await relay.ask('POST', CONFIG, { identifier: 'used', actionType: 'log' });
+  const hook = await relay.ask('POST', IN, { pathSegment: 'user', actionConfiguration: 'used' });
+  const refused = await relay.ask('DELETE', `${CONFIG}/used`);
+  assert.equal(refused.status, 409);
+  assert.match(String(refused.json['detail']), /user/);
+  const path = `${IN}/${String(hook.json['identifier'])}`;
+  await relay.ask('PATCH', path, { actionConfiguration: 'log' });
+  assert.equal((await relay.ask('DELETE', `${CONFIG}/used`)).status, 204);
+  assert.equal((await relay.ask('PATCH', path, { actionConfiguration: 'used' })).status, 422);
+});
+
+test('a hook and the removal of its configuration cannot both pass while neither is on disk',
+  async () => {
+    for (const order of ['hook-first', 'removal-first']) {
+      await relay.ask('POST', CONFIG, { identifier: order, actionType: 'log' });
+      const { incoming, configurations } = relay.webhooks.resources;
+      const add = (): Promise<unknown> =>
+        incoming.add({ pathSegment: order, actionConfiguration: order });
+      const remove = (): Promise<unknown> => configurations.remove(order);
+      const both = order === 'hook-first' ? [add(), remove()] : [remove(), add()];
+      const settled = await Promise.allSettled(both);
+      assert.deepEqual(settled.map(({ status }) => status), ['fulfilled', 'rejected'], order);
+    }
+  });
+
+test('a configuration that outgoing webhooks use cannot become one not for them', async () => {
+  await relay.ask('POST', CONFIG, { identifier: 'both', actionType: 'log' });
+  await relay.ask('POST', OUT, { targetUrl: 'http://x', actionConfiguration: 'both' });
+  const body = { actionType: 'emit-event', options: { name: 'x' } };
+  assert.equal((await relay.ask('PUT', `${CONFIG}/both`, body)).status, 409);
+});
+
+test('the secret is kept by what does not name it, and removed by null', async () => {
+  const made = await relay.ask('POST', OUT, { targetUrl: 'http://x', secret: 's' });
+  const path = `${OUT}/${String(made.json['identifier'])}`;
+  const steps: readonly [string, object, boolean][] = [
+    ['PUT', { targetUrl: 'http://y' }, true],
+    ['PATCH', { enabled: false }, true],
+    ['PUT', { targetUrl: 'http://y', hasSecret: false }, true],
+    ['PATCH', { secret: null }, false],
+    ['PATCH', { secret: 'again' }, true],
+    ['PUT', { targetUrl: 'http://y', secret: null }, false],
+  ];
+  for (const [method, body, hasSecret] of steps) {
+    const { json } = await relay.ask(method, path, body);
+    assert.equal(json['hasSecret'], hasSecret, `${method} ${JSON.stringify(body)}`);
+    assert.ok(!Object.hasOwn(json, 'secret'));
+  }
+});
+
+function storedOutgoing(identifier: unknown): Record<string, unknown> {
+  const found = relay.store.collection('outgoing-webhooks').find(String(identifier));
+  return JSON.parse(found?.bytes.toString() ?? '{}');
+}
+
+test('masked values sent back keep what is stored', async () => {
+  const made = await relay.ask('POST', OUT, {
+    targetUrl: 'https://me:pass@host/a', headers: { Authorization: 'Bearer t', 'X-Kept': 'k' },
+  });
+  const { identifier } = made.json;
+  assert.equal(made.json['targetUrl'], 'https://***@host/a');
+  assert.deepEqual(made.json['headers'], { Authorization: '***', 'X-Kept': '***' });
+  const path = `${OUT}/${String(identifier)}`;
+  const shown = (await relay.ask('GET', path)).json;
+  assert.equal((await relay.ask('PUT', path, { ...shown, enabled: false })).status, 200);
+  assert.equal(storedOutgoing(identifier)['targetUrl'], 'https://me:pass@host/a');
+  const patch = { targetUrl: 'https://***@host/b', headers: { 'X-Kept': '***', New: 'n' } };
+  assert.equal((await relay.ask('PATCH', path, patch)).status, 200);
+  assert.equal(storedOutgoing(identifier)['targetUrl'], 'https://me:pass@host/b');
+  assert.deepEqual(storedOutgoing(identifier)['headers'], {
+    Authorization: 'Bearer t', 'X-Kept': 'k', New: 'n',
+  });
+});
+
+test('options hide header values, secret-like members and URL credentials', async () => {
+  const url = 'http://u:p@host/';
+  await relay.ask('POST', CONFIG, {
+    identifier: 'masked', actionType: 'http-forward', options: { url, headers: { 'X-A': 'v' } },
+  });
+  const shown = (await relay.ask('GET', `${CONFIG}/masked`)).json;
+  assert.deepEqual(shown['options'], { url: 'http://***@host/', headers: { 'X-A': '***' } });
+  assert.equal((await relay.ask('PUT', `${CONFIG}/masked`, shown)).status, 200);
+  const stored = relay.store.collection('action-configurations').find('masked');
+  assert.deepEqual(JSON.parse(stored?.bytes.toString() ?? '{}').options, {
+    url, headers: { 'X-A': 'v' },
+  });
+});
+
+test('actions are listed with their options', async () => {
+  const { text } = await relay.ask('GET', '/api/actions');
+  const listed = JSON.parse(text) as { identifier: string; label: string; options: unknown[] }[];
+  assert.deepEqual(listed.map(({ identifier }) => identifier),
+    ['emit-event', 'http-forward', 'log']);
+  assert.ok(listed.every(({ label, options }) => label !== '' && options.length > 0));
+});

@@ -90,7 +90,7 @@ function registerClass(candidate: unknown, origin: string, tools: ActionTools): 
   }
   if (typeof label !== 'string') throw refuse(origin, 'label() must give a string');
   const execute = instance.execute;
-  const isPayloadRead = canSeeArguments(execute);
+  const isPayloadRead = canSeePayload(execute);
   return {
     identifier, label, isBuiltIn: false, options: [],
     validateOptions: (options) => validate(candidate, options, tools.log),
@@ -108,16 +108,21 @@ function isActionClass(candidate: unknown): candidate is ActionClass {
     && 'execute' in prototype && typeof prototype.execute === 'function';
 }
 
+const FIRST_PARAMETER = /^(?:async\s+)?(?:function\s*)?[\w$]*\s*\(\s*([A-Za-z_$][\w$]*)?\s*[,)]/;
+
 /**
- * Whether a function could look at what it is called with. One that names no parameter and mentions
- * neither `arguments` nor `eval` cannot, so its payload need not be decoded: that is a tenth of the
- * cost of a small request. Anything unclear counts as yes.
+ * Whether a function could look at its first argument. One that does not name it, or names it and
+ * nowhere else mentions the name, cannot, so the payload need not be decoded for it: that is a
+ * tenth of the cost of a small request. Anything unclear counts as yes.
  */
-export function canSeeArguments(run: Function): boolean {
-  if (run.length > 0) return true;
+export function canSeePayload(run: Function): boolean {
   const source = Function.prototype.toString.call(run);
-  const isParameterless = /^(async\s+)?(function\s*)?[\w$]*\s*\(\s*\)\s*(=>|\{)/.test(source);
-  return !isParameterless || /arguments|eval|\[native code\]/.test(source);
+  if (/arguments|eval|\[native code\]|\\u/.test(source)) return true;
+  const first = FIRST_PARAMETER.exec(source);
+  if (first === null) return true;
+  const [, name] = first;
+  if (name === undefined) return run.length > 0;
+  return source.split(/[^\w$]+/).filter((word) => word === name).length > 1;
 }
 
 function validate(actionClass: ActionClass, options: JsonObject, log: Logger): readonly string[] {

@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { loadActionModules } from '../../../src/webhooks/actions/load-modules.ts';
 import {
-  canSeeArguments, createActionRegistry, type ActionRegistry, type ActionSource,
+  canSeePayload, createActionRegistry, type ActionRegistry, type ActionSource,
 } from '../../../src/webhooks/actions/registry.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hookshelf-actions-'));
@@ -106,17 +106,25 @@ test('two actions of one identifier are refused', async () => {
   assert.throws(() => registry(sources), /b\.mjs: there is an action "sound" already/);
 });
 
-test('only a function that cannot look at its arguments goes without them', () => {
-  const methods = {
-    execute() { return 1; }, async later() { return 1; }, rest(...all: unknown[]) { return all; },
-    defaults(payload = 1) { return payload; }, named(payload: unknown) { return payload; },
-    hidden() { return arguments; },
+test('only a function that cannot look at its payload goes without it', () => {
+  const blind = {
+    execute() { return 1; }, async later() { return 1; },
+    named(_payload: unknown, context: unknown) { return context; },
+    tools(_: unknown, __: unknown, ___: unknown, { fine }: { fine: number }) { return fine; },
   };
-  assert.equal(canSeeArguments(methods.execute), false);
-  assert.equal(canSeeArguments(methods.later), false);
-  assert.equal(canSeeArguments(() => 1), false);
-  for (const run of [methods.rest, methods.defaults, methods.named, methods.hidden,
-    methods.named.bind(methods), (a: unknown) => a]) {
-    assert.equal(canSeeArguments(run), true, run.toString());
+  const methods = {
+    rest(...all: unknown[]) { return all; }, defaults(payload = 1) { return payload; },
+    named(payload: unknown) { return payload; }, hidden() { return arguments; },
+    taken({ a }: { a: number }) { return a; }, given(payload: unknown, b = payload) { return b; },
+    inText(payload: unknown) { return `${payload}`; },
+    nested(payload: unknown) { return () => { throw payload; }; },
+    spoken(_payload: unknown) { return eval('_pay' + 'load'); },
+  };
+  for (const run of [...Object.values(blind), () => 1, (_: unknown) => 1]) {
+    assert.equal(canSeePayload(run), false, run.toString());
+  }
+  for (const run of [...Object.values(methods), methods.named.bind(methods), (a: unknown) => a,
+    function named(payload: unknown) { return payload; }, Math.max]) {
+    assert.equal(canSeePayload(run), true, run.toString());
   }
 });

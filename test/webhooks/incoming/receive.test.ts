@@ -67,7 +67,7 @@ for (const path of ['/webhook/in/nope', '/webhook/in/disabled', '/webhook/in/hoo
   });
 }
 
-test('a method that is not allowed is refused before anything else, with those that are', async () => {
+test('a method that is not allowed is refused first, with those that are', async () => {
   const { status, json, headers } = await relay.ask('PUT', '/webhook/in/signed', {});
   assert.equal(status, 405);
   assert.equal(headers.allow, 'POST');

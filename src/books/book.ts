@@ -70,6 +70,7 @@ export const isbnSchema: StringSchema = {
 export const partialDateSchema: StringSchema = {
   kind: 'string',
   description: 'a date as YYYY, YYYY-MM or YYYY-MM-DD',
+  pattern: /^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$/,
   canonical: parsePartialDate,
   explain: explainPartialDate,
   numberHint: 'write the year in quotes',
@@ -103,7 +104,7 @@ const addressSchema: ObjectSchema = {
     addressCountry: {
       schema: {
         kind: 'string', description: 'an ISO 3166-1 alpha-2 country code, in upper case',
-        canonical: parseCountry, explain: explainCountry,
+        pattern: /^[A-Z]{2}$/, canonical: parseCountry, explain: explainCountry,
       },
     },
   },

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { createIdSource } from '../../src/base/uuid.ts';
+import { bookCollection, createBookShelf, createCatalog } from '../../src/books/catalog.ts';
+import type { Catalog } from '../../src/books/catalog.ts';
+import { parseImportRecord, parseTimestamp } from '../../src/books/import-record.ts';
+import { SeenIds } from '../../src/books/seen-ids.ts';
+import type { ChangeHook } from '../../src/store/repository.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
+import type { MemoryStore } from '../support/memory-store.ts';
+
+const ID = '018f2b7c-0000-7000-8000-00000000000a';
+const NOW = '2026-03-01T12:00:00.000Z';
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = createMemoryStore([bookCollection, { name: 'events', key: 'id' }]);
+});
+
+function catalogOf(onChange?: ChangeHook): Catalog {
+  const now = () => Date.parse(NOW);
+  return createCatalog({
+    store, now, makeId: createIdSource({ now }), ...onChange === undefined ? {} : { onChange },
+  });
+}
+
+test('an embedded catalog takes and gives objects', async () => {
+  const books = createBookShelf(catalogOf());
+  const added = await books.add({ title: 'Dune', isbn: '0441172717' });
+  assert.equal(added.isbn, '9780441172719');
+  assert.deepEqual(books.get(added.id), added);
+  const patched = await books.patch(added.id, { isbn: null, numberOfPages: 412 });
+  assert.deepEqual([patched.isbn, patched.numberOfPages], [undefined, 412]);
+  assert.equal((await books.replace(added.id, { title: 'Dune Messiah' })).title, 'Dune Messiah');
+  await books.delete(added.id);
+  assert.throws(() => books.get(added.id), isError('not_found'));
+  await assert.rejects(books.delete(added.id), isError('not_found'));
+  await assert.rejects(books.add({ title: '' }), isError('invalid'));
+});
+
+test('a change and what its hook adds are one line, and fail together', async () => {
+  const catalog = catalogOf((transaction, { id, after }) => {
+    if (after?.includes('refused') === true) throw new AppError('unavailable', 'queue is full');
+    transaction.put('events', `e-${id}`, `{"id":"e-${id}"}`);
+  });
+  await catalog.add({ title: 'A' });
+  assert.deepEqual(store.lines.map((line) => line.map(({ collection }) => collection)),
+    [['books', 'events']]);
+  await assert.rejects(catalog.add({ title: 'refused' }), isError('unavailable'));
+  assert.equal(catalog.size, 1);
+});
+
+test('an import keeps the dates it is given and makes up what is missing', async () => {
+  const [early, late] = ['2020-01-01T00:00:00.000Z', '2021-01-01T00:00:00.000Z'];
+  const cases = [
+    [{}, NOW, NOW],
+    [{ createdAt: early }, early, early],
+    [{ updatedAt: early }, early, early],
+    [{ createdAt: early, updatedAt: late }, early, late],
+    [{ createdAt: '2999-01-01T00:00:00Z' }, '2999-01-01T00:00:00.000Z',
+      '2999-01-01T00:00:00.000Z'],
+  ] as const;
+  for (const [dates, createdAt, updatedAt] of cases) {
+    const catalog = catalogOf();
+    const [imported] = await catalog.importBatch([record({ ...dates })], false);
+    const book = createBookShelf(catalog).get(imported?.id ?? '');
+    assert.deepEqual([book.createdAt, book.updatedAt], [createdAt, updatedAt]);
+  }
+});
+
+test('an import that replaces without dates keeps createdAt and raises updatedAt', async () => {
+  const catalog = catalogOf();
+  const createdAt = '2999-01-01T00:00:00.000Z';
+  await catalog.importBatch([record({ id: ID, createdAt })], false);
+  const again = await catalog.importBatch([record({ id: ID, title: 'B' })], true);
+  assert.deepEqual(again, [{ id: ID, outcome: 'replaced' }]);
+  const book = createBookShelf(catalog).get(ID);
+  assert.deepEqual([book.title, book.createdAt, book.updatedAt],
+    ['B', createdAt, '2999-01-01T00:00:00.001Z']);
+});
+
+test('an import is one line a batch and fires nothing', async () => {
+  let changes = 0;
+  const catalog = catalogOf(() => { changes += 1; });
+  const results = await catalog.importBatch([record({}), record({ id: ID }), record({ id: ID })],
+    false);
+  assert.deepEqual(results.map(({ outcome }) => outcome), ['imported', 'imported', 'exists']);
+  assert.deepEqual(store.lines.map((line) => line.length), [2]);
+  assert.equal(changes, 0);
+});
+
+test('times are RFC 3339, kept as UTC with milliseconds', () => {
+  const cases: readonly (readonly [string, string | null])[] = [
+    ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31t12:00:00.123456z', '2026-01-31T12:00:00.123Z'],
+    ['2026-01-31T23:30:00-01:00', '2026-02-01T00:30:00.000Z'],
+    ['2026-02-30T12:00:00Z', null], ['2026-01-31T25:00:00Z', null],
+    ['2026-01-31T12:00:60Z', null], ['2026-01-31', null], ['2026-01-31T12:00:00', null],
+    ['9999-12-31T23:30:00-01:00', null], ['', null], ['yesterday', null],
+  ];
+  for (const [given, stored] of cases) assert.equal(parseTimestamp(given), stored, given);
+});
+
+test('ids of any version are taken, in lower case', () => {
+  for (const version of [1, 4, 7, 8]) {
+    const id = `018F2B7C-0000-${version}000-A000-00000000000A`;
+    assert.equal(record({ id }).id, id.toLowerCase());
+  }
+  for (const id of ['', 'x', `${ID}0`, ID.replace('-', ''), '018f2b7c-0000-9000-8000-00000000000a',
+    '018f2b7c-0000-7000-c000-00000000000a', '00000000-0000-0000-0000-000000000000']) {
+    assert.throws(() => record({ id }), isError('invalid'), id);
+  }
+});
+
+test('seen ids are known again, thousands of them', () => {
+  const seen = new SeenIds();
+  const ids = Array.from({ length: 20_000 }, (_, index) =>
+    `018f2b7c-0000-7000-8000-${index.toString(16).padStart(12, '0')}`);
+  assert.equal(ids.some((id) => seen.add(id)), false);
+  assert.equal(ids.every((id) => seen.add(id)), true);
+});
+
+function record(book: object) {
+  return parseImportRecord({ title: 'A', ...book });
+}
+
+function isError(code: string): (error: unknown) => boolean {
+  return (error) => error instanceof AppError && error.code === code;
+}

@@ -34,7 +34,6 @@ export type CompactionOptions = {
   readonly files: Files;
   readonly commit: GroupCommit;
   readonly collections: ReadonlyMap<string, StoredCollection>;
-  /** The newest complete generation, 0 when there is none. */
   readonly base: number;
   /** The newest generation that any file has. */
   readonly generation: number;
@@ -60,6 +59,11 @@ export class Compaction {
 
   get isRunning(): boolean {
     return this.#running !== null;
+  }
+
+  /** The newest complete generation, 0 when there is none. */
+  get base(): number {
+    return this.#base;
   }
 
   /** Bytes that a start would replay. */
@@ -120,8 +124,12 @@ export class Compaction {
     } finally {
       for (const collection of collections.values()) collection.thaw();
     }
+    const previous = this.#base;
+    // Before the note: a backup that has the note must have the snapshots.
+    this.#base = generation;
+    this.#closedBytes = 0;
     if (!await commit.noteSnapshots(names)) throw commit.failure ?? new Error('not noted');
-    await this.#finish(generation);
+    await this.#deleteOld(generation, previous);
   }
 
   async #switchJournal(
@@ -139,11 +147,8 @@ export class Compaction {
   }
 
   /** The generation is complete; the one before it stays. */
-  async #finish(generation: number): Promise<void> {
+  async #deleteOld(generation: number, previous: number): Promise<void> {
     const { directory, files } = this.#options;
-    const previous = this.#base;
-    this.#base = generation;
-    this.#closedBytes = 0;
     const inventory = takeInventory(files, directory);
     const old: string[] = [];
     for (const [other, names] of inventory.snapshots) {

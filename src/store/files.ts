@@ -38,6 +38,8 @@ export interface Files {
   syncDirectory(directory: string): void;
   syncDirectoryAsync(directory: string): Promise<void>;
   makeDirectory(path: string): void;
+  /** Must be empty. */
+  removeDirectory(path: string): void;
   exists(path: string): boolean;
 }
 
@@ -99,6 +101,7 @@ export function createNodeFiles(owner: { uid: number; gid: number } | null = nul
       fs.mkdirSync(path, { recursive: true, mode: 0o700 });
       if (owner !== null) fs.chownSync(path, owner.uid, owner.gid);
     },
+    removeDirectory: (path) => fs.rmdirSync(path),
     exists: (path) => fs.existsSync(path),
   };
 }

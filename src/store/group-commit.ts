@@ -30,6 +30,8 @@ export type GroupCommitOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onCommit: () => void;
+  /** The disk has other work: blocking for it would take long. */
+  readonly isDiskBusy: () => boolean;
   /** Told when writing fails; `unknown` is for good. */
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
@@ -228,7 +230,7 @@ export class GroupCommit {
       this.#encoder.addTransaction(sequence, this.#sequence, operations);
     }
     const { bytes } = this.#encoder;
-    if (!this.#policy.isBlocking(bytes.length)) {
+    if (this.#options.isDiskBusy() || !this.#policy.isBlocking(bytes.length)) {
       void this.#journal.append(bytes).then((failure) => this.#finish(batch, failure));
       return;
     }

@@ -44,6 +44,11 @@ export function temporaryName(name: string): string {
   return `${name}.tmp`;
 }
 
+/** Whether a file of this name is data: a snapshot or journal, or something kept aside. */
+export function isStoreName(name: string): boolean {
+  return NAME.test(name) && !name.endsWith('.tmp');
+}
+
 export function takeInventory(files: Files, directory: string): Inventory {
   const journals: number[] = [];
   const snapshots = new Map<number, string[]>();

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { openBackup } from './backup.ts';
+import type { Backup } from './backup.ts';
 import type { StoredCollection } from './collection.ts';
 import { Compaction } from './compaction.ts';
 import type { Files } from './files.ts';
@@ -14,6 +16,7 @@ import type { Collection, CollectionSpec, Store, StoreStatistics, Transaction } 
 import { assess } from './recovery.ts';
 import type { Assessment } from './recovery.ts';
 import { repair } from './repair.ts';
+import { checkNoRestorePending } from './restore.ts';
 import { SpaceProbe } from './space-probe.ts';
 import { Staging } from './staging.ts';
 
@@ -28,6 +31,8 @@ export type StoreOptions = {
 
 export interface OpenedStore extends Store {
   readonly directory: string;
+  /** What makes up the state of this moment, to be copied (backup.ts) and then closed. */
+  openBackup(): Promise<Backup>;
 }
 
 // After a failed compaction the next one is not tried at once: it would fail the same way.
@@ -44,6 +49,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     files.makeDirectory(directory);
     files.syncDirectory(dirname(directory));
   }
+  checkNoRestorePending(files, directory);
   const assessment = await assess(options);
   const journal = await repair(directory, files, logger, assessment);
   const store = new FileStore(options, assessment, journal);
@@ -80,6 +86,7 @@ class FileStore implements OpenedStore {
       journal, sequence, clock, logger,
       staging: new Staging(collections.values(), (error) =>
         logger.error('a change listener failed', { error })),
+      isDiskBusy: () => this.#compaction.isRunning,
       onCommit: () => this.#compactWhenDue(),
       onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
     });
@@ -139,6 +146,11 @@ class FileStore implements OpenedStore {
 
   compact(): Promise<void> {
     return this.#compaction.run();
+  }
+
+  openBackup(): Promise<Backup> {
+    return this.#commit.exclusive(async () => openBackup(
+      this.#options.files, this.directory, this.#compaction.base, this.#commit.journal.length));
   }
 
   async close(): Promise<void> {

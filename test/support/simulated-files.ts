@@ -173,6 +173,11 @@ export class SimulatedFiles implements Files {
     this.#record({ kind: 'make-directory', path, node: this.disk.nodeBound });
   }
 
+  removeDirectory(path: string): void {
+    assert.deepEqual(this.list(path), []);
+    this.unlink(path);
+  }
+
   exists(path: string): boolean {
     return this.disk.find(path) !== undefined;
   }

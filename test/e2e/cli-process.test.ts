@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { endOf, hookshelf, inFolder, start } from './processes.ts';
+
+test('--version, help and completion need no data directory', () => inFolder(async (cwd) => {
+  for (const words of [['--version'], ['help'], ['help', 'serve'], ['completion', 'bash']]) {
+    const { code, stdout, stderr } = await hookshelf(words, { cwd });
+    assert.deepEqual([code, stderr], [0, ''], words.join(' '));
+    assert.notEqual(stdout, '');
+  }
+  assert.equal(spawnSync('ls', ['-A', cwd], { encoding: 'utf8' }).stdout, '');
+}));
+
+test('a reader that goes away ends a long list quietly', () => inFolder(async (data) => {
+  const lines = Array.from({ length: 20_000 }, (_, index) => `{"title":"Book ${index}"}`);
+  const imported = await hookshelf(
+    ['book:import', '--file', '-', '--format', 'jsonl', '--data', data],
+    { input: lines.join('\n') });
+  assert.equal(imported.stdout, 'imported 20000, skipped 0\n');
+  for (const words of [['book:list'], ['book:list', '--json'], ['book:export']]) {
+    const child = start([...words, '--data', data]);
+    const ended = endOf(child);
+    assert.ok(child.stdout !== null);
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    const { code, stderr } = await ended;
+    assert.deepEqual([code, stderr], [0, ''], words.join(' '));
+  }
+}));
+
+test('progress is not written where nobody watches', () => inFolder(async (data) => {
+  const { stderr } = await hookshelf(
+    ['book:import', '--file', '-', '--data', data], { input: '[{"title":"Emma"}]' });
+  assert.equal(stderr, '');
+}));
+
+test('two commands at once on one directory both finish', () => inFolder(async (data) => {
+  const adding = Array.from({ length: 6 }, (_, index) => hookshelf(
+    ['book:add', '--data', data, '--input', JSON.stringify({ title: `Book ${index}` })]));
+  for (const { code, stderr } of await Promise.all(adding)) assert.equal(code, 0, stderr);
+  const { stdout } = await hookshelf(['book:list', '--json', '--data', data]);
+  assert.equal(JSON.parse(stdout).length, 6);
+}));
+
+test('a damaged directory is refused in one line', () => inFolder(async (data) => {
+  for (const title of ['One', 'Two', 'Three']) {
+    await hookshelf(['book:add', '--data', data, '--input', JSON.stringify({ title })]);
+  }
+  const journal = join(data, 'journal-000001.jsonl');
+  const { stdout } = spawnSync('cat', [journal], { encoding: 'utf8' });
+  writeFileSync(journal, stdout.replace('One', 'Ona'));
+  const { code, stderr } = await hookshelf(['book:list', '--data', data]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^hookshelf: .*journal-000001\.jsonl[^\n]*\n$/);
+}));
+
+test('a command can be killed at its standard input', () => inFolder(async (data) => {
+  const child = spawn(process.execPath,
+    ['dist/main.js', 'book:import', '--file', '-', '--format', 'jsonl', '--data', data]);
+  child.stdin.write('{"title":"One"}\n');
+  const exited = once(child, 'exit');
+  setImmediate(() => child.kill('SIGTERM'));
+  assert.equal((await exited)[1], 'SIGTERM');
+  assert.equal((await hookshelf(['book:list', '--data', data])).code, 0);
+}));

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { statSync, writeFileSync } from 'node:fs';
+import { get, request } from 'node:http';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
+
+function statusOf(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(url, (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject);
+  });
+}
+
+test('bare hookshelf serves the data folder here, and stops on SIGTERM with exit code 0', () =>
+  inFolder(async (cwd) => {
+    const child = start(['-p', '0'], { cwd });
+    const ended = endOf(child);
+    assert.ok(child.stdout !== null);
+    const [chunk] = await once(child.stdout, 'data');
+    const line = /^hookshelf listening on (http:\/\/127\.0\.0\.1:\d+)\n$/;
+    const [, url] = line.exec(String(chunk)) ?? [];
+    assert.equal(await statusOf(`${url}/healthz`), 200);
+    assert.equal(statSync(join(cwd, 'data')).mode & 0o777, 0o700);
+    child.kill('SIGTERM');
+    assert.equal((await ended).code, 0);
+  }));
+
+test('a second server on a directory fails at once and names the owner', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const second = await hookshelf(['serve', '--port', '0', '--data', data]);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, new RegExp(`^hookshelf: .*\\b${server.child.pid}\\b[^\\n]*\\n$`));
+    assert.equal((await server.stop('SIGINT')).code, 0);
+  }));
+
+test('commands work while the server runs, after kill -9, and without it', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const added = await hookshelf(
+      ['book:add', '--data', data, '--json', '--input', '-'], { input: '{"title":"Emma"}' });
+    assert.equal(added.code, 0, added.stderr);
+    const { id } = JSON.parse(added.stdout);
+    assert.equal(await statusOf(`${server.url}/api/books/${id}`), 200);
+    await server.stop('SIGKILL');
+    const shown = await hookshelf(['book:show', '--data', data, '--json', '--id', id]);
+    assert.equal(JSON.parse(shown.stdout).title, 'Emma');
+    const again = await startServer(['--data', data]);
+    assert.equal(await statusOf(`${again.url}/api/books/${id}`), 200);
+    await again.stop();
+  }));
+
+test('a stop answers what is in flight, a second signal does not wait', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const posting = request(`${server.url}/api/books`, {
+      method: 'POST', headers: { 'content-type': 'application/json', 'content-length': '16' },
+    });
+    const answered = once(posting, 'response');
+    posting.write('{"title":');
+    await statusOf(`${server.url}/healthz`);
+    server.child.kill('SIGTERM');
+    await until(() => server.stderr().includes('"stopping"'));
+    posting.end('"Emma"}');
+    const [response] = await answered;
+    assert.equal(response.statusCode, 201);
+    response.resume();
+    assert.equal((await server.stop('SIGTERM')).signal, null);
+
+    const stuck = await startServer(['--data', data]);
+    const { port } = new URL(stuck.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('POST /api/books HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n'
+      + 'Content-Type: application/json\r\n\r\n{');
+    await statusOf(`${stuck.url}/healthz`);
+    stuck.child.kill('SIGTERM');
+    await until(() => stuck.stderr().includes('"stopping"'));
+    const before = performance.now();
+    assert.notEqual((await stuck.stop('SIGTERM')).code, 0);
+    assert.ok(performance.now() - before < 5000);
+    socket.destroy();
+  }));
+
+test('a host that is not loopback needs a token or --allow-anonymous', () =>
+  inFolder(async (data) => {
+    const words = ['serve', '--port', '0', '--host', '0.0.0.0', '--data', data];
+    const refused = await hookshelf(words);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /^hookshelf: .*token:create.*--allow-anonymous/);
+    const open = await startServer(['--host', '0.0.0.0', '--allow-anonymous', '--data', data]);
+    await open.stop();
+    const closed = await startServer(['--host', '0.0.0.0', '--data', data], {
+      environment: { HOOKSHELF_API_TOKEN: 'abc' },
+    });
+    const { port } = new URL(closed.url);
+    assert.equal(await statusOf(`http://127.0.0.1:${port}/api/books`), 401);
+    await closed.stop();
+  }));
+
+test('wrong settings stop the start with exit code 2 and name their file', () =>
+  inFolder(async (data) => {
+    writeFileSync(join(data, 'settings.json'), '{"http":{"timeot":5}}');
+    const { code, stderr } = await hookshelf(['serve', '--data', data]);
+    assert.equal(code, 2);
+    assert.match(stderr, /`http\.timeot` in \S+settings\.json: did you mean `http\.timeout`\?/);
+  }));
+
+test('a port that is taken is told in one line', () => inFolder(async (folder) => {
+  const server = await startServer(['--data', join(folder, 'a')]);
+  const { port } = new URL(server.url);
+  const second = await hookshelf(['serve', '--port', port, '--data', join(folder, 'b')]);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /^hookshelf: .*in use.*--port[^\n]*\n$/);
+  await server.stop();
+}));
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!isTrue()) {
+    assert.ok(performance.now() < deadline, 'waited too long');
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}

@@ -1,0 +1,108 @@
+/** Real processes of the built program. Every child is ended by its own pid. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const PROGRAM = resolve(import.meta.dirname, '../../dist/main.js');
+const START_MS_MAX = 20_000;
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type ProcessOptions = {
+  readonly cwd?: string;
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+/** Runs a command to its end. */
+export async function hookshelf(
+  words: readonly string[], options: ProcessOptions = {},
+): Promise<Ended> {
+  const child = start(words, options);
+  return endOf(child);
+}
+
+export function start(words: readonly string[], options: ProcessOptions = {}): ChildProcess {
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: options.cwd, env: { PATH: process.env['PATH'] ?? '', ...options.environment },
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
+  return child;
+}
+
+export async function endOf(child: ChildProcess): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const [code, signal] = await once(child, 'close');
+  return { code, signal, stdout, stderr };
+}
+
+export type Running = {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** What it has written to stderr so far. */
+  stderr(): string;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+};
+
+/** Starts a server on a port from the kernel and waits until it listens. */
+export async function startServer(
+  words: readonly string[], options: ProcessOptions = {},
+): Promise<Running> {
+  const child = start(['serve', '--port', '0', ...words], options);
+  const ended = endOf(child);
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const url = await Promise.race([
+    listening(child),
+    ended.then(({ code }) => assert.fail(`serve ended with ${code}: ${stderr}`)),
+  ]);
+  return {
+    url, child, stderr: () => stderr,
+    stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  let stdout = '';
+  const timeout = AbortSignal.timeout(START_MS_MAX);
+  while (true) {
+    const [, url] = /^hookshelf listening on (\S+)\n/m.exec(stdout) ?? [];
+    if (url !== undefined) return url;
+    assert.ok(child.stdout !== null);
+    const [chunk] = await once(child.stdout, 'data', { signal: timeout });
+    stdout += String(chunk);
+  }
+}
+
+/** A folder of its own, removed at the end. */
+export async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-e2e-'));
+  try {
+    await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

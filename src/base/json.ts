@@ -160,10 +160,9 @@ function scanEscape(text: Buffer, offset: number): number {
 }
 
 function scanNumber(text: Buffer, start: number): number {
-  let offset = text[start] === 0x2d ? start + 1 : start;
-  const first = text[offset];
-  offset = scanDigits(text, offset);
-  if (first === 0x30 && isDigit(text[offset - 1]) && text[offset - 1] !== first) {
+  const first = text[start] === 0x2d ? start + 1 : start;
+  let offset = scanDigits(text, first);
+  if (text[first] === 0x30 && offset > first + 1) {
     throw new Broken(start, 'a number must not begin with 0');
   }
   if (text[offset] === 0x2e) offset = scanDigits(text, offset + 1);

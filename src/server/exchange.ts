@@ -89,8 +89,9 @@ export class HttpExchange implements Exchange {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
     if (status !== 204 && status !== 304) list.push('Content-Length', length);
     const { response } = this;
-    if (this.#mustClose()) list.push('Connection', 'close');
-    if (this.#isBodyUnderWay()) this.#sendBeforeDiscarding(status, list, body);
+    const isUnderWay = this.#isBodyUnderWay();
+    if (isUnderWay || this.#context.isDraining) list.push('Connection', 'close');
+    if (isUnderWay) this.#sendBeforeDiscarding(status, list, body);
     else this.#context.outbox.add({ response, status, headers: list, body });
     this.#finish(status, length);
   }
@@ -105,7 +106,7 @@ export class HttpExchange implements Exchange {
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#abandon();
     const list = this.#head(headers);
-    if (this.#mustClose()) list.push('Connection', 'close');
+    if (this.#context.isDraining) list.push('Connection', 'close');
     response.writeHead(status, list);
     let bytes = 0;
     if (first === null) {
@@ -114,6 +115,7 @@ export class HttpExchange implements Exchange {
       cutStalledReader(response, this.#context.stallMs);
       bytes = await writePulled(response, first, pull);
     }
+    this.#discardRest();
     return this.#finish(status, bytes);
   }
 
@@ -175,11 +177,16 @@ export class HttpExchange implements Exchange {
     return list;
   }
 
-  /** Whether the connection cannot be used again: too much of the body is still under way. */
-  #mustClose(): boolean {
-    return this.#context.isDraining || this.#isBodyUnderWay();
+  /** After a streamed answer, whose end had to be sent: closing waits for the rest of the body. */
+  #discardRest(): void {
+    const { request } = this;
+    if (request.destroyed || !this.#isBodyUnderWay()) return;
+    discardThen(request, this.#context.clock, () => {
+      if (!request.complete) request.destroy();
+    });
   }
 
+  /** Whether so much of the body may still come that the connection cannot be used again. */
   #isBodyUnderWay(): boolean {
     const { request } = this;
     if (request.complete || !announcesBody(request)) return false;

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
+import { echoRoute, route, startServer } from '../support/test-server.ts';
+
+const hello = route('GET', '/hello/{name}', (exchange) => {
+  exchange.sendJson(200, exchange.params[0]);
+});
+
+const notHttp: readonly [string, string, number, RegExp][] = [
+  ['no HTTP at all', 'hello?\r\n\r\n', 400, /not an HTTP request/],
+  ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a\r\n\r\n', 400, /not an HTTP request/],
+  ['a space in the path', 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, /not an HTTP request/],
+  ['a header without colon', 'GET / HTTP/1.1\r\nHost\r\n\r\n', 400, /not an HTTP request/],
+  ['a folded header', 'GET / HTTP/1.1\r\nHost: a\r\n b: c\r\n\r\n', 400, /./],
+  ['a space before the colon', 'GET / HTTP/1.1\r\nHost : a\r\n\r\n', 400, /not an HTTP/],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    400, /not an HTTP/],
+  ['length and chunks',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400, /not an HTTP/],
+  ['a negative length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n', 400, /not an/],
+  ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 400, /not an HTTP/],
+  ['a huge header', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431, /16 KiB/],
+  ['a huge path', `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, /16 KiB/],
+  ['a broken chunk', 'POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    400, /not an HTTP/],
+];
+
+test('what is no HTTP request is answered with a problem, and the connection closes', async () => {
+  await using server = await startServer([hello, echoRoute('POST', '/echo')]);
+  for (const [name, bytes, status, detail] of notHttp) {
+    const connection = new RawConnection(server);
+    connection.send(bytes);
+    const answer = await connection.answer();
+    assert.equal(answer.status, status, name);
+    assert.equal(answer.headers['content-type'], 'application/problem+json', name);
+    assert.equal(answer.headers['connection'], 'close', name);
+    assert.equal(JSON.parse(answer.body).status, status, name);
+    assert.match(JSON.parse(answer.body).detail, detail, name);
+    assert.equal(await connection.rest(), '', name);
+    connection.close();
+  }
+});
+
+const targets: readonly [string, string, number, RegExp][] = [
+  ['GET', '/hello/%zz', 400, /bad percent-encoding/],
+  ['GET', '/hello/%', 400, /bad percent-encoding/],
+  ['GET', '/hello/%C0%AF', 400, /bad percent-encoding/],
+  ['GET', '/hello/a%2Fb', 200, /^"a\/b"$/],
+  ['GET', '/hello/a%00b', 200, /^"a\\u0000b"$/],
+  ['GET', '/hello/a/', 404, /there is nothing at \/hello\/a\//],
+  ['GET', '/hello/a?b=%zz', 200, /^"a"$/],
+  ['GET', '/hello/..%2f..%2fetc', 200, /etc/],
+  ['GET', 'http://other.example/hello/x?y', 200, /^"x"$/],
+  ['GET', 'http://other.example', 404, /there is nothing at \//],
+  ['GET', '//hello/a', 404, /nothing at \/\/hello/],
+  ['POST', '/hello/a', 405, /does not take POST/],
+  ['TRACE', '/hello/a', 405, /does not take TRACE/],
+];
+
+test('targets of every kind are answered as their path deserves', async () => {
+  await using server = await startServer([hello]);
+  for (const [method, target, status, body] of targets) {
+    const answer = await rawRequest(server, method, target);
+    assert.equal(answer.status, status, target);
+    assert.match(answer.body, body, target);
+    if (status === 405) assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS');
+  }
+});
+
+test('HEAD is served wherever GET is, OPTIONS everywhere, and neither has a body', async () => {
+  await using server = await startServer([hello]);
+  const head = await rawRequest(server, 'HEAD', '/hello/you');
+  assert.deepEqual([head.status, head.headers['content-length']], [200, '5']);
+  const options = await rawRequest(server, 'OPTIONS', '/hello/you');
+  assert.deepEqual([options.status, options.headers['allow']], [204, 'GET, HEAD, OPTIONS']);
+  assert.equal(options.headers['content-length'], undefined);
+  assert.equal((await rawRequest(server, 'OPTIONS', '*')).status, 204);
+  assert.equal((await rawRequest(server, 'OPTIONS', '/nope')).status, 404);
+});
+
+test('pipelined requests are answered in order, the slow ones too', async () => {
+  await using server = await startServer([hello, route('GET', '/slow', async (exchange) => {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+    exchange.sendJson(200, 'slow');
+  }), echoRoute('POST', '/echo')]);
+  const connection = new RawConnection(server);
+  connection.send(Buffer.concat([
+    encodeRequest('GET', '/slow'), encodeRequest('GET', '/hello/1'),
+    encodeRequest('POST', '/echo', {}, 'body'), encodeRequest('GET', '/nope'),
+    encodeRequest('GET', '/hello/2'), Buffer.from('rubbish\r\n\r\n'),
+  ]));
+  const answers = [];
+  for (let count = 0; count < 6; count += 1) answers.push(await connection.answer());
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 404, 200, 400]);
+  assert.deepEqual([answers[0]?.body, answers[1]?.body, answers[4]?.body], ['"slow"', '"1"', '"2"']);
+  assert.equal(await connection.rest(), '');
+  connection.close();
+});
+
+test('late clients are cut soon after their limit, whatever they sent', async () => {
+  const limits = { headersTimeoutMs: 300, requestTimeoutMs: 500 };
+  await using server = await startServer([echoRoute('POST', '/echo')], { limits });
+  const half = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n';
+  await Promise.all(['', half, `${half}\r\nabc`].map(async (sent) => {
+    const startedMs = performance.now();
+    const connection = new RawConnection(server);
+    connection.send(sent);
+    const answer = await connection.answer();
+    assert.equal(answer.status, 408, sent);
+    assert.match(answer.body, /did not arrive in time/);
+    await connection.rest();
+    assert(performance.now() - startedMs < 2_500);
+    connection.close();
+  }));
+});

@@ -1,0 +1,98 @@
+/** A server on loopback over given routes, with everything else as the tests mostly want it. */
+import { systemClock } from '../../src/base/clock.ts';
+import type { LogFields, Logger } from '../../src/base/log.ts';
+import { createDispatcher } from '../../src/server/dispatcher.ts';
+import type { Dispatcher, Entrance, Guard } from '../../src/server/dispatcher.ts';
+import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
+import type { Certificate, Listener, ServerLimits } from '../../src/server/listener.ts';
+import { Metrics } from '../../src/server/metrics.ts';
+import type { Handler, Method, Route } from '../../src/server/route.ts';
+
+export type TestServer = {
+  readonly port: number;
+  readonly dispatcher: Dispatcher;
+  readonly listener: Listener;
+  readonly metrics: Metrics;
+  readonly logged: readonly Logged[];
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+export type Logged = {
+  readonly level: string; readonly message: string; readonly fields: LogFields;
+};
+
+export type TestServerOptions = {
+  readonly guard?: Guard;
+  readonly entrance?: Entrance;
+  readonly bodyBytesMax?: number;
+  readonly accessLog?: 'all' | 'errors' | 'off';
+  readonly trustProxy?: boolean;
+  readonly stallMs?: number;
+  readonly limits?: Partial<ServerLimits>;
+  readonly certificate?: Certificate;
+};
+
+const LIMITS: ServerLimits = {
+  requestTimeoutMs: 30_000, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000,
+  connectionsMax: 100,
+};
+
+export async function startServer(
+  routes: readonly Route[], options: TestServerOptions = {},
+): Promise<TestServer> {
+  const metrics = new Metrics();
+  const logged: Logged[] = [];
+  const dispatcher = createDispatcher({
+    routes,
+    guard: options.guard ?? null,
+    clock: systemClock,
+    logger: memoryLogger(logged),
+    metrics,
+    bodyBytesMax: options.bodyBytesMax ?? 1_048_576,
+    accessLog: options.accessLog ?? 'off',
+    trustProxy: options.trustProxy ?? false,
+    ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },
+  });
+  const server = createHttpServer(
+    dispatcher.listeners(options.entrance ?? 'loopback'),
+    { ...LIMITS, ...options.limits }, systemClock, options.certificate,
+  );
+  const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
+  const close = (): Promise<void> => {
+    dispatcher.drain();
+    return listener.close(100);
+  };
+  return {
+    port: listener.port ?? 0, dispatcher, listener, metrics, logged, close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A route with only what is served; `access` is `read` when not given. */
+export function route(
+  method: Method | 'ANY', path: string, handle: Handler, more: Partial<Route> = {},
+): Route {
+  return {
+    method, path, handle, operationId: `${method}${path}`, summary: '', access: 'read', answers: [],
+    ...more,
+  };
+}
+
+/** A route that answers with what it received. */
+export function echoRoute(method: Method, path: string, more: Partial<Route> = {}): Route {
+  return route(method, path, async (exchange) => {
+    const body = await exchange.readBody();
+    exchange.sendJson(200, {
+      params: exchange.params, search: exchange.search, body: body.toString(),
+      client: exchange.clientAddress,
+    });
+  }, more);
+}
+
+function memoryLogger(logged: Logged[]): Logger {
+  const at = (level: string) => (message: string, fields: LogFields = {}): void => {
+    logged.push({ level, message, fields });
+  };
+  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+}

@@ -87,7 +87,9 @@ class HttpDispatcher implements Dispatcher {
 
   constructor(options: DispatcherOptions) {
     const stallMs = options.stallMs ?? STALL_MS;
-    this.#context = { ...options, stallMs, outbox: new Outbox(stallMs), isDraining: false };
+    this.#context = {
+      ...options, stallMs, isDraining: false, outbox: new Outbox(stallMs, options.clock),
+    };
     this.#guard = options.guard;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#open = createRouter(open, options.metrics);

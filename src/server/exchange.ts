@@ -112,7 +112,7 @@ export class HttpExchange implements Exchange {
     if (first === null) {
       response.end();
     } else {
-      cutStalledReader(response, this.#context.stallMs);
+      cutStalledReader(response, this.#context.stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
     this.#discardRest();

@@ -4,6 +4,7 @@
  * and 1.6 times the time for writers whose batch commits at once. Nothing waits for a timer.
  */
 import type { ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
 import { cutStalledReader } from './stream.ts';
 
 type Answer = {
@@ -16,16 +17,18 @@ type Answer = {
 
 export class Outbox {
   readonly #stallMs: number;
+  readonly #clock: Clock;
   #answers: Answer[] = [];
   readonly #flush = (): void => {
     const answers = this.#answers;
     this.#answers = [];
-    for (const answer of answers) sendNow(answer, this.#stallMs);
+    for (const answer of answers) sendNow(answer, this.#stallMs, this.#clock);
   };
 
   /** A reader that takes nothing for `stallMs` is cut. */
-  constructor(stallMs: number) {
+  constructor(stallMs: number, clock: Clock) {
     this.#stallMs = stallMs;
+    this.#clock = clock;
   }
 
   add(answer: Answer): void {
@@ -33,12 +36,12 @@ export class Outbox {
   }
 }
 
-function sendNow(answer: Answer, stallMs: number): void {
+function sendNow(answer: Answer, stallMs: number, clock: Clock): void {
   const { response } = answer;
   if (response.destroyed) return;
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body);
   const { socket } = response;
   // What the kernel did not take at once waits for its reader.
-  if (socket !== null && socket.writableLength > 0) cutStalledReader(response, stallMs);
+  if (socket !== null && socket.writableLength > 0) cutStalledReader(response, stallMs, clock);
 }

@@ -3,11 +3,13 @@
  * that takes nothing for a while is cut, so that it holds neither memory nor what it reads from.
  */
 import type { ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.ts';
 import type { Pull } from './route.ts';
 
 // So much is handed to the socket before waiting: enough to keep a fast reader busy, little enough
 // for thousands of slow ones. The pieces are mostly slices of what the store holds anyway.
 const BUFFERED_BYTES_MAX = 524_288;
+const CHECK_INTERVAL_MS = 1_000;
 
 /**
  * Writes what `pull` gives after `first`; the head must have been written. Resolves to the number
@@ -34,14 +36,39 @@ export async function writePulled(
 }
 
 /**
- * Cuts the connection when its reader takes nothing for `stallMs` while there is something to take.
- * Node counts a write that makes progress as activity.
+ * Cuts the connection of an answer that is under way when its reader takes nothing for `stallMs`
+ * while there is something to take. Node's own timeout of a socket does not do: anything the reader
+ * sends would count as activity.
  */
-export function cutStalledReader(response: ServerResponse, stallMs: number): void {
-  response.setTimeout(stallMs, () => {
-    const { socket } = response;
-    if (socket !== null && socket.writableLength > 0) socket.destroy();
-  });
+export function cutStalledReader(response: ServerResponse, stallMs: number, clock: Clock): void {
+  let last = takenOf(response);
+  let lastMs = clock.monotonicMs();
+  const check = (): void => {
+    const taken = takenOf(response);
+    const nowMs = clock.monotonicMs();
+    if (taken !== last || response.socket?.writableLength === 0) {
+      last = taken;
+      lastMs = nowMs;
+    } else if (nowMs - lastMs >= stallMs) {
+      response.socket?.destroy();
+      return;
+    }
+    timer = clock.startTimer(intervalMs, check);
+  };
+  const intervalMs = Math.min(CHECK_INTERVAL_MS, stallMs / 5);
+  let timer = clock.startTimer(intervalMs, check);
+  response.once('close', () => timer.cancel());
+}
+
+/** A number that changes whenever the reader takes something. */
+function takenOf(response: ServerResponse): number {
+  const { socket } = response;
+  if (socket === null) return 0;
+  const doneBytes = socket.bytesWritten - socket.writableLength;
+  // How much of a large write is left has no public name. Without it, only whole writes count.
+  const handle: unknown = '_handle' in socket ? socket._handle : null;
+  const isTold = typeof handle === 'object' && handle !== null && 'writeQueueSize' in handle;
+  return isTold ? doneBytes - Number(handle.writeQueueSize) : doneBytes;
 }
 
 function drained(response: ServerResponse): Promise<void> {

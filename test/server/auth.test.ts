@@ -108,7 +108,8 @@ test('on loopback without a token only our own names are answered', async () => 
     allowedHosts: ['Shelf.example', 'other.example:9000'], baseUri: 'https://books.example/x',
   });
   const hosts: readonly [string, number][] = [
-    ['localhost', 200], [`localhost:${server.port}`, 200], ['127.0.0.1:1', 200], ['[::1]:8000', 200],
+    ['localhost', 200], [`localhost:${server.port}`, 200], ['127.0.0.1:1', 200],
+    ['[::1]:8000', 200],
     ['LOCALHOST', 200], ['localhost.', 200], ['a.localhost', 200], ['127.8.9.1', 200],
     ['shelf.example', 200], ['shelf.example:99', 200], ['books.example:8000', 200],
     ['other.example:9000', 200], ['other.example', 421], ['evil.example', 421], ['0.0.0.0', 421],
@@ -211,7 +212,8 @@ test('host names are read from every form of authority', () => {
   for (const [authority, name, isLoopback] of [
     ['localhost:8000', 'localhost', true], ['[::1]', '::1', true], ['[::1]:80', '::1', true],
     ['127.0.0.1:', '127.0.0.1', true], ['EXAMPLE.com.', 'example.com', false],
-    ['127.evil.example', '127.evil.example', false], ['[::ffff:127.0.0.1]', '::ffff:127.0.0.1', true],
+    ['127.evil.example', '127.evil.example', false],
+    ['[::ffff:127.0.0.1]', '::ffff:127.0.0.1', true],
     ['128.0.0.1', '128.0.0.1', false], ['notlocalhost', 'notlocalhost', false],
   ] as const) {
     assert.equal(hostNameOf(authority), name);

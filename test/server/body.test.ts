@@ -54,7 +54,7 @@ test('a body is taken to the limit exactly, by length and by chunks', async () =
   }
 });
 
-test('a body that is too large is refused while it is sent, and the connection closes', async () => {
+test('too large a body is refused while it is sent, and the connection closes', async () => {
   await using server = await startServer([echoRoute('POST', '/echo')], { bodyBytesMax: 1000 });
   const connection = new RawConnection(server);
   connection.send(encodeRequest('POST', '/echo', { 'Content-Length': '5000000000' }));

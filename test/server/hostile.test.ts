@@ -17,7 +17,7 @@ const notHttp: readonly [string, string, number, RegExp][] = [
   ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
     400, /not an HTTP/],
   ['length and chunks',
-    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n',
     400, /not an HTTP/],
   ['a negative length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n', 400, /not an/],
   ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 400, /not an HTTP/],
@@ -96,7 +96,8 @@ test('pipelined requests are answered in order, the slow ones too', async () => 
   const answers = [];
   for (let count = 0; count < 6; count += 1) answers.push(await connection.answer());
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 404, 200, 400]);
-  assert.deepEqual([answers[0]?.body, answers[1]?.body, answers[4]?.body], ['"slow"', '"1"', '"2"']);
+  const bodies = [answers[0]?.body, answers[1]?.body, answers[4]?.body];
+  assert.deepEqual(bodies, ['"slow"', '"1"', '"2"']);
   assert.equal(await connection.rest(), '');
   connection.close();
 });

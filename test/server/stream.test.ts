@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import type { Pull } from '../../src/server/route.ts';
+import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
+import { route, startServer } from '../support/test-server.ts';
+
+const MEBIBYTE = Buffer.alloc(1_048_576, 'x');
+
+const streamRoute = (pull: () => Pull, onEnd: () => void = () => {}, headers: string[] = []) =>
+  route('GET', '/stream', async (exchange) => {
+    await exchange.sendStream(200, ['Content-Type', 'text/plain', ...headers], pull());
+    onEnd();
+  });
+
+/** Gives the pieces, each in a list of its own, every second one after a turn of the loop. */
+function pullOf(pieces: readonly string[]): Pull {
+  let index = 0;
+  return () => {
+    const piece = pieces[index];
+    index += 1;
+    const list = piece === undefined ? null : [Buffer.from(piece), Buffer.from('|')];
+    return index % 2 === 0 ? list : new Promise((resolve) => {
+      setImmediate(resolve, list);
+    });
+  };
+}
+
+test('what is pulled goes out in order, in chunks or with its length', async () => {
+  await using chunked = await startServer([streamRoute(() => pullOf(['a', 'b', '本']))]);
+  const answer = await rawRequest(chunked, 'GET', '/stream');
+  assert.deepEqual([answer.body, answer.headers['transfer-encoding']], ['a|b|本|', 'chunked']);
+  await using counted = await startServer([
+    streamRoute(() => pullOf(['a', 'b']), undefined, ['Content-Length', '4']),
+  ]);
+  const whole = await rawRequest(counted, 'GET', '/stream');
+  assert.deepEqual([whole.body, whole.headers['transfer-encoding']], ['a|b|', undefined]);
+  await using empty = await startServer([streamRoute(() => pullOf([]))]);
+  assert.equal((await rawRequest(empty, 'GET', '/stream')).body, '');
+});
+
+test('nothing is pulled for a HEAD', async () => {
+  let pulls = 0;
+  await using server = await startServer([streamRoute(() => () => {
+    pulls += 1;
+    return null;
+  })]);
+  const answer = await rawRequest(server, 'HEAD', '/stream');
+  assert.deepEqual([answer.status, answer.headers['content-type'], pulls], [200, 'text/plain', 0]);
+});
+
+test('a failure before the first piece is a problem, later it breaks the answer off', async () => {
+  const failing = (after: number): Pull => {
+    let count = 0;
+    return () => {
+      count += 1;
+      if (count > after) throw new AppError('unavailable', 'no more');
+      return [Buffer.from('piece')];
+    };
+  };
+  await using early = await startServer([streamRoute(() => failing(0))]);
+  assert.equal((await rawRequest(early, 'GET', '/stream')).status, 503);
+  await using late = await startServer([streamRoute(() => failing(3))]);
+  const connection = new RawConnection(late);
+  connection.send(encodeRequest('GET', '/stream'));
+  const received = await connection.rest();
+  assert.doesNotMatch(received, /\r\n0\r\n\r\n$/);
+  connection.close();
+});
+
+test('a slow reader holds back what is pulled, and memory stays flat', async () => {
+  let pulled = 0;
+  let ended: () => void = () => {};
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  await using server = await startServer([streamRoute(() => () => {
+    pulled += 1;
+    return pulled > 60 ? null : [MEBIBYTE];
+  }, ended)]);
+  const connection = new RawConnection(server);
+  connection.socket.pause();
+  connection.send(encodeRequest('GET', '/stream'));
+  await settled(() => pulled);
+  // The kernel's buffers on both sides take a few.
+  assert(pulled < 30, `${pulled} MiB were pulled for a reader that takes nothing`);
+  connection.socket.removeAllListeners('data').resume();
+  await end;
+  assert.equal(pulled, 61);
+  connection.close();
+});
+
+test('a reader that takes nothing is cut, streamed to or not', async () => {
+  let isEnded = false;
+  await using server = await startServer([
+    streamRoute(() => () => [MEBIBYTE], () => {
+      isEnded = true;
+    }),
+    route('GET', '/whole', (exchange) => exchange.send(200, [], Buffer.alloc(50_000_000))),
+  ], { stallMs: 200 });
+  for (const path of ['/stream', '/whole']) {
+    const connection = new RawConnection(server);
+    connection.socket.pause();
+    connection.send(encodeRequest('GET', path));
+    const startedMs = performance.now();
+    // Nothing is read, so only writing finds out.
+    while (!connection.socket.destroyed && performance.now() - startedMs < 5_000) {
+      connection.send('GET / HTTP/1.1\r\n');
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    assert(performance.now() - startedMs < 4_000, path);
+    connection.close();
+  }
+  assert.equal(isEnded, true);
+});
+
+test('a slow reader is not cut while it takes something now and then', async () => {
+  await using server = await startServer([
+    route('GET', '/whole', (exchange) => exchange.send(200, [], Buffer.alloc(40_000_000))),
+  ], { stallMs: 300 });
+  const connection = new RawConnection(server);
+  const { socket } = connection;
+  let received = 0;
+  socket.removeAllListeners('data').on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    // About 2 MB a pause: 40 MB take many times the limit.
+    if (Math.floor(received / 2_000_000) === Math.floor((received - chunk.length) / 2_000_000)) {
+      return;
+    }
+    socket.pause();
+    setTimeout(() => socket.resume(), 60);
+  });
+  connection.send(encodeRequest('GET', '/whole', { Connection: 'close' }));
+  await connection.rest();
+  assert(received > 40_000_000, `${received} bytes arrived`);
+  connection.close();
+});
+
+test('a reader that leaves ends the stream', async () => {
+  let ended: () => void = () => {};
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  await using server = await startServer([streamRoute(() => () => [MEBIBYTE], ended)]);
+  const connection = new RawConnection(server);
+  connection.send(encodeRequest('GET', '/stream'));
+  connection.socket.once('data', () => connection.close());
+  await end;
+});
+
+/** Resolves when `read` has given the same for a while. */
+async function settled(read: () => number): Promise<void> {
+  for (let last = -1, calm = 0; calm < 5; calm = read() === last ? calm + 1 : 0) {
+    last = read();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+  }
+}

@@ -120,7 +120,7 @@ test('only a function that cannot look at its payload goes without it', () => {
     nested(payload: unknown) { return () => { throw payload; }; },
     spoken(_payload: unknown) { return eval('_pay' + 'load'); },
   };
-  for (const run of [...Object.values(blind), () => 1, (_: unknown) => 1]) {
+  for (const run of [...Object.values(blind), () => 1]) {
     assert.equal(canSeePayload(run), false, run.toString());
   }
   for (const run of [...Object.values(methods), methods.named.bind(methods), (a: unknown) => a,

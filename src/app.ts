@@ -21,6 +21,7 @@ import type { BookList } from './books/list.ts';
 import { createTurns } from './books/query-turns.ts';
 import { bookRoutes } from './books/routes.ts';
 import { createSearchIndex } from './books/search.ts';
+import { maintenanceRoutes } from './maintenance/routes.ts';
 import { createGuard } from './server/auth.ts';
 import { createDispatcher } from './server/dispatcher.ts';
 import type { Dispatcher } from './server/dispatcher.ts';
@@ -35,6 +36,7 @@ import type { TokenVerifier } from './server/tokens.ts';
 import type { Settings } from './settings.ts';
 import { createNodeFiles } from './store/files.ts';
 import { acquireLock } from './store/lock.ts';
+import type { CollectionSpec } from './store/port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore } from './store/store.ts';
 
@@ -65,6 +67,9 @@ export interface App {
 
 const DIRECTORY_MODE = 0o700;
 
+/** What a data directory holds. */
+export const COLLECTIONS: readonly CollectionSpec[] = [bookCollection, TOKENS];
+
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
   mkdirSync(options.data, { recursive: true, mode: DIRECTORY_MODE });
@@ -85,13 +90,14 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
   });
   closers.add(() => lock.release());
-  const specs = [bookCollection, TOKENS];
-  const store = await openStore({ directory: data, files, logger, clock, specs });
+  const store = await openStore({
+    directory: data, files, logger, clock, specs: COLLECTIONS,
+  });
   closers.add(() => store.close());
   const shared: Shared = {
     store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
   };
-  shared.metrics.add(...storeMetrics(store, specs.map(({ name }) => name)));
+  shared.metrics.add(...storeMetrics(store, COLLECTIONS.map(({ name }) => name)));
   const tokens = new Tokens({ ...shared, log: logger });
   closers.add(() => tokens.close());
   const verifier = anyOf(
@@ -99,7 +105,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     tokens.verifier(options.allowAnonymous === true),
   );
   const { shelf, list, routes: booksRoutes } = composeBooks(shared);
-  const dispatcher = composeServer(shared, verifier, [...booksRoutes, ...tokenRoutes(tokens)]);
+  const dispatcher = composeServer(shared, verifier, [
+    ...booksRoutes, ...tokenRoutes(tokens), ...maintenanceRoutes({ store, files, clock }),
+  ]);
   const listening = new Listening({
     ...options, clock, owner, dispatcher, isClosed: () => verifier.isRequired,
   });

@@ -1,10 +1,91 @@
-/** `data:*`. */
+/** `data:*`: through the control socket or in this process; never over TCP. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { COLLECTIONS } from '../app.ts';
+import { ownerOf } from '../app-options.ts';
 import { AppError } from '../base/errors.ts';
+import { createNodeFiles } from '../store/files.ts';
+import { acquireLock } from '../store/lock.ts';
+import { restoreBackup } from '../store/restore.ts';
+import { verifyDirectory } from '../store/verify.ts';
+import type { VerifyReport } from '../store/verify.ts';
 import type { CommandContext } from './command.ts';
+import { findOwner } from './local-app.ts';
+import { objectOf, textOf } from './resource.ts';
 
-export async function verifyData(_context: CommandContext): Promise<number> {
-  throw new AppError('unavailable', 'no store');
+const DIRECTORY_MODE = 0o700;
+const LOCK_WAIT_MS = 5000;
+// Beside a live server a file may be compacted away while it is read: look anew then.
+const LIVE_ATTEMPTS_MAX = 3;
+
+/** Exit code 1 for damage, 0 with a note for a torn end. */
+export async function verifyData(context: CommandContext): Promise<number> {
+  const { dataDirectory, output } = context;
+  if (!existsSync(dataDirectory)) {
+    throw new AppError('not_found', `there is no data directory ${dataDirectory}; see --data`);
+  }
+  const report = await verify(dataDirectory);
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
+  return 0;
 }
-export const compactData = verifyData;
-export const backupData = verifyData;
-export const restoreData = verifyData;
+
+export async function compactData(context: CommandContext): Promise<number> {
+  const session = await context.openSession();
+  const { body } = await session.request({ method: 'POST', path: '/control/data/compact' });
+  const { generation } = objectOf(body);
+  await context.output.result(body, `compacted: generation ${textOf(generation)}`);
+  return 0;
+}
+
+export async function backupData(context: CommandContext): Promise<number> {
+  if (!existsSync(context.dataDirectory)) {
+    throw new AppError('not_found', `there is no data directory ${context.dataDirectory}`);
+  }
+  const to = resolve(context.given.get('to'));
+  const session = await context.openSession();
+  const { body } = await session.request({
+    method: 'POST', path: '/control/data/backup', body: { to },
+  });
+  const { files, bytes } = objectOf(body);
+  const size = `${textOf(files)} files, ${textOf(bytes)} bytes`;
+  await context.output.result(body, `backed up ${size} to ${to}`);
+  return 0;
+}
+
+export async function restoreData(context: CommandContext): Promise<number> {
+  const { dataDirectory: directory, given, output, io } = context;
+  const from = resolve(given.get('from'));
+  if (!existsSync(from)) throw new AppError('not_found', `there is no backup ${from}`);
+  mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  const files = createNodeFiles(ownerOf(directory));
+  const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
+  try {
+    const report = await restoreBackup({
+      directory, from, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
+      nowMs: io.now(),
+    });
+    const kept = report.before === null ? '' : `; what was there before is in ${report.before}`;
+    await output.result(report, `restored: ${describe(report)}${kept}`);
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function verify(directory: string): Promise<VerifyReport> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await verifyDirectory({ directory, files: createNodeFiles(), specs: COLLECTIONS });
+    } catch (thrown) {
+      const isLive = findOwner(directory) !== null;
+      if (!isLive || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
+    }
+  }
+}
+
+function describe({ generation, records }: VerifyReport): string {
+  const counts = Object.entries(records).filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`);
+  return `generation ${generation} with ${counts.length === 0 ? 'no records' : counts.join(', ')}`;
+}

@@ -8,8 +8,8 @@ import type { Entry } from './list-top.ts';
 /** The bytes of the next book, or undefined after the last. */
 export type BookSource = () => Buffer | undefined;
 
-// Large enough that the pieces cost nothing, small enough for thousands of slow readers.
-const RUN_BYTES = 256 * 1024;
+// Runs are slices of the store, pieces are copies: small enough for thousands of slow readers.
+const RUN_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 const START = Buffer.from('[');

@@ -12,6 +12,8 @@ import type { RecordTable } from './record-table.ts';
 
 // Below this a run is cheaper to copy than to send as a slice of its own.
 const RUN_COPY_BYTES_MAX = 16 * 1024;
+// What a reader may keep waiting in copies; slices of what lies in the store cost nothing.
+const COPIED_BYTES_MAX = 256 * 1024;
 
 export class CollectionWalk implements Walk {
   readonly #table: RecordTable;
@@ -47,7 +49,7 @@ export class CollectionWalk implements Walk {
     if (this.#version !== this.#order.version) this.#find();
     const runs = new RunList();
     let last = -1;
-    while (runs.bytesTotal < bytesMax) {
+    while (runs.bytesTotal < bytesMax && runs.bytesCopied < COPIED_BYTES_MAX) {
       const slot = this.#stepOn();
       if (slot < 0) break;
       last = slot;
@@ -106,6 +108,8 @@ type Run = { readonly chunk: number; readonly start: number; end: number };
 /** Adjacent records of one chunk, joined into runs. */
 class RunList {
   bytesTotal = 0;
+  /** At least so much is in runs that will be copied. */
+  bytesCopied = 0;
   readonly #runs: Run[] = [];
   #last: Run = { chunk: -1, start: 0, end: 0 };
 
@@ -116,6 +120,8 @@ class RunList {
       this.#last.end += bytes;
       return;
     }
+    const lastBytes = this.#last.end - this.#last.start;
+    if (lastBytes <= RUN_COPY_BYTES_MAX) this.bytesCopied += lastBytes;
     this.#last = { chunk, start: offset, end: offset + bytes };
     this.#runs.push(this.#last);
   }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { openOn } from '../support/open-store.ts';
+import { below, createRandom } from '../support/random.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import { createSteps, runSteps } from '../support/workload.ts';
+
+test('a crash at any step of a compaction of a quiet store keeps everything', async () => {
+  const { store, files } = await openOn(new Disk());
+  const outcomes = await runSteps(store, createSteps(31, 14), 3, () => files.history.length);
+  const generation = store.statistics.generation;
+  const from = files.history.length;
+  await store.compact();
+  assert.ok(store.statistics.generation > generation);
+  await store.close();
+  await checkImages(imagesOf(files, { seeds: 30, pageBytes: 64, from }), outcomes, 5);
+});
+
+test('the same with traffic beside it, over several generations', async () => {
+  for (const seed of [41, 42, 43]) {
+    const random = createRandom(seed);
+    const { store, files } = await openOn(new Disk());
+    files.turnsOf = () => 1 + below(random, 5);
+    const operations = (): number => files.history.length;
+    const outcomes = await runSteps(store, createSteps(seed, 20, 'a'), 4, operations);
+    for (const prefix of ['b', 'c', 'd']) {
+      const compacted = store.compact();
+      outcomes.push(...await runSteps(store, createSteps(seed, 30, prefix), 3, operations));
+      await compacted;
+    }
+    await store.close();
+    const images = imagesOf(files, { seeds: 10, pageBytes: 64, tornEvery: 11 });
+    await checkImages(sample(images, 250, seed), outcomes, 6);
+  }
+});
+
+test('old generations are deleted, all but one to fall back on', async () => {
+  const { store, files } = await openOn(new Disk());
+  const counts: number[] = [];
+  for (const prefix of ['a', 'b', 'c', 'd', 'e']) {
+    await runSteps(store, createSteps(51, 5, prefix), 2, () => 0);
+    await store.compact();
+    counts.push(files.disk.paths.length);
+  }
+  assert.equal(counts.at(-1), counts.at(-2));
+  assert.equal(counts.at(-2), counts.at(-3));
+  await store.close();
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { about, startOn } from '../support/crashes.ts';
+import { DIRECTORY, openOn } from '../support/open-store.ts';
+import { below, createRandom } from '../support/random.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import { contentOf, createSteps, runSteps, type Content } from '../support/workload.ts';
+
+type Directory = { readonly disk: Disk; readonly content: Content; readonly paths: string[] };
+
+/** A small directory after a clean stop: two generations, and a journal with some lines. */
+async function createDirectory(seed: number): Promise<Directory> {
+  const { store, files } = await openOn(new Disk());
+  for (const prefix of ['a', 'b']) {
+    await runSteps(store, createSteps(seed, 3, prefix), 2, () => 0);
+    await store.compact();
+  }
+  await runSteps(store, createSteps(seed, 4, 'c'), 2, () => 0);
+  const content = contentOf(store);
+  await store.close();
+  const disk = files.disk.crash({ kind: 'kept' });
+  return { disk, content, paths: disk.paths.filter((path) => path.startsWith(`${DIRECTORY}/`)) };
+}
+
+/** Asserts that a damaged directory serves all it held, or is refused; says which. */
+async function checkFound(
+  { disk, content }: Directory, path: string, bytes: Buffer | null, origin: string,
+): Promise<'served' | 'refused'> {
+  return about(origin, async () => {
+    const damaged = disk.clone();
+    damaged.replace(path, bytes);
+    const start = await startOn(damaged);
+    if ('refusal' in start) {
+      assert.equal(start.refusal.code, 'damaged');
+      return 'refused';
+    }
+    assert.deepEqual(start.content, content);
+    return 'served';
+  });
+}
+
+test('a flipped bit at any offset of a small directory is found or harmless, never served',
+  async () => {
+    const directory = await createDirectory(61);
+    const random = createRandom(61);
+    const ends = { served: 0, refused: 0 };
+    for (const path of directory.paths) {
+      const bytes = directory.disk.read(path);
+      for (let offset = 0; offset < bytes.length; offset++) {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8(bytes.readUInt8(offset) ^ (1 << below(random, 8)), offset);
+        const origin = `with a bit of ${path} flipped at ${offset}`;
+        ends[await checkFound(directory, path, flipped, origin)]++;
+      }
+    }
+    assert.ok(ends.served > 0 && ends.refused > 0, JSON.stringify(ends));
+  });
+
+test('a missing, emptied, shortened, doubled or zeroed file is found or harmless', async () => {
+  const directory = await createDirectory(62);
+  for (const path of directory.paths) {
+    const bytes = directory.disk.read(path);
+    const lines = bytes.toString().split(/(?<=\n)/);
+    const damages: Record<string, Buffer | null> = {
+      missing: null,
+      emptied: Buffer.alloc(0),
+      zeroed: Buffer.alloc(bytes.length),
+      doubled: Buffer.concat([bytes, bytes]),
+    };
+    for (const [index, line] of lines.entries()) {
+      const [before, after] = [lines.slice(0, index).join(''), lines.slice(index + 1).join('')];
+      damages[`without line ${index}`] = Buffer.from(before + after);
+      damages[`with line ${index} twice`] = Buffer.from(before + line + line + after);
+      damages[`with an empty line ${index}`] = Buffer.from(`${before}\n${line}${after}`);
+      damages[`with line ${index} cut`] = Buffer.from(`${before}${line.slice(0, 9)}\n${after}`);
+    }
+    for (const [what, damaged] of Object.entries(damages)) {
+      await checkFound(directory, path, damaged, `with ${path} ${what}`);
+    }
+  }
+});
+
+test('two files of a generation swapped, or one from another generation, is never served',
+  async () => {
+    const directory = await createDirectory(63);
+    for (const path of directory.paths) {
+      for (const other of directory.paths.filter((candidate) => candidate !== path)) {
+        await checkFound(directory, path, directory.disk.read(other), `${other} as ${path}`);
+      }
+    }
+  });
+
+test('files of other names are left alone', async () => {
+  const { disk, content } = await createDirectory(64);
+  for (const name of ['notes.txt', 'books-old.json', 'journal-1.jsonl', '.journal-000001.jsonl']) {
+    disk.replace(`${DIRECTORY}/${name}`, Buffer.from('mine'));
+  }
+  const start = await startOn(disk);
+  assert.ok('content' in start);
+  assert.deepEqual(start.content, content);
+  assert.equal(start.after.read(`${DIRECTORY}/notes.txt`).toString(), 'mine');
+  assert.equal(start.after.read(`${DIRECTORY}/books-old.json`).toString(), 'mine');
+});

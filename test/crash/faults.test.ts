@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { about, checkGoesOn, checkImages, imagesOf } from '../support/crashes.ts';
+import { openOn } from '../support/open-store.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import type { Call, CallKind, Fault, SimulatedFiles } from '../support/simulated-files.ts';
+import { contentOf, createSteps, runSteps, type Outcome } from '../support/workload.ts';
+
+const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
+  'open': [{ code: 'EMFILE' }, { code: 'ENOSPC' }],
+  'read': [{ code: 'EIO' }, { bytes: 7 }],
+  'write': [
+    { code: 'ENOSPC' }, { code: 'ENOSPC', bytes: 20 }, { code: 'EIO' }, { bytes: 1 }, { bytes: 60 },
+  ],
+  'datasync': [
+    { code: 'EIO' }, { code: 'EIO', survival: { kind: 'kept' } },
+    { code: 'EIO', survival: { kind: 'random', seed: 3, pageBytes: 64 } },
+  ],
+  'truncate': [{ code: 'EIO' }],
+  'rename': [{ code: 'EIO' }, { code: 'ENOSPC' }],
+  'unlink': [{ code: 'EIO' }],
+  'list': [{ code: 'EIO' }],
+  'sync-directory': [{ code: 'EIO' }],
+  'make-directory': [{ code: 'EACCES' }],
+};
+const CODES = new Set([
+  'conflict', 'precondition_failed', 'storage_full', 'unavailable', 'unknown_outcome',
+]);
+
+type Faulted = {
+  readonly files: SimulatedFiles;
+  readonly outcomes: Outcome[];
+  /** The calls that ran, in order. */
+  readonly calls: readonly Call[];
+};
+
+/** Traffic with a compaction in its middle, and a fault at call `number` of it. */
+async function runFaulted(number: number, fault: Fault): Promise<Faulted> {
+  const { store, files, clock } = await openOn(new Disk());
+  const calls: Call[] = [];
+  files.onCall = (call) => calls.push(call) - 1 === number ? fault : null;
+  const operations = (): number => files.history.length;
+  const outcomes = await runSteps(store, createSteps(81, 6, 'a'), 3, operations);
+  const compacted = store.compact().catch((error: unknown) => assert.ok(error instanceof AppError));
+  outcomes.push(...await runSteps(store, createSteps(82, 8, 'b'), 2, operations));
+  await compacted;
+  await clock.advance(5000);
+  outcomes.push(...await runSteps(store, createSteps(83, 3, 'c'), 1, operations));
+  for (const { error } of outcomes) {
+    assert.ok(error === null || error instanceof AppError && CODES.has(error.code), String(error));
+  }
+  const failed = calls[number];
+  const mayStop = failed?.kind === 'datasync';
+  if (!mayStop) assert.equal(store.failure, null);
+  if (store.failure !== null) assert.ok(outcomes.slice(-3).every(({ error }) => error !== null));
+  contentOf(store);
+  await store.close().catch((error: unknown) => assert.ok(error instanceof AppError));
+  assert.deepEqual(files.openPaths, []);
+  return { files, outcomes, calls };
+}
+
+test('a failure of any one call, in traffic or compaction, loses nothing and stops only on a sync',
+  async () => {
+    const { calls } = await runFaulted(-1, {});
+    assert.ok(calls.length > 20);
+    for (const [number, call] of calls.entries()) {
+      for (const fault of FAULTS[call.kind]) {
+        const origin = `with ${JSON.stringify(fault)} at call ${number}, ${call.kind} ${call.path}`;
+        await about(origin, async () => {
+          const { files, outcomes } = await runFaulted(number, fault);
+          const from = files.history.length;
+          await checkImages(imagesOf(files, { seeds: 3, pageBytes: 64, from }), outcomes, 1);
+        });
+      }
+    }
+  });
+
+test('after a failed sync nothing is acknowledged, reads go on, and the next start serves',
+  async () => {
+    const { store, files } = await openOn(new Disk());
+    const outcomes = await runSteps(store, createSteps(84, 6, 'a'), 3, () => files.history.length);
+    const before = contentOf(store);
+    files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
+    outcomes.push(...await runSteps(store, createSteps(85, 9, 'b'), 3, () => files.history.length));
+    files.onCall = () => null;
+    outcomes.push(...await runSteps(store, createSteps(86, 9, 'c'), 3, () => files.history.length));
+    const late = outcomes.filter(({ step }) => /^[bc]/.test(step.name));
+    assert.ok(late.every(({ error }) => error !== null));
+    assert.ok(late.some(({ error }) =>
+      error instanceof AppError && error.code === 'unknown_outcome'));
+    assert.notEqual(store.failure, null);
+    assert.deepEqual(contentOf(store), before);
+    const generation = store.statistics.generation;
+    await store.close().catch(() => undefined);
+    const kept = files.disk.crash({ kind: 'kept' });
+    const next = await openOn(kept);
+    assert.ok(next.store.statistics.generation > generation, 'a new generation is written');
+    await checkGoesOn(next.store);
+    await next.store.close();
+    const from = files.history.length;
+    await checkImages(imagesOf(files, { seeds: 20, pageBytes: 64, from }), outcomes, 1);
+  });
+
+test('a full disk refuses writers, loses nothing, and service resumes by itself within 3 s',
+  async () => {
+    for (let room = 0; room < 400; room += 13) {
+      const { store, files, clock } = await openOn(new Disk());
+      const operations = (): number => files.history.length;
+      const outcomes = await runSteps(store, createSteps(87, 6, 'a'), 3, operations);
+      files.bytesMax = files.disk.bytesUsed + room;
+      outcomes.push(...await runSteps(store, createSteps(88, 12, 'b'), 3, operations));
+      assert.notEqual(store.failure, null);
+      const full = outcomes.filter(({ error }) =>
+        error instanceof AppError && error.code === 'storage_full');
+      assert.ok(full.length > 0);
+      await clock.advance(3000);
+      assert.notEqual(store.failure, null, 'there is still no room');
+      files.bytesMax = Infinity;
+      await clock.advance(3000);
+      assert.equal(store.failure, null, 'there is room again');
+      outcomes.push(...await runSteps(store, createSteps(89, 4, 'c'), 1, operations));
+      const closedAt = files.history.length;
+      await store.close();
+      const { initial, history } = files;
+      const images = imagesOf({ initial, history: history.slice(0, closedAt) },
+        { seeds: 3, pageBytes: 64, from: closedAt });
+      await checkImages(images, outcomes, 1);
+    }
+  });
+
+test('a compaction that finds no room leaves the store as it was and nothing behind', async () => {
+  const { store, files, clock } = await openOn(new Disk());
+  await runSteps(store, createSteps(90, 12), 3, () => 0);
+  const before = contentOf(store);
+  const paths = files.disk.paths.sort();
+  for (const room of [0, 100, 400, 900]) {
+    files.bytesMax = files.disk.bytesUsed + room;
+    await store.compact().catch((error: unknown) => assert.ok(error instanceof AppError));
+    assert.deepEqual(contentOf(store), before);
+  }
+  assert.deepEqual(files.disk.paths.sort().slice(0, paths.length), paths);
+  files.bytesMax = Infinity;
+  await clock.advance(5000);
+  await store.compact();
+  assert.deepEqual(contentOf(store), before);
+  await store.close();
+});

@@ -12,7 +12,7 @@
  * When a step fails the new journal stays in use, and the next attempt makes another generation.
  */
 import { join } from 'node:path';
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { StoredCollection } from './collection.ts';
 import type { Files } from './files.ts';
 import type { FrozenCollection } from './frozen-collection.ts';
@@ -88,6 +88,10 @@ export class Compaction {
     this.#running = this.#makeGeneration();
     try {
       await this.#running;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw new AppError('unavailable',
+        `a new generation could not be written (${messageOf(error)})`, {}, error);
     } finally {
       this.#running = null;
     }
@@ -102,6 +106,7 @@ export class Compaction {
   async #makeGeneration(): Promise<void> {
     const { commit, directory, files, collections } = this.#options;
     if (commit.failure !== null) throw commit.failure;
+    if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
     this.#generation += 1;
     const generation = this.#generation;
     const { frozen, sequence } = await commit.exclusive(() => this.#switchJournal(generation));
@@ -139,7 +144,12 @@ export class Compaction {
     const { sequence } = commit;
     const journal = await createJournal(files, directory, generation, sequence);
     const before = commit.journal;
-    await commit.switchTo(journal);
+    try {
+      await commit.switchTo(journal);
+    } catch (error) {
+      journal.close();
+      throw error;
+    }
     this.#closedBytes += before.length;
     const frozen = new Map([...collections].map(([name, collection]) =>
       [name, collection.freeze()]));

@@ -17,8 +17,9 @@
  * but not valid is no reason to refuse while the generation before it, and its journals, are whole.
  *
  * Left over by crashes, and harmless: a set that is not complete, while no journal says that it
- * was (the set before it is still there); the newest journal without a valid first line, or with
- * nothing but that line while the journal before it went on (both were given up before use);
+ * was (the set before it is still there); a journal without a valid first line, or with nothing
+ * but that line, while the journal before it went on or names another one as the next (it was given
+ * up before use);
  * `.tmp` files.
  *
  * The end of the last journal may be in the page cache only, and after a sync that failed a second
@@ -54,8 +55,8 @@ export type Assessment = {
   readonly base: number;
   /** Journals from the base on that are part of the state, with what they hold. */
   readonly journals: readonly JournalPart[];
-  /** A journal that was given up before it was used, or null. */
-  readonly abandoned: number | null;
+  /** Journals that were given up before they were used. */
+  readonly abandoned: readonly number[];
   /** Snapshots that are there but not valid. */
   readonly damagedSets: readonly Error[];
 };
@@ -77,24 +78,28 @@ export async function assess(source: Source): Promise<Assessment> {
   const { collections, damagedSets } = base;
   const parts: JournalPart[] = [];
   let { sequence } = base;
-  let abandoned: number | null = null;
+  const abandoned: number[] = [];
   const generations = inventory.journals.filter((journal) => journal >= base.generation);
   for (const generation of generations) {
     const path = join(source.directory, journalName(generation));
-    const isLast = generation === generations.at(-1);
     const start = readStart(source.files, path);
-    const mayBeAbandoned = isLast && parts.length > 0 && !inventory.snapshots.has(generation);
-    if (mayBeAbandoned && start.isAlone && start.sequence < sequence) {
-      abandoned = generation;
-      break;
+    const next = parts.at(-1)?.replayed.next ?? generation;
+    const mayBeAbandoned = next !== generation && !inventory.snapshots.has(generation);
+    if (mayBeAbandoned && start.isAlone && (next !== 0 || start.sequence < sequence)) {
+      abandoned.push(generation);
+      continue;
     }
     checkContinuation(parts.at(-1), generation, start.sequence);
+    if (start.sequence < 0 && next === generation && parts.length > 0) {
+      throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+    }
     const replayed = await replayJournal(source.files, path, generation, sequence, collections);
-    checkSnapshots(inventory, base.generation, generation, replayed);
+    const part = { generation, path, replayed };
+    checkSnapshots(inventory, base.generation, part);
     ({ sequence } = replayed);
-    parts.push({ generation, path, replayed });
+    parts.push(part);
   }
-  checkContinuation(parts.at(-1), abandoned ?? 0, sequence);
+  checkContinuation(parts.at(-1), 0, sequence);
   return {
     collections, inventory, sequence, base: base.generation, journals: parts, abandoned,
     damagedSets,
@@ -116,16 +121,17 @@ function checkContinuation(
 }
 
 function checkSnapshots(
-  inventory: Inventory, base: number, generation: number, { snapshots, torn }: Replayed,
+  inventory: Inventory, base: number, { generation, path, replayed }: JournalPart,
 ): void {
+  const { snapshots, startSequence } = replayed;
   const present = inventory.snapshots.get(generation) ?? [];
   const missing = snapshots.find((name) => !present.includes(name));
   if (missing !== undefined) {
     throw missingFile(snapshotName(missing, generation), 'but its journal says it was complete');
   }
   // The first line was on disk before the set had its name.
-  if (torn?.offset === 0 && generation === base) {
-    throw damagedAt(torn, 'not the start of this journal');
+  if (startSequence < 0 && generation === base) {
+    throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
   }
 }
 

@@ -21,7 +21,7 @@ export async function repair(
 ): Promise<Journal> {
   const { abandoned, inventory, journals } = assessment;
   const last = journals.at(-1);
-  if (abandoned !== null) setAside(directory, files, abandoned);
+  for (const generation of abandoned) setAside(directory, files, generation);
   let journal: Journal;
   if (last === undefined || last.replayed.startSequence < 0) {
     if (last !== undefined) setAside(directory, files, last.generation);
@@ -32,7 +32,11 @@ export async function repair(
     files.syncDirectory(directory);
     journal = reopenJournal(files, directory, last.generation, last.replayed.end);
   }
-  for (const name of inventory.temporary) files.unlink(join(directory, name));
+  for (const name of inventory.temporary) {
+    const path = join(directory, name);
+    // The copy of a torn end that was cut off by a crash has been made anew, under its final name.
+    if (files.exists(path)) files.unlink(path);
+  }
   return journal;
 }
 

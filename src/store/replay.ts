@@ -47,6 +47,8 @@ export async function replayJournal(
   }
 }
 
+const LINE_START = '{"crc":"';
+
 class Replay {
   readonly #path: string;
   readonly #generation: number;
@@ -83,6 +85,8 @@ class Replay {
     }
     if (line === null) {
       this.#bad = place;
+      const joined = isComplete ? findJoined(buffer, start, end) : null;
+      if (joined !== null) this.#checkAfterBad(place, joined);
       return;
     }
     this.#checkSequence(line, place);
@@ -161,4 +165,10 @@ class Replay {
     this.#sequence = line.sequence;
     this.#transactions += 1;
   }
+}
+
+/** The last line of some that lie in one because the line feed between them is damaged. */
+function findJoined(buffer: Buffer, start: number, end: number): JournalLine | null {
+  const at = buffer.lastIndexOf(LINE_START, end - 1);
+  return at > start ? parseLine(buffer, at, end) : null;
 }

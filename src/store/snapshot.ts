@@ -123,7 +123,13 @@ class SnapshotLoader {
       reading = this.#read(chunk, kept, position);
       const checked = Math.min(filled, filled - position + checkedEnd);
       if (checked > from) this.#crc = crc32(current.subarray(from, checked), this.#crc);
-      if (end > 0) this.#index(current, end);
+      try {
+        if (end > 0) this.#index(current, end);
+      } catch (error) {
+        // The caller closes the file, which must not happen under a read.
+        await reading.catch(() => {});
+        throw error;
+      }
     }
     return kept === 0 && this.#isInOrder && this.#trailer === this.#expectedTrailer();
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
+import { systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { openBackup } from './backup.ts';
 import type { Backup } from './backup.ts';
@@ -45,10 +46,7 @@ const COMPACTION_RETRY_MS = 60_000;
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger } = options;
-  if (!files.exists(directory)) {
-    files.makeDirectory(directory);
-    files.syncDirectory(dirname(directory));
-  }
+  makeDurableDirectory(files, directory);
   checkNoRestorePending(files, directory);
   const assessment = await assess(options);
   const journal = await repair(directory, files, logger, assessment);
@@ -59,6 +57,21 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   } catch (error) {
     await store.close();
     throw error;
+  }
+}
+
+// A start that was cut off may have made the directory and not synced its name, so the parent is
+// synced each time; where it may not be read, it is not ours to have made.
+function makeDurableDirectory(files: Files, directory: string): void {
+  const parent = dirname(directory);
+  if (!files.exists(directory)) {
+    if (parent !== directory) makeDurableDirectory(files, parent);
+    files.makeDirectory(directory);
+  }
+  try {
+    files.syncDirectory(parent);
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EINVAL'].includes(systemCodeOf(error) ?? '')) throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/port.ts';
 import { openOn } from './open-store.ts';
 import { below, createRandom } from './random.ts';
 import type { Disk, Survival } from './simulated-disk.ts';
-import { cuts, type Cut, type SimulatedFiles } from './simulated-files.ts';
+import { cuts, type Cut, type CutOptions, type SimulatedFiles } from './simulated-files.ts';
 import { checkHolds, contentOf, marked, type Content, type Outcome } from './workload.ts';
 
 /** A disk a crash may leave; `index` is the latest moment that can leave it. */
@@ -18,14 +18,10 @@ export type Image = {
   readonly origin: string;
 };
 
-export type ImageOptions = {
+export type ImageOptions = CutOptions & {
   /** Seeds of random survival tried at each cut between operations. */
   readonly seeds: number;
   readonly pageBytes: number;
-  /** Every how many bytes a write is torn; 1 is every byte. */
-  readonly tornEvery?: number;
-  /** The first moment that counts. */
-  readonly from?: number;
 };
 
 export type Run = Pick<SimulatedFiles, 'initial' | 'history'>;
@@ -36,9 +32,7 @@ export type Run = Pick<SimulatedFiles, 'initial' | 'history'>;
  */
 export function imagesOf(run: Run, options: ImageOptions): Image[] {
   const images = new Map<string, Image>();
-  for (const cut of cuts(run)) {
-    if (cut.index < (options.from ?? 0)) continue;
-    if (cut.tornBytes !== null && cut.tornBytes % (options.tornEvery ?? 1) !== 0) continue;
+  for (const cut of cuts(run, options)) {
     for (const survival of survivalsAt(cut, options)) {
       const disk = cut.disk.crash(survival);
       const origin = `${describe(cut)}, ${JSON.stringify(survival)}`;

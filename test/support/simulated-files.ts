@@ -232,13 +232,23 @@ export type Cut = {
   readonly disk: Disk;
 };
 
+export type CutOptions = {
+  /** The first moment that counts. */
+  readonly from?: number;
+  /** Every how many bytes a write is torn; 1 is every byte. */
+  readonly tornEvery?: number;
+};
+
 /** Every moment of a history, beginning with the one before its first operation. */
-export function* cuts(files: Pick<SimulatedFiles, 'initial' | 'history'>): Generator<Cut> {
+export function* cuts(
+  files: Pick<SimulatedFiles, 'initial' | 'history'>, { from = 0, tornEvery = 1 }: CutOptions = {},
+): Generator<Cut> {
   const disk = files.initial.clone();
   for (const [index, operation] of files.history.entries()) {
-    yield { index, tornBytes: null, disk };
-    if (operation.kind === 'write') {
-      for (let tornBytes = 1; tornBytes < operation.bytes.length; tornBytes++) {
+    if (index >= from) yield { index, tornBytes: null, disk };
+    if (operation.kind === 'write' && index >= from) {
+      const { length } = operation.bytes;
+      for (let tornBytes = tornEvery; tornBytes < length; tornBytes += tornEvery) {
         const torn = disk.clone();
         torn.apply({ ...operation, bytes: operation.bytes.subarray(0, tornBytes) }, index);
         yield { index, tornBytes, disk: torn };

@@ -10,12 +10,17 @@ import { openInDirectory } from '../support/open-directory.ts';
 import { below, createRandom } from '../support/random.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
-const ROUNDS = 10;
+const ROUNDS = 6;
 
 const root = mkdtempSync(join(tmpdir(), 'hookshelf-durability-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-type Running = { readonly child: ChildProcess; readonly ended: Promise<Ended> };
+type Running = {
+  readonly child: ChildProcess;
+  /** Resolves when it has said its first line, or has ended. */
+  readonly opened: Promise<unknown>;
+  readonly ended: Promise<Ended>;
+};
 type Ended = { readonly code: number | null; readonly lines: string[]; readonly errors: string };
 
 /** Runs the child until it has said `linesMax` lines, or ends; then kills it. */
@@ -32,7 +37,13 @@ function startChild(directory: string, prefix: string, mode: string, linesMax: n
     lines.push(line);
     if (lines.length === linesMax) child.kill('SIGKILL');
   });
-  return { child, ended: exited.then((code) => ({ code, lines, errors })) };
+  const said = new Promise((resolve) => {
+    child.stdout.once('data', resolve);
+  });
+  return {
+    child, opened: Promise.race([said, exited]),
+    ended: exited.then((code) => ({ code, lines, errors })),
+  };
 }
 
 function exitOf(child: ChildProcess): Promise<number | null> {
@@ -67,9 +78,9 @@ test(`kill -9 under 32 concurrent writers, ${ROUNDS} times on one directory, los
       assert.equal(lines[0], 'open', errors);
       for (const id of lines.slice(1)) acknowledged.add(id);
     }
-    const store = await openInDirectory(directory);
+    const { store, close } = await openInDirectory(directory);
     checkPairs(store, acknowledged);
-    await store.close();
+    await close();
   });
 
 test('of two starts at once on one directory exactly one wins, the other names its process',
@@ -79,6 +90,7 @@ test('of two starts at once on one directory exactly one wins, the other names i
       const runs = ['a', 'b'].map((prefix) =>
         startChild(directory, `${prefix}${round}`, 'write', 50_000));
       const loser = await Promise.race(runs.map(({ ended }) => ended));
+      await Promise.all(runs.map(({ opened }) => opened));
       for (const { child } of runs) child.kill('SIGKILL');
       const results = await Promise.all(runs.map(({ ended }) => ended));
       const winner = runs[results.findIndex((result) => result !== loser)];
@@ -103,7 +115,7 @@ test('a file system that is really full refuses writers, loses nothing, and is s
   });
 
 async function fillAndCheck(directory: string): Promise<void> {
-  const store = await openInDirectory(join(directory, 'data'));
+  const { store, close } = await openInDirectory(join(directory, 'data'));
   const acknowledged = new Set<string>();
   let refusals = 0;
   for (let count = 0; refusals < 3; count++) {
@@ -118,9 +130,9 @@ async function fillAndCheck(directory: string): Promise<void> {
   }
   assert.ok(acknowledged.size > 100);
   checkPairs(store, acknowledged);
-  await store.close();
+  await close();
   const again = await openInDirectory(join(directory, 'data'));
-  checkPairs(again, acknowledged);
+  checkPairs(again.store, acknowledged);
   await again.close();
 }
 

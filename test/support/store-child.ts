@@ -13,7 +13,7 @@ const STDOUT = 1;
 const [directory = '', prefix = '', mode = ''] = process.argv.slice(2);
 
 try {
-  const store = await openInDirectory(directory);
+  const { store } = await openInDirectory(directory);
   say('open');
   if (mode === 'compact') void compactForever(store);
   await Promise.all(Array.from({ length: WRITERS }, (_, writer) => writeForever(store, writer)));

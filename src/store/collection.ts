@@ -105,8 +105,7 @@ export class StoredCollection implements Collection {
       this.order.insert(this.#place, slot);
     }
     this.#bytesTotal += place.length;
-    if (record === null) this.#hot.delete(id);
-    else this.#hot.set(id, record);
+    this.#hot.replace(id, record);
     if (!this.unique.isEmpty) this.unique.put(id, this.table.bytesAt(slot));
     if (this.#listeners.length > 0) this.#tell(id, slot, before, this.bytesAt(slot) ?? null);
   }

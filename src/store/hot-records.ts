@@ -28,6 +28,16 @@ export class HotRecords {
     this.#young.set(id, record);
   }
 
+  /**
+   * Puts a new version, or nothing, in the place of one that is kept. A record that nobody has
+   * asked for is not kept: holding every record written made imports a tenth slower.
+   */
+  replace(id: string, record: StoredRecord | null): void {
+    if (!this.#young.has(id) && !this.#old.has(id)) return;
+    if (record === null) this.delete(id);
+    else this.set(id, record);
+  }
+
   delete(id: string): void {
     this.#young.delete(id);
     this.#old.delete(id);

@@ -17,6 +17,7 @@ export class SpaceProbe {
   readonly #clock: Clock;
   readonly #onRoom: () => void;
   #timer: Timer | null = null;
+  #trying: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(directory: string, files: Files, clock: Clock, onRoom: () => void) {
@@ -29,12 +30,16 @@ export class SpaceProbe {
   /** Begins to try, until there is room. */
   start(): void {
     if (this.#timer !== null || this.#isStopped) return;
-    this.#timer = this.#clock.startTimer(PERIOD_MS, () => void this.#try());
+    this.#timer = this.#clock.startTimer(PERIOD_MS, () => {
+      this.#trying = this.#try();
+    });
   }
 
-  stop(): void {
+  /** Resolves when nothing is being tried any more. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
+    await this.#trying;
   }
 
   async #try(): Promise<void> {

@@ -85,6 +85,7 @@ class FileStore implements OpenedStore {
   readonly #compaction: Compaction;
   readonly #probe: SpaceProbe;
   #compactionAfterMs = -Infinity;
+  #closing: Promise<void> | null = null;
 
   constructor(options: StoreOptions, assessment: Assessment, journal: Journal) {
     const { directory, files, logger, clock = systemClock } = options;
@@ -166,8 +167,13 @@ class FileStore implements OpenedStore {
       this.#options.files, this.directory, this.#compaction.base, this.#commit.journal.length));
   }
 
-  async close(): Promise<void> {
-    this.#probe.stop();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#probe.stop();
     await this.#compaction.stop();
     await this.#commit.close();
   }

@@ -1,6 +1,6 @@
 /**
  * Sends as fast as one process can, by our client or by bare http(s).request; argv[2] is the plan.
- * Prints a line when the measured part begins and the result when it ends.
+ * Prints the result as a line of JSON.
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -15,7 +15,11 @@ export type ClientLoadPlan = {
   readonly durationMs: number;
 };
 
-export type ClientLoadResult = { readonly requests: number; readonly perSecond: number };
+export type ClientLoadResult = {
+  readonly perSecond: number;
+  /** User and system time of this process, all its threads, for each request. */
+  readonly cpuMicros: number;
+};
 
 type Send = () => Promise<number>;
 
@@ -26,11 +30,13 @@ const TIMEOUT_MS = 5000;
 const plan: ClientLoadPlan = JSON.parse(process.argv[2] ?? '');
 const send = plan.kind === 'bare' ? bare(plan) : await ours(plan);
 await run(send, plan.concurrency, plan.warmupMs);
-process.stdout.write('begins\n');
+const cpuAtStart = process.cpuUsage();
 const startedAt = performance.now();
 const requests = await run(send, plan.concurrency, plan.durationMs);
 const perSecond = requests / (performance.now() - startedAt) * 1000;
-process.stdout.write(`${JSON.stringify({ requests, perSecond })}\n`, () => process.exit(0));
+const { user, system } = process.cpuUsage(cpuAtStart);
+const result: ClientLoadResult = { perSecond, cpuMicros: (user + system) / requests };
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 
 async function run(sendOne: Send, concurrency: number, durationMs: number): Promise<number> {
   const endMs = performance.now() + durationMs;

@@ -2,14 +2,13 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { ClientLoadPlan, ClientLoadResult } from './client-load.ts';
-import { cpuSeconds, heading, median, print, spawnPinned, stop, whole } from './harness.ts';
+import { heading, median, print, spawnPinned, stop, whole } from './harness.ts';
 import type { Running } from './harness.ts';
 
 const ROUNDS = 5;
 const HERE = import.meta.dirname;
 
 type Kind = ClientLoadPlan['kind'];
-type Sample = ClientLoadResult & { readonly cpuMicros: number };
 
 export async function client(): Promise<void> {
   heading('Client: POST 1 KB over keep-alive, 64 at once, http and https',
@@ -19,7 +18,7 @@ export async function client(): Promise<void> {
   for (const scheme of ['http', 'https']) {
     const target = await startTarget(scheme);
     const url = `${scheme}://127.0.0.1:${target.port}/sink`;
-    const samples: Record<Kind, Sample[]> = { bare: [], ours: [] };
+    const samples: Record<Kind, ClientLoadResult[]> = { bare: [], ours: [] };
     for (let round = 0; round < ROUNDS; round += 1) {
       // Who goes first changes, too: a machine that slows down would favour the first.
       const order: readonly Kind[] = round % 2 === 0 ? ['bare', 'ours'] : ['ours', 'bare'];
@@ -41,31 +40,27 @@ async function startTarget(scheme: string): Promise<Running> {
   return { child, port: Number(String(line)) };
 }
 
-async function measure(kind: Kind, url: string): Promise<Sample> {
+async function measure(kind: Kind, url: string): Promise<ClientLoadResult> {
   const plan: ClientLoadPlan = { kind, url, concurrency: 64, warmupMs: 1000, durationMs: 2000 };
   const program = join(HERE, 'client-load.ts');
   const child = spawnPinned(0, ['--import', 'tsx', program, JSON.stringify(plan)]);
   let output = '';
-  let cpuAtStart = 0;
-  let cpuAtEnd = 0;
-  // It says when the measured part begins and ends.
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
-    if (cpuAtStart === 0) cpuAtStart = cpuSeconds(child.pid);
-    else cpuAtEnd = cpuSeconds(child.pid);
   });
   await once(child, 'close');
-  const result: ClientLoadResult = JSON.parse(output.trim().split('\n').at(-1) ?? '');
-  const cpuMicros = (cpuAtEnd - cpuAtStart) * 1e6 / Math.max(1, result.requests);
-  return { ...result, cpuMicros };
+  return JSON.parse(output);
 }
 
-function printRow(name: string, rows: readonly Sample[], bare: readonly Sample[]): void {
+function printRow(
+  name: string, rows: readonly ClientLoadResult[], bare: readonly ClientLoadResult[],
+): void {
   const rates = rows.map((row) => row.perSecond);
-  const base = median(bare.map((row) => row.perSecond));
+  // Ratios of one round each: what disturbs a round disturbs both.
+  const ratio = median(rows.map((row, round) => row.perSecond / (bare[round]?.perSecond ?? 0)));
   const cpu = median(rows.map((row) => row.cpuMicros));
-  const baseCpu = median(bare.map((row) => row.cpuMicros));
+  const cpuRatio = median(rows.map((row, round) => (bare[round]?.cpuMicros ?? 0) / row.cpuMicros));
   print(`| ${name} | ${whole(median(rates))} (${whole(Math.min(...rates))} – `
-    + `${whole(Math.max(...rates))}) | ${(median(rates) / base).toFixed(2)} | ${cpu.toFixed(1)} `
-    + `| ${(baseCpu / cpu).toFixed(2)} |`);
+    + `${whole(Math.max(...rates))}) | ${ratio.toFixed(2)} | ${cpu.toFixed(1)} `
+    + `| ${cpuRatio.toFixed(2)} |`);
 }

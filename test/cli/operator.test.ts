@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SETTING_ROWS } from '../../src/settings-table.ts';
+import { WAYS, inPlace } from './place.ts';
+
+for (const way of WAYS) {
+  test(`a token is made, listed and revoked, ${way}`, () => inPlace(way, async (place) => {
+    const words = ['token:create', '--name', 'ci', '--scope', 'write', '--expires', '2099-01-31'];
+    const created = await place.run(words);
+    assert.equal(created.code, 0, created.stderr);
+    const token = created.stdout.trimEnd().split('\n').at(-1) ?? '';
+    assert.match(token, /^hookshelf_[A-Za-z0-9_-]{43}$/);
+    const list = await place.run(['token:list', '--json']);
+    assert.ok(!list.stdout.includes(token));
+    const [entry] = JSON.parse(list.stdout);
+    assert.deepEqual([entry.name, entry.scope, entry.expiresAt.slice(0, 10)],
+      ['ci', 'write', '2099-01-31']);
+    const revoked = await place.run(['token:revoke', '--id', entry.identifier]);
+    assert.equal(revoked.stdout, `revoked token ${entry.identifier}\n`);
+    assert.match((await place.run(['token:list'])).stdout, /^IDENTIFIER +NAME +SCOPE/);
+    const unknown = await place.run(['token:revoke', '--id', 'nope']);
+    assert.equal(unknown.code, 1);
+    const late = await place.run(['token:create', '--name', 'b', '--scope', 'read', '--json',
+      '--expires', '30d']);
+    assert.match(JSON.parse(late.stdout).token, /^hookshelf_/);
+  }));
+}
+
+test('settings:show says every setting, its value and where it came from, and no secret', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data);
+    writeFileSync(join(place.data, 'settings.json'), '{"http":{"timeout":7}}');
+    const environment = {
+      HOOKSHELF_API_TOKEN: 'planted', HOOKSHELF_HTTP_PROXY: 'http://me:planted@proxy.test:3128',
+    };
+    const { stdout } = await place.run(['settings:show', '--json'], { environment });
+    assert.ok(!stdout.includes('planted'));
+    const rows = JSON.parse(stdout) as { name: string; value: unknown; origin: string }[];
+    assert.deepEqual(rows.map(({ name }) => name), SETTING_ROWS.map(({ name }) => name));
+    const shown = (name: string): unknown[] => {
+      const row = rows.find((candidate) => candidate.name === name);
+      return [row?.value, row?.origin];
+    };
+    assert.deepEqual(shown('http.timeout'), [7, join(place.data, 'settings.json')]);
+    assert.deepEqual(shown('server.apiToken'), ['***', 'HOOKSHELF_API_TOKEN']);
+    assert.deepEqual(shown('http.proxy'), ['http://***@proxy.test:3128', 'HOOKSHELF_HTTP_PROXY']);
+    assert.deepEqual(shown('http.retries'), [2, 'default']);
+    const table = await place.run(['settings:show'], { environment, columns: 100 });
+    assert.match(table.stdout, /^http\.timeout +7 +seconds +\S/m);
+    assert.ok(table.stdout.split('\n').every((line) => line.length <= 100));
+  }));
+
+type Finding = { readonly check: string; readonly status: string; readonly advice: string };
+
+test('doctor finds nothing wrong where nothing is, and what is wrong where it is', () =>
+  inPlace('without a server', async (place) => {
+    type Environment = Readonly<Record<string, string>>;
+    const look = async (environment: Environment): Promise<Map<string, Finding>> => {
+      const { stdout } = await place.run(['doctor', '--json'], { environment });
+      const findings = JSON.parse(stdout) as Finding[];
+      return new Map(findings.map((finding) => [finding.check, finding]));
+    };
+    const port = String(await freePort());
+    const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
+    assert.deepEqual([...healthy.values()].filter(({ status }) => status === 'failed'), []);
+
+    mkdirSync(place.data);
+    chmodSync(place.data, 0o755);
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const takenPort = String((taken.address() as AddressInfo).port);
+    const environment = {
+      HOOKSHELF_SERVER_PORT: takenPort, HOOKSHELF_SERVER_MAX_CONNECTIONS: '100000000',
+      HOOKSHELF_HTTP_PROXY: `http://127.0.0.1:${port}`,
+    };
+    const sick = await look(environment);
+    taken.close();
+    assert.deepEqual(['data directory', 'port', 'proxy'].map((check) => sick.get(check)?.status),
+      ['warning', 'failed', 'failed']);
+    assert.match(sick.get('data directory')?.advice ?? '', /^chmod 700 /);
+    const ran = await place.run(['doctor'], { environment });
+    assert.equal(ran.code, 1);
+  }));
+
+test('doctor knows our own server', () => inPlace('through a server', async (place) => {
+  const { stdout } = await place.run(['doctor']);
+  assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));
+}));
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

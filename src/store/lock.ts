@@ -40,6 +40,8 @@ export interface DirectoryLock {
 }
 
 const POLL_MS = 25;
+// Who locks writes its name next; until then the file is empty or names a process that is gone.
+const NAMING_MS_MAX = 1000;
 // What flock(1) exits with when somebody else holds the lock.
 const HELD_STATUS = 1;
 
@@ -48,16 +50,21 @@ export async function acquireLock(
   directory: string, options: LockOptions,
 ): Promise<DirectoryLock> {
   const { clock = systemClock, files = createNodeFiles(), waitMs = 0 } = options;
-  const deadlineMs = clock.monotonicMs() + waitMs;
+  const startedMs = clock.monotonicMs();
   while (true) {
     const lock = tryLock(directory, files, options);
     if (lock !== null) return lock;
     const owner = readLockOwner(directory, files);
-    if (owner?.kind === 'server' || clock.monotonicMs() >= deadlineMs) {
+    if (clock.monotonicMs() - startedMs >= patienceMs(files, owner, waitMs)) {
       throw new AppError('conflict', describe(directory, owner));
     }
     await sleep(clock, POLL_MS);
   }
+}
+
+function patienceMs(files: Files, owner: LockOwner | null, waitMs: number): number {
+  if (owner === null || !isAlive(files, owner)) return Math.max(waitMs, NAMING_MS_MAX);
+  return owner.kind === 'server' ? 0 : waitMs;
 }
 
 /** Who holds a directory, as far as its lock file tells, or null. */

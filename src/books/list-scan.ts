@@ -35,10 +35,12 @@ export type Scan = {
 };
 
 export type PageResult = { readonly entries: readonly Entry[]; readonly total: number };
-export type WholeResult = { readonly slots: Numbers; readonly order: Uint32Array | null };
+/** `slots` are in the order of the answer. */
+export type WholeResult = { readonly slots: Uint32Array; readonly total: number };
 
 // A unit of work between two looks at the clock: cheap looks at this many books, or one parse.
 const LOOKS_PER_YIELD = 16;
+const LOOKS_PER_COPY = 4096;
 // So few candidates are fetched one by one; more are met on a walk through the collection.
 const SPARSE_MAX = 16_384;
 
@@ -70,8 +72,8 @@ export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
   return { entries: top.sorted(), total: known ?? total };
 }
 
-/** All books after the cursor, as slots that `changes` keeps; `order` null: as they come. */
-export function* scanWhole(scan: Scan): Work<WholeResult & { readonly total: number }> {
+/** All books after the cursor, as slots that `changes` keeps. */
+export function* scanWhole(scan: Scan): Work<WholeResult> {
   const { collection, query, changes } = scan;
   const { sort, after } = query;
   const isById = sort.key === 'id';
@@ -95,7 +97,12 @@ export function* scanWhole(scan: Scan): Work<WholeResult & { readonly total: num
   changes.settle();
   const order = column === null ? null : yield* sortIndexes(slots.length, (left, right) =>
     column.compare(left, right));
-  return { slots, order, total };
+  const ordered = new Uint32Array(slots.length);
+  for (let index = 0; index < ordered.length; index += 1) {
+    ordered[index] = slots.at(order?.[index] ?? index);
+    if (index % LOOKS_PER_COPY === 0) yield;
+  }
+  return { slots: ordered, total };
 }
 
 /** Whether the candidates are so few that their books can all be held at once. */

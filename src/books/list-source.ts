@@ -2,7 +2,6 @@
 import type { Pull } from '../server/route.ts';
 import type { Collection, Walk } from '../store/port.ts';
 import type { Changes } from './list-changes.ts';
-import type { WholeResult } from './list-scan.ts';
 import type { Entry } from './list-top.ts';
 
 /** The bytes of the next book, or undefined after the last. */
@@ -33,12 +32,12 @@ export function sourceOfWalk(collection: Collection, walk: Walk): BookSource {
 }
 
 /** The books that a scan found, as they were when it found them. */
-export function sourceOfSlots({ slots, order }: WholeResult, changes: Changes): BookSource {
+export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource {
   let index = 0;
   return () => {
-    while (index < slots.length) {
-      const bytes = changes.take(slots.at(order?.[index] ?? index));
+    for (let slot = slots[index]; slot !== undefined; slot = slots[index]) {
       index += 1;
+      const bytes = changes.take(slot);
       if (bytes !== undefined) return bytes;
     }
     return undefined;

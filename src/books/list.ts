@@ -19,7 +19,8 @@ import type { BookFilter, BookListQuery, BookQuery } from './query.ts';
 import { encodeCursor } from './query-cursor.ts';
 import { hasMemberConditions, hasTextConditions } from './query-match.ts';
 import { writeQueryString } from './query-parameters.ts';
-import type { Turns, Work } from './query-turns.ts';
+import { createGate } from './query-turns.ts';
+import type { Gate, Turns, Work } from './query-turns.ts';
 
 export type BookListing = {
   readonly books: readonly Book[];
@@ -48,13 +49,17 @@ export interface BookSearch {
   ): Promise<Candidates | null>;
 }
 
+// An answer without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
+const WHOLE_SCANS_MAX = 2;
+
 export type BookListOptions = {
   readonly collection: Collection;
   readonly search: BookSearch;
   readonly turns: Turns;
 };
 
-export function createBookList(options: BookListOptions): BookList {
+export function createBookList(given: BookListOptions): BookList {
+  const options = { ...given, gate: createGate(WHOLE_SCANS_MAX) };
   return {
     handle: (exchange) => sendList(options, exchange),
     async list(query = {}) {
@@ -69,6 +74,8 @@ export function createBookList(options: BookListOptions): BookList {
   };
 }
 
+type Parts = BookListOptions & { readonly gate: Gate };
+
 type Answer = {
   readonly total: number;
   readonly cursor: string | null;
@@ -78,7 +85,7 @@ type Answer = {
   readonly close: () => void;
 };
 
-async function sendList(options: BookListOptions, exchange: Exchange): Promise<void> {
+async function sendList(options: Parts, exchange: Exchange): Promise<void> {
   const query = parseBookQuery(exchange.search);
   const answer = await findAnswer(options, query, () => !exchange.response.destroyed);
   try {
@@ -94,7 +101,7 @@ async function sendList(options: BookListOptions, exchange: Exchange): Promise<v
 }
 
 async function findAnswer(
-  options: BookListOptions, query: BookQuery, isWanted: () => boolean,
+  options: Parts, query: BookQuery, isWanted: () => boolean,
 ): Promise<Answer> {
   const { filter, sort, limit } = query;
   const isWhole = limit === null && sort.key === 'id' && !sort.isDescending
@@ -121,15 +128,15 @@ function wholeCollection(collection: Collection, { after }: BookQuery): Answer {
 }
 
 async function scanAnswer(
-  options: BookListOptions, query: BookQuery, changes: Changes, isWanted: () => boolean,
+  options: Parts, query: BookQuery, changes: Changes, isWanted: () => boolean,
 ): Promise<Answer> {
-  const { collection, search, turns } = options;
+  const { collection, search, turns, gate } = options;
   const candidates = await search.find(query.filter, changes, isWanted);
   const scan: Scan = { collection, query, candidates, changes };
   const { limit } = query;
   if (limit === null && !isSparse(scan)) {
-    const whole = stillWanted(await turns.run(scanWhole(scan), isWanted));
-    const source = sourceOfSlots(whole, changes);
+    const whole = stillWanted(await gate.pass(() => turns.run(scanWhole(scan), isWanted)));
+    const source = sourceOfSlots(whole.slots, changes);
     const close = (): void => changes.stop();
     return { total: whole.total, cursor: null, source, stream: null, close };
   }

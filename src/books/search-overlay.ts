@@ -17,7 +17,7 @@ export const AUTHOR = 'a';
 /** A whole keyword without case. */
 export const KEYWORD = 'k';
 
-const DOCUMENTS_MAX = 4096;
+// However few books: long texts of many words fill it too.
 const TERMS_MAX = 32_768;
 const TERMS_PER_YIELD = 64;
 
@@ -27,10 +27,14 @@ export class Overlay {
   /** The slot of each document. */
   readonly slots: number[] = [];
   readonly #documentOf = new Map<number, number>();
+  readonly #documentsMax: number;
 
-  get liveCount(): number { return this.#documentOf.size; }
+  constructor(documentsMax: number) {
+    this.#documentsMax = documentsMax;
+  }
+
   get isFull(): boolean {
-    return this.slots.length >= DOCUMENTS_MAX || this.terms.size >= TERMS_MAX;
+    return this.slots.length >= this.#documentsMax || this.terms.size >= TERMS_MAX;
   }
 
   /** Any earlier document of the slot must have been killed. */

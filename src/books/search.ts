@@ -27,6 +27,8 @@ export type SearchOptions = {
   readonly collection: Collection;
   readonly turns: Turns;
   readonly clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
+  /** How many books fill an overlay. */
+  readonly overlayBooks?: number;
 };
 
 export function createSearchIndex(options: SearchOptions): SearchIndex {
@@ -38,19 +40,20 @@ const RETRY_S_MAX = 60;
 // Full overlays that may wait to become segments; indexing pauses beyond.
 const FROZEN_MAX = 2;
 const SEGMENTS_PER_MERGE = 8;
-const TIER_BOOKS = 4096;
+const OVERLAY_BOOKS = 4096;
 
 export class SearchIndex {
   readonly #options: SearchOptions;
   /** Slots whose books are to be indexed. */
   readonly #marked = new Bits();
   #markedCount = 0;
-  #overlay = new Overlay();
+  readonly #overlayBooks: number;
+  #overlay: Overlay;
   #frozen: Overlay[] = [];
   #segments: Segment[] = [];
   #unsubscribe: (() => void) | null = null;
   #isIndexing = false;
-  #isFreezing = false;
+  #isConverting = false;
   #isMerging = false;
   #failure: { readonly reason: unknown } | null = null;
   #waiting: (() => void)[] = [];
@@ -59,6 +62,8 @@ export class SearchIndex {
 
   constructor(options: SearchOptions) {
     this.#options = options;
+    this.#overlayBooks = options.overlayBooks ?? OVERLAY_BOOKS;
+    this.#overlay = new Overlay(this.#overlayBooks);
   }
 
   /** About what the index holds in memory. */
@@ -176,11 +181,16 @@ export class SearchIndex {
 
   #freeze(): void {
     this.#frozen.push(this.#overlay);
-    this.#overlay = new Overlay();
-    if (this.#isFreezing) return;
-    this.#isFreezing = true;
+    this.#overlay = new Overlay(this.#overlayBooks);
+    this.#convert();
+  }
+
+  #convert(): void {
+    if (this.#isConverting || this.#frozen.length === 0) return;
+    this.#isConverting = true;
     this.#own(this.#options.turns.runLater(this.#convertFrozen()), () => {
-      this.#isFreezing = false;
+      this.#isConverting = false;
+      this.#convert();
     });
   }
 
@@ -216,7 +226,7 @@ export class SearchIndex {
     const tiers = new Map<number, Segment[]>();
     for (const segment of this.#segments) {
       if (segment.liveCount * 2 < segment.documentCount) return [segment];
-      const size = Math.max(1, segment.liveCount / TIER_BOOKS);
+      const size = Math.max(1, segment.liveCount / this.#overlayBooks);
       const tier = Math.floor(Math.log(size) / Math.log(SEGMENTS_PER_MERGE) + 0.1);
       const group = [...tiers.get(tier) ?? [], segment];
       if (group.length === SEGMENTS_PER_MERGE) return group;

@@ -63,7 +63,9 @@ function createCatalog(
 ): { collection: FakeCollection; books: Map<string, NaiveBook>; list: BookList } {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const search = withIndex ? createSearchIndex({ collection, turns, clock: systemClock }) : noIndex;
+  const search = withIndex ? createSearchIndex({
+    collection, turns, clock: systemClock, overlayBooks: 8,
+  }) : noIndex;
   const list = createBookList({ collection, turns, search });
   return { collection, books: new Map(), list };
 }

@@ -16,7 +16,7 @@ export class FakeCollection implements Collection {
   readonly #listeners = new Set<(change: Change) => void>();
   #ids: string[] = [];
 
-  put(record: { readonly id: string }): void {
+  put<T extends { readonly id: string }>(record: T): void {
     const found = this.#slotOf.get(record.id);
     const slot = found ?? this.#free.pop() ?? this.#slots.length;
     if (found === undefined) this.#ids.splice(this.#rankOf(record.id), 0, record.id);

@@ -107,6 +107,8 @@ export class DeliveryQueue {
 
   /** Cancels what is pending for a hook that is gone, a chunk a transaction. */
   async cancelOf(hook: string): Promise<void> {
+    // Not at once: a listener hears of a change while the rest of its transaction is not applied.
+    await Promise.resolve();
     for (;;) {
       const ids = this.pendingOf(hook).slice(0, CHUNK);
       if (ids.length === 0 || this.#parts.hooks.find(hook) !== undefined) return;

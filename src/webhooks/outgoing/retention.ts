@@ -71,7 +71,8 @@ export class Retention {
   #startSweep(): void {
     if (this.#sweep !== null || !this.#isStarted) return;
     this.#timer?.cancel();
-    this.#sweep = this.#sweepAll().catch((thrown: unknown) => {
+    // Not at once: a listener hears of a change while the rest of its transaction is not applied.
+    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
       this.#parts.log.error('old deliveries could not be removed', { error: thrown });
     }).finally(() => {
       this.#sweep = null;

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { DOWN, Simulation, UP } from './simulation.ts';
+
+const HOUR_MS = 3_600_000;
+const secret = 's';
+let runs = 0;
+
+class Counted {
+  static identifier(): string { return 'counted'; }
+  static label(): string { return 'Counts its runs'; }
+  execute(payload: { isBad?: boolean }): object {
+    runs += 1;
+    return payload.isBad === true
+      ? { success: false, message: 'bad' } : { success: true, data: { run: runs } };
+  }
+}
+
+async function withAction(): Promise<Simulation> {
+  const simulation = new Simulation({ actions: [Counted] });
+  const { configurations } = simulation.webhooks.resources;
+  await simulation.run(configurations.add({ identifier: 'counted', actionType: 'counted' }));
+  await simulation.addHook('target', {
+    secret, actionConfiguration: 'counted', payloadTemplate: '{"n": "{{ run }}"}',
+  });
+  runs = 0;
+  return simulation;
+}
+
+test('action and template run once, and every retry sends the same bytes, through a crash too',
+  async () => {
+    const simulation = await withAction();
+    simulation.targets.set('target', DOWN);
+    const [id = ''] = await simulation.emit();
+    await simulation.clock.advance(1000);
+    await simulation.crash();
+    simulation.targets.set('target', UP);
+    await simulation.clock.advance(10_000);
+    assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"n": 1}', '{"n": 1}']);
+    assert.equal(runs, 1);
+  });
+
+test('a failing action is a failed attempt, and nothing goes out', async () => {
+  const simulation = await withAction();
+  const [id = ''] = await simulation.emit({ isBad: true });
+  await simulation.clock.advance(10_000);
+  assert.equal(simulation.requests.length, 0);
+  assert.deepEqual(simulation.delivery(id)?.attempts.map(({ error }) => error),
+    ['the action failed: bad', 'the action failed: bad']);
+});
+
+test('a template that comes after the first attempt changes no retry', async () => {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('target', { secret });
+  simulation.targets.set('target', DOWN);
+  const [id = ''] = await simulation.emit({ a: 1 });
+  await simulation.clock.advance(1000);
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, {
+    payloadTemplate: '{"other": 1}',
+  }));
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"a":1}', '{"a":1}']);
+});
+
+test('a full queue refuses what would queue one more, and changes nothing', async () => {
+  const simulation = new Simulation({ outgoing: { maxPending: 2 } });
+  simulation.targets.set('target', DOWN);
+  await simulation.addHook('target');
+  await simulation.emit();
+  await simulation.emit();
+  const lines = simulation.store.lines.length;
+  const isFull = (thrown: unknown): boolean => thrown instanceof AppError
+    && thrown.code === 'unavailable' && thrown.details.retryAfterS !== undefined;
+  const { webhooks } = simulation;
+  await assert.rejects(simulation.run(webhooks.emit('thing.x', {})), isFull);
+  const forward = { url: 'http://target/', method: 'POST', headers: {}, body: '{}' };
+  await assert.rejects(simulation.run(webhooks.events.queueForward(forward)), isFull);
+  assert.equal(simulation.store.lines.length, lines);
+  assert.deepEqual(await simulation.emit({}, 'unheard'), []);
+});
+
+test('a queued forward is made durably, and no hook has it', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('there', DOWN);
+  const body = '{ "a" :\n1 }';
+  const forward = { url: 'http://there/x', method: 'PUT', headers: { 'x-a': 'b' }, body };
+  const id = await simulation.run(simulation.webhooks.events.queueForward(forward));
+  await simulation.clock.advance(1000);
+  await simulation.crash();
+  simulation.targets.set('there', UP);
+  await simulation.clock.advance(HOUR_MS);
+  assert.deepEqual(simulation.requests.map(({ body: sent, headers }) => [sent, headers['x-a']]),
+    [[body, 'b'], [body, 'b']]);
+  assert.equal(simulation.delivery(id)?.hook, null);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+});
+
+test('one at once is strict order: nothing overtakes what has to be tried again', async () => {
+  const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 1 } });
+  await simulation.addHook('target', { secret });
+  simulation.targets.set('target', DOWN);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
+  await simulation.clock.advance(1000);
+  assert.deepEqual(new Set(simulation.requests.map(({ id }) => id)), new Set(ids.slice(0, 1)));
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(HOUR_MS);
+  const arrived = simulation.requests.filter(({ result }) => result === 200).map(({ id }) => id);
+  assert.deepEqual(arrived, ids);
+});
+
+test('first attempts begin in order of creation, so many at once', async () => {
+  const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 3 } });
+  await simulation.addHook('target', { secret });
+  simulation.targets.set('target', { kind: 'slow', ms: 500 });
+  const ids: string[] = [];
+  for (let count = 0; count < 9; count += 1) ids.push(...await simulation.emit());
+  assert.equal(simulation.underWay.length, 3);
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(simulation.requests.map(({ id }) => id), ids);
+});
+
+test('targets that hang hold up no other', async () => {
+  const simulation = new Simulation({ outgoing: { maxInFlight: 8, maxInFlightPerHook: 8 } });
+  await simulation.addHook('well', { secret, triggerEvent: 'well' });
+  await simulation.emit({}, 'well');
+  await simulation.clock.advance(1000);
+  for (let host = 0; host < 10; host += 1) {
+    simulation.targets.set(`stuck-${host}`, { kind: 'hang' });
+    await simulation.addHook(`stuck-${host}`, { secret, triggerEvent: 'stuck' });
+  }
+  for (let count = 0; count < 5; count += 1) await simulation.emit({}, 'stuck');
+  const [id = ''] = await simulation.emit({}, 'well');
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  assert.ok(simulation.underWay.length >= 4);
+});
+
+test('a stop waits for what is under way, and cuts it off as not made', async () => {
+  for (const kind of ['slow', 'hang'] as const) {
+    const simulation = new Simulation();
+    simulation.targets.set('target', kind === 'hang' ? { kind } : { kind, ms: 3000 });
+    await simulation.addHook('target', { secret });
+    const [id = ''] = await simulation.emit();
+    assert.equal(simulation.underWay.length, 1);
+    const closed = simulation.webhooks.close(10_000);
+    await simulation.clock.advance(11_000);
+    await closed;
+    const delivery = simulation.delivery(id);
+    assert.equal(delivery?.status, kind === 'hang' ? 'pending' : 'delivered');
+    assert.equal(delivery.attempts.length, kind === 'hang' ? 0 : 1);
+  }
+});
+
+test('a result that cannot be written now is written later, not sent again', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', { kind: 'slow', ms: 100 });
+  await simulation.addHook('target', { secret });
+  const [id = ''] = await simulation.emit();
+  for (let count = 0; count < 3; count += 1) {
+    simulation.store.failNextBatch(new AppError('storage_full', 'full'));
+    await simulation.clock.advance(1000);
+    assert.equal(simulation.delivery(id)?.status, 'pending');
+  }
+  await simulation.clock.advance(5000);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  assert.equal(simulation.requestsOf(id).length, 1);
+});
+
+test('what is old, or too many, is removed, and the books still balance', async () => {
+  const simulation = new Simulation({
+    outgoing: {
+      retentionCount: 5, retentionMs: 10 * HOUR_MS, failedRetentionMs: 20 * HOUR_MS,
+      retrySchedule: [],
+    },
+  });
+  await simulation.addHook('target', { secret });
+  const ids: string[] = [];
+  for (let count = 0; count < 20; count += 1) {
+    ids.push(...await simulation.emit());
+    await simulation.clock.advance(100);
+  }
+  const kept = (): string[] => ids.filter((id) => simulation.delivery(id) !== undefined);
+  assert.deepEqual(kept(), ids.slice(-5));
+  simulation.targets.set('target', DOWN);
+  ids.push(...await simulation.emit());
+  await simulation.clock.advance(11 * HOUR_MS);
+  assert.deepEqual(kept(), ids.slice(-1));
+  await simulation.clock.advance(10 * HOUR_MS);
+  assert.deepEqual(kept(), []);
+  const books = await simulation.run(simulation.webhooks.desk.reconcile());
+  assert.deepEqual([books.accepted, books.agedOut, books.problems], [21, 21, []]);
+  assert.equal(simulation.store.collection('events').size, 0);
+});
+
+test('what was lost or made up is named by the reconciliation', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', DOWN);
+  await simulation.addHook('target');
+  const [id = ''] = await simulation.emit();
+  await simulation.run(simulation.store.transact((transaction) => {
+    transaction.delete('events', id);
+    transaction.put('events', 'stray', '{"identifier":"stray","deliveries":["x"],"payload":1}');
+  }));
+  const { problems } = await simulation.run(simulation.webhooks.desk.reconcile());
+  assert.deepEqual(problems, [
+    `pending delivery ${id} has lost its payload`, 'payload stray belongs to no delivery',
+  ]);
+  await simulation.run(simulation.store.transact((transaction) =>
+    transaction.delete('deliveries', id)));
+  const again = await simulation.run(simulation.webhooks.desk.reconcile());
+  assert.equal(again.problems.at(-1), '1 deliveries should be pending, and 0 are');
+});

@@ -138,12 +138,14 @@ function readObject(schema: ObjectSchema, value: unknown, place: Place): JsonObj
     parsed[name] = read;
     isEmpty = false;
   }
-  const isSound = errors.length === countBefore;
-  if (isSound && isEmpty && schema.isNotEmpty === true) {
+  if (isEmpty && schema.isNotEmpty === true && errors.length === countBefore) {
     return fail(place, 'must have at least one member');
   }
-  if (isSound && schema.check !== undefined) {
-    for (const { pointer, detail } of schema.check(parsed)) fail(place, detail, pointer);
+  if (schema.check !== undefined) {
+    const told = errors.slice(countBefore);
+    for (const { pointer, detail } of schema.check(parsed)) {
+      if (!isTold(told, pointerOf(place) + pointer)) fail(place, detail, pointer);
+    }
   }
   return parsed;
 }
@@ -203,8 +205,18 @@ function findJsonProblem(value: unknown, pointer: string, depthLeft: number): Fi
 /** Reports `detail` at the reader's place, or at `below` from there. */
 function fail(place: Place, detail: string, below = ''): undefined {
   if (place.errors.length >= ERRORS_MAX) return undefined;
-  place.errors.push({ pointer: place.steps.map(pointerStep).join('') + below, detail });
+  place.errors.push({ pointer: pointerOf(place) + below, detail });
   return undefined;
+}
+
+function pointerOf(place: Place): string {
+  return place.steps.map(pointerStep).join('');
+}
+
+/** What is wrong with a member by itself makes what is wrong with it beside others moot. */
+function isTold(errors: readonly FieldError[], pointer: string): boolean {
+  return errors.some((error) =>
+    error.pointer === pointer || error.pointer.startsWith(`${pointer}/`));
 }
 
 function failUnknownMembers(

@@ -44,7 +44,10 @@ export type ObjectSchema = {
   readonly members: Readonly<Record<string, Member>>;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean;
-  /** Rules across members, run on the parsed value; each broken one is reported. */
+  /**
+   * Rules across members, run on what could be parsed, so that members may be missing. Each
+   * broken one is reported, unless its member was refused already.
+   */
   readonly check?: (value: JsonObject) => readonly { pointer: string; detail: string }[];
 };
 /** Free JSON, the caller's own. `isObject`: the outermost value must be an object. */

@@ -4,6 +4,8 @@
  */
 
 const SEPARATORS = /[- ]/g;
+// Room for a separator after each digit, and then some.
+const LENGTH_MAX = 100;
 const ISBN_10 = /^[0-9]{9}[0-9Xx]$/;
 const ISBN_13 = /^97[89][0-9]{10}$/;
 
@@ -12,6 +14,7 @@ const ISBN_13 = /^97[89][0-9]{10}$/;
  * or when its check digit is wrong.
  */
 export function parseIsbn(text: string): string | null {
+  if (text.length > LENGTH_MAX) return null;
   const compact = compactOf(text);
   if (ISBN_13.test(compact)) {
     const isRight = isInBookland(compact) && compact[12] === checkDigit13(compact);
@@ -24,6 +27,7 @@ export function parseIsbn(text: string): string | null {
 
 /** Why `parseIsbn` gives null for `text`, as a sentence fragment. */
 export function explainIsbn(text: string): string {
+  if (text.length > LENGTH_MAX) return `must be an ISBN: at most ${LENGTH_MAX} characters`;
   const compact = compactOf(text);
   if (ISBN_13.test(compact)) {
     if (!isInBookland(compact)) return 'must be an ISBN: 979-0 is for printed music (ISMN)';

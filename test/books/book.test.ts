@@ -52,7 +52,8 @@ const REFUSED: Readonly<Record<string, readonly (readonly [unknown, string, RegE
     ['1960-01-01T00:00:00Z', '', /YYYY/], ['10000', '', /YYYY/], ['', '', /YYYY/],
     [1960, '', /not a number: write the year in quotes/], ['1960\n', '', /YYYY/],
   ],
-  inLanguage: [['en_US', '', /BCP 47/], ['', '', /BCP 47/], ['e', '', /BCP 47/]],
+  inLanguage: [['en_US', '', /BCP 47/], ['', '', /BCP 47/], ['e', '', /BCP 47/],
+    [`en${'-abcdefgh'.repeat(40)}`, '', /BCP 47/]],
   numberOfPages: [
     [0, '', /from 1 to 100000/], [100_001, '', /from 1/], [1.5, '', /integer/],
     ['3', '', /integer/], [Number('1e400'), '', /integer/], [true, '', /integer/],
@@ -159,6 +160,11 @@ test('all mistakes are told at once, the first hundred of them', () => {
   const errors = errorsOf({ titel: 'A', isbn: 'x', authors: [{}, { name: '' }] });
   assert.deepEqual(errors.map(({ pointer }) => pointer),
     ['/titel', '/title', '/authors/0/name', '/authors/1/name', '/isbn']);
+  const life = { birthDate: '1960', deathDate: '1950', url: 'x' };
+  assert.deepEqual(errorsOf({ authors: [life] }).map(({ pointer }) => pointer),
+    ['/title', '/authors/0/name', '/authors/0/url', '/authors/0/deathDate']);
+  assert.deepEqual(errorsOf({ title: 'A', authors: [{ name: 'a', ...life, deathDate: 'x' }] })
+    .map(({ pointer }) => pointer), ['/authors/0/deathDate', '/authors/0/url']);
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`a${index}`, 1]));
   assert.equal(errorsOf(many).length, 100);
 });

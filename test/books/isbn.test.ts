@@ -27,6 +27,7 @@ const REFUSED: readonly (readonly [given: string, why: RegExp])[] = [
   ['９７８０３０６４０６１５７', /digits, hyphens and spaces/],
   ['978_0306406157', /digits, hyphens and spaces/],
   ['978030640615X', /10 or 13/],
+  [`9780306406157${' '.repeat(100)}`, /at most 100 characters/],
 ];
 
 test('either form of an ISBN, with hyphens and spaces, is stored as 13 digits', () => {

@@ -19,6 +19,7 @@ import { canceledError, deniedError } from './network-error.ts';
 import { Pool } from './pool.ts';
 import type { PoolOptions, PoolStatistics } from './pool.ts';
 import { createProxyBypass, parseProxy } from './proxy.ts';
+import { shareLookups } from './resolve.ts';
 import type { Lookup } from './resolve.ts';
 import { TargetCache } from './target.ts';
 import type { Route } from './target.ts';
@@ -114,7 +115,7 @@ class NodeHttpClient implements HttpClient {
     });
     this.#poolOptions = {
       clock: ports.clock,
-      lookup: ports.lookup ?? systemLookup,
+      lookup: shareLookups(ports.lookup ?? systemLookup),
       denyList,
       connectTimeoutMs: options.connectTimeoutMs,
       isVerified: options.verify,

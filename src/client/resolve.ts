@@ -28,6 +28,28 @@ export async function resolveHost(
   return inTurn(allowed).slice(0, ADDRESSES_MAX);
 }
 
+/**
+ * `lookup`, asked once for a name at a time: what asks meanwhile shares the answer. The system's
+ * resolver takes a thread of a small pool for each question, the one that also syncs files, and a
+ * slow name asked for by every connection would hold them all up.
+ */
+export function shareLookups(lookup: Lookup): Lookup {
+  const pending = new Map<string, Parameters<Lookup>[2][]>();
+  return (hostname, options, done) => {
+    const others = pending.get(hostname);
+    if (others !== undefined) {
+      others.push(done);
+      return;
+    }
+    const waiting = [done];
+    pending.set(hostname, waiting);
+    lookup(hostname, options, (error, addresses) => {
+      pending.delete(hostname);
+      for (const one of waiting) one(error, addresses);
+    });
+  };
+}
+
 function lookUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     lookup(hostname, { all: true }, (error, addresses) => {

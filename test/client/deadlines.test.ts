@@ -129,16 +129,6 @@ test('waiting in the queue for a connection counts', async (context) => {
   assert.match((await first).message, /waiting for the answer/);
 });
 
-test('the last attempt gets no more than what is left of the total time', async (context) => {
-  const server = await startServer();
-  const options = { timeoutMs: TIMEOUT_MS, totalTimeoutMs: 2 * TIMEOUT_MS, retries: 9 };
-  const { client } = setUp(context, [server], options);
-  const startedMs = performance.now();
-  const error = await failure(client, { method: 'GET', url: server.url() });
-  assert.ok(performance.now() - startedMs < 2 * TIMEOUT_MS + 1000);
-  assert.equal(error.attempts, 2);
-});
-
 test('an attempt in the pool costs one timer', async (context) => {
   const server = await startServer({ onRequest: ({ socket }) => socket.write(answer()) });
   const { client, clock } = setUp(context, [server]);

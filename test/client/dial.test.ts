@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { test } from 'node:test';
 import type { Lookup } from '../../src/client/resolve.ts';
 import { resolveHost } from '../../src/client/resolve.ts';
@@ -60,6 +60,25 @@ test('a literal is never looked up, and checked all the same', async () => {
   const denyList = createDenyList(['loopback']);
   assert.deepEqual(await resolveHost('10.0.0.1', lookup, denyList), ['10.0.0.1']);
   await assert.rejects(resolveHost('::ffff:127.0.0.1', lookup, denyList), { code: 'EDENIED' });
+});
+
+test('connections begun at once share one look-up, later ones get their own', async (context) => {
+  const server = await listen('127.0.0.1', 0);
+  context.after(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const asked: string[] = [];
+  const { client } = setUp(context, [], {}, {
+    lookup: (hostname, options, done) => {
+      asked.push(hostname);
+      resolverOf(['127.0.0.1'])(hostname, options, done);
+    },
+  });
+  const send = (name: string): Promise<unknown> =>
+    client.request({ method: 'GET', url: `http://${name}.test:${port}/` });
+  await Promise.all([send('one'), send('one'), send('two'), send('one'), send('two')]);
+  assert.deepEqual(asked, ['one.test', 'two.test']);
+  await send('one');
+  assert.deepEqual(asked, ['one.test', 'two.test', 'one.test']);
 });
 
 test('a name without addresses is an unknown name', async () => {

@@ -171,6 +171,19 @@ for (const retryAfter of ['15', '3600', '99999999999999', 'Thu, 01 Jan 2026 00:0
     });
 }
 
+test('the last attempt gets no more than what is left of the total time', async (context) => {
+  const server = await startServer();
+  const { client, clock } = stillClient(context, server,
+    { timeoutMs: 150, totalTimeoutMs: 300, retries: 9, retryDelayMs: 1 });
+  const error = failure(client, { method: 'GET', url: server.url() });
+  await clock.advance(150);
+  await clock.advance(149);
+  assert.equal(client.statistics().failures, 0);
+  await clock.advance(1);
+  assert.deepEqual([(await error).code, (await error).attempts], ['ETIMEDOUT', 2]);
+  assert.match((await error).message, /longer than 0\.149 s/);
+});
+
 test('no secret and no target gets into an error or the log', async (context) => {
   const written: unknown[] = [];
   const note = (...line: readonly unknown[]): void => void written.push(line);

@@ -31,6 +31,7 @@
 import { join } from 'node:path';
 import { StoredCollection } from './collection.ts';
 import { damagedAt, missingFile } from './damage.ts';
+import { readFully } from './file-lines.ts';
 import type { Files } from './files.ts';
 import { parseLine } from './journal-line.ts';
 import { journalName, snapshotName, takeInventory } from './inventory.ts';
@@ -82,7 +83,7 @@ export async function assess(source: Source): Promise<Assessment> {
   const generations = inventory.journals.filter((journal) => journal >= base.generation);
   for (const generation of generations) {
     const path = join(source.directory, journalName(generation));
-    const start = readStart(source.files, path);
+    const start = await readStart(source.files, path);
     const next = parts.at(-1)?.replayed.next ?? generation;
     const mayBeAbandoned = next !== generation && !inventory.snapshots.has(generation);
     if (mayBeAbandoned && start.isAlone && (next !== 0 || start.sequence < sequence)) {
@@ -209,11 +210,11 @@ type Start = {
   readonly isAlone: boolean;
 };
 
-function readStart(files: Files, path: string): Start {
+async function readStart(files: Files, path: string): Promise<Start> {
   const descriptor = files.open(path, 'read');
   try {
     const content = Buffer.alloc(START_BYTES_MAX);
-    const count = files.read(descriptor, content, 0);
+    const count = await readFully(files, descriptor, content, 0);
     const end = content.subarray(0, count).indexOf(LINE_FEED);
     const line = end < 0 ? null : parseLine(content, 0, end);
     return {

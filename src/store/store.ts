@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { systemCodeOf } from '../base/errors.ts';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { openBackup } from './backup.ts';
 import type { Backup } from './backup.ts';
@@ -45,6 +45,16 @@ const COMPACTION_RETRY_MS = 60_000;
  * back; nothing on disk has changed then.
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
+  try {
+    return await open(options);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    throw new AppError('unavailable',
+      `the data directory ${options.directory} cannot be opened (${messageOf(error)})`, {}, error);
+  }
+}
+
+async function open(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger } = options;
   makeDurableDirectory(files, directory);
   checkNoRestorePending(files, directory);

@@ -29,8 +29,8 @@ export async function emitEvent(context: CommandContext): Promise<number> {
     method: 'POST', path: '/api/events', body: { name, payload },
   });
   const result = objectOf(body);
-  const count = countOf(result['deliveries']);
-  await context.output.result(result, `emitted ${name}: ${count} deliveries queued`);
+  const queued = queuedText(result['deliveries']);
+  await context.output.result(result, `emitted ${name}: ${queued} queued`);
   return 0;
 }
 
@@ -84,6 +84,11 @@ async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Prom
   const path = `${pathOf(DELIVERIES, id)}/${verb}`;
   const { body } = await session.request({ method: 'POST', path });
   return objectOf(body);
+}
+
+function queuedText(deliveries: unknown): string {
+  const count = countOf(deliveries);
+  return count === '1' ? '1 delivery' : `${count} deliveries`;
 }
 
 function countOf(value: unknown): string {

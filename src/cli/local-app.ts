@@ -21,11 +21,14 @@ export function openCommandSession(context: CommandContext): Promise<Session> {
   });
 }
 
-async function openLocal({ dataDirectory, io, loadSettings }: CommandContext): Promise<LocalApp> {
-  const { settings } = loadSettings();
+async function openLocal(context: CommandContext): Promise<LocalApp> {
+  const { dataDirectory, io, spec } = context;
+  const { settings } = context.loadSettings();
+  // What an action logs is its result; what the store does is no news at a prompt.
+  const lowest = spec.needsActions === true ? 'debug' : 'warning';
   const app = await openApp({
     data: dataDirectory, settings, role: 'command',
-    logger: createProcessLogger(settings, io, 'warning'),
+    logger: createProcessLogger(settings, io, lowest),
   });
   return {
     dispatcher: app.dispatcher.listeners('control').request,

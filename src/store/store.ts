@@ -48,7 +48,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
     return await open(options);
   } catch (error) {
-    if (systemCodeOf(error) === undefined) throw error;
+    if (error instanceof AppError || systemCodeOf(error) === undefined) throw error;
     throw new AppError('unavailable',
       `the data directory ${options.directory} cannot be opened (${messageOf(error)})`, {}, error);
   }

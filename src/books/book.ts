@@ -120,7 +120,10 @@ const authorSchema: ObjectSchema = {
     givenName: { schema: { kind: 'string', maxLength: 150 } },
     familyName: { schema: { kind: 'string', maxLength: 150 } },
     birthDate: { schema: partialDateSchema },
-    deathDate: { schema: partialDateSchema, description: 'Not before the birth.' },
+    deathDate: {
+      schema: partialDateSchema,
+      description: '`YYYY`, `YYYY-MM` or `YYYY-MM-DD`, not before the birth.',
+    },
     url: { schema: urlSchema },
     address: { schema: addressSchema },
   },
@@ -147,10 +150,17 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
       default: [], description: 'In order.',
       schema: { kind: 'array', maxItems: 100, items: authorSchema },
     },
-    isbn: { schema: isbnSchema, description: 'Stored as 13 digits. Not unique.' },
+    isbn: {
+      schema: isbnSchema,
+      description: 'An ISBN-10 or ISBN-13, as a string; hyphens and spaces are allowed. Stored as '
+        + '13 digits. Not unique: a catalog may hold several copies.',
+    },
     publisher: { schema: { kind: 'string', maxLength: 500 } },
     datePublished: { schema: partialDateSchema },
-    inLanguage: { schema: languageSchema, description: 'Stored in its canonical form.' },
+    inLanguage: {
+      schema: languageSchema,
+      description: 'A BCP 47 tag, such as `pt-BR`, stored in its canonical form.',
+    },
     numberOfPages: { schema: { kind: 'integer', minimum: 1, maximum: 100_000 } },
     bookEdition: { schema: { kind: 'string', maxLength: 100 } },
     bookFormat: { schema: { kind: 'string', values: BOOK_FORMATS } },
@@ -168,6 +178,16 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
       schema: { kind: 'json', isObject: true, bytesMax: 16_384, depthMax: 8 },
     },
   },
+};
+
+/** For the documentation: a body that is accepted as it stands. */
+export const bookExample: JsonObject = {
+  title: 'The Left Hand of Darkness',
+  authors: [{ name: 'Ursula K. Le Guin', birthDate: '1929-10-21', deathDate: '2018-01-22' }],
+  isbn: '978-0-441-47812-5',
+  datePublished: '1969',
+  inLanguage: 'en-US',
+  keywords: ['science fiction'],
 };
 
 /** The fields of a book from a request body; `id` is kept as it came. Throws `invalid`. */

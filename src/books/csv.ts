@@ -57,6 +57,7 @@ function parseHeader(row: CsvRow): readonly string[] {
     const given = text.trim();
     const name = CSV_COLUMNS.find((column) => column.toLowerCase() === given.toLowerCase());
     if (name !== undefined) return name;
+    if (/[;\t]/.test(given)) throw badHeader(row.line, 'cells must be separated by commas');
     const near = given.length > 64 ? null : nearest(given, CSV_COLUMNS);
     const hint = near === null
       ? `known are ${CSV_COLUMNS.join(', ')}` : `did you mean \`${near}\`?`;

@@ -5,7 +5,7 @@ import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
 import { resourceRoutes } from '../server/resource.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
-import { bookSchema } from './book.ts';
+import { bookExample, bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { JSON_LINES, runImport } from './import.ts';
 import { importSchema } from './import-record.ts';
@@ -23,7 +23,8 @@ export function bookRoutes(options: {
     listRoute(list),
     importRoute(catalog),
     ...resourceRoutes({
-      path: BOOKS_PATH, noun: 'book', key: 'id', schema: bookSchema, service: catalog,
+      path: BOOKS_PATH, noun: 'book', key: 'id', schema: bookSchema, example: bookExample,
+      service: catalog,
     }),
   ];
 }
@@ -84,7 +85,7 @@ function importRoute(catalog: Catalog): Route {
     summary: 'Import books, one JSON object a line, of any number; no events are fired',
     access: 'write',
     parameters: IMPORT_PARAMETERS,
-    body: { mediaTypes: IMPORT_MEDIA_TYPES, schema: importSchema },
+    body: { mediaTypes: IMPORT_MEDIA_TYPES, schema: importSchema, example: bookExample },
     answers: [IMPORT_ANSWER, ...problemAnswers(400, 415)],
     handle(exchange) {
       const query = parseQuery(exchange.search, ['replace', 'dryRun']);

@@ -2,6 +2,7 @@
  * The OpenAPI 3.1 document, made from the very table that serves the routes, so that it cannot
  * tell anything else than they do. Routes of the control socket are not part of it.
  */
+import type { JsonValue } from '../base/schema.ts';
 import { schemasFrom } from './openapi-schema.ts';
 import type { Form, JsonSchemaObject, Schemas } from './openapi-schema.ts';
 import { PROBLEM_MEDIA_TYPE } from './problem.ts';
@@ -77,6 +78,7 @@ function operationOf(route: Route, operationId: string, schemas: Schemas): objec
         content: contentOf(
           route.body.mediaTypes, schemas.of(route.body.schema, route.body.isPatch === true
             ? 'patch' : 'body'),
+          route.body.example,
         ),
       },
     },
@@ -161,8 +163,11 @@ function answerSchema(
   return mediaType === PROBLEM_MEDIA_TYPE ? { $ref: '#/components/schemas/Problem' } : {};
 }
 
-function contentOf(mediaTypes: readonly string[], schema: JsonSchemaObject): object {
-  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
+function contentOf(
+  mediaTypes: readonly string[], schema: JsonSchemaObject, example?: JsonValue,
+): object {
+  const media = { schema, ...example === undefined ? {} : { example } };
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, media]));
 }
 
 const PROBLEM: JsonSchemaObject = {

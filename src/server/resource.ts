@@ -3,12 +3,14 @@
  * requests. What a resource is, and how it is stored, stands behind `ResourceService`.
  */
 import { AppError } from '../base/errors.ts';
-import type { ObjectSchema, StringSchema } from '../base/schema.ts';
+import type { JsonObject, ObjectSchema, StringSchema } from '../base/schema.ts';
 import { collectionRoute } from './collection.ts';
 import type { ResourceCollection } from './collection.ts';
 import { evaluate, isConditional, versionOf } from './conditional.ts';
 import { problemAnswers } from './problem.ts';
-import type { Access, AnswerSpec, Exchange, Handler, ParameterSpec, Route } from './route.ts';
+import type {
+  Access, AnswerSpec, BodySpec, Exchange, Handler, ParameterSpec, Route,
+} from './route.ts';
 
 /** Shown bytes, and room to keep the headers made from them. */
 export type Representation = { readonly bytes: Buffer; headers: readonly string[] | undefined };
@@ -33,6 +35,8 @@ export type ResourceSpec = {
   /** Named: the name makes operation ids, `getBook`. */
   readonly schema: ObjectSchema & { readonly name: string };
   readonly key: 'id' | 'identifier';
+  /** A body that is accepted as it stands, for the documentation. */
+  readonly example?: JsonObject;
   readonly service: ResourceService;
   /** A plain collection in key order; a resource with queries of its own brings its own route. */
   readonly collection?: ResourceCollection;
@@ -113,7 +117,7 @@ function postRoute(spec: ResourceSpec): Route {
     operationId: `add${schema.name}`,
     summary: `Add one ${noun}`,
     access: spec.access?.write ?? 'write',
-    body: { mediaTypes: BODY_MEDIA_TYPES, schema },
+    body: bodyOf(spec),
     answers: [
       { ...shown(spec, 201, `The ${noun} as stored`),
         headers: { ...VERSION_HEADERS, Location: `Path of the new ${noun}` } },
@@ -137,7 +141,7 @@ function putRoute(spec: ResourceSpec): Route {
     summary: `Replace one ${noun} whole`,
     access: spec.access?.write ?? 'write',
     parameters: [keyParameter(spec), ...WRITE_CONDITIONS],
-    body: { mediaTypes: BODY_MEDIA_TYPES, schema },
+    body: bodyOf(spec),
     answers: [
       shown(spec, 200, `The ${noun} as stored`),
       ...problemAnswers(400, 404, 409, 412, 413, 415, 422, 503, 507),
@@ -149,6 +153,10 @@ function putRoute(spec: ResourceSpec): Route {
       exchange.send(200, representationHeaders(stored), stored.bytes);
     },
   };
+}
+
+function bodyOf({ schema, example }: ResourceSpec): BodySpec {
+  return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
 }
 
 function patchRoute(spec: ResourceSpec): Route {

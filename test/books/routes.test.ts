@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bookExample } from '../../src/books/book.ts';
 import { createDocument } from '../../src/server/openapi.ts';
 import { startBookServer } from '../support/book-server.ts';
 import type { Answer, BookServer } from '../support/book-server.ts';
@@ -122,6 +123,13 @@ test('answers hold what the document says, and it describes every route', async 
     'DELETE /api/books/{id}', 'GET /api/books', 'GET /api/books/{id}', 'PATCH /api/books/{id}',
     'POST /api/books', 'POST /api/books/import', 'PUT /api/books/{id}',
   ]);
+});
+
+test('the documented example is accepted, and shown with the route', async () => {
+  await add(bookExample);
+  const content = resolvePointer(openApi, '#/paths/~1api~1books/post/requestBody/content');
+  assert.deepEqual(content['application/json'],
+    { schema: { $ref: '#/components/schemas/BookBody' }, example: bookExample });
 });
 
 test('any text comes back code point by code point', async () => {

@@ -117,6 +117,21 @@ test('a port that is taken is told in one line', () => inFolder(async (folder) =
   await server.stop();
 }));
 
+test('--max-memory serves under a cap, passes signals on and ends with its parent', () =>
+  inFolder(async (data) => {
+    const refused = await hookshelf(['serve', '--max-memory', '5', '--data', data]);
+    assert.deepEqual([refused.code, /--max-memory must be/.test(refused.stderr)], [2, true]);
+    const server = await startServer(['--data', data, '--max-memory', '128']);
+    assert.equal(await statusOf(`${server.url}/healthz`), 200);
+    const { stdout } = await hookshelf(['doctor', '--json', '--data', data]);
+    assert.match(stdout, /a server holds the data directory and answers/);
+    assert.equal((await server.stop('SIGTERM')).code, 0);
+    const orphaned = await startServer(['--data', data, '--max-memory', '128']);
+    await orphaned.stop('SIGKILL');
+    const again = await startServer(['--data', data]);
+    await again.stop();
+  }));
+
 async function until(isTrue: () => boolean): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (!isTrue()) {

@@ -1,0 +1,54 @@
+/**
+ * Memory caps of V8 are fixed when a process starts: this starts the program again under one. Where
+ * Node can replace the process (22.15 and later) it does; elsewhere a child serves, and this one
+ * passes signals and the exit code on.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { isSea } from 'node:sea';
+
+// What is left is for the young generation, code, stacks and buffers.
+const OLD_SPACE_SHARE = 0.75;
+const OLD_SPACE_FLAG = '--max-old-space-size';
+const SEMI_SPACE_FLAG = '--max-semi-space-size';
+const SEMI_SPACE_MEGABYTES = 2;
+const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const EXIT_KILLED = 1;
+
+/** Whether this process was started under a cap. */
+export function isCapped(): boolean {
+  return process.env['NODE_OPTIONS']?.includes(OLD_SPACE_FLAG) === true;
+}
+
+/** Runs this very command line under the cap; resolves with its exit code. */
+export async function runCapped(megabytes: number): Promise<number> {
+  const oldSpace = Math.floor(megabytes * OLD_SPACE_SHARE);
+  const flags = `${OLD_SPACE_FLAG}=${oldSpace} ${SEMI_SPACE_FLAG}=${SEMI_SPACE_MEGABYTES}`;
+  const environment = {
+    ...process.env, NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`.trim(),
+  };
+  // A single executable has no script to name.
+  const words = [...process.execArgv, ...process.argv.slice(isSea() ? 2 : 1)];
+  if ('execve' in process && typeof process.execve === 'function') {
+    process.execve(process.execPath, [process.execPath, ...words], environment);
+  }
+  // A group of its own: a terminal's Ctrl-C would reach it twice otherwise, once through us.
+  const child = spawn(process.execPath, words, {
+    env: environment, detached: true, stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  return waitFor(child);
+}
+
+function waitFor(child: ChildProcess): Promise<number> {
+  const forward = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  for (const signal of FORWARDED) process.on(signal, forward);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      for (const signal of FORWARDED) process.off(signal, forward);
+      resolve(code ?? EXIT_KILLED);
+    });
+  });
+}

@@ -1,0 +1,88 @@
+/**
+ * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
+ * gently, a second one at once; SIGHUP reads the TLS certificate again.
+ */
+import { openApp } from '../app.ts';
+import type { App } from '../app.ts';
+import type { Logger } from '../base/log.ts';
+import type { CommandContext } from './command.ts';
+import { createProcessLogger } from './process-logger.ts';
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const EXIT_KILLED = 1;
+// Another command ends soon; another server is not waited for.
+const COMMAND_WAIT_MS = 5000;
+
+export async function runServer(context: CommandContext): Promise<number> {
+  const { settings } = context.loadSettings();
+  const logger = createProcessLogger(settings, context.io);
+  const stop = awaitStop(logger);
+  try {
+    const app = await openApp({
+      data: context.dataDirectory, settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
+      allowAnonymous: context.given.has('allow-anonymous'),
+    });
+    try {
+      await announce(context, app, logger);
+      const signal = await stop.requested;
+      logger.info('stopping', { signal });
+    } finally {
+      await app.close();
+    }
+  } finally {
+    stop.end();
+  }
+  return 0;
+}
+
+async function announce(
+  { output, dataDirectory }: CommandContext, app: App, logger: Logger,
+): Promise<void> {
+  const { url } = await app.listen();
+  process.on('SIGHUP', () => renew(app, logger));
+  await output.result({ url }, `hookshelf listening on ${url}`);
+  logger.info('listening', { url, data: dataDirectory, pid: process.pid });
+}
+
+function renew(app: App, logger: Logger): void {
+  try {
+    app.renewCertificate();
+    logger.info('the certificate was read again');
+  } catch (thrown) {
+    // The old one is still good for what it was good for.
+    logger.error('the certificate could not be read again', { error: thrown });
+  }
+}
+
+/** Asked from the start on, so that a signal that comes while the data is opened is not lost. */
+function awaitStop(logger: Logger): { readonly requested: Promise<string>; end(): void } {
+  let resolveRequested: (signal: string) => void = () => {};
+  const requested = new Promise<string>((resolve) => {
+    resolveRequested = resolve;
+  });
+  let isStopping = false;
+  const onSignal = (signal: string): void => {
+    if (isStopping) process.exit(EXIT_KILLED);
+    isStopping = true;
+    resolveRequested(signal);
+  };
+  // What nobody caught is a bug, and what it left behind is not known: start anew.
+  const onUncaught = (thrown: unknown): void => {
+    logger.error('internal error', { error: thrown });
+    process.exit(EXIT_KILLED);
+  };
+  // Under a memory cap our parent only passes signals on: when it is gone, nobody can stop us.
+  const onOrphaned = (): void => onSignal('parent ended');
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  process.on('uncaughtException', onUncaught);
+  process.on('disconnect', onOrphaned);
+  return {
+    requested,
+    end() {
+      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+      process.off('uncaughtException', onUncaught);
+      process.off('disconnect', onOrphaned);
+      if (process.connected) process.disconnect();
+    },
+  };
+}

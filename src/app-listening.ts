@@ -35,6 +35,7 @@ export class Listening {
   readonly #options: ListeningOptions;
   readonly #listeners: Listener[] = [];
   #secure: Listener | null = null;
+  #port: number | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: ListeningOptions) {
@@ -72,8 +73,16 @@ export class Listening {
     );
     const listener = await listenOnPort(server, host, port, clock);
     this.#listeners.push(listener);
+    this.#port = listener.port;
     if (certificate !== null) this.#secure = listener;
     return { url: listener.url, port: listener.port };
+  }
+
+  /** The absolute address that outsiders are told. */
+  get baseUri(): string {
+    const { server } = this.#options.settings;
+    const scheme = server.tlsCert === null ? 'http' : 'https';
+    return server.baseUri ?? `${scheme}://localhost:${this.#port ?? server.port}`;
   }
 
   renewCertificate(): void {

@@ -2,6 +2,7 @@
 import type { ClientStatistics } from './client/http-client.ts';
 import type { MetricSource } from './server/metrics.ts';
 import type { Store } from './store/port.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 export function storeMetrics(
   store: Store, collections: readonly string[],
@@ -33,6 +34,23 @@ export function clientMetrics(statistics: () => ClientStatistics): readonly Metr
     counter('client_attempts_total', 'Attempts of those calls.', () => statistics().attempts),
     counter('client_failures_total', 'Calls that ended without an answer.',
       () => statistics().failures),
+  ];
+}
+
+export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
+  const read = (): ReturnType<Webhooks['statistics']> => webhooks.statistics();
+  return [
+    gauge('deliveries_pending', 'Deliveries that wait for an attempt or are in one.',
+      () => read().pending),
+    gauge('deliveries_in_flight', 'Attempts under way.', () => read().inFlight),
+    gauge('deliveries_in_flight_by_host', 'Attempts under way by host.',
+      () => read().inFlightByHost.map(({ host, inFlight }) =>
+        ({ labels: { host }, value: inFlight }))),
+    gauge('deliveries_oldest_pending_seconds', 'Age of the oldest pending delivery.',
+      () => read().oldestPendingMs / 1000),
+    counter('delivery_attempts_total', 'Attempts, by what came of them.',
+      () => Object.entries(read().attempts).map(([outcome, value]) =>
+        ({ labels: { outcome }, value }))),
   ];
 }
 

@@ -8,6 +8,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app-listening.ts';
 import { storeMetrics } from './app-metrics.ts';
 import { ownerOf } from './app-options.ts';
+import { bookEvents, composeRelay } from './app-webhooks.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
@@ -39,6 +40,9 @@ import { acquireLock } from './store/lock.ts';
 import type { CollectionSpec } from './store/port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore } from './store/store.ts';
+import type { Events } from './webhooks/outgoing/events.ts';
+import { webhookCollections } from './webhooks/webhooks.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 export type AppOptions = {
   /** The data directory, absolute; made when missing. */
@@ -50,6 +54,10 @@ export type AppOptions = {
   readonly waitMs?: number;
   /** Opens the API on any host, and when only revoked or expired tokens are left. */
   readonly allowAnonymous?: boolean;
+  /** Whether custom action modules are loaded; by default a server does. */
+  readonly loadsActions?: boolean;
+  /** Classes of actions, for a program that embeds us. */
+  readonly actions?: readonly unknown[];
   readonly clock?: Clock;
 };
 
@@ -57,6 +65,7 @@ export interface App {
   readonly dispatcher: Dispatcher;
   readonly books: BookShelf;
   readonly bookList: BookList;
+  readonly webhooks: Webhooks;
   /** Serves the API on TCP, and everything on the control socket. */
   listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
   /** Reads the TLS certificate and key again, for new connections. */
@@ -68,7 +77,8 @@ export interface App {
 const DIRECTORY_MODE = 0o700;
 
 /** What a data directory holds. */
-export const COLLECTIONS: readonly CollectionSpec[] = [bookCollection, TOKENS];
+export const COLLECTIONS: readonly CollectionSpec[] =
+  [bookCollection, ...webhookCollections, TOKENS];
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -104,17 +114,31 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     fixedTokens(settings.server.apiToken === null ? [] : [settings.server.apiToken]),
     tokens.verifier(options.allowAnonymous === true),
   );
-  const { shelf, list, routes: booksRoutes } = composeBooks(shared);
+  const isServer = options.role === 'server';
+  const { webhooks, client } = await composeRelay({
+    ...shared, data, actionClasses: options.actions ?? [],
+    loadsActions: options.loadsActions ?? isServer,
+    baseUri: () => listening.baseUri,
+  });
+  closers.add(() => client.close());
+  const { shelf, list, routes: booksRoutes } = composeBooks(shared, webhooks.events);
   const dispatcher = composeServer(shared, verifier, [
-    ...booksRoutes, ...tokenRoutes(tokens), ...maintenanceRoutes({ store, files, clock }),
+    ...booksRoutes, ...webhooks.routes, ...tokenRoutes(tokens),
+    ...maintenanceRoutes({ store, files, clock }),
   ]);
   const listening = new Listening({
     ...options, clock, owner, dispatcher, isClosed: () => verifier.isRequired,
   });
-  closers.add(() => listening.close());
-  if (options.role === 'server') lock.announce(await listening.listenOnControl());
+  const graceMs = settings.server.shutdownTimeout * 1000;
+  closers.add(async () => {
+    await Promise.all([listening.close(), webhooks.close(graceMs)]);
+  });
+  if (isServer) {
+    lock.announce(await listening.listenOnControl());
+    webhooks.start();
+  }
   return {
-    dispatcher, books: shelf, bookList: list,
+    dispatcher, books: shelf, bookList: list, webhooks,
     listen: (place = {}) => listening.listen(place),
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
@@ -131,11 +155,15 @@ type Shared = {
   readonly metrics: Metrics;
 };
 
-function composeBooks(shared: Shared): {
+function composeBooks(shared: Shared, events: Events): {
   readonly shelf: BookShelf; readonly list: BookList; readonly routes: readonly Route[];
 } {
-  const { store, clock, makeId } = shared;
-  const catalog = createCatalog({ store, now: () => clock.now(), makeId });
+  const { store, clock, makeId, settings } = shared;
+  const now = (): number => clock.now();
+  const catalog = createCatalog({
+    store, now, makeId,
+    ...settings.catalog.events ? { onChange: bookEvents(events, now) } : {},
+  });
   const turns = createTurns(clock);
   const collection = store.collection(bookCollection.name);
   const search = createSearchIndex({ collection, turns, clock });

@@ -7,10 +7,13 @@ import { resolve } from 'node:path';
 import { openApp } from './app.ts';
 import { silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
+import type { JsonValue } from './base/schema.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list.ts';
 import type { BookListQuery } from './books/query.ts';
 import { loadSettings } from './settings.ts';
+import type { ActionClass } from './webhooks/actions/action.ts';
+import type { SendResult } from './webhooks/outgoing/sender.ts';
 
 export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
@@ -18,12 +21,19 @@ export type { Logger } from './base/log.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing } from './books/list.ts';
 export type { BookListQuery } from './books/query.ts';
+export { ActionResult } from './webhooks/actions/action.ts';
+export type {
+  Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
+} from './webhooks/actions/action.ts';
+export type { SendResult } from './webhooks/outgoing/sender.ts';
 
 export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */
   readonly data?: string;
   /** As in settings.json, such as `{ http: { timeout: 5 } }`; the environment is not read. */
   readonly settings?: object;
+  /** Custom actions, besides the modules in `<data>/actions/`. */
+  readonly actions?: readonly ActionClass[];
   /** Nothing is logged without one. */
   readonly logger?: Logger;
 };
@@ -40,6 +50,12 @@ export interface Hookshelf {
     /** Throws AppError `malformed`. `cursor` is null on the last page. */
     list(query?: BookListQuery): Promise<BookListing>;
   };
+  readonly webhooks: {
+    /** Sends now; `hook` is an outgoing webhook or its identifier. Throws only `not_found`. */
+    send(hook: string | { readonly identifier: string }, payload: JsonValue): Promise<SendResult>;
+    /** Fires an event; the identifiers of its deliveries, which are on disk. */
+    emit(name: string, payload: JsonValue): Promise<readonly string[]>;
+  };
   /** Answers what is in flight, flushes and releases the data directory; idempotent. */
   close(): Promise<void>;
 }
@@ -49,13 +65,18 @@ export interface Hookshelf {
  * the directory, `damaged` when its data cannot be read.
  */
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
-  const { data = 'data', settings: given = {}, logger = silentLogger } = options;
+  const { data = 'data', settings: given = {}, logger = silentLogger, actions = [] } = options;
   const { settings } = loadSettings({ file: { origin: 'settings', value: given } });
-  const app = await openApp({ data: resolve(data), settings, logger, role: 'server' });
+  const app = await openApp({ data: resolve(data), settings, logger, actions, role: 'server' });
   return {
     listen: async (place) => ({ url: (await app.listen(place)).url }),
     handler: app.dispatcher.listeners('embedded').request,
     books: { ...app.books, list: (query) => app.bookList.list(query) },
+    webhooks: {
+      send: (hook, payload) =>
+        app.webhooks.send(typeof hook === 'string' ? hook : hook.identifier, payload),
+      emit: (name, payload) => app.webhooks.emit(name, payload),
+    },
     close: () => app.close(),
   };
 }

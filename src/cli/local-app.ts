@@ -27,7 +27,7 @@ async function openLocal(context: CommandContext): Promise<LocalApp> {
   // What an action logs is its result; what the store does is no news at a prompt.
   const lowest = spec.needsActions === true ? 'debug' : 'warning';
   const app = await openApp({
-    data: dataDirectory, settings, role: 'command',
+    data: dataDirectory, settings, role: 'command', loadsActions: spec.needsActions === true,
     logger: createProcessLogger(settings, io, lowest),
   });
   return {

@@ -1,8 +1,10 @@
 /** The books of an answer, one after the other, and as the text of a JSON array. */
-import type { Pull } from '../server/route.ts';
 import type { Collection, Walk } from '../store/port.ts';
 import type { Changes } from './list-changes.ts';
 import type { Entry } from './list-top.ts';
+
+/** Some more of the answer's text, or null after its end. */
+export type PullNow = () => readonly Buffer[] | null;
 
 /** The bytes of the next book, or undefined after the last. */
 export type BookSource = () => Buffer | undefined;
@@ -45,15 +47,25 @@ export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource 
 }
 
 /** The rest of a walk as a JSON array, as the records lie in the store: nothing is copied. */
-export function streamWalk(walk: Walk): Pull {
+export function streamWalk(walk: Walk): PullNow {
   return streamArray(() => {
     const runs = walk.nextRuns(RUN_BYTES);
     return runs.length === 0 ? null : runs;
   });
 }
 
+/** One buffer, in one piece. */
+export function streamBuffer(buffer: Buffer): PullNow {
+  let pieces: readonly Buffer[] | null = [buffer];
+  return () => {
+    const next = pieces;
+    pieces = null;
+    return next;
+  };
+}
+
 /** The books of a source as a JSON array, copied together: a slice for each would cost more. */
-export function streamSource(source: BookSource): Pull {
+export function streamSource(source: BookSource): PullNow {
   let pending = source();
   return streamArray(() => {
     if (pending === undefined) return null;
@@ -68,7 +80,7 @@ export function streamSource(source: BookSource): Pull {
   });
 }
 
-function streamArray(next: () => readonly Buffer[] | null): Pull {
+function streamArray(next: PullNow): PullNow {
   let state: 'start' | 'middle' | 'end' = 'start';
   return () => {
     if (state === 'end') return null;

@@ -4,16 +4,18 @@
  * helped by the word index, whose answer is streamed too.
  */
 import { AppError } from '../base/errors.ts';
-import type { Exchange, Handler, Pull } from '../server/route.ts';
+import type { Exchange, Handler } from '../server/route.ts';
 import type { Collection } from '../store/port.ts';
 import { decodeBook } from './book.ts';
 import type { Book } from './book.ts';
 import { Changes } from './list-changes.ts';
 import { isSparse, pageOfSparse, scanPage, scanWhole } from './list-scan.ts';
 import type { Candidates, PageResult, Scan } from './list-scan.ts';
-import { sourceOfEntries, sourceOfSlots, sourceOfWalk, streamSource, streamWalk }
-  from './list-source.ts';
-import type { BookSource } from './list-source.ts';
+import {
+  sourceOfEntries, sourceOfSlots, sourceOfWalk, streamBuffer, streamSource, streamWalk,
+} from './list-source.ts';
+import type { BookSource, PullNow } from './list-source.ts';
+import { WholeBuffer } from './list-whole.ts';
 import { parseBookListQuery, parseBookQuery } from './query.ts';
 import type { BookFilter, BookListQuery, BookQuery } from './query.ts';
 import { encodeCursor } from './query-cursor.ts';
@@ -59,7 +61,9 @@ export type BookListOptions = {
 };
 
 export function createBookList(given: BookListOptions): BookList {
-  const options = { ...given, gate: createGate(WHOLE_SCANS_MAX) };
+  const options = {
+    ...given, gate: createGate(WHOLE_SCANS_MAX), whole: new WholeBuffer(given.collection),
+  };
   return {
     handle: (exchange) => sendList(options, exchange),
     async list(query = {}) {
@@ -74,19 +78,26 @@ export function createBookList(given: BookListOptions): BookList {
   };
 }
 
-type Parts = BookListOptions & { readonly gate: Gate };
+type Parts = BookListOptions & { readonly gate: Gate; readonly whole: WholeBuffer };
 
 type Answer = {
   readonly total: number;
   readonly cursor: string | null;
   readonly source: BookSource;
   /** Set where the answer can be sent without looking at its books. */
-  readonly stream: Pull | null;
+  readonly stream: PullNow | null;
   readonly close: () => void;
 };
 
 async function sendList(options: Parts, exchange: Exchange): Promise<void> {
   const query = parseBookQuery(exchange.search);
+  const buffer = isWhole(query) && query.after === null ? options.whole.find() : null;
+  if (buffer !== null) {
+    return exchange.sendStream(200, [
+      'Content-Type', 'application/json', 'X-Total-Count', String(options.collection.size),
+      'Content-Length', String(buffer.length),
+    ], streamBuffer(buffer));
+  }
   const answer = await findAnswer(options, query, () => !exchange.response.destroyed);
   try {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(answer.total)];
@@ -103,10 +114,7 @@ async function sendList(options: Parts, exchange: Exchange): Promise<void> {
 async function findAnswer(
   options: Parts, query: BookQuery, isWanted: () => boolean,
 ): Promise<Answer> {
-  const { filter, sort, limit } = query;
-  const isWhole = limit === null && sort.key === 'id' && !sort.isDescending
-    && !hasMemberConditions(filter) && !hasTextConditions(filter);
-  if (isWhole) return wholeCollection(options.collection, query);
+  if (isWhole(query)) return wholeAnswer(options.collection, query);
   const changes = new Changes(options.collection);
   try {
     return await scanAnswer(options, query, changes, isWanted);
@@ -116,7 +124,13 @@ async function findAnswer(
   }
 }
 
-function wholeCollection(collection: Collection, { after }: BookQuery): Answer {
+/** All books, or all from some id on, as they lie in the store. */
+function isWhole({ filter, sort, limit }: BookQuery): boolean {
+  return limit === null && sort.key === 'id' && !sort.isDescending
+    && !hasMemberConditions(filter) && !hasTextConditions(filter);
+}
+
+function wholeAnswer(collection: Collection, { after }: BookQuery): Answer {
   const walk = collection.walk({ after: after?.id ?? null });
   return {
     total: collection.size,
@@ -151,7 +165,8 @@ function pageAnswer({ entries, total }: PageResult, { limit, fingerprint }: Book
   const shown = limit === null ? entries : entries.slice(0, limit);
   const last = shown.at(-1);
   const cursor = hasMore && last !== undefined ? encodeCursor(last, fingerprint) : null;
-  return { total, cursor, source: sourceOfEntries(shown), stream: null, close: () => {} };
+  const source = sourceOfEntries(shown);
+  return { total, cursor, source, stream: null, close: () => {} };
 }
 
 function* decodeAll(source: BookSource): Work<Book[]> {

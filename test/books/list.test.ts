@@ -115,6 +115,27 @@ test('a page that ends with the last book has no next', async () => {
   assert.equal((await getList(list, 'limit=1000')).next, null);
 });
 
+test('the whole collection asked for again is the same, and never older than a write', async () => {
+  const { list, collection } = createList();
+  const texts: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const { text, total, headers } = await getList(list, '');
+    texts.push(text);
+    assert.equal(total, 6);
+    assert.equal(headers['content-length'] === undefined, round === 0, 'kept from the second on');
+    if (round > 0) assert.equal(Number(headers['content-length']), Buffer.byteLength(text));
+  }
+  assert.equal(new Set(texts).size, 1);
+  assert.equal(collection.listenerCount, 1);
+  collection.put(book('g', 'new', {}));
+  assert.equal(collection.listenerCount, 0, 'a write ends it');
+  for (let round = 0; round < 3; round += 1) {
+    assert.equal(ids((await getList(list, '')).books), 'abcdefg');
+  }
+  collection.delete('a');
+  assert.equal(ids((await getList(list, '')).books), 'bcdefg');
+});
+
 test('an empty collection is an empty array', async () => {
   const { list, collection } = createList();
   for (const id of [...collection.ids]) collection.delete(id);

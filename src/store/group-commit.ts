@@ -9,7 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Clock, Timer } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GatherPace } from './gather-pace.ts';
 import type { AppendFailure, Journal } from './journal.ts';
@@ -273,11 +273,10 @@ export class GroupCommit {
   }
 
   #fail({ kind, cause }: AppendFailure): AppError {
-    const reason = `${systemCodeOf(cause) ?? 'error'}: ${messageOf(cause)}`;
     const [code, what] = kind === 'refused'
       ? ['storage_full', 'the journal cannot be written'] as const
       : ['unknown_outcome', 'the journal could not be synced, restart the service'] as const;
-    const error = new AppError(code, `${what} (${reason})`, {}, cause);
+    const error = new AppError(code, `${what} (${messageOf(cause)})`, {}, cause);
     if (this.#failure === null || kind === 'unknown') {
       this.#options.logger.error('writing stopped', { error });
     }

@@ -9,6 +9,9 @@ import assert from 'node:assert/strict';
 import type { RecordTable } from './record-table.ts';
 
 const BLOCK_SLOTS = 1024;
+const SPARSE_SLOTS = 256;
+// Leaves room, so that merging and splitting do not take turns.
+const MERGED_SLOTS_MAX = 768;
 
 export type Block = { readonly slots: Uint32Array; count: number; readonly epoch: number };
 
@@ -99,6 +102,7 @@ export class KeyOrder {
     target.slots.copyWithin(position, position + 1, target.count);
     target.count -= 1;
     if (target.count === 0) this.#blocks.splice(block, 1);
+    else if (target.count < SPARSE_SLOTS) this.#merge(block);
   }
 
   freeze(): readonly Block[] {
@@ -129,6 +133,18 @@ export class KeyOrder {
     right.count = BLOCK_SLOTS / 2;
     left.count = BLOCK_SLOTS / 2;
     this.#blocks.splice(index + 1, 0, right);
+  }
+
+  /** Joins a sparse block with a neighbour that has room, or a few survivors would keep many. */
+  #merge(index: number): void {
+    const first = index > 0 && this.countOf(index - 1) <= MERGED_SLOTS_MAX - this.countOf(index)
+      ? index - 1 : index;
+    const right = this.#blocks[first + 1];
+    if (right === undefined || this.countOf(first) + right.count > MERGED_SLOTS_MAX) return;
+    const left = this.#writable(first);
+    left.slots.set(right.slots.subarray(0, right.count), left.count);
+    left.count += right.count;
+    this.#blocks.splice(first + 1, 1);
   }
 
   #writable(index: number): Block {

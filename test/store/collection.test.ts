@@ -69,6 +69,9 @@ test('thousands of keys, inserted in any order, split blocks and stay in order',
   assert.deepEqual(walkAll(pair.collection), pair.sorted());
   for (const id of pair.sorted().slice(500, 4500)) pair.delete(id);
   assert.deepEqual(walkAll(pair.collection), pair.sorted());
+  for (const id of pair.sorted()) if (below(pair.random, 50) > 0) pair.delete(id);
+  assert.deepEqual(walkAll(pair.collection), pair.sorted());
+  assert.equal(pair.collection.order.blockCount, 1);
   const [left = 0, right = 0] = pair.sorted().map((id) => pair.collection.slotOf(id));
   assert.ok(pair.collection.compareSlots(left, right) < 0);
   assert.equal(pair.collection.compareSlots(left, left), 0);

@@ -128,6 +128,8 @@ class MemoryCollection implements Collection {
   readonly spec: CollectionSpec;
   readonly #records: ({ readonly id: string; readonly record: StoredRecord } | undefined)[] = [];
   readonly #slots = new Map<string, number>();
+  /** Keys in order, until the next one comes or goes. */
+  #order: readonly string[] | null = null;
   readonly #listeners = new Set<(change: Change) => void>();
 
   constructor(spec: CollectionSpec) {
@@ -164,11 +166,10 @@ class MemoryCollection implements Collection {
     const isDescending = from.isDescending === true;
     let after = from.after ?? null;
     const next = (): number => {
-      const ids = [...this.#slots.keys()].sort();
-      if (isDescending) ids.reverse();
       const start = after;
-      const id = start === null
-        ? ids[0] : ids.find((candidate) => isDescending ? candidate < start : candidate > start);
+      const id = isDescending
+        ? this.#sorted().findLast((candidate) => start === null || candidate < start)
+        : this.#firstAfter(start);
       if (id === undefined) return -1;
       after = id;
       return this.slotOf(id);
@@ -191,6 +192,22 @@ class MemoryCollection implements Collection {
     return () => this.#listeners.delete(listener);
   }
 
+  #sorted(): readonly string[] {
+    this.#order ??= [...this.#slots.keys()].sort();
+    return this.#order;
+  }
+
+  #firstAfter(start: string | null): string | undefined {
+    const ids = this.#sorted();
+    let low = 0;
+    for (let high = ids.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (start === null || (ids[middle] ?? '') > start) high = middle;
+      else low = middle + 1;
+    }
+    return ids[low];
+  }
+
   apply(id: string, json: string | null): void {
     const found = this.slotOf(id);
     const slot = found === -1 ? this.#records.length : found;
@@ -198,6 +215,7 @@ class MemoryCollection implements Collection {
     const after = json === null ? null : Buffer.from(json);
     this.#records[slot] = after === null
       ? undefined : { id, record: { bytes: after, headers: undefined } };
+    if (before === null || after === null) this.#order = null;
     if (after === null) this.#slots.delete(id);
     else this.#slots.set(id, slot);
     for (const listener of this.#listeners) listener({ id, slot, before, after });

@@ -90,6 +90,7 @@ export class Simulation {
   webhooks: Webhooks;
   readonly #makeId = createIdSource(this.clock);
   readonly #options: SimulationOptions;
+  readonly #requestsById = new Map<string, readonly Request[]>();
   #generation = 0;
 
   constructor(options: SimulationOptions = {}) {
@@ -99,7 +100,8 @@ export class Simulation {
 
   /** Requests that have no answer yet. */
   get underWay(): readonly Request[] {
-    return this.requests.filter(({ result }) => result === undefined);
+    // What is old has ended: nothing is under way for longer than the newest thousand.
+    return this.requests.slice(-1000).filter(({ result }) => result === undefined);
   }
 
   async addHook(host: string, members: object = {}): Promise<string> {
@@ -125,8 +127,8 @@ export class Simulation {
     return bytes === undefined ? undefined : readDelivery(bytes);
   }
 
-  requestsOf(id: string): Request[] {
-    return this.requests.filter((request) => request.id === id);
+  requestsOf(id: string): readonly Request[] {
+    return this.#requestsById.get(id) ?? [];
   }
 
   /** The process ends at once; a new one starts on what was committed. */
@@ -178,6 +180,7 @@ export class Simulation {
       body: sent.body?.toString() ?? '',
     };
     this.requests.push(request);
+    this.#requestsById.set(request.id, [...this.requestsOf(request.id), request]);
     const behaviour = this.targets.get(host) ?? UP;
     if (behaviour.kind === 'refuse') return fail(request, 'ECONNREFUSED');
     if (behaviour.kind === 'proxy') return fail(request, 'EPROXY');
@@ -185,7 +188,7 @@ export class Simulation {
       const ms = behaviour.kind === 'slow' ? behaviour.ms : LATENCY_MS;
       if (behaviour.kind !== 'hang') this.clock.startTimer(ms, resolve);
       sent.signal?.addEventListener('abort', () => {
-        request.result = 'aborted';
+        request.result ??= 'aborted';
         reject(new NetworkError('canceled', 'ECANCELED', 'canceled'));
       });
     });

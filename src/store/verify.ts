@@ -1,8 +1,4 @@
 /** Reads everything that a start would read, and says what a start would say, changing nothing. */
-import { basename } from 'node:path';
-import { AppError } from '../base/errors.ts';
-import type { Backup } from './backup.ts';
-import type { Files } from './files.ts';
 import { assess } from './recovery.ts';
 import type { Source } from './recovery.ts';
 
@@ -32,33 +28,4 @@ export async function verifyDirectory(source: Source): Promise<VerifyReport> {
     records: Object.fromEntries([...collections].map(([name, { size }]) => [name, size])),
     notes,
   };
-}
-
-/**
- * The same for the files of a store that is open, as they were when the backup was opened: what is
- * written, compacted or deleted meanwhile plays no part.
- */
-export function verifyBackup(source: Source, backup: Backup): Promise<VerifyReport> {
-  const found = new Map(backup.files.map((file) => [file.name, file]));
-  const byDescriptor = new Map(backup.files.map((file) => [file.descriptor, file]));
-  const files: Files = {
-    ...source.files,
-    list: () => [...found.keys()],
-    open(path) {
-      const file = found.get(basename(path));
-      if (file === undefined) throw new AppError('damaged', `${path} is no part of the backup`);
-      return file.descriptor;
-    },
-    close() {},
-    sizeOf: (descriptor) => byDescriptor.get(descriptor)?.bytes ?? 0,
-    read: (descriptor, target, position) => source.files.read(
-      descriptor, upTo(target, (byDescriptor.get(descriptor)?.bytes ?? 0) - position), position),
-    readAsync: (descriptor, target, position) => source.files.readAsync(
-      descriptor, upTo(target, (byDescriptor.get(descriptor)?.bytes ?? 0) - position), position),
-  };
-  return verifyDirectory({ ...source, files });
-}
-
-function upTo(target: Uint8Array, bytes: number): Uint8Array {
-  return target.subarray(0, Math.max(0, Math.min(target.length, bytes)));
 }

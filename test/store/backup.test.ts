@@ -14,7 +14,7 @@ import type { CollectionSpec } from '../../src/store/port.ts';
 import { restoreBackup } from '../../src/store/restore.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
-import { verifyBackup, verifyDirectory } from '../../src/store/verify.ts';
+import { verifyDirectory } from '../../src/store/verify.ts';
 
 const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
 const files = createNodeFiles();
@@ -100,22 +100,6 @@ test('verify reports a torn end as a note', async (context) => {
   assert.deepEqual([report.records, report.notes.length], [{ books: 1 }, 1]);
   assert.match(report.notes[0] ?? '', /torn end of 12 bytes/);
   assert.equal(readFileSync(journal, 'utf8'), content);
-});
-
-test('an open store is verified as it was at one moment', async (context) => {
-  const directory = join(makeDirectory(context), 'data');
-  const store = await openIn(directory);
-  await put(store, 'a', 'b');
-  await store.compact();
-  await put(store, 'c');
-  const backup = await store.openBackup();
-  await put(store, 'd');
-  await store.compact();
-  await store.compact();
-  const report = await verifyBackup({ directory, files, specs }, backup);
-  backup.close();
-  assert.deepEqual(report, { generation: 2, sequence: 3, records: { books: 3 }, notes: [] });
-  await store.close();
 });
 
 function makeDirectory(context: TestContext): string {

@@ -22,6 +22,7 @@ import type { BookList } from './books/list.ts';
 import { createTurns } from './books/query-turns.ts';
 import { bookRoutes } from './books/routes.ts';
 import { createSearchIndex } from './books/search.ts';
+import type { SearchIndex } from './books/search.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
 import { createGuard } from './server/auth.ts';
 import { createDispatcher } from './server/dispatcher.ts';
@@ -121,7 +122,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     baseUri: () => listening.baseUri,
   });
   closers.add(() => client.close());
-  const { shelf, list, routes: booksRoutes } = composeBooks(shared, webhooks.events);
+  const { shelf, list, search, routes: booksRoutes } = composeBooks(shared, webhooks.events);
+  closers.add(() => search.close());
   const dispatcher = composeServer(shared, verifier, [
     ...booksRoutes, ...webhooks.routes, ...tokenRoutes(tokens),
     ...maintenanceRoutes({ store, files, clock }),
@@ -156,7 +158,8 @@ type Shared = {
 };
 
 function composeBooks(shared: Shared, events: Events): {
-  readonly shelf: BookShelf; readonly list: BookList; readonly routes: readonly Route[];
+  readonly shelf: BookShelf; readonly list: BookList; readonly search: SearchIndex;
+  readonly routes: readonly Route[];
 } {
   const { store, clock, makeId, settings } = shared;
   const now = (): number => clock.now();
@@ -169,7 +172,7 @@ function composeBooks(shared: Shared, events: Events): {
   const search = createSearchIndex({ collection, turns, clock });
   const list = createBookList({ collection, turns, search });
   const routes = bookRoutes({ catalog, list: list.handle });
-  return { shelf: createBookShelf(catalog), list, routes };
+  return { shelf: createBookShelf(catalog), list, search, routes };
 }
 
 function composeServer(

@@ -17,7 +17,7 @@ export interface Turns {
    */
   run<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
   /** The same, but begins in a later turn: for callers that must not be held up. */
-  runLater<T>(work: Work<T>): Promise<T | null>;
+  runLater<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
 }
 
 // What one turn of the loop may take: 5 ms are allowed, and a unit may run over, or meet the
@@ -70,7 +70,7 @@ export function createTurns(
 
   return {
     run: (work, isWanted = () => true) => run(work, isWanted, false),
-    runLater: (work) => run(work, () => true, true),
+    runLater: (work, isWanted = () => true) => run(work, isWanted, true),
   };
 }
 

@@ -55,6 +55,7 @@ export class SearchIndex {
   #isIndexing = false;
   #isConverting = false;
   #isMerging = false;
+  /** Why no query is answered any more. */
   #failure: { readonly reason: unknown } | null = null;
   #waiting: (() => void)[] = [];
   #startedMs = 0;
@@ -87,9 +88,11 @@ export class SearchIndex {
     return { slots, count: slots.count(), isExact: plan.isExact };
   }
 
+  /** Ends what is under way; queries are refused from now on. */
   close(): void {
     this.#unsubscribe?.();
-    this.#unsubscribe = null;
+    this.#failure ??= { reason: new AppError('unavailable', 'the search index is closed') };
+    this.#settle();
   }
 
   * #find(plan: SearchPlan): Work<Bits> {
@@ -106,8 +109,9 @@ export class SearchIndex {
     this.#start();
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX;
-    while (this.#markedCount > 0 || this.#failure !== null) {
+    for (;;) {
       if (this.#failure !== null) throw this.#failure.reason;
+      if (this.#markedCount === 0) return;
       const leftMs = deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) {
         throw new AppError('unavailable', 'the search index is being built: try again soon', {
@@ -135,7 +139,7 @@ export class SearchIndex {
   }
 
   #start(): void {
-    if (this.#unsubscribe !== null) return;
+    if (this.#unsubscribe !== null || this.#failure !== null) return;
     const { collection, clock } = this.#options;
     this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
     this.#startedMs = clock.monotonicMs();
@@ -157,7 +161,7 @@ export class SearchIndex {
   #indexMarked(): void {
     if (this.#isIndexing || this.#markedCount === 0) return;
     this.#isIndexing = true;
-    this.#own(this.#options.turns.runLater(this.#index()), () => {
+    this.#own(this.#index(), () => {
       this.#isIndexing = false;
       if (this.#markedCount === 0) this.#settle();
       else if (this.#frozen.length < FROZEN_MAX) this.#indexMarked();
@@ -188,7 +192,7 @@ export class SearchIndex {
   #convert(): void {
     if (this.#isConverting || this.#frozen.length === 0) return;
     this.#isConverting = true;
-    this.#own(this.#options.turns.runLater(this.#convertFrozen()), () => {
+    this.#own(this.#convertFrozen(), () => {
       this.#isConverting = false;
       this.#convert();
     });
@@ -209,7 +213,7 @@ export class SearchIndex {
     const group = this.#nextMerge();
     if (this.#isMerging || group.length === 0) return;
     this.#isMerging = true;
-    this.#own(this.#options.turns.runLater(this.#replace(group)), () => {
+    this.#own(this.#replace(group), () => {
       this.#isMerging = false;
       this.#merge();
     });
@@ -236,9 +240,12 @@ export class SearchIndex {
   }
 
   /** A failure here is a bug; every query tells it rather than answer from a broken index. */
-  #own(run: Promise<unknown>, then: () => void): void {
-    run.then(then).catch((reason: unknown) => {
-      this.#failure = { reason };
+  #own(work: Work<void>, then: () => void): void {
+    const isWanted = (): boolean => this.#failure === null;
+    this.#options.turns.runLater(work, isWanted).then(() => {
+      if (isWanted()) then();
+    }).catch((reason: unknown) => {
+      this.#failure ??= { reason };
       this.#settle();
     });
   }

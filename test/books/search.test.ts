@@ -101,6 +101,23 @@ test('what needs no words neither builds the index nor waits for it', async () =
   index.close();
 });
 
+test('a closed index lets go of the collection, and of whoever waits for it', async () => {
+  const { collection, index } = createIndexed(4);
+  for (let count = 0; count < 3000; count += 1) {
+    collection.put(randomBook(createRandom(count), `id-${count}`));
+  }
+  const waiting = findIds(index, collection, 'q=the');
+  await settle();
+  index.close();
+  index.close();
+  await assert.rejects(waiting, { code: 'unavailable' });
+  let reads = 0;
+  collection.onRead = () => { reads += 1; };
+  for (let turn = 0; turn < 5; turn += 1) await settle();
+  assert.equal(reads, 0);
+  await assert.rejects(findIds(index, collection, 'q=the'), { code: 'unavailable' });
+});
+
 test('an index stays small: 60 bytes a book', async () => {
   const { collection, index } = createIndexed(512);
   const random = createRandom(9);

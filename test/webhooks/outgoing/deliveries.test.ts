@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
+import { startRelay, type Answer, type Relay } from '../relay.ts';
+
+let relay: Relay;
+let target: ScriptedServer;
+let deadUrl = '';
+before(async () => {
+  target = await startServer({ onRequest: ({ socket }) => void socket.write(answer()) });
+  relay = await startRelay({ outgoing: { retrySchedule: [3600] } });
+  relay.webhooks.start();
+  deadUrl = `http://127.0.0.1:${await closedPort()}/`;
+  for (const [triggerEvent, targetUrl] of [['up', target.url()], ['down', deadUrl]]) {
+    const made = await relay.ask('POST', '/api/outgoing-webhooks', { targetUrl, triggerEvent });
+    assert.equal(made.status, 201, made.text);
+  }
+});
+after(async () => {
+  await relay.close();
+  await target.close();
+});
+
+async function emit(name: string, payload: unknown = {}): Promise<string> {
+  const { status, json } = await relay.ask('POST', '/api/events', { name, payload });
+  assert.equal(status, 202);
+  const [id] = json['deliveries'] as string[];
+  return id ?? '';
+}
+
+type Shown = Answer['json'];
+
+async function until(id: string, isMet: (shown: Shown) => boolean): Promise<Shown> {
+  for (;;) {
+    const { json } = await relay.ask('GET', `/api/deliveries/${id}`);
+    if (isMet(json)) return json;
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+}
+
+function list(query: string): Promise<Answer> {
+  return relay.ask('GET', `/api/deliveries${query}`);
+}
+
+function idsOf({ text }: Answer): string[] {
+  return (JSON.parse(text) as { identifier: string }[]).map(({ identifier }) => identifier);
+}
+
+test('an event is accepted, delivered and shown', async () => {
+  const id = await emit('up', { n: 1 });
+  const shown = await until(id, ({ status }) => status === 'delivered');
+  assert.deepEqual(Object.keys(shown), ['identifier', 'hook', 'event', 'status', 'createdAt',
+    'nextAttemptAt', 'attempts']);
+  const [attempt] = shown['attempts'] as Record<string, unknown>[];
+  assert.deepEqual(Object.keys(attempt ?? {}), ['at', 'durationMs', 'statusCode', 'error',
+    'response']);
+  assert.equal(attempt?.['response'], 'ok');
+  assert.equal(target.received.at(-1)?.body.toString(), '{"n":1}');
+});
+
+const BAD_EVENTS: readonly [unknown, number][] = [
+  [{}, 422], [{ name: '' }, 422], [{ name: 'a b' }, 422], [{ name: 'a.*' }, 422],
+  [{ name: 1 }, 422], [{ name: 'a', nam: 1 }, 422], ['{', 400], [[], 422],
+];
+for (const [body, status] of BAD_EVENTS) {
+  test(`the event ${JSON.stringify(body)} is refused with ${status}`, async () => {
+    assert.equal((await relay.ask('POST', '/api/events', body)).status, status);
+  });
+}
+
+test('an event that nobody hears is accepted without deliveries', async () => {
+  const { status, json } = await relay.ask('POST', '/api/events', { name: 'quiet' });
+  assert.equal(status, 202);
+  assert.deepEqual(json, { deliveries: [] });
+});
+
+test('deliveries are listed by status, by hook and page by page', async () => {
+  const down = [await emit('down'), await emit('down'), await emit('down')];
+  const shown = await until(down[2] ?? '', ({ attempts }) => (attempts as unknown[]).length === 1);
+  assert.deepEqual(idsOf(await list('?status=pending')), down);
+  assert.deepEqual(idsOf(await list(`?hook=${String(shown['hook'])}`)), down);
+  assert.ok(!idsOf(await list('?status=delivered')).some((id) => down.includes(id)));
+  const first = await list('?status=pending&limit=2');
+  assert.deepEqual(idsOf(first), down.slice(0, 2));
+  const next = /<([^>]+)>; rel="next"/.exec(String(first.headers['link']))?.[1] ?? '';
+  const second = await relay.ask('GET', next);
+  assert.deepEqual(idsOf(second), down.slice(2));
+  assert.equal(second.headers['link'], undefined);
+  assert.deepEqual(idsOf(await list('?hook=nobody')), []);
+  for (const query of ['?status=odd', '?limit=0', '?cursor=%20', '?nope=1']) {
+    assert.equal((await list(query)).status, 400, query);
+  }
+});
+
+test('a delivery is cancelled once, and never tried again by hand', async () => {
+  const id = await emit('down');
+  const cancelled = await relay.ask('POST', `/api/deliveries/${id}/cancel`);
+  assert.equal(cancelled.status, 202);
+  assert.equal(cancelled.json['status'], 'cancelled');
+  assert.equal((await relay.ask('POST', `/api/deliveries/${id}/cancel`)).status, 202);
+  assert.equal((await relay.ask('POST', `/api/deliveries/${id}/retry`)).status, 409);
+});
+
+test('a waiting delivery is tried at once when it is asked for', async () => {
+  const id = await emit('down');
+  await until(id, ({ attempts }) => (attempts as unknown[]).length === 1);
+  assert.equal((await relay.ask('POST', `/api/deliveries/${id}/retry`)).status, 202);
+  await until(id, ({ attempts }) => (attempts as unknown[]).length === 2);
+});
+
+test('what is delivered is neither cancelled nor tried again', async () => {
+  const id = await emit('up');
+  await until(id, ({ status }) => status === 'delivered');
+  for (const verb of ['cancel', 'retry']) {
+    assert.equal((await relay.ask('POST', `/api/deliveries/${id}/${verb}`)).status, 409);
+  }
+});
+
+test('an unknown delivery is not found', async () => {
+  assert.equal((await relay.ask('GET', '/api/deliveries/nope')).status, 404);
+  for (const verb of ['cancel', 'retry']) {
+    assert.equal((await relay.ask('POST', `/api/deliveries/nope/${verb}`)).status, 404);
+  }
+});
+
+test('the books balance', async () => {
+  const { json } = await relay.ask('GET', '/api/deliveries/reconcile');
+  assert.deepEqual(json['problems'], []);
+  assert.equal(json['isReconciled'], true);
+});
+
+test('every failed delivery is tried again at once', async () => {
+  const quick = await startRelay({ outgoing: { retrySchedule: [] } });
+  quick.webhooks.start();
+  await quick.ask('POST', '/api/outgoing-webhooks', { targetUrl: deadUrl, triggerEvent: 'x' });
+  for (let count = 0; count < 3; count += 1) await quick.ask('POST', '/api/events', { name: 'x' });
+  const failed = async (): Promise<number> =>
+    idsOf(await quick.ask('GET', '/api/deliveries?status=failed')).length;
+  while (await failed() < 3) await new Promise((resolve) => void setImmediate(resolve));
+  const { status, json } = await quick.ask('POST', '/api/deliveries/retry');
+  assert.deepEqual([status, json['retried']], [202, 3]);
+  while (await failed() < 3) await new Promise((resolve) => void setImmediate(resolve));
+  const shown = await quick.ask('GET', '/api/deliveries');
+  assert.ok((JSON.parse(shown.text) as { attempts: unknown[] }[]).every(({ attempts }) =>
+    attempts.length === 2));
+  await quick.close();
+});
+
+test('http-forward in queue mode answers at once with the delivery', async () => {
+  const raw = '{ "raw" : true }';
+  await relay.hook({ actionType: 'http-forward', options: { url: target.url(), mode: 'queue' } });
+  const { status, json } = await relay.ask('POST', '/webhook/in/hook', raw);
+  assert.equal(status, 200);
+  const { deliveryId } = json['data'] as { deliveryId: string };
+  const shown = await until(deliveryId, (delivery) => delivery['status'] === 'delivered');
+  assert.deepEqual([shown['hook'], shown['event']], [null, null]);
+  assert.equal(target.received.at(-1)?.body.toString(), raw);
+});
+
+test('a full queue is 503 with Retry-After, for events and for incoming webhooks', async () => {
+  const full = await startRelay({ outgoing: { maxPending: 1 } });
+  await full.ask('POST', '/api/outgoing-webhooks', { targetUrl: deadUrl, triggerEvent: 'x' });
+  await full.hook({ actionType: 'emit-event', options: { name: 'x' } });
+  assert.equal((await full.ask('POST', '/webhook/in/hook', { a: 1 })).status, 200);
+  for (const path of ['/webhook/in/hook', '/api/events']) {
+    const refused = await full.ask('POST', path, { name: 'x' });
+    assert.equal(refused.status, 503, path);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+  }
+  await full.close();
+});
+
+test('a ring of webhooks ends after eight events', async () => {
+  const ring = await startRelay({ outgoing: { retrySchedule: [] } });
+  ring.webhooks.start();
+  await ring.hook({ actionType: 'emit-event', options: { name: 'ring' } });
+  await ring.ask('POST', '/api/outgoing-webhooks', {
+    targetUrl: `${ring.url}/webhook/in/hook`, triggerEvent: 'ring',
+  });
+  await ring.ask('POST', '/api/events', { name: 'ring' });
+  for (;;) {
+    const { pending, accepted, failed } = ring.webhooks.desk.totals();
+    if (accepted === 8 && pending === 0 && failed === 1) break;
+    assert.ok(accepted <= 8);
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  await ring.close();
+});

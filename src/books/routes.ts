@@ -73,7 +73,8 @@ const IMPORT_ANSWER: AnswerSpec = {
     + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `replaced` or '
     + '`skipped`; a skipped one says why in `detail` and, for broken rules, in `errors`. The last '
     + 'line is the count: `{"imported":2,"skipped":1,"replaced":0,"existing":1,"dryRun":false}`, '
-    + 'with `error` when the import ended early; what it counts is stored even then.',
+    + 'with `error` when the import ended early; what it counts is stored even then. Read while '
+    + 'you send: after 8 MiB of answer that nobody takes, the body waits.',
   mediaType: JSON_LINES,
 };
 

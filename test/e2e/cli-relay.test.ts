@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { endOf, hookshelf, inFolder, startServer } from './processes.ts';
+import type { Ended } from './processes.ts';
+
+const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
+const SECRET = 'planted-secret-4711';
+
+type Taken = { readonly authorization: string | undefined; readonly body: string };
+
+async function withTarget(use: (url: string, taken: readonly Taken[]) => Promise<void>) {
+  const taken: Taken[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on('end', () => {
+      taken.push({ authorization: request.headers.authorization, body });
+      response.end('{}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, taken);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+async function shell(script: string, secret: string): Promise<Ended> {
+  return endOf(spawn('sh', ['-c', script], {
+    env: { PATH: process.env['PATH'] ?? '', WEBHOOK_SECRET: secret },
+  }));
+}
+
+test('two commands and the curl line they print forward a signed request', {
+  skip: (!has('curl') || spawnSync('openssl', ['version']).status !== 0)
+    && 'curl and openssl are needed',
+}, () => inFolder((data) => withTarget(async (target, taken) => {
+  const server = await startServer(['--data', data]);
+  const run = (words: readonly string[], input = ''): Promise<Ended> =>
+    hookshelf([...words, '--data', data], { input });
+  const options = JSON.stringify({
+    url: target, headers: { Authorization: 'Bearer planted-token-4712' },
+  });
+  const said: Ended[] = [
+    await run(['actionconfig:create', '--action', 'http-forward', '--identifier', 'to-me',
+      '--options', '-'], options),
+    await run(['incomingwebhook:create', '--path-segment', 'in', '--action-config', 'to-me',
+      '--secret-file', '-'], `${SECRET}\n`),
+    await run(['actionconfig:show', '--id', 'to-me']),
+    await run(['incomingwebhook:show', '--id', 'in']),
+  ];
+  for (const { code, stderr } of said) assert.equal(code, 0, stderr);
+  const [, curl = ''] = /^curl:\n\n([^]*)\n\nPHP:/m.exec(said[3]?.stdout ?? '') ?? [];
+  assert.ok(curl.includes(new URL(server.url).port), curl);
+  const sent = await shell(curl, SECRET);
+  assert.deepEqual(JSON.parse(sent.stdout),
+    { success: true, message: '', data: { statusCode: 200 } }, sent.stderr);
+  assert.deepEqual(taken,
+    [{ authorization: 'Bearer planted-token-4712', body: '{"message":"Hello, World!"}' }]);
+  const refused = await shell(curl, 'another secret');
+  assert.equal(JSON.parse(refused.stdout).message, 'Signature verification failed');
+  assert.equal(taken.length, 1);
+  const { stderr } = await server.stop();
+  const words = [stderr, ...said.flatMap((each) => [each.stdout, each.stderr])].join('\n');
+  assert.ok(!/planted/.test(words), words);
+})));
+
+test('a delivery waits for the server, and arrives', () => inFolder((data) =>
+  withTarget(async (target, taken) => {
+    const created = await hookshelf(['outgoingwebhook:create', '--target-url', target,
+      '--trigger-event', 'book.created', '--data', data]);
+    assert.equal(created.code, 0, created.stderr);
+    await hookshelf(['book:add', '--input', '{"title":"Emma"}', '--data', data]);
+    assert.equal(taken.length, 0);
+    const server = await startServer(['--data', data]);
+    const deadline = performance.now() + 10_000;
+    while (taken.length === 0 && performance.now() < deadline) {
+      await hookshelf(['delivery:list', '--data', data]);
+    }
+    await server.stop();
+    const [{ body = '' } = {}] = taken;
+    const event = JSON.parse(body);
+    assert.deepEqual([event.type, event.data.book.title], ['book.created', 'Emma']);
+    const proof = await hookshelf(['delivery:reconcile', '--json', '--data', data]);
+    assert.deepEqual([JSON.parse(proof.stdout).delivered, proof.code], [1, 0]);
+  })));
+
+test('a command\'s arguments never hold a secret: there is no option that takes one', () =>
+  inFolder(async (data) => {
+    const words = ['incomingwebhook:create', '--path-segment', 'a', '--action-config', 'b'];
+    const refused = await hookshelf([...words, '--secret', SECRET, '--data', data]);
+    assert.equal(refused.code, 2);
+    assert.ok(!refused.stderr.includes(SECRET));
+  }));
+
+test('the files of a data directory are private, whatever the umask', () =>
+  inFolder(async (folder) => {
+    const data = join(folder, 'data');
+    const input = join(folder, 'book.json');
+    writeFileSync(input, '{"title":"Emma"}');
+    const script = `umask 000; exec '${process.execPath}' dist/main.js book:add `
+      + `--input @'${input}' --data '${data}'`;
+    assert.equal((await shell(script, '')).code, 0);
+    const { stdout } = spawnSync('stat', ['-c', '%a', data,
+      ...readdirSync(data).map((name) => join(data, name))], { encoding: 'utf8' });
+    assert.deepEqual([...new Set(stdout.trim().split('\n'))].sort(), ['600', '700']);
+    assert.ok(readFileSync(join(data, 'journal-000001.jsonl'), 'utf8').includes('Emma'));
+  }));

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
-import type { Allowed, Entrance, Guard } from './dispatcher.ts';
+import type { AllowedMethods, Entrance, Guard } from './dispatcher.ts';
 import type { HttpExchange } from './exchange.ts';
 import {
   PREFLIGHT_HEADERS, corsHeadersFor, hostNameOf, isLoopbackAddress, isLoopbackName,
@@ -52,7 +52,7 @@ class RequestGuard implements Guard {
   }
 
   admit(
-    exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowed: Allowed,
+    exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowedMethods: AllowedMethods,
   ): boolean {
     if (entrance === 'control') return false;
     const { request } = exchange;
@@ -66,7 +66,9 @@ class RequestGuard implements Guard {
       this.#checkHost(request);
       if (origin !== undefined) this.#checkOrigin(request, origin);
     }
-    if (!isServed && isPreflight(request)) return answerPreflight(exchange, allowed());
+    if (!isServed && isPreflight(request)) {
+      return answerPreflight(exchange, allowedMethods(exchange.path));
+    }
     if (isRequired) this.#checkAccess(exchange, isServed);
     return false;
   }

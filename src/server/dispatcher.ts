@@ -26,13 +26,15 @@ export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
 export interface Guard {
   /**
    * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
-   * have the method. True when the guard itself has answered.
+   * have the method; `allowedMethods` tells those it has. True when the guard itself has answered.
    */
-  admit(exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowed: Allowed): boolean;
+  admit(
+    exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowedMethods: AllowedMethods,
+  ): boolean;
 }
 
-/** The methods of the request's path, for who wants to know. */
-export type Allowed = () => readonly string[];
+/** What a path can be asked; empty when it is unknown. */
+export type AllowedMethods = (path: string) => readonly string[];
 
 export type DispatcherOptions = {
   readonly routes: readonly Route[];
@@ -78,8 +80,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class HttpDispatcher implements Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
-  readonly #open: Router<Endpoint>;
-  readonly #control: Router<Endpoint>;
+  readonly #open: RouteTable;
+  readonly #control: RouteTable;
   readonly #unrouted: Endpoint;
   // Unique among processes with one log, cheap to make.
   readonly #idPrefix = `${randomBytes(6).toString('hex')}-`;
@@ -87,13 +89,13 @@ class HttpDispatcher implements Dispatcher {
 
   constructor(options: DispatcherOptions) {
     const stallMs = options.stallMs ?? STALL_MS;
-    this.#context = {
-      ...options, stallMs, isDraining: false, outbox: new Outbox(stallMs, options.clock),
-    };
+    const { clock, logger } = options;
+    const outbox = new Outbox({ stallMs, clock, logger });
+    this.#context = { ...options, stallMs, outbox, isDraining: false };
     this.#guard = options.guard;
     const open = options.routes.filter((route) => route.access !== 'control');
-    this.#open = createRouter(open, options.metrics);
-    this.#control = createRouter(options.routes, options.metrics);
+    this.#open = createTable(open, options.metrics);
+    this.#control = createTable(options.routes, options.metrics);
     this.#unrouted = { route: UNROUTED, meter: options.metrics.meter(UNROUTED.path) };
   }
 
@@ -126,45 +128,49 @@ class HttpDispatcher implements Dispatcher {
     }
   }
 
-  #route(
-    entrance: Entrance, exchange: HttpExchange, router: Router<Endpoint>,
-  ): void | Promise<void> {
+  #route(entrance: Entrance, exchange: HttpExchange, table: RouteTable): void | Promise<void> {
     splitTarget(exchange);
-    const { path, params, request: { method = '' } } = exchange;
-    const endpoint = router.find(method, path, params);
+    const { path } = exchange;
+    const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
-    if (this.#guard !== null) {
-      const allowed = (): readonly string[] => allowedMethods(router, path);
-      const isDone = this.#guard.admit(exchange, entrance, endpoint !== undefined, allowed);
-      if (isDone) return undefined;
+    const isServed = endpoint !== undefined;
+    if (this.#guard?.admit(exchange, entrance, isServed, table.allowedMethods) === true) {
+      return undefined;
     }
-    if (endpoint !== undefined) return endpoint.route.handle(exchange);
-    return answerUnrouted(exchange, allowedMethods(router, path));
+    if (isServed) return endpoint.route.handle(exchange);
+    return answerUnrouted(exchange, table.allowedMethods(path));
   }
 
   #requestId(request: IncomingMessage): string {
     const given = request.headers['x-request-id'];
     if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
     this.#requestCount += 1;
-    return this.#idPrefix + this.#requestCount.toString(36);
+    return this.#idPrefix + this.#requestCount;
   }
 }
 
+type RouteTable = {
+  readonly router: Router<Endpoint>;
+  readonly allowedMethods: AllowedMethods;
+};
+
 /** Every GET route serves HEAD too. */
-function createRouter(routes: readonly Route[], metrics: Metrics): Router<Endpoint> {
-  return new Router(routes.flatMap((route) => {
+function createTable(routes: readonly Route[], metrics: Metrics): RouteTable {
+  const router = new Router(routes.flatMap((route) => {
     const value = { route, meter: metrics.meter(route.path) };
     const entry = { method: route.method, path: route.path, value };
     return route.method === 'GET' ? [entry, { ...entry, method: 'HEAD' }] : [entry];
   }));
+  const allowedMethods = (path: string): readonly string[] => {
+    if (path === '*') return SERVER_METHODS;
+    const methods = router.methodsOf(path);
+    return methods.length === 0 ? methods : [...methods, 'OPTIONS'].sort();
+  };
+  return { router, allowedMethods };
 }
 
-/** What a path can be asked; empty when it is unknown. */
-function allowedMethods(router: Router<Endpoint>, path: string): readonly string[] {
-  if (path === '*') return ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
-  const methods = router.methodsOf(path);
-  return methods.length === 0 ? methods : [...methods, 'OPTIONS'].sort();
-}
+// What `OPTIONS *` is answered with.
+const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 function answerUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
   const { path, request: { method = '' } } = exchange;

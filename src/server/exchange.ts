@@ -13,7 +13,7 @@ import { bodyChunks } from './body-stream.ts';
 import { clientAddressOf } from './client-address.ts';
 import { discardThen } from './linger.ts';
 import type { Meter } from './metrics.ts';
-import type { Outbox } from './outbox.ts';
+import type { HeaderList, Outbox } from './outbox.ts';
 import { PROBLEM_MEDIA_TYPE, problemHeaders, toProblem } from './problem.ts';
 import type { Exchange, Pull, Route } from './route.ts';
 import { cutStalledReader, writePulled } from './stream.ts';
@@ -85,12 +85,11 @@ export class HttpExchange implements Exchange {
   }
 
   send(status: number, headers: readonly string[], body?: Buffer | string): void {
-    const list = this.#head(headers);
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
-    if (status !== 204 && status !== 304) list.push('Content-Length', length);
     const { response } = this;
     const isUnderWay = this.#isBodyUnderWay();
-    if (isUnderWay || this.#context.isDraining) list.push('Connection', 'close');
+    const contentLength = status === 204 || status === 304 ? null : length;
+    const list = this.#head(headers, contentLength, isUnderWay);
     if (isUnderWay) this.#sendBeforeDiscarding(status, list, body);
     else this.#context.outbox.add({ response, status, headers: list, body });
     this.#finish(status, length);
@@ -105,8 +104,7 @@ export class HttpExchange implements Exchange {
     // Before the head is written, so that a failure can still be told.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#abandon();
-    const list = this.#head(headers);
-    if (this.#context.isDraining) list.push('Connection', 'close');
+    const list = this.#head(headers, null, false);
     response.writeHead(status, list);
     let bytes = 0;
     if (first === null) {
@@ -168,11 +166,16 @@ export class HttpExchange implements Exchange {
     if (!this.isAnswered) this.fail(new Error(`${this.route.operationId} gave no answer`));
   }
 
-  #head(headers: readonly string[]): (string | number)[] {
+  /** The list that `writeHead` takes. Copied and pushed to: `concat` costs a read 2 % more. */
+  #head(
+    headers: readonly string[], contentLength: number | null, isBodyUnderWay: boolean,
+  ): HeaderList {
     assert(!this.isAnswered, 'answered twice');
     this.isAnswered = true;
-    const list: (string | number)[] = headers.slice();
+    const list: HeaderList = headers.slice();
     list.push('X-Request-Id', this.requestId);
+    if (contentLength !== null) list.push('Content-Length', contentLength);
+    if (isBodyUnderWay || this.#context.isDraining) list.push('Connection', 'close');
     if (this.corsHeaders !== null) list.push(...this.corsHeaders);
     return list;
   }
@@ -195,7 +198,7 @@ export class HttpExchange implements Exchange {
   }
 
   #sendBeforeDiscarding(
-    status: number, headers: (string | number)[], body: Buffer | string | undefined,
+    status: number, headers: HeaderList, body: Buffer | string | undefined,
   ): void {
     const { request, response } = this;
     response.writeHead(status, headers);
@@ -217,7 +220,8 @@ export class HttpExchange implements Exchange {
     this.endpoint.meter.record(this.request.method ?? '', status, durationMs);
     if (accessLog === 'off') return;
     if (accessLog === 'errors' && status < 500 && durationMs < SLOW_MS) return;
-    this.log.info('request', {
+    const { log } = this;
+    (status < 500 ? log.info : log.error)('request', {
       method: this.request.method,
       path: this.path,
       status,

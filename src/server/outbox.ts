@@ -5,43 +5,58 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
 import { cutStalledReader } from './stream.ts';
+
+export type OutboxOptions = {
+  /** A reader that takes nothing for so long is cut. */
+  readonly stallMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** Name, value, name, … as `writeHead` takes them. */
+export type HeaderList = (string | number)[];
 
 type Answer = {
   readonly response: ServerResponse;
   readonly status: number;
-  /** Name, value, name, … as `writeHead` takes them. */
-  readonly headers: (string | number)[];
+  readonly headers: HeaderList;
   readonly body: Buffer | string | undefined;
 };
 
 export class Outbox {
-  readonly #stallMs: number;
-  readonly #clock: Clock;
+  readonly #options: OutboxOptions;
   #answers: Answer[] = [];
   readonly #flush = (): void => {
     const answers = this.#answers;
     this.#answers = [];
-    for (const answer of answers) sendNow(answer, this.#stallMs, this.#clock);
+    for (const answer of answers) this.#send(answer);
   };
 
-  /** A reader that takes nothing for `stallMs` is cut. */
-  constructor(stallMs: number, clock: Clock) {
-    this.#stallMs = stallMs;
-    this.#clock = clock;
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
   add(answer: Answer): void {
     if (this.#answers.push(answer) === 1) setImmediate(this.#flush);
   }
-}
 
-function sendNow(answer: Answer, stallMs: number, clock: Clock): void {
-  const { response } = answer;
-  if (response.destroyed) return;
-  response.writeHead(answer.status, answer.headers);
-  response.end(answer.body);
-  const { socket } = response;
-  // What the kernel did not take at once waits for its reader.
-  if (socket !== null && socket.writableLength > 0) cutStalledReader(response, stallMs, clock);
+  #send({ response, status, headers, body }: Answer): void {
+    if (response.destroyed) return;
+    try {
+      response.writeHead(status, headers);
+      response.end(body);
+    } catch (thrown) {
+      // A header that HTTP does not know. The other answers must not go down with it.
+      this.#options.logger.error('an answer could not be sent', { error: thrown });
+      response.destroy();
+      return;
+    }
+    const { socket } = response;
+    // What the kernel did not take at once waits for its reader.
+    if (socket !== null && socket.writableLength > 0) {
+      cutStalledReader(response, this.#options.stallMs, this.#options.clock);
+    }
+  }
 }

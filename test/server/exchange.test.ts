@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { ErrorCode } from '../../src/base/errors.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../support/test-server.ts';
 
 const STATUSES: readonly [ErrorCode, number][] = [
@@ -69,6 +69,21 @@ test('a bug is logged in full and answered without a word about it', async () =>
   const answer = await rawRequest(server, 'GET', '/after');
   assert.deepEqual([answer.status, answer.body], [200, '"sent"']);
   assert.equal(server.logged.at(-1)?.fields['error'], bug);
+});
+
+test('an answer with an impossible header breaks off alone', async () => {
+  await using server = await startServer([
+    route('GET', '/bad', (exchange) => exchange.sendJson(200, 1, ['X-A', 'line\nbreak'])),
+    route('GET', '/good', (exchange) => exchange.sendJson(200, 2)),
+  ]);
+  const connection = new RawConnection(server);
+  const other = new RawConnection(server);
+  connection.send(encodeRequest('GET', '/bad'));
+  other.send(encodeRequest('GET', '/good'));
+  assert.equal(await connection.rest(), '');
+  assert.equal((await other.answer()).body, '2');
+  assert.equal(server.logged.at(-1)?.message, 'an answer could not be sent');
+  for (const each of [connection, other]) each.close();
 });
 
 test('every answer has a request id: the given one when it is sane, else a new one', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { test } from 'node:test';
+import { TLSSocket } from 'node:tls';
 import type { Lookup } from '../../src/client/resolve.ts';
 import { startProxy } from '../support/proxy.ts';
 import { answer, closedPort, startServer } from '../support/servers.ts';
@@ -77,6 +78,17 @@ for (const [what, { names, days, isTrusted, host, code }] of Object.entries(CERT
     assert.equal(response.statusCode, 200);
   });
 }
+
+test('the server name is sent for names, and never for addresses', async (context) => {
+  const server = await startServer({ certificate, onRequest: respond });
+  const { client } = setUp(context, [server], { verify: false });
+  for (const host of ['localhost', '127.0.0.1']) {
+    await client.request({ method: 'GET', url: server.url('/', host) });
+  }
+  const names = server.received.map(({ socket }) =>
+    socket instanceof TLSSocket && socket.servername);
+  assert.deepEqual(names, ['localhost', false]);
+});
 
 test('a server that speaks no TLS is told by its code and tried again', async (context) => {
   const server = await startServer({ onConnection: (socket) => socket.end(answer(400)) });

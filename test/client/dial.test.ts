@@ -8,7 +8,7 @@ import { resolveHost } from '../../src/client/resolve.ts';
 import { createDenyList } from '../../src/client/deny-list.ts';
 import { answer } from '../support/servers.ts';
 import { startDeafServer } from '../support/servers-deaf.ts';
-import { failure, setUp } from './setup.ts';
+import { failure, setUp, until } from './setup.ts';
 
 function resolverOf(addresses: readonly string[]): Lookup {
   return (_hostname, _options, done) => setImmediate(() =>
@@ -41,12 +41,15 @@ test('an address that stalls does not keep the next from being tried', async (co
     await deaf.close();
     server.close();
   });
+  const before = openSockets();
   const lookup = resolverOf(['127.0.0.1', '127.0.0.2']);
   const { client } = setUp(context, [], { connectTimeoutMs: 3000 }, { lookup });
   const startedMs = performance.now();
   const response = await client.request({ method: 'GET', url: `http://two.test:${deaf.port}/` });
   assert.equal(response.statusCode, 200);
   assert.ok(performance.now() - startedMs < 2000);
+  // The address that stalled is given up.
+  await until(() => openSockets() === before);
 });
 
 test('families of addresses take turns, beginning with the resolver\'s first', async () => {
@@ -84,6 +87,11 @@ test('connections begun at once share one look-up, later ones get their own', as
 test('a name without addresses is an unknown name', async () => {
   await assert.rejects(resolveHost('none.test', resolverOf([]), null), { code: 'ENOTFOUND' });
 });
+
+/** Of this process, connecting ones included. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+}
 
 async function listen(host: string, port: number): Promise<Server> {
   const server = createServer((socket) => {

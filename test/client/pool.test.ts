@@ -83,6 +83,21 @@ test('a reset of a kept connection is made good at once, though all of them died
     assert.equal(client.statistics().attempts, 16);
   });
 
+test('after one dead connection a request trusts no other old one', async (context) => {
+  const server = await startServer({
+    onRequest: ({ socket, turn }) => {
+      if (turn > 1) socket.destroy();
+      else setImmediate(() => socket.write(answer()));
+    },
+  });
+  const { client } = setUp(context, [server], { maxSocketsPerHost: 4 });
+  const send = (): Promise<unknown> =>
+    client.request({ method: 'POST', url: server.url(), body: BODY });
+  await Promise.all(Array.from({ length: 4 }, send));
+  await send();
+  assert.deepEqual([server.received.length, server.accepted], [6, 5]);
+});
+
 test('a kept connection that dies after a byte of the answer costs an attempt', async (context) => {
   const server = await startServer({
     onRequest: ({ socket, turn }) => {
@@ -105,9 +120,21 @@ test('a new connection that dies costs an attempt', async (context) => {
 
 test('bytes that nobody asked for are never the answer to the next request', async (context) => {
   const server = await startServer({
+    onRequest: ({ socket, connection }) => socket.write(answer(200, `own ${connection}`)),
+  });
+  const { client } = setUp(context, [server]);
+  for (let count = 1; count <= 3; count += 1) {
+    const response = await client.request({ method: 'GET', url: server.url() });
+    assert.equal(response.body.toString(), `own ${count}`);
+    server.received.at(-1)?.socket.write(answer(200, 'stray'));
+    await until(() => client.statistics().hosts.length === 0);
+  }
+});
+
+test('a second answer right behind the first is dropped with its connection', async (context) => {
+  const server = await startServer({
     onRequest: ({ socket, connection }) => {
-      socket.write(answer(200, `own ${connection}`));
-      socket.write(answer(200, 'stray'));
+      socket.write(`${answer(200, `own ${connection}`)}${answer(200, 'stray')}`);
     },
   });
   const { client } = setUp(context, [server]);
@@ -118,8 +145,12 @@ test('bytes that nobody asked for are never the answer to the next request', asy
 });
 
 test('an early answer counts, and the rest of the body is not sent', async (context) => {
+  let bytes = 0;
   const server = await startServer({
     onConnection: (socket) => {
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
       socket.once('data', () => {
         socket.pause();
         socket.write(answer(413, 'too large'), () => socket.resume());
@@ -130,6 +161,8 @@ test('an early answer counts, and the rest of the body is not sent', async (cont
   const body = Buffer.alloc(20 * 1024 * 1024);
   const response = await client.request({ method: 'POST', url: server.url(), body });
   assert.deepEqual([response.statusCode, response.body.toString()], [413, 'too large']);
+  await server.drained();
+  assert.ok(bytes < body.length, `${bytes} bytes sent`);
 });
 
 test('an early answer and an end count too', async (context) => {

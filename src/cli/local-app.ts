@@ -27,7 +27,9 @@ async function openLocal(context: CommandContext): Promise<LocalApp> {
   // What an action logs is its result; what the store does is no news at a prompt.
   const lowest = spec.needsActions === true ? 'debug' : 'warning';
   const app = await openApp({
-    data: dataDirectory, settings, role: 'command', loadsActions: spec.needsActions === true,
+    data: dataDirectory, role: 'command', loadsActions: spec.needsActions === true,
+    // No browser reaches a command; `*` must not keep it from making the token that it needs.
+    settings: { ...settings, server: { ...settings.server, corsOrigins: [] } },
     logger: createProcessLogger(settings, io, lowest),
   });
   return {

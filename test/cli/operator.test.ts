@@ -30,6 +30,13 @@ for (const way of WAYS) {
   }));
 }
 
+test('a token can be made where the settings ask for one', () =>
+  inPlace('without a server', async (place) => {
+    const environment = { HOOKSHELF_SERVER_CORS_ORIGINS: '*' };
+    const words = ['token:create', '--name', 'web', '--scope', 'read'];
+    assert.equal((await place.run(words, { environment })).code, 0);
+  }));
+
 test('settings:show says every setting, its value and where it came from, and no secret', () =>
   inPlace('without a server', async (place) => {
     mkdirSync(place.data);

@@ -157,6 +157,16 @@ export class StoredCollection implements Collection {
   }
 
   #tell(id: string, slot: number, before: Buffer | null, after: Buffer | null): void {
-    for (const listener of this.#listeners) listener({ id, slot, before, after });
+    const change = { id, slot, before, after };
+    const failures: unknown[] = [];
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        // One listener's bug must not keep the change from the others.
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 }

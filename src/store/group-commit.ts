@@ -230,8 +230,10 @@ export class GroupCommit {
       this.#encoder.addTransaction(sequence, this.#sequence, operations);
     }
     const { bytes } = this.#encoder;
-    if (this.#options.isDiskBusy() || !this.#policy.isBlocking(bytes.length)) {
-      void this.#journal.append(bytes).then((failure) => this.#finish(batch, failure));
+    const way = this.#policy.choose(bytes.length, this.#options.isDiskBusy());
+    if (way !== 'loop') {
+      void this.#journal.append(bytes, way === 'pool')
+        .then((failure) => this.#finish(batch, failure));
       return;
     }
     const startedMs = this.#options.clock.monotonicMs();
@@ -249,13 +251,12 @@ export class GroupCommit {
   }
 
   #finishCommitted(batch: Batch): void {
-    const { staging } = this.#options;
     this.#sequence += batch.transactions.length;
     this.#isMarked = false;
     this.commits += 1;
     this.transactions += batch.transactions.length;
     this.recover();
-    for (const transaction of batch.transactions) staging.apply(transaction);
+    for (const transaction of batch.transactions) this.#options.staging.apply(transaction);
     for (const transaction of batch.transactions) transaction.resolve();
     for (const follower of batch.followers) follower(true);
     this.#expectPause();

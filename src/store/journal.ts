@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { writeFully } from './file-lines.ts';
 import type { Descriptor, Files } from './files.ts';
 import { journalName } from './inventory.ts';
 import { LineEncoder } from './journal-line.ts';
@@ -32,15 +33,8 @@ export class Journal {
 
   /** Makes `bytes` durable, blocking the loop. Null when they are. */
   appendBlocking(bytes: Buffer): AppendFailure | null {
-    try {
-      let written = 0;
-      while (written < bytes.length) {
-        const rest = bytes.subarray(written);
-        written += positive(this.#files.write(this.#descriptor, rest, this.#length + written));
-      }
-    } catch (error) {
-      return this.#cut(error);
-    }
+    const failure = this.#write(bytes);
+    if (failure !== null) return failure;
     try {
       this.#files.datasync(this.#descriptor);
     } catch (cause) {
@@ -51,20 +45,12 @@ export class Journal {
   }
 
   /**
-   * The same in the thread pool, the write too: it blocks like a sync where the kernel throttles
-   * writers. `bytes` must not change meanwhile.
+   * The same with the sync in the thread pool; the write too, or on the loop, which saves a hop
+   * but blocks where the kernel throttles writers. `bytes` must not change meanwhile.
    */
-  async append(bytes: Buffer): Promise<AppendFailure | null> {
-    try {
-      let written = 0;
-      while (written < bytes.length) {
-        const rest = bytes.subarray(written);
-        const at = this.#length + written;
-        written += positive(await this.#files.writeAsync(this.#descriptor, rest, at));
-      }
-    } catch (error) {
-      return this.#cut(error);
-    }
+  async append(bytes: Buffer, isWritePooled = true): Promise<AppendFailure | null> {
+    const failure = isWritePooled ? await this.#writePooled(bytes) : this.#write(bytes);
+    if (failure !== null) return failure;
     try {
       await this.#files.datasyncAsync(this.#descriptor);
     } catch (cause) {
@@ -78,6 +64,27 @@ export class Journal {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#files.close(this.#descriptor);
+  }
+
+  #write(bytes: Buffer): AppendFailure | null {
+    try {
+      for (let written = 0; written < bytes.length;) {
+        const rest = bytes.subarray(written);
+        written += positive(this.#files.write(this.#descriptor, rest, this.#length + written));
+      }
+      return null;
+    } catch (error) {
+      return this.#cut(error);
+    }
+  }
+
+  async #writePooled(bytes: Buffer): Promise<AppendFailure | null> {
+    try {
+      await writeFully(this.#files, this.#descriptor, bytes, this.#length);
+      return null;
+    } catch (error) {
+      return this.#cut(error);
+    }
   }
 
   // The cut must itself be on disk before anybody hears "refused": pages of the failed write may

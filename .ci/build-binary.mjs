@@ -24,16 +24,19 @@ for (const target of [host, ...targets]) {
   }
 }
 mkdirSync(join(root, 'dist/bin'), { recursive: true });
-const bundle = join(work, 'hookshelf.mjs');
+const bundle = join(work, 'hookshelf.cjs');
 await build({
   entryPoints: [join(root, 'dist/main.js')],
   outfile: bundle,
   bundle: true,
   platform: 'node',
-  format: 'esm',
+  // A script, not a module: a module's imports of node: are all loaded at its start.
+  format: 'cjs',
   target: 'node20',
   minifyWhitespace: true,
   legalComments: 'none',
+  // What needs the place of a module is not reached in the binary.
+  logOverride: { 'empty-import-meta': 'silent' },
   logLevel: 'warning',
 });
 for (const target of targets) buildFor(target);
@@ -43,7 +46,8 @@ function buildFor(target) {
   const configuration = join(work, `${target}.json`);
   writeFileSync(configuration, JSON.stringify({
     main: bundle,
-    mainFormat: 'module',
+    // Made by the builder for its own kind of machine only.
+    useCodeCache: target === host,
     executable: runtimeFor(target),
     output,
     disableExperimentalSEAWarning: true,

@@ -21,9 +21,7 @@ const STANDARD_FORMAT: Format = 'json';
 /** Exit code 1 when a record was skipped, or would be. */
 export async function importBooks(context: CommandContext): Promise<number> {
   const { given, output } = context;
-  const path = given.get('file');
-  const format = formatFor(context, path);
-  const { source, bytesTotal } = await openSource(context, path);
+  const { format, source, bytesTotal } = await openInput(context);
   const progress = output.progress('books', bytesTotal);
   const report = new ImportReport(output, progress, given.has('dry-run'));
   const body = Readable.from(linesOf(source, format, report), { objectMode: false });
@@ -148,9 +146,23 @@ function formatFor({ given }: CommandContext, path: string): Format {
   throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
 }
 
-async function openSource(
-  { io }: CommandContext, path: string,
-): Promise<{ readonly source: AsyncIterable<Buffer>; readonly bytesTotal: number | null }> {
+async function openInput(context: CommandContext): Promise<Source & { readonly format: Format }> {
+  const { given } = context;
+  const path = given.find('file');
+  if (given.has('sample') === (path !== undefined)) {
+    throw new AppError('usage', 'give --file <path | ->, or --sample for the sample catalog');
+  }
+  if (path !== undefined) {
+    return { format: formatFor(context, path), ...await openSource(context, path) };
+  }
+  const { readSample } = await import('./sample.ts');
+  const sample = readSample();
+  return { format: 'json', source: Readable.from([sample]), bytesTotal: sample.length };
+}
+
+type Source = { readonly source: AsyncIterable<Buffer>; readonly bytesTotal: number | null };
+
+async function openSource({ io }: CommandContext, path: string): Promise<Source> {
   if (path === STANDARD_STREAM) return { source: bytesOf(io.stdin), bytesTotal: null };
   try {
     const file = await open(path, 'r');

@@ -85,14 +85,16 @@ const BOOK_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       file: {
-        type: 'string', placeholder: '<path | ->', isRequired: true, completes: 'file',
+        type: 'string', placeholder: '<path | ->', completes: 'file',
         meaning: 'file to read, - for standard input',
       },
+      sample: { type: 'boolean', meaning: 'import the sample catalog of the program instead' },
       format,
       'dry-run': { type: 'boolean', meaning: 'check every record and change nothing' },
       replace: { type: 'boolean', meaning: 'replace books whose id exists' },
     },
     examples: [
+      'hookshelf book:import --sample',
       'hookshelf book:import --file data/samples/books.json',
       'hookshelf book:import --file books.csv --dry-run',
       'zcat books.jsonl.gz | hookshelf book:import --file - --format jsonl',

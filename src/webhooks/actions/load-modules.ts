@@ -4,7 +4,9 @@
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { isSea } from 'node:sea';
 import { pathToFileURL } from 'node:url';
+import { constants, runInThisContext } from 'node:vm';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import type { ActionSource } from './registry.ts';
 
@@ -49,7 +51,7 @@ function refuseWritable(path: string): void {
 
 async function loadModule(path: string): Promise<ActionSource> {
   try {
-    const module: unknown = await import(pathToFileURL(realpathSync(path)).href);
+    const module = await importFile(pathToFileURL(realpathSync(path)).href);
     const actionClass = typeof module === 'object' && module !== null && 'default' in module
       ? module.default : undefined;
     return { actionClass, origin: path };
@@ -59,4 +61,14 @@ async function loadModule(path: string): Promise<ActionSource> {
       : '';
     throw new AppError('usage', `${path}: ${messageOf(thrown)}${hint}`, {}, thrown);
   }
+}
+
+// In the single binary `import()` knows the built-in modules alone; a script that is told to use
+// the default loader finds files as well.
+function importFile(url: string): Promise<unknown> {
+  if (!isSea()) return import(url);
+  const load: unknown = runInThisContext('(url) => import(url)', {
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  return typeof load === 'function' ? load(url) : Promise.reject(new Error('no module loader'));
 }

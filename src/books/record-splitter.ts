@@ -15,8 +15,8 @@ export interface RecordSplitter {
   end(): readonly SourceRecord[];
 }
 
-/** The longest book, all of it escaped, stays below. */
-export const RECORD_BYTES_MAX = 4 * 1024 * 1024;
+/** The largest book there can be, as an export writes it, stays below; parsing so much is quick. */
+export const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
 

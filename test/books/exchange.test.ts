@@ -113,6 +113,32 @@ test('a record over the limit is told and left out, and memory stays bounded', a
   }
 });
 
+test('the largest book there can be passes in every format', async () => {
+  // A control character takes six bytes, more than any other code point.
+  const long = (length: number): string => `a${'\u0001'.repeat(length - 1)}`;
+  const url = `https://example.org/${'😀'.repeat(2028)}`;
+  const author = {
+    name: long(300), givenName: long(150), familyName: long(150), birthDate: '1960-01-01',
+    deathDate: '2000-01-01', url, address: {
+      streetAddress: long(300), addressLocality: long(150), addressRegion: long(150),
+      postalCode: long(20), addressCountry: 'GB',
+    },
+  };
+  const { fields } = parseImportRecord({
+    title: long(1000), subtitle: long(1000), authors: Array.from({ length: 100 }, () => author),
+    publisher: long(500), bookEdition: long(100), description: long(20_000), url, image: url,
+    keywords: Array.from({ length: 100 }, (_, index) => `${index}${long(200 - `${index}`.length)}`),
+    metadata: { pad: '\u0001'.repeat(2720) },
+  });
+  const stamp = '2026-01-01T00:00:00.000Z';
+  const book = encodeRecord('id', '018f2b7c-0000-7000-8000-000000000000',
+    { createdAt: stamp, updatedAt: stamp }, fields);
+  for (const format of FORMATS) {
+    const records = await read(format, write(format, [book]), 65_536);
+    assert.deepEqual(records.map(restore), [book], format);
+  }
+});
+
 test('formats are known by the ends of names', () => {
   assert.deepEqual(['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-'].map(formatOf),
     ['json', 'jsonl', 'jsonl', 'csv', null, null, null]);

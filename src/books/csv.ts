@@ -45,10 +45,15 @@ export class CsvSplitter implements RecordSplitter {
     const records: SourceRecord[] = [];
     for (const row of rows) {
       if (this.#columns === null) this.#columns = parseHeader(row);
-      else records.push(toRecord(this.#columns, row));
+      else if (!isBlank(row)) records.push(toRecord(this.#columns, row));
     }
     return records;
   }
+}
+
+// Spreadsheets end their tables with rows of nothing but commas.
+function isBlank({ cells }: CsvRow): boolean {
+  return cells?.every(({ text, isQuoted }) => text === '' && !isQuoted) === true;
 }
 
 function parseHeader(row: CsvRow): readonly string[] {

@@ -56,6 +56,11 @@ test('tables made by hand or by a spreadsheet are understood', () => {
   }
 });
 
+test('rows of nothing but commas are blank lines', () => {
+  assert.deepEqual(read('title,isbn\r\nA,\r\n,\r\n,,,,\r\nB,\r\n').map(({ line }) => line), [2, 5]);
+  assert.equal(read('title,isbn\n"",\n').length, 1);
+});
+
 test('a row that cannot be read is told, and the next ones go on', () => {
   const rows = [
     'A,B,C', '"A"x,', 'A,"{"', 'A,word', Buffer.from([0x41, 0xff, 0x2c]), 'fine,', '"open,',

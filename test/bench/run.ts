@@ -1,6 +1,7 @@
 /** `npm run bench [-- scenario …]`: runs the named scenarios, or all, and prints their ratios. */
 import { cpus, release } from 'node:os';
 import { durablePost, getAll, getOne } from './catalog.ts';
+import { client } from './client.ts';
 import { print } from './harness.ts';
 import { million } from './million.ts';
 import { deliver, enqueue, forward, incoming } from './relay.ts';
@@ -10,6 +11,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'get-all': getAll,
   'durable-post': durablePost,
   'incoming': incoming,
+  'client': client,
   'forward': forward,
   'enqueue': enqueue,
   'deliver': deliver,

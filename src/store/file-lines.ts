@@ -13,7 +13,8 @@ export type LineVisitor = (
 export async function readLines(
   files: Files, descriptor: Descriptor, visit: LineVisitor,
 ): Promise<void> {
-  let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  const size = files.sizeOf(descriptor);
+  let buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size + 1));
   let kept = 0;
   let position = 0;
   while (true) {

@@ -35,9 +35,18 @@ export async function repair(
   for (const name of inventory.temporary) {
     const path = join(directory, name);
     // The copy of a torn end that was cut off by a crash has been made anew, under its final name.
-    if (files.exists(path)) files.unlink(path);
+    if (files.exists(path)) removeLeftover(files, logger, path);
   }
   return journal;
+}
+
+// It takes room and nothing else: no reason not to start.
+function removeLeftover(files: Files, logger: Logger, path: string): void {
+  try {
+    files.unlink(path);
+  } catch (error) {
+    logger.warning('could not remove a file that was never finished', { file: path, error });
+  }
 }
 
 /** A journal that was never used: nothing in it was ever acknowledged. */
@@ -56,16 +65,19 @@ async function cutTornEnd(
   const temporaryPath = temporaryName(tornPath);
   if (files.exists(temporaryPath)) files.unlink(temporaryPath);
   const source = files.open(path, 'append-existing');
-  const target = files.open(temporaryPath, 'create');
   try {
-    await copy(files, source, end, size, target);
-    await files.datasyncAsync(target);
+    const target = files.open(temporaryPath, 'create');
+    try {
+      await copy(files, source, end, size, target);
+      await files.datasyncAsync(target);
+    } finally {
+      files.close(target);
+    }
     files.rename(temporaryPath, tornPath);
     files.syncDirectory(directory);
     files.truncate(source, end);
     files.datasync(source);
   } finally {
-    files.close(target);
     files.close(source);
   }
   logger.warning('cut a torn end off the journal', {

@@ -8,14 +8,23 @@ import { contentOf, createSteps, runSteps, type Content } from '../support/workl
 
 type Directory = { readonly disk: Disk; readonly content: Content; readonly paths: string[] };
 
-/** A small directory after a clean stop: two generations, and a journal with some lines. */
-async function createDirectory(seed: number): Promise<Directory> {
+/**
+ * A small directory after a clean stop: two generations, and a journal with some lines; where the
+ * last compaction could not be finished, two journals.
+ */
+async function createDirectory(seed: number, isUnfinished = false): Promise<Directory> {
   const { store, files } = await openOn(new Disk());
   for (const prefix of ['a', 'b']) {
     await runSteps(store, createSteps(seed, 3, prefix), 2, () => 0);
     await store.compact();
   }
   await runSteps(store, createSteps(seed, 4, 'c'), 2, () => 0);
+  if (isUnfinished) {
+    files.onCall = ({ kind }) => kind === 'rename' ? { code: 'EIO' } : null;
+    await assert.rejects(store.compact(), { code: 'unavailable' });
+    files.onCall = () => null;
+    await runSteps(store, createSteps(seed, 4, 'd'), 2, () => 0);
+  }
   const content = contentOf(store);
   await store.close();
   const disk = files.disk.crash({ kind: 'kept' });
@@ -56,29 +65,12 @@ test('a flipped bit at any offset of a small directory is found or harmless, nev
     assert.ok(ends.served > 0 && ends.refused > 0, JSON.stringify(ends));
   });
 
-test('a missing, emptied, shortened, doubled or zeroed file is found or harmless', async () => {
-  const directory = await createDirectory(62);
-  for (const path of directory.paths) {
-    const bytes = directory.disk.read(path);
-    const lines = bytes.toString().split(/(?<=\n)/);
-    const damages: Record<string, Buffer | null> = {
-      missing: null,
-      emptied: Buffer.alloc(0),
-      zeroed: Buffer.alloc(bytes.length),
-      doubled: Buffer.concat([bytes, bytes]),
-    };
-    for (const [index, line] of lines.entries()) {
-      const [before, after] = [lines.slice(0, index).join(''), lines.slice(index + 1).join('')];
-      damages[`without line ${index}`] = Buffer.from(before + after);
-      damages[`with line ${index} twice`] = Buffer.from(before + line + line + after);
-      damages[`with an empty line ${index}`] = Buffer.from(`${before}\n${line}${after}`);
-      damages[`with line ${index} cut`] = Buffer.from(`${before}${line.slice(0, 9)}\n${after}`);
-    }
-    for (const [what, damaged] of Object.entries(damages)) {
-      await checkFound(directory, path, damaged, `with ${path} ${what}`);
-    }
-  }
-});
+for (const isUnfinished of [false, true]) {
+  const where = isUnfinished ? ', also after a compaction that failed' : '';
+  test(`a missing, emptied, cut, doubled or zeroed file is found or harmless${where}`, async () => {
+    await checkDamages(await createDirectory(62, isUnfinished));
+  });
+}
 
 test('two files of a generation swapped, or one from another generation, is never served',
   async () => {
@@ -101,3 +93,26 @@ test('files of other names are left alone', async () => {
   assert.equal(start.after.read(`${DIRECTORY}/notes.txt`).toString(), 'mine');
   assert.equal(start.after.read(`${DIRECTORY}/books-old.json`).toString(), 'mine');
 });
+
+async function checkDamages(directory: Directory): Promise<void> {
+  for (const path of directory.paths) {
+    const bytes = directory.disk.read(path);
+    const lines = bytes.toString().split(/(?<=\n)/);
+    const damages: Record<string, Buffer | null> = {
+      missing: null,
+      emptied: Buffer.alloc(0),
+      zeroed: Buffer.alloc(bytes.length),
+      doubled: Buffer.concat([bytes, bytes]),
+    };
+    for (const [index, line] of lines.entries()) {
+      const [before, after] = [lines.slice(0, index).join(''), lines.slice(index + 1).join('')];
+      damages[`without line ${index}`] = Buffer.from(before + after);
+      damages[`with line ${index} twice`] = Buffer.from(before + line + line + after);
+      damages[`with an empty line ${index}`] = Buffer.from(`${before}\n${line}${after}`);
+      damages[`with line ${index} cut`] = Buffer.from(`${before}${line.slice(0, 9)}\n${after}`);
+    }
+    for (const [what, damaged] of Object.entries(damages)) {
+      await checkFound(directory, path, damaged, `with ${path} ${what}`);
+    }
+  }
+}

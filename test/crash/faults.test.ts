@@ -1,80 +1,92 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { about, checkGoesOn, checkImages, imagesOf } from '../support/crashes.ts';
+import { about, checkGoesOn, checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { CLEANUPS, FAULTS, failAt, type FaultAt } from '../support/faults.ts';
 import { openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
-import type { Call, CallKind, Fault, SimulatedFiles } from '../support/simulated-files.ts';
+import type { Call, CallKind, SimulatedFiles } from '../support/simulated-files.ts';
 import { contentOf, createSteps, runSteps, type Outcome } from '../support/workload.ts';
 
-const FAULTS: Readonly<Record<CallKind, readonly Fault[]>> = {
-  'open': [{ code: 'EMFILE' }, { code: 'ENOSPC' }],
-  'read': [{ code: 'EIO' }, { bytes: 7 }],
-  'write': [
-    { code: 'ENOSPC' }, { code: 'ENOSPC', bytes: 20 }, { code: 'EIO' }, { bytes: 1 }, { bytes: 60 },
-  ],
-  'datasync': [
-    { code: 'EIO' }, { code: 'EIO', survival: { kind: 'kept' } },
-    { code: 'EIO', survival: { kind: 'random', seed: 3, pageBytes: 64 } },
-  ],
-  'truncate': [{ code: 'EIO' }],
-  'rename': [{ code: 'EIO' }, { code: 'ENOSPC' }],
-  'unlink': [{ code: 'EIO' }],
-  'list': [{ code: 'EIO' }],
-  'sync-directory': [{ code: 'EIO' }],
-  'make-directory': [{ code: 'EACCES' }],
-};
 const CODES = new Set([
   'conflict', 'precondition_failed', 'storage_full', 'unavailable', 'unknown_outcome',
 ]);
 
+// Of the crashes that may follow a fault.
+const IMAGES = 4;
+const NONE: FaultAt = { number: -1, fault: {}, also: null };
+
 type Faulted = {
   readonly files: SimulatedFiles;
   readonly outcomes: Outcome[];
-  /** The calls that ran, in order, up to the end of the compaction. */
+  /** How many operations there were before the fault. */
+  readonly faultedAt: number;
+  /** The calls that ran, in order, up to the end of the first compaction. */
   readonly calls: readonly Call[];
 };
 
-/** Traffic with a compaction in its middle, and a fault at call `number` of it. */
-async function runFaulted(number: number, fault: Fault): Promise<Faulted> {
+/** Traffic with a compaction in its middle, faults in it, and more of both when they are over. */
+async function runFaulted(faultAt: FaultAt, isSlowDisk: boolean): Promise<Faulted> {
   const { store, files, clock } = await openOn(new Disk());
-  const calls: Call[] = [];
-  files.onCall = (call) => calls.push(call) - 1 === number ? fault : null;
+  clock.tickMs = isSlowDisk ? 3 : 0;
+  const { calls, onCall } = failAt(faultAt);
+  let faultedAt = 0;
+  files.onCall = (call) => {
+    if (calls.length === faultAt.number) faultedAt = files.history.length;
+    return onCall(call);
+  };
   const operations = (): number => files.history.length;
   const outcomes = await runSteps(store, createSteps(81, 6, 'a'), 3, operations);
   const compacted = store.compact().catch((error: unknown) => assert.ok(error instanceof AppError));
   outcomes.push(...await runSteps(store, createSteps(82, 8, 'b'), 2, operations));
   await compacted;
   const faultable = calls.length;
+  const stopped = store.failure;
+  files.onCall = () => null;
   await clock.advance(5000);
   outcomes.push(...await runSteps(store, createSteps(83, 3, 'c'), 1, operations));
   for (const { error } of outcomes) {
     assert.ok(error === null || error instanceof AppError && CODES.has(error.code), String(error));
   }
-  const failed = calls[number];
-  if (failed?.kind !== 'datasync') assert.equal(store.failure, null);
-  if (store.failure !== null) assert.ok(outcomes.slice(-3).every(({ error }) => error !== null));
+  const mayStop = calls[faultAt.number]?.kind === 'datasync' || faultAt.also !== null;
+  if (!mayStop) assert.equal(store.failure, null);
+  if (store.failure === null) await store.compact();
+  else assert.ok(outcomes.slice(-3).every(({ error }) => error !== null), `${stopped}`);
   contentOf(store);
   await store.close().catch((error: unknown) => assert.ok(error instanceof AppError));
   assert.deepEqual(files.openPaths, []);
-  return { files, outcomes, calls: calls.slice(0, faultable) };
+  return { files, outcomes, faultedAt, calls: calls.slice(0, faultable) };
+}
+
+/** Runs with each fault at each call of these kinds, and checks what crashes afterwards leave. */
+async function runAllFaulted(
+  kinds: readonly string[], also: CallKind | null, isSlowDisk: boolean,
+): Promise<void> {
+  const { calls } = await runFaulted(NONE, isSlowDisk);
+  assert.ok(calls.length > 20);
+  for (const [number, { kind, path }] of calls.entries()) {
+    for (const fault of kinds.includes(kind) ? FAULTS[kind] : []) {
+      await about(`with ${JSON.stringify(fault)} at call ${number}, ${kind} ${path}`, async () => {
+        const faultAt = { number, fault, also };
+        const { files, outcomes, faultedAt } = await runFaulted(faultAt, isSlowDisk);
+        const options = { seeds: 2, pageBytes: 64, tornEvery: Infinity };
+        const soon = imagesOf(files, { ...options, from: faultedAt, until: faultedAt + 5 });
+        const later = imagesOf(files, { ...options, from: files.history.length });
+        await checkImages(sample([...soon, ...later], IMAGES, number), outcomes, 3);
+      });
+    }
+  }
 }
 
 test('a failure of any one call, in traffic or compaction, loses nothing and stops only on a sync',
-  async () => {
-    const { calls } = await runFaulted(-1, {});
-    assert.ok(calls.length > 20);
-    for (const [number, call] of calls.entries()) {
-      for (const fault of FAULTS[call.kind]) {
-        const origin = `with ${JSON.stringify(fault)} at call ${number}, ${call.kind} ${call.path}`;
-        await about(origin, async () => {
-          const { files, outcomes } = await runFaulted(number, fault);
-          const from = files.history.length;
-          await checkImages(imagesOf(files, { seeds: 3, pageBytes: 64, from }), outcomes, 1);
-        });
-      }
-    }
-  });
+  () => runAllFaulted(Object.keys(FAULTS), null, false));
+
+test('the same where the disk is slow and the thread pool does the writing',
+  () => runAllFaulted(['write', 'datasync'], null, true));
+
+for (const { also, after } of CLEANUPS) {
+  test(`the same when the next ${also} fails too`, () => runAllFaulted(after, also, false));
+}
 
 test('after a failed sync nothing is acknowledged, reads go on, and the next start serves',
   async () => {
@@ -104,7 +116,7 @@ test('after a failed sync nothing is acknowledged, reads go on, and the next sta
 
 test('a full disk refuses writers, loses nothing, and service resumes by itself within 3 s',
   async () => {
-    for (let room = 0; room < 400; room += 13) {
+    for (let room = 0; room < 400; room += 37) {
       const { store, files, clock } = await openOn(new Disk());
       const operations = (): number => files.history.length;
       const outcomes = await runSteps(store, createSteps(87, 6, 'a'), 3, operations);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startOn } from '../support/crashes.ts';
+import { imagesOf, startOn } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, heldSteps, runSteps } from '../support/workload.ts';
@@ -43,6 +43,23 @@ test('a torn end is kept aside byte by byte, cut, and what came before is served
     assert.ok(start.held >= whole.held - 1);
     assert.deepEqual(start.torn, [tail]);
   }
+});
+
+test('a crash at any moment of the cutting leaves what is cut off', async () => {
+  const { disk, path, lines } = await createJournal();
+  const tail = 'half a line and nothing more';
+  disk.replace(path, Buffer.from(lines.join('') + tail));
+  const { store, files } = await openOn(disk);
+  await store.close();
+  const images = imagesOf(files, { seeds: 8, pageBytes: 16 });
+  for (const image of images) {
+    const start = await startOn(image.disk);
+    assert.ok('after' in start);
+    const kept = start.after.paths.filter((name) => name.endsWith('.torn'))
+      .map((name) => start.after.read(name).toString());
+    assert.ok(kept.includes(tail), `${image.origin}: ${JSON.stringify(kept)}`);
+  }
+  assert.ok(images.length > 10);
 });
 
 test('a bad line before one that names it durable is damage, told with file, line and offset',

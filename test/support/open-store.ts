@@ -15,8 +15,11 @@ export type OpenStore = {
   readonly clock: ManualClock;
 };
 
-export async function openOn(disk: Disk): Promise<OpenStore> {
-  const files = new SimulatedFiles(disk);
+export function openOn(disk: Disk): Promise<OpenStore> {
+  return openWith(new SimulatedFiles(disk));
+}
+
+export async function openWith(files: SimulatedFiles): Promise<OpenStore> {
   const clock = new ManualClock();
   const options = { directory: DIRECTORY, files, specs: COLLECTIONS, logger: silentLogger, clock };
   return { store: await openStore(options), files, clock };

@@ -233,18 +233,21 @@ export type Cut = {
 };
 
 export type CutOptions = {
-  /** The first moment that counts. */
+  /** The first and the last moment that count. */
   readonly from?: number;
+  readonly until?: number;
   /** Every how many bytes a write is torn; 1 is every byte. */
   readonly tornEvery?: number;
 };
 
 /** Every moment of a history, beginning with the one before its first operation. */
 export function* cuts(
-  files: Pick<SimulatedFiles, 'initial' | 'history'>, { from = 0, tornEvery = 1 }: CutOptions = {},
+  files: Pick<SimulatedFiles, 'initial' | 'history'>,
+  { from = 0, until = Infinity, tornEvery = 1 }: CutOptions = {},
 ): Generator<Cut> {
   const disk = files.initial.clone();
   for (const [index, operation] of files.history.entries()) {
+    if (index > until) return;
     if (index >= from) yield { index, tornBytes: null, disk };
     if (operation.kind === 'write' && index >= from) {
       const { length } = operation.bytes;
@@ -256,7 +259,9 @@ export function* cuts(
     }
     disk.apply(operation, index);
   }
-  yield { index: files.history.length, tornBytes: null, disk };
+  if (files.history.length <= until) {
+    yield { index: files.history.length, tornBytes: null, disk };
+  }
 }
 
 function systemError(code: string, call: string, path: string): Error {

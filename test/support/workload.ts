@@ -84,7 +84,9 @@ export function checkHolds(store: Store, outcomes: readonly Outcome[], index: nu
     if (error === null && seenAt <= index && leavesMark(step)) {
       assert.ok(isHeld, `${step.name} was acknowledged and is lost`);
     }
-    if (isRefusal(error)) assert.ok(!isHeld, `${step.name} was refused and is there`);
+    if (isRefusedBy(error, seenAt <= index)) {
+      assert.ok(!isHeld, `${step.name} was refused and is there`);
+    }
   }
   return content;
 }
@@ -121,11 +123,12 @@ export function heldSteps(content: Content): string[] {
   return marks.map(({ name }) => name);
 }
 
-/** Whether the writer was told that its transaction is surely not there. */
-function isRefusal(error: unknown): boolean {
+/** Whether the transaction is surely not there: it was never written, or its writer was told so. */
+function isRefusedBy(error: unknown, wasTold: boolean): boolean {
   if (error === null) return false;
   assert.ok(error instanceof AppError, String(error));
-  return error.code !== 'unknown_outcome';
+  if (error.code === 'conflict' || error.code === 'precondition_failed') return true;
+  return wasTold && error.code !== 'unknown_outcome';
 }
 
 function leavesMark(step: Step): boolean {

@@ -168,7 +168,7 @@ test('of a body that is cut short the whole lines are stored and the rest is not
 });
 
 test('an import may take longer than a request, as long as something arrives', async () => {
-  const slow = await startBookServer({ requestTimeoutMs: 300, stallMs: 700 });
+  const slow = await startBookServer({ requestTimeoutMs: 300, stallMs: 1_500 });
   try {
     const text = await new Promise<string>((resolve, reject) => {
       const socket = connect(slow.port, '127.0.0.1');
@@ -187,7 +187,7 @@ test('an import may take longer than a request, as long as something arrives', a
       }, 250);
     });
     assert.equal(text.match(/"status":"imported"/g)?.length, 6);
-    assert.match(text, /"imported":6,.*"error":"nothing of the body arrived for 0.7 s"/);
+    assert.match(text, /"imported":6,.*"error":"nothing of the body arrived for 1.5 s"/);
   } finally {
     await slow.close();
   }

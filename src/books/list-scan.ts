@@ -3,43 +3,24 @@
  * steps (`query-turns.ts`), sees each book at most once whatever is written meanwhile, and keeps no
  * more than the answer needs: the best `limit` books, or packed keys for an answer without limit.
  */
-import type { Collection } from '../store/port.ts';
-import type { Changes } from './list-changes.ts';
+import { createFilter } from './list-filter.ts';
+import type { Scan } from './list-filter.ts';
 import { TopEntries } from './list-top.ts';
 import type { Entry } from './list-top.ts';
 import type { BookQuery } from './query.ts';
 import { readId } from './query-fields.ts';
-import {
-  decodeSearchable, hasMemberConditions, hasTextConditions, matchesMembers, matchesText,
-} from './query-match.ts';
+import { hasMemberConditions, hasTextConditions } from './query-match.ts';
 import type { Work } from './query-turns.ts';
-import type { Bits } from './search-bits.ts';
 import { Numbers, createKeyColumn } from './sort-columns.ts';
-import { compareKeys, comparePositions, readSortKey } from './sort-keys.ts';
+import {
+  compareKeys, comparePositions, compareShortKeys, readSortKey, shortKey,
+} from './sort-keys.ts';
 import { sortIndexes } from './sort-merge.ts';
-
-/** The slots of all books that may match the text conditions, and perhaps of others. */
-export type Candidates = {
-  readonly slots: Bits;
-  readonly count: number;
-  /** Whether every one that did not change since matches the text conditions. */
-  readonly isExact: boolean;
-};
-
-export type Scan = {
-  readonly collection: Collection;
-  readonly query: BookQuery;
-  /** null: all books may match. */
-  readonly candidates: Candidates | null;
-  readonly changes: Changes;
-};
 
 export type PageResult = { readonly entries: readonly Entry[]; readonly total: number };
 /** `slots` are in the order of the answer. */
 export type WholeResult = { readonly slots: Uint32Array; readonly total: number };
 
-// A unit of work between two looks at the clock: cheap looks at this many books, or one parse.
-const LOOKS_PER_YIELD = 16;
 const LOOKS_PER_COPY = 4096;
 // So few candidates are fetched one by one; more are met on a walk through the collection.
 const SPARSE_MAX = 16_384;
@@ -57,19 +38,38 @@ export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
     after: isById && known !== null && after !== null ? after.id : null,
   });
   let total = 0;
-  for (const test = createTest(scan); ;) {
+  const canBeOn = createShortTest(scan, top);
+  for (const filter = createFilter(scan); ;) {
     const slot = walk.next();
     if (slot < 0) break;
-    if (test.isYieldDue()) yield;
-    const bytes = test.find(slot);
-    if (bytes === undefined) continue;
+    if (filter.isYieldDue()) yield;
+    if (!filter.matches(slot)) continue;
     total += 1;
+    if (!canBeOn(slot)) continue;
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined) continue;
     const key = readSortKey(sort.key, bytes);
     if (isAfterCursor(query, key, bytes)) top.offer(key, bytes);
     if (isById && known !== null && top.isFull) break;
   }
   changes.settle();
   return { entries: top.sorted(), total: known ?? total };
+}
+
+/**
+ * Whether a book can be on the page, by its short key: most are surely before or after it, and
+ * their bytes need not be read.
+ */
+function createShortTest({ query, columns }: Scan, top: TopEntries): (slot: number) => boolean {
+  const { after, sort: { key, isDescending } } = query;
+  if (key === 'id') return () => true;
+  const shortKeys = columns.shortKeys(key);
+  const first = after === null ? null : shortKey(after.key);
+  return (slot) => {
+    const short = shortKeys.at(slot);
+    if (first !== null && compareShortKeys(short, first, isDescending) < 0) return false;
+    return compareShortKeys(short, top.shortKeyOfLast, isDescending) <= 0;
+  };
 }
 
 /** All books after the cursor, as slots that `changes` keeps. */
@@ -81,11 +81,12 @@ export function* scanWhole(scan: Scan): Work<WholeResult> {
   const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
   const slots = new Numbers();
   let total = 0;
-  for (const test = createTest(scan); ;) {
+  for (const filter = createFilter(scan); ;) {
     const slot = walk.next();
     if (slot < 0) break;
-    if (test.isYieldDue()) yield;
-    const bytes = test.find(slot);
+    if (filter.isYieldDue()) yield;
+    if (!filter.matches(slot)) continue;
+    const bytes = collection.bytesAt(slot);
     if (bytes === undefined) continue;
     total += 1;
     const key = column === null && after === null ? null : readSortKey(sort.key, bytes);
@@ -112,16 +113,16 @@ export function isSparse({ candidates }: Scan): boolean {
 
 /** All that match, of few candidates, sorted; `entries` are those after the cursor. */
 export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
-  const { query, candidates, changes } = scan;
+  const { collection, query, candidates, changes } = scan;
   const { sort } = query;
   const found: Entry[] = [];
   const ids = new Set<string>();
-  const test = createTest(scan);
+  const filter = createFilter(scan);
   const slots = candidates?.slots;
   for (let slot = slots?.next(0) ?? -1; slot >= 0; slot = slots?.next(slot + 1) ?? -1) {
-    if (test.isYieldDue()) yield;
-    const bytes = test.find(slot);
-    if (bytes === undefined) continue;
+    if (filter.isYieldDue()) yield;
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined || !filter.matches(slot)) continue;
     const id = readId(bytes);
     // A book that was deleted and made again meanwhile may stand in two slots in turn.
     if (ids.has(id)) continue;
@@ -161,35 +162,4 @@ function isAfterCursor({ after, sort }: BookQuery, key: Entry['key'], bytes: Buf
   const order = compareKeys(key, after.key, sort.isDescending);
   if (order !== 0) return order > 0;
   return comparePositions({ key, id: readId(bytes) }, after, sort) > 0;
-}
-
-type Test = {
-  /** The bytes of the book in a slot, if it matches. */
-  readonly find: (slot: number) => Buffer | undefined;
-  /** Whether enough was done since the last yield. */
-  readonly isYieldDue: () => boolean;
-};
-
-function createTest({ collection, query, candidates, changes }: Scan): Test {
-  const { filter } = query;
-  const hasText = hasTextConditions(filter);
-  const mustParse = hasText && candidates?.isExact !== true;
-  let looks = 0;
-  return {
-    find(slot) {
-      looks += 1;
-      if (candidates !== null && !candidates.slots.has(slot)) return undefined;
-      const bytes = collection.bytesAt(slot);
-      if (bytes === undefined || !matchesMembers(filter, bytes)) return undefined;
-      // The index knows the book as it was when it was asked.
-      if (!mustParse && !(hasText && changes.changed.has(slot))) return bytes;
-      looks += LOOKS_PER_YIELD;
-      return matchesText(filter, decodeSearchable(bytes)) ? bytes : undefined;
-    },
-    isYieldDue() {
-      if (looks < LOOKS_PER_YIELD) return false;
-      looks = 0;
-      return true;
-    },
-  };
 }

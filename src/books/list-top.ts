@@ -2,7 +2,7 @@
 import type { BookSort } from './query.ts';
 import type { SortValue } from './query-cursor.ts';
 import { readId } from './query-fields.ts';
-import { compareKeys, comparePositions } from './sort-keys.ts';
+import { compareKeys, comparePositions, shortKey } from './sort-keys.ts';
 
 /** A book of an answer: its place and its bytes, which never change. */
 export type Entry = { readonly key: SortValue; readonly id: string; readonly bytes: Buffer };
@@ -12,6 +12,7 @@ export class TopEntries {
   readonly #capacity: number;
   readonly #sort: BookSort;
   readonly #heap: Entry[] = [];
+  #shortKeyOfLast = Infinity;
 
   constructor(capacity: number, sort: BookSort) {
     this.#capacity = capacity;
@@ -20,6 +21,11 @@ export class TopEntries {
 
   get isFull(): boolean {
     return this.#heap.length >= this.#capacity;
+  }
+
+  /** What has a later short key has no place here any more; Infinity while all have. */
+  get shortKeyOfLast(): number {
+    return this.#shortKeyOfLast;
   }
 
   /** Books must be offered in the order of ids that breaks their ties. */
@@ -32,7 +38,10 @@ export class TopEntries {
       // With equal keys the one that came first stays: its id comes first too.
       this.#heap[0] = { key, id: readId(bytes), bytes };
       this.#sink();
+    } else {
+      return;
     }
+    if (this.isFull) this.#shortKeyOfLast = shortKey(this.#heap[0]?.key ?? null);
   }
 
   sorted(): Entry[] {

@@ -9,8 +9,10 @@ import type { Collection } from '../store/port.ts';
 import { decodeBook } from './book.ts';
 import type { Book } from './book.ts';
 import { Changes } from './list-changes.ts';
+import { SlotColumns } from './list-columns.ts';
+import type { Candidates, Scan } from './list-filter.ts';
 import { isSparse, pageOfSparse, scanPage, scanWhole } from './list-scan.ts';
-import type { Candidates, PageResult, Scan } from './list-scan.ts';
+import type { PageResult } from './list-scan.ts';
 import {
   sourceOfEntries, sourceOfSlots, sourceOfWalk, streamBuffer, streamSource, streamWalk,
 } from './list-source.ts';
@@ -63,6 +65,7 @@ export type BookListOptions = {
 export function createBookList(given: BookListOptions): BookList {
   const options = {
     ...given, gate: createGate(WHOLE_SCANS_MAX), whole: new WholeBuffer(given.collection),
+    columns: new SlotColumns(given.collection),
   };
   return {
     handle: (exchange) => sendList(options, exchange),
@@ -78,7 +81,9 @@ export function createBookList(given: BookListOptions): BookList {
   };
 }
 
-type Parts = BookListOptions & { readonly gate: Gate; readonly whole: WholeBuffer };
+type Parts = BookListOptions & {
+  readonly gate: Gate; readonly whole: WholeBuffer; readonly columns: SlotColumns;
+};
 
 type Answer = {
   readonly total: number;
@@ -144,9 +149,9 @@ function wholeAnswer(collection: Collection, { after }: BookQuery): Answer {
 async function scanAnswer(
   options: Parts, query: BookQuery, changes: Changes, isWanted: () => boolean,
 ): Promise<Answer> {
-  const { collection, search, turns, gate } = options;
+  const { collection, search, turns, gate, columns } = options;
   const candidates = await search.find(query.filter, changes, isWanted);
-  const scan: Scan = { collection, query, candidates, changes };
+  const scan: Scan = { collection, query, candidates, changes, columns };
   const { limit } = query;
   if (limit === null && !isSparse(scan)) {
     const whole = stillWanted(await gate.pass(() => turns.run(scanWhole(scan), isWanted)));

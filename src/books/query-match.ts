@@ -1,7 +1,6 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../base/fold.ts';
 import type { BookFilter } from './query.ts';
-import { readDatePublished, readIsbn, readLanguage } from './query-fields.ts';
 import { matchesWords, segmentsOf } from './search-words.ts';
 
 /** The members that words and keywords are looked for in. */
@@ -13,15 +12,11 @@ export type SearchableBook = {
   readonly isbn?: string;
 };
 
-/** The conditions on single members, which are read from the bytes: under 1 µs a book. */
-export function matchesMembers(filter: BookFilter, bytes: Buffer): boolean {
-  const { isbn, language, publishedFrom, publishedTo } = filter;
-  if (isbn !== null && readIsbn(bytes) !== isbn) return false;
-  if (language !== null && !matchesLanguage(language, readLanguage(bytes))) return false;
-  if (publishedFrom === null && publishedTo === null) return true;
-  const published = readDatePublished(bytes);
-  if (published === null || published < (publishedFrom ?? 0)) return false;
-  return published <= (publishedTo ?? Infinity);
+/** `published` is in the form of `encodeDate`, and 0 for a book without a date. */
+export function matchesDate(filter: BookFilter, published: number): boolean {
+  const { publishedFrom, publishedTo } = filter;
+  return published > 0 && published >= (publishedFrom ?? 0)
+    && published <= (publishedTo ?? Infinity);
 }
 
 /** The conditions that need the parsed book. */
@@ -52,7 +47,7 @@ export function decodeSearchable(bytes: Buffer): SearchableBook {
 }
 
 /** Basic filtering (RFC 4647 §3.3.1): the range, or the range and a hyphen, begins the tag. */
-function matchesLanguage(range: string, tag: string | null): boolean {
+export function matchesLanguage(range: string, tag: string | null): boolean {
   if (tag === null) return false;
   if (range === '*') return true;
   const lower = tag.toLowerCase();

@@ -100,14 +100,15 @@ export function createGate(tasksMax: number): Gate {
 
 /** Goes round the runs in equal shares until the budget is spent or nothing is left to do. */
 function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: Run[], budgetMs: number): void {
-  const endMs = clock.monotonicMs() + budgetMs;
+  let nowMs = clock.monotonicMs();
+  const endMs = nowMs + budgetMs;
   const shareMs = Math.max(SHARE_MS_MIN, budgetMs / Math.max(1, runs.length));
-  while (runs.length > 0) {
-    const nowMs = clock.monotonicMs();
-    if (nowMs >= endMs) return;
-    const run = runs.shift();
+  // At least one unit of one run, or a clock that jumps could stop them all.
+  for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
     // To the back of the queue: the next turn begins with whoever had no share in this one.
-    if (run !== undefined && !run.advance(Math.min(endMs, nowMs + shareMs))) runs.push(run);
+    if (!run.advance(Math.min(endMs, nowMs + shareMs))) runs.push(run);
+    nowMs = clock.monotonicMs();
+    if (nowMs >= endMs) return;
   }
 }
 

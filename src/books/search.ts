@@ -12,7 +12,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Change, Collection } from '../store/port.ts';
 import type { Changes } from './list-changes.ts';
-import type { Candidates } from './list-scan.ts';
+import type { Candidates } from './list-filter.ts';
 import type { BookFilter } from './query.ts';
 import { decodeSearchable, hasTextConditions } from './query-match.ts';
 import type { Turns, Work } from './query-turns.ts';
@@ -99,7 +99,10 @@ export class SearchIndex {
     const slots = new Bits(this.#options.collection.slotBound);
     // As they are now: what becomes of the parts while this runs shows in `changes`.
     const overlays = [this.#overlay, ...this.#frozen];
-    for (const segment of [...this.#segments]) yield* findInSegment(segment, plan, slots);
+    for (const segment of [...this.#segments]) {
+      yield* findInSegment(segment, plan, slots);
+      yield;
+    }
     for (const overlay of overlays) yield* findInOverlay(overlay, plan, slots);
     return slots;
   }

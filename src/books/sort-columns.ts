@@ -4,6 +4,7 @@
  */
 import type { SortValue } from './query-cursor.ts';
 import type { SortKey } from './query-parameters.ts';
+import { shortKey } from './sort-keys.ts';
 
 export interface KeyColumn {
   push(key: SortValue): void;
@@ -56,10 +57,9 @@ class NumberColumn implements KeyColumn {
   }
 }
 
-const PREFIX_BYTES = 6;
 const ARENA_BLOCK_BYTES = 2 ** 20;
 
-/** Byte strings: the first six bytes as a number decide most comparisons, the arena the rest. */
+/** Byte strings: their short keys decide most comparisons, the arena the rest. */
 class TextColumn implements KeyColumn {
   readonly #sign: number;
   readonly #prefixes = new Numbers();
@@ -74,11 +74,7 @@ class TextColumn implements KeyColumn {
 
   push(key: SortValue): void {
     const text = typeof key === 'string' ? key : '';
-    let prefix = 0;
-    for (let index = 0; index < PREFIX_BYTES; index += 1) {
-      prefix = prefix * 256 + (index < text.length ? text.charCodeAt(index) : 0);
-    }
-    this.#prefixes.push(prefix);
+    this.#prefixes.push(shortKey(text));
     if (this.#used + text.length > ARENA_BLOCK_BYTES) {
       this.#blocks.push(Buffer.allocUnsafeSlow(Math.max(ARENA_BLOCK_BYTES, text.length)));
       this.#used = 0;

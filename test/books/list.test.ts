@@ -165,8 +165,30 @@ test('what is found is sent as it was found, whatever is written meanwhile', asy
     assert.equal(ids(answer.books), ids(expected), search);
     assert.equal(answer.total, answer.books.length);
     assert.deepEqual(answer.books.filter(({ title }) => title === 'changed'), []);
-    assert.equal(collection.listenerCount, 0);
+    assert.ok(collection.listenerCount <= 1, 'only the columns listen on');
   }
+});
+
+test('a page in id order looks at its own books only', async () => {
+  const { list, collection } = createList();
+  const { next } = await getList(list, 'limit=2');
+  let looks = 0;
+  collection.onRead = () => { looks += 1; };
+  const page = await getList(list, next ?? '');
+  assert.equal(ids(page.books), 'cd');
+  assert.equal(looks, 3, 'one more shows that there is more');
+});
+
+test('a book that changes while it is looked for is judged as it is then', async () => {
+  const { list, collection } = createList();
+  await getList(list, 'q=left');
+  // In one turn: the index answers at once, and the scan begins after the change.
+  const finding = getList(list, 'q=darkness');
+  collection.put({ ...book('a', 'Light', {}) });
+  collection.put({ ...book('b', 'Darkness', {}) });
+  const { books, total } = await finding;
+  assert.equal(books.length, total);
+  assert.ok(books.every(({ title }) => title === 'Darkness'), JSON.stringify(books));
 });
 
 test('a client that leaves ends the search for its answer', async () => {
@@ -175,7 +197,7 @@ test('a client that leaves ends the search for its answer', async () => {
   for (const search of ['sort=title', 'sort=title&limit=2', 'q=left']) {
     await assert.rejects(getList(list, search, { response }), { code: 'timeout' });
   }
-  assert.ok(collection.listenerCount <= 1, 'only the index listens on');
+  assert.ok(collection.listenerCount <= 2, 'only columns and index listen on');
 });
 
 test('a program gets books, their number and the cursor', async () => {

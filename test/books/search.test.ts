@@ -45,15 +45,33 @@ test('the index knows every book as it is, through changes, deletes and reused s
 });
 
 test('a book that changes while a query runs is among the candidates', async () => {
-  const { collection, index } = createIndexed(4);
+  const collection = new FakeCollection();
   for (let count = 0; count < 50; count += 1) {
-    collection.put(randomBook(createRandom(count), `id-${count}`));
+    collection.put({ ...randomBook(createRandom(count), `id-${count}`), title: 'everywhere' });
   }
+  // Every look at the clock ends a turn, and turns are taken by hand.
+  let nowMs = 0;
+  const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+  const next: (() => void)[] = [];
+  const turns = createTurns(clock, (run) => next.push(run));
+  const index = createSearchIndex({ collection, turns, clock, overlayBooks: 4 });
+  const takeTurns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) {
+      next.shift()?.();
+      await settle();
+    }
+  };
+  const first = findIds(index, collection, 'q=everywhere').catch(() => []);
+  await takeTurns(2000);
+  await first;
   const changes = new Changes(collection);
-  const finding = index.find(parseBookQuery('q=nothinghasthis').filter, changes, () => true);
-  collection.put({ ...randomBook(createRandom(1), 'id-7'), title: 'nothinghasthis' });
-  const found = await finding;
-  assert.ok(found?.slots.has(collection.slotOf('id-7')));
+  const finding = index.find(parseBookQuery('q=everywhere').filter, changes, () => true);
+  await takeTurns(4);
+  for (const id of collection.ids.slice(0, 40)) {
+    collection.put({ ...randomBook(createRandom(1), id), title: 'everywhere' });
+  }
+  await takeTurns(2000);
+  assert.equal((await finding)?.slots.count(), 50);
 });
 
 test('a query waits two seconds for the index, then says when to come again', async () => {

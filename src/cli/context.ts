@@ -1,5 +1,7 @@
 /** What a command gets besides its options: output, settings, and a session when it asks. */
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { AppError } from '../base/errors.ts';
 import type { LoadedSettings } from '../settings.ts';
 import { loadSettings } from '../settings.ts';
 import { readSettingsFile } from '../settings-sources.ts';
@@ -49,6 +51,9 @@ export function createContext(
 }
 
 function loadFor(dataDirectory: string, given: Arguments, io: Io): LoadedSettings {
+  if (statSync(dataDirectory, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new AppError('usage', `${dataDirectory} is not a directory; name one with --data`);
+  }
   const config = given.find('config');
   const path = config ?? join(dataDirectory, SETTINGS_FILE);
   const flags = Object.entries(SETTING_FLAGS).flatMap(([flag, name]): FlagValue[] => {

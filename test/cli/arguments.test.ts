@@ -32,6 +32,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['completion'], /completion needs bash, zsh, fish/],
   [['completion', 'tcsh'], /completion takes one of bash, zsh, fish, not "tcsh"/],
   [['help', 'book:lst'], /there is no command "book:lst"; did you mean book:list\?/],
+  [['book:list', '--data', 'package.json'], /package\.json is not a directory; name one with/],
   [['-p', 'http'], /setting `server\.port` must be an integer .* \(from --port\)/],
   [['serve', '--config', '/nowhere/settings.json'], /\/nowhere\/settings\.json cannot be read/],
   [['incomingwebhook:update', '--id', 'a', '--generate-secret', '--unset', 'secret'],
@@ -49,7 +50,8 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
 ];
 for (const [words, stderr] of REFUSED) {
   test(`hookshelf ${words.join(' ')} is a usage error`, async () => {
-    const ran = await runCommand(['--data', '/nowhere', ...words]);
+    const ran = await runCommand(
+      words.includes('--data') ? words : ['--data', '/nowhere', ...words]);
     assert.match(ran.stderr, stderr);
     assert.match(ran.stderr, /^hookshelf: [^\n]*\n$/);
     assert.equal(ran.code, 2);

@@ -14,7 +14,7 @@ import { answerClientError } from './client-error.ts';
 import type { RequestListeners } from './dispatcher.ts';
 
 export type ServerLimits = {
-  /** Until the whole request has arrived. */
+  /** Until the whole request has arrived; 0 is no limit. */
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -51,7 +51,7 @@ export function createHttpServer(
 ): HttpServer {
   const options: ServerOptions = {
     requestTimeout: limits.requestTimeoutMs,
-    headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+    headersTimeout: headersTimeoutOf(limits),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     // Answered by the guard, with a problem document.
@@ -64,6 +64,11 @@ export function createHttpServer(
   server.on('checkContinue', listeners.checkContinue);
   server.on('clientError', (error: Error, socket) => answerClientError(error, socket, clock));
   return server;
+}
+
+// Node refuses a longer limit for the head than for the whole; 0 is none.
+function headersTimeoutOf({ headersTimeoutMs, requestTimeoutMs }: ServerLimits): number {
+  return requestTimeoutMs === 0 ? headersTimeoutMs : Math.min(headersTimeoutMs, requestTimeoutMs);
 }
 
 /** Listens on a port; 0 asks the kernel for one. Throws `conflict` when it is taken. */
@@ -131,16 +136,24 @@ function listenError(cause: Error, options: ListenOptions): AppError {
   }
 }
 
-/** Open sockets, each with whether it has asked for anything yet. */
-type Sockets = Map<Socket, boolean>;
+type Sockets = {
+  /** Every open connection. */
+  readonly all: ReadonlySet<Socket>;
+  /** Those that carry HTTP: with TLS their handshake is done, and its bytes do not count. */
+  readonly ready: ReadonlySet<Socket>;
+};
 
 function trackSockets(server: HttpServer): Sockets {
-  const sockets: Sockets = new Map();
-  server.on('connection', (socket: Socket) => {
-    sockets.set(socket, false);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return sockets;
+  const track = (event: string): ReadonlySet<Socket> => {
+    const sockets = new Set<Socket>();
+    server.on(event, (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+    return sockets;
+  };
+  const all = track('connection');
+  return { all, ready: server instanceof TlsServer ? track('secureConnection') : all };
 }
 
 function lifecycle(
@@ -163,11 +176,15 @@ function closeServer(
   server: HttpServer, sockets: Sockets, clock: Clock, timeoutMs: number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cut = clock.startTimer(timeoutMs, () => server.closeAllConnections());
+    const cut = clock.startTimer(timeoutMs, () => {
+      // Node's `closeAllConnections` passes over those that are not, or no longer, HTTP.
+      for (const socket of sockets.all) socket.destroy();
+    });
     // A connection may become idle after an answer that was begun before closing was.
     const sweep = (): void => {
       server.closeIdleConnections();
-      for (const socket of sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
+      // What has not asked for anything yet is not idle in Node's eyes.
+      for (const socket of sockets.ready) if (socket.bytesRead === 0) socket.destroy();
     };
     let timer = clock.startTimer(IDLE_CHECK_MS, function check() {
       sweep();

@@ -3,12 +3,15 @@
  * that takes nothing for a while is cut, so that it holds neither memory nor what it reads from.
  */
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Pull } from './route.ts';
 
 // So much is handed to the socket before waiting: enough to keep a fast reader busy, little enough
 // for thousands of slow ones. The pieces are mostly slices of what the store holds anyway.
 const BUFFERED_BYTES_MAX = 524_288;
+// A reader as fast as we are would never make us wait; others have their turn after so much.
+const TURN_BYTES_MAX = 1_048_576;
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
@@ -20,6 +23,7 @@ export async function writePulled(
 ): Promise<number> {
   let pieces: readonly Buffer[] | null = first;
   let bytes = 0;
+  let turnBytes = 0;
   while (pieces !== null && !response.destroyed) {
     response.cork();
     for (const piece of pieces) {
@@ -27,7 +31,12 @@ export async function writePulled(
       bytes += piece.length;
     }
     response.uncork();
-    if (response.writableLength > BUFFERED_BYTES_MAX) await drained(response);
+    if (response.writableLength > BUFFERED_BYTES_MAX) {
+      await drained(response);
+    } else if (bytes - turnBytes > TURN_BYTES_MAX) {
+      await nextTurn();
+      turnBytes = bytes;
+    }
     const next = pull();
     pieces = next instanceof Promise ? await next : next;
   }

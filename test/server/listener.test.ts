@@ -147,6 +147,34 @@ test('a certificate is renewed without stopping', async () => {
   assert.deepEqual(await subject(), ['two.example', 'HTTP/1.1 200 OK']);
 });
 
+test('a TLS connection that never asked for anything does not hold up closing', async () => {
+  const { cert, key } = createCertificate();
+  const certificate = { cert: Buffer.from(cert), key: Buffer.from(key) };
+  const server = await startServer([hello], { certificate });
+  const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+  socket.on('error', () => {});
+  await new Promise((resolve) => {
+    socket.once('secureConnect', resolve);
+  });
+  const startedMs = performance.now();
+  await server.listener.close(5_000);
+  assert(performance.now() - startedMs < 4_000);
+  socket.destroy();
+});
+
+test('a handshake that never ends is cut with the rest', async () => {
+  const { cert, key } = createCertificate();
+  const certificate = { cert: Buffer.from(cert), key: Buffer.from(key) };
+  const server = await startServer([hello], { certificate });
+  const connection = new RawConnection(server);
+  await new Promise((resolve) => {
+    connection.socket.once('connect', resolve);
+  });
+  await server.listener.close(100);
+  assert.equal(await connection.rest(), '');
+  connection.close();
+});
+
 test('connections over the limit are refused, and others live on', async () => {
   await using server = await startServer([hello], { limits: { connectionsMax: 2 } });
   const kept = [new RawConnection(server), new RawConnection(server)];

@@ -90,6 +90,27 @@ test('a slow reader holds back what is pulled, and memory stays flat', async () 
   connection.close();
 });
 
+test('a stream that nothing holds back leaves turns to others', async () => {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  const turnsAtPull: number[] = [];
+  // Little enough for the kernel to take at once.
+  const piece = Buffer.alloc(65_536);
+  await using server = await startServer([streamRoute(() => () => {
+    turnsAtPull.push(turns);
+    return turnsAtPull.length > 36 ? null : [piece];
+  })]);
+  count();
+  const answer = await rawRequest(server, 'GET', '/stream');
+  isDone = true;
+  assert.equal(answer.body.length, 36 * piece.length);
+  assert((turnsAtPull.at(-1) ?? 0) > (turnsAtPull[0] ?? 0), turnsAtPull.join());
+});
+
 test('a reader that takes nothing is cut, streamed to or not', async () => {
   let isEnded = false;
   await using server = await startServer([

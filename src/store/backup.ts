@@ -4,7 +4,7 @@
  * before anything is copied, so that compactions meanwhile cannot take them away. It goes into an
  * empty directory, or into one tar file.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { readFully, writeFully } from './file-lines.ts';
 import type { Descriptor, Files } from './files.ts';
@@ -82,6 +82,7 @@ export async function writeBackup(
     }
   }
   await files.syncDirectoryAsync(target);
+  await files.syncDirectoryAsync(dirname(target));
 }
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
@@ -108,6 +109,7 @@ async function writeTar(
       position += piece.length;
     }
     await files.datasyncAsync(descriptor);
+    await files.syncDirectoryAsync(dirname(target));
   } catch (error) {
     files.unlink(target);
     throw error;

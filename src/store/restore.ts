@@ -70,6 +70,8 @@ function moveIn(options: RestoreOptions, stage: string): string | null {
   const before = old.length === 0 ? null : join(directory, `before-${time}`);
   if (before !== null) {
     files.makeDirectory(before);
+    // A crash must not leave files in a directory that has no name yet.
+    files.syncDirectory(directory);
     for (const name of old) files.rename(join(directory, name), join(before, name));
     files.syncDirectory(before);
     files.syncDirectory(directory);

@@ -88,6 +88,17 @@ for (const { also, after } of CLEANUPS) {
   test(`the same when the next ${also} fails too`, () => runAllFaulted(after, also, false));
 }
 
+test('a batch that was refused never comes back, wherever it was cut off', async () => {
+  for (let bytes = 100; bytes < 700; bytes += 120) {
+    for (const number of [0, 2, 4]) {
+      const faultAt = { number, fault: { code: 'ENOSPC', bytes }, also: null };
+      const { files, outcomes, faultedAt } = await runFaulted(faultAt, false);
+      const cut = { from: faultedAt, until: faultedAt + 4, tornEvery: Infinity };
+      await checkImages(imagesOf(files, { ...cut, seeds: 12, pageBytes: 512 }), outcomes, 9);
+    }
+  }
+});
+
 test('after a failed sync nothing is acknowledged, reads go on, and the next start serves',
   async () => {
     const { store, files } = await openOn(new Disk());

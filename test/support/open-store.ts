@@ -1,7 +1,6 @@
 /** Opens the store on a simulated disk, through its own recovery. */
 import { silentLogger } from '../../src/base/log.ts';
-import type { Store } from '../../src/store/port.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
 import type { Disk } from './simulated-disk.ts';
 import { SimulatedFiles } from './simulated-files.ts';
@@ -10,7 +9,7 @@ import { COLLECTIONS } from './workload.ts';
 export const DIRECTORY = '/var/data';
 
 export type OpenStore = {
-  readonly store: Store;
+  readonly store: OpenedStore;
   readonly files: SimulatedFiles;
   readonly clock: ManualClock;
 };

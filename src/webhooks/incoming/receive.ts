@@ -34,7 +34,8 @@ export type ReceiveParts = {
 const BUSY_RETRY_S = 1;
 const FULL_RETRY_S = 10;
 const JSON_HEADERS = ['Content-Type', 'application/json'] as const;
-const DONE = Buffer.from('{"success":true,"message":"","data":{}}');
+// Text goes out in one write with its head; a buffer would take two pieces.
+const DONE = '{"success":true,"message":"","data":{}}';
 const EMPTY_PAYLOAD: Payload = Object.freeze([]);
 
 export function createReceiver(parts: ReceiveParts): Handler {

@@ -13,13 +13,13 @@ import { follow, type Applied } from '../follow.ts';
 import {
   cancelled, deliveryCollection, readDelivery, statusOf, type Delivery, type Outcome,
 } from './delivery.ts';
+import { answered, isQuick, recordAndTell, sendPrepared } from './attempt.ts';
 import { DueTimes } from './due-times.ts';
-import { Lanes, type Entry, type Lane, type Ticket } from './lanes.ts';
-import { CHUNK, inTally, recordOutcome, type RecorderParts } from './recorder.ts';
+import { Lanes, type Entry, type Host, type Lane, type Ticket } from './lanes.ts';
+import { HostPacer } from './pacing.ts';
+import { CHUNK, inTally, type RecorderParts } from './recorder.ts';
 import type { Sender } from './sender.ts';
-import {
-  failureOf, forwardHost, prepareShipment, type Prepared, type ShippingParts,
-} from './shipping.ts';
+import { forwardHost, prepareShipment, type ShippingParts } from './shipping.ts';
 
 export type QueueParts = ShippingParts & {
   readonly sender: Pick<Sender, 'attempt'>;
@@ -40,8 +40,6 @@ export type QueueStatistics = {
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
 
-/** A target that takes longer holds slots that others could use: it counts as not well. */
-const SLOW_MS = 1000;
 /** Results that wait to be written, beyond which no attempt begins. */
 const UNRECORDED_MAX = 1024;
 /** An attempt that broke on a bug of ours is not tried again at once. */
@@ -53,6 +51,7 @@ export class DeliveryQueue {
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #due: DueTimes;
+  readonly #pacer: HostPacer<Host>;
   readonly #attempts = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   readonly #unfollow: () => void;
@@ -69,6 +68,7 @@ export class DeliveryQueue {
     this.#lanes = new Lanes({
       inFlightMax: parts.inFlightMax, inFlightPerLaneMax: parts.inFlightPerHookMax,
     });
+    this.#pacer = new HostPacer(parts.clock);
     this.#due = new DueTimes(parts.clock, (entry) => this.#makeReady(entry));
     // Every attempt under way listens.
     setMaxListeners(0, this.#abort.signal);
@@ -90,6 +90,7 @@ export class DeliveryQueue {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#due.close();
+    this.#pacer.close();
     this.#unfollow();
     const timer = this.#parts.clock.startTimer(graceMs, () => this.#abort.abort());
     while (this.#attempts.size > 0) await Promise.all(this.#attempts);
@@ -235,7 +236,7 @@ export class DeliveryQueue {
     try {
       const prepared = await prepareShipment(this.#parts, entry.id);
       isPayload = prepared !== null && 'shipment' in prepared && prepared.isPayload === true;
-      outcome = await this.#send(prepared);
+      outcome = await sendPrepared(this.#parts, prepared, this.#abort.signal);
     } catch (thrown) {
       // Nothing went out: the body could not be stored, or there is a bug.
       const delayMs = thrown instanceof AppError ? BUG_DELAY_MS / 10 : BUG_DELAY_MS;
@@ -246,33 +247,28 @@ export class DeliveryQueue {
       if (entry.state === 'running') this.#due.wait(entry, this.#parts.clock.now() + delayMs);
       return;
     }
-    this.#lanes.release(ticket, outcome === null ? null : isWell(outcome));
-    this.#askPump();
-    if (outcome !== null) await this.#record(entry, outcome, isPayload);
+    this.#release(ticket, outcome);
+    if (outcome !== null) {
+      this.#counts[outcome.kind] += 1;
+      await recordAndTell(this.#recorder, entry.id, outcome, isPayload);
+    }
     this.#settle(entry);
   }
 
-  async #send(prepared: Prepared | null): Promise<Outcome | null> {
-    if (prepared === null || this.#abort.signal.aborted) return null;
-    if ('failure' in prepared) return prepared.failure;
-    try {
-      return await this.#parts.sender.attempt(prepared.shipment, this.#abort.signal);
-    } catch (thrown) {
-      this.#parts.log.error('an attempt failed unexpectedly', { error: thrown });
-      return failureOf(this.#parts.clock, 'internal error');
+  #release(ticket: Ticket, outcome: Outcome | null): void {
+    const { host } = ticket;
+    const isAnswered = outcome === null ? null : answered(outcome);
+    const pauseMs = isAnswered === null || this.#isClosed
+      ? 0 : this.#pacer.judge(host, isAnswered);
+    if (pauseMs > 0 && !host.isPaused) {
+      this.#lanes.pause(host);
+      this.#pacer.after(pauseMs, () => {
+        this.#lanes.resume(host);
+        this.#askPump();
+      });
     }
-  }
-
-  async #record(entry: Entry, outcome: Outcome, isPayload: boolean): Promise<void> {
-    this.#counts[outcome.kind] += 1;
-    const recorded = await recordOutcome(this.#recorder, entry.id, outcome, isPayload);
-    const { statusCode, error, durationMs } = outcome.attempt;
-    const level = outcome.kind === 'delivered' ? 'info' : 'warning';
-    this.#parts.log[level]('a delivery was attempted', {
-      delivery: entry.id, hook: recorded?.hook ?? null, event: recorded?.event ?? null,
-      statusCode, error, durationMs, status: recorded?.status ?? null,
-      attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
-    });
+    this.#lanes.release(ticket, isAnswered === null ? null : isAnswered && isQuick(outcome));
+    this.#askPump();
   }
 
   /** The attempt is over and written: the entry goes on as its record says. */
@@ -290,10 +286,4 @@ function laneKey(hook: string): string {
 
 function hookOfLane(key: string): string {
   return key.slice(laneKey('').length);
-}
-
-/** null: it says nothing about the target's host. */
-function isWell({ kind, attempt }: Outcome): boolean | null {
-  if (kind === 'proxy') return null;
-  return attempt.statusCode !== null && attempt.durationMs < SLOW_MS;
 }

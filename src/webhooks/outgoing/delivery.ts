@@ -50,6 +50,8 @@ export type Outcome = {
   readonly attempt: Attempt;
   /** What the answer's Retry-After asks for; 0 without one. */
   readonly retryAfterMs: number;
+  /** Nothing went out: the action or the template failed. */
+  readonly isUnsent?: boolean;
 };
 
 export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'identifier' };

@@ -37,6 +37,8 @@ export type Host = {
   inFlight: number;
   allowance: number;
   isTrusted: boolean;
+  /** Left alone for a while. */
+  isPaused: boolean;
   lanes: number;
 };
 
@@ -132,7 +134,7 @@ export class Lanes {
       const { host } = lane;
       if (!this.#canStart(lane)) {
         this.#unpark(host);
-      } else if (host.inFlight >= host.allowance) {
+      } else if (host.isPaused || host.inFlight >= host.allowance) {
         host.parked.add(lane);
       } else if (!host.isTrusted && this.#untrustedInFlight >= this.#untrustedMax) {
         this.#parked.add(lane);
@@ -157,6 +159,15 @@ export class Lanes {
     this.#unparkUntrusted();
     this.#dropIfIdle(lane);
     this.#dropHostIfIdle(host);
+  }
+
+  pause(host: Host): void {
+    host.isPaused = true;
+  }
+
+  resume(host: Host): void {
+    host.isPaused = false;
+    this.#unpark(host);
   }
 
   #start(entry: Entry, host: Host): Ticket {
@@ -190,7 +201,7 @@ export class Lanes {
   }
 
   #unpark(host: Host): void {
-    let free = host.allowance - host.inFlight;
+    let free = host.isPaused ? 0 : host.allowance - host.inFlight;
     for (const lane of host.parked) {
       if (free <= 0) return;
       free -= 1;
@@ -211,7 +222,8 @@ export class Lanes {
 
   #enter(name: string): Host {
     const host = this.#hosts.get(name) ?? {
-      name, parked: new Set(), inFlight: 0, allowance: FIRST_ALLOWANCE, isTrusted: false, lanes: 0,
+      name, parked: new Set(), inFlight: 0, allowance: FIRST_ALLOWANCE, isTrusted: false,
+      isPaused: false, lanes: 0,
     };
     this.#hosts.set(name, host);
     host.lanes += 1;

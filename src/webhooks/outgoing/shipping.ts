@@ -73,7 +73,7 @@ function forwardShipment(id: string, { forward, text = null }: Message): Shipmen
 export function failureOf(clock: Clock, error: string): Outcome {
   const at = new Date(clock.now()).toISOString();
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
-  return { kind: 'failed', attempt, retryAfterMs: 0 };
+  return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }
 
 /** `host:port` that a queued forward goes to. */

@@ -79,6 +79,20 @@ test('a bad line before one that names it durable is damage, told with file, lin
     }
   });
 
+test('a flipped bit in a journal without a last mark costs its last line at most', async () => {
+  const journal = await createJournal();
+  const whole = Buffer.from(journal.lines.join(''));
+  const { held } = await startWith(journal, whole);
+  const seen = new Set<number | null>();
+  for (let offset = 0; offset < whole.length; offset++) {
+    const flipped = Buffer.from(whole);
+    flipped.writeUInt8(whole.readUInt8(offset) ^ (1 << (offset % 8)), offset);
+    const start = await startWith(journal, flipped);
+    seen.add(start.refusal === null ? start.held : null);
+  }
+  assert.deepEqual(seen, new Set([null, held - 1]));
+});
+
 test('a whole line missing from the middle is damage', async () => {
   const journal = await createJournal();
   const without = journal.lines.filter((_, index) => index !== 3).join('');

@@ -101,7 +101,8 @@ class SnapshotWriter {
     const output = this.#output;
     const written = output.subarray(0, isLast ? this.#used - SEPARATOR.length : this.#used);
     if (this.#isWorthMoving()) {
-      this.#move(output);
+      // The last output of a collection may fill little of its buffer.
+      this.#move(isLast ? copyOf(output.subarray(0, this.#used)) : output);
       this.#output = Buffer.alloc(0);
     }
     this.#used = 0;
@@ -146,6 +147,12 @@ class SnapshotWriter {
     this.#syncedTo = this.#position;
     await this.#files.datasyncAsync(this.#descriptor);
   }
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
 type Piece = { readonly chunk: number; readonly start: number; end: number };

@@ -3,7 +3,6 @@
  * `POST /api/books/import` while its results come in, and neither is ever held as a whole.
  */
 import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../base/errors.ts';
@@ -15,16 +14,18 @@ import { ImportReport } from './import-report.ts';
 import { objectOf } from './resource.ts';
 
 const STANDARD_STREAM = '-';
+const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
 const STANDARD_FORMAT: Format = 'json';
 
 /** Exit code 1 when a record was skipped, or would be. */
 export async function importBooks(context: CommandContext): Promise<number> {
   const { given, output } = context;
-  const { format, source, bytesTotal } = await openInput(context);
-  const progress = output.progress('books', bytesTotal);
+  const input = await openInput(context);
+  const progress = output.progress('books', input.bytesTotal);
   const report = new ImportReport(output, progress, given.has('dry-run'));
-  const body = Readable.from(linesOf(source, format, report), { objectMode: false });
+  const lines = linesOf(bytesOf(input.stream), input.format, report);
+  const body = Readable.from(lines, { objectMode: false });
   try {
     const session = await context.openSession();
     const query = new URLSearchParams();
@@ -41,6 +42,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
   } finally {
     progress.end();
     body.destroy();
+    input.close();
   }
   return report.print();
 }
@@ -147,30 +149,33 @@ function formatFor({ given }: CommandContext, path: string): Format {
 }
 
 async function openInput(context: CommandContext): Promise<Source & { readonly format: Format }> {
-  const { given } = context;
-  const path = given.find('file');
-  if (given.has('sample') === (path !== undefined)) {
-    throw new AppError('usage', 'give --file <path | ->, or --sample for the sample catalog');
-  }
+  const path = context.given.find('file');
   if (path !== undefined) {
     return { format: formatFor(context, path), ...await openSource(context, path) };
   }
   const { readSample } = await import('./sample.ts');
   const sample = readSample();
-  return { format: 'json', source: Readable.from([sample]), bytesTotal: sample.length };
+  const stream = Readable.from([sample]);
+  return { format: 'json', stream, bytesTotal: sample.length, close: () => stream.destroy() };
 }
 
-type Source = { readonly source: AsyncIterable<Buffer>; readonly bytesTotal: number | null };
+type Source = {
+  readonly stream: NodeJS.ReadableStream;
+  readonly bytesTotal: number | null;
+  close(): void;
+};
 
 async function openSource({ io }: CommandContext, path: string): Promise<Source> {
-  if (path === STANDARD_STREAM) return { source: bytesOf(io.stdin), bytesTotal: null };
+  if (path === STANDARD_STREAM) return { stream: io.stdin, bytesTotal: null, close() {} };
+  const stream = createReadStream(path, { highWaterMark: READ_BYTES });
   try {
-    const file = await open(path, 'r');
-    const status = await file.stat();
+    await once(stream, 'open');
+    const status = statSync(path);
     if (status.isDirectory()) throw new AppError('invalid', `${path} is a directory`);
-    const source = createReadStream(path, { fd: file, highWaterMark: 256 * 1024 });
-    return { source: bytesOf(source), bytesTotal: status.isFile() ? status.size : null };
+    const bytesTotal = status.isFile() ? status.size : null;
+    return { stream, bytesTotal, close: () => stream.destroy() };
   } catch (cause) {
+    stream.destroy();
     if (cause instanceof AppError) throw cause;
     throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
   }

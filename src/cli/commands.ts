@@ -93,6 +93,7 @@ const BOOK_COMMANDS: readonly CommandSpec[] = [
       'dry-run': { type: 'boolean', meaning: 'check every record and change nothing' },
       replace: { type: 'boolean', meaning: 'replace books whose id exists' },
     },
+    oneOf: [['file', 'sample']],
     examples: [
       'hookshelf book:import --sample',
       'hookshelf book:import --file data/samples/books.json',

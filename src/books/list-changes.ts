@@ -7,19 +7,18 @@ import type { Change, Collection } from '../store/port.ts';
 import { Bits } from './search-bits.ts';
 
 // Copies of changed books kept for one slow reader; past that, a changed book is left out.
-const KEPT_BYTES_MAX = 32 * 2 ** 20;
+const KEPT_BYTES_MAX = 8 * 2 ** 20;
 
 export class Changes {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
-  readonly #wanted: Bits;
+  readonly #wanted = new Bits();
   readonly #kept = new Map<number, Buffer>();
   #changed: Set<number> | null = new Set();
   #keptBytes = 0;
 
   constructor(collection: Collection) {
     this.#collection = collection;
-    this.#wanted = new Bits(collection.slotBound);
     this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
   }
 

@@ -1,7 +1,8 @@
 /**
- * Looking at the books: which match, and in what order. Every scan goes in id order and in small
- * steps (`query-turns.ts`), sees each book at most once whatever is written meanwhile, and keeps no
- * more than the answer needs: the best `limit` books, or packed keys for an answer without limit.
+ * Looking at the books: which match, and in what order. A scan walks through the collection in id
+ * order, or through the candidates where these are few; it goes in small steps (`query-turns.ts`),
+ * sees each book at most once whatever is written meanwhile, and keeps no more than the answer
+ * needs: the first `limit` books, or packed keys for an answer without limit.
  */
 import { createFilter } from './list-filter.ts';
 import type { Scan } from './list-filter.ts';
@@ -62,7 +63,8 @@ export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
  */
 function createShortTest({ query, columns }: Scan, top: TopEntries): (slot: number) => boolean {
   const { after, sort: { key, isDescending } } = query;
-  if (key === 'id') return () => true;
+  // The walk is in this order: once the page is full, all others come after it.
+  if (key === 'id') return () => !top.isFull;
   const shortKeys = columns.shortKeys(key);
   const first = after === null ? null : shortKey(after.key);
   return (slot) => {

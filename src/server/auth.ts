@@ -51,11 +51,9 @@ class RequestGuard implements Guard {
     this.#origins = new Set([...this.#corsOrigins, ...base === null ? [] : [base.origin]]);
   }
 
-  admit(
-    exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowedMethods: AllowedMethods,
-  ): boolean {
+  admit(exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean {
+    const { entrance, request } = exchange;
     if (entrance === 'control') return false;
-    const { request } = exchange;
     if (entrance !== 'embedded') checkHostCount(request);
     const { origin } = request.headers;
     if (this.#corsOrigins.length > 0) {

@@ -9,18 +9,12 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { HttpExchange } from './exchange.ts';
-import type { Endpoint, ExchangeContext } from './exchange.ts';
+import type { Endpoint, Entrance, ExchangeContext } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
 import type { Route } from './route.ts';
 import { ANY, Router } from './router.ts';
 import { splitTarget } from './target.ts';
-
-/**
- * How a request came: through the control socket (or from this very process), which is trusted; by
- * a listener on loopback or on another address; or in a foreign server that we are mounted in.
- */
-export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
 
 /** Judges requests before they are served. */
 export interface Guard {
@@ -28,9 +22,7 @@ export interface Guard {
    * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
    * have the method; `allowedMethods` tells those it has. True when the guard itself has answered.
    */
-  admit(
-    exchange: HttpExchange, entrance: Entrance, isServed: boolean, allowedMethods: AllowedMethods,
-  ): boolean;
+  admit(exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean;
 }
 
 /** What a path can be asked; empty when it is unknown. */
@@ -49,6 +41,8 @@ export type DispatcherOptions = {
   /** A reader that takes nothing for so long is cut; 30 s when not given. */
   readonly stallMs?: number;
 };
+
+export type { Entrance };
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -114,13 +108,13 @@ class HttpDispatcher implements Dispatcher {
     entrance: Entrance, request: IncomingMessage, response: ServerResponse,
     awaitsContinue: boolean,
   ): void {
-    const isControl = entrance === 'control';
     const exchange = new HttpExchange(
-      this.#context, this.#unrouted, request, response, this.#requestId(request), isControl,
+      this.#context, this.#unrouted, request, response, this.#requestId(request), entrance,
     );
     exchange.awaitsContinue = awaitsContinue;
     try {
-      const pending = this.#route(entrance, exchange, isControl ? this.#control : this.#open);
+      const table = entrance === 'control' ? this.#control : this.#open;
+      const pending = this.#route(exchange, table);
       if (pending === undefined) exchange.close();
       else pending.then(() => exchange.close(), (thrown: unknown) => exchange.fail(thrown));
     } catch (thrown) {
@@ -128,15 +122,13 @@ class HttpDispatcher implements Dispatcher {
     }
   }
 
-  #route(entrance: Entrance, exchange: HttpExchange, table: RouteTable): void | Promise<void> {
+  #route(exchange: HttpExchange, table: RouteTable): void | Promise<void> {
     splitTarget(exchange);
     const { path } = exchange;
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
     const isServed = endpoint !== undefined;
-    if (this.#guard?.admit(exchange, entrance, isServed, table.allowedMethods) === true) {
-      return undefined;
-    }
+    if (this.#guard?.admit(exchange, isServed, table.allowedMethods) === true) return undefined;
     if (isServed) return endpoint.route.handle(exchange);
     return answerUnrouted(exchange, table.allowedMethods(path));
   }

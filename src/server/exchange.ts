@@ -32,6 +32,12 @@ export type ExchangeContext = {
   isDraining: boolean;
 };
 
+/**
+ * How a request came: through the control socket (or from this very process), which is trusted; by
+ * a listener on loopback or on another address; or in a foreign server that we are mounted in.
+ */
+export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
+
 /** A route as it is served: for one method, with its figures. */
 export type Endpoint = { readonly route: Route; readonly meter: Meter };
 
@@ -46,7 +52,7 @@ export class HttpExchange implements Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  readonly isControl: boolean;
+  readonly entrance: Entrance;
   readonly params: string[] = [];
   endpoint: Endpoint;
   path = '';
@@ -61,7 +67,7 @@ export class HttpExchange implements Exchange {
 
   constructor(
     context: ExchangeContext, endpoint: Endpoint, request: IncomingMessage,
-    response: ServerResponse, requestId: string, isControl: boolean,
+    response: ServerResponse, requestId: string, entrance: Entrance,
   ) {
     this.#context = context;
     this.#startedMs = context.clock.monotonicMs();
@@ -69,11 +75,15 @@ export class HttpExchange implements Exchange {
     this.request = request;
     this.response = response;
     this.requestId = requestId;
-    this.isControl = isControl;
+    this.entrance = entrance;
   }
 
   get route(): Route {
     return this.endpoint.route;
+  }
+
+  get isControl(): boolean {
+    return this.entrance === 'control';
   }
 
   get clientAddress(): string {
@@ -90,8 +100,13 @@ export class HttpExchange implements Exchange {
     const isUnderWay = this.#isBodyUnderWay();
     const contentLength = status === 204 || status === 304 ? null : length;
     const list = this.#head(headers, contentLength, isUnderWay);
-    if (isUnderWay) this.#sendBeforeDiscarding(status, list, body);
-    else this.#context.outbox.add({ response, status, headers: list, body });
+    if (isUnderWay) {
+      this.#sendBeforeDiscarding(status, list, body);
+    } else {
+      // A foreign server drops what is unanswered when its client ends its side: no time to lose.
+      const isUrgent = this.entrance === 'embedded';
+      this.#context.outbox.add({ response, status, headers: list, body }, isUrgent);
+    }
     this.#finish(status, length);
   }
 

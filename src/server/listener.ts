@@ -59,6 +59,9 @@ export function createHttpServer(
   };
   const server = certificate === undefined
     ? createServer(options) : createTlsServer({ ...options, ...certificate });
+  // Who ends its side after its request, as `nc -N` does, still wants the answer. It has no type,
+  // but Node has had it, and left it off, since its first releases.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = limits.connectionsMax;
   server.on('request', listeners.request);
   server.on('checkContinue', listeners.checkContinue);

@@ -38,8 +38,10 @@ export class Outbox {
     this.#options = options;
   }
 
-  add(answer: Answer): void {
-    if (this.#answers.push(answer) === 1) setImmediate(this.#flush);
+  /** `isUrgent`: is sent at once. */
+  add(answer: Answer, isUrgent: boolean): void {
+    if (isUrgent) this.#send(answer);
+    else if (this.#answers.push(answer) === 1) setImmediate(this.#flush);
   }
 
   #send({ response, status, headers, body }: Answer): void {

@@ -69,6 +69,18 @@ test('too large a body is refused while it is sent, and the connection closes', 
   connection.close();
 });
 
+test('a refused sender that falls silent is cut after a second', async () => {
+  await using server = await startServer([echoRoute('POST', '/echo')], { bodyBytesMax: 1000 });
+  const connection = new RawConnection(server);
+  connection.send(encodeRequest('POST', '/echo', { 'Content-Length': '100000' }));
+  assert.equal((await connection.answer()).status, 413);
+  const startedMs = performance.now();
+  assert.equal(await connection.rest(), '');
+  const waitedMs = performance.now() - startedMs;
+  assert(waitedMs > 500 && waitedMs < 3_000, `${waitedMs} ms`);
+  connection.close();
+});
+
 test('a sender that waits for 100 Continue gets it only when its body is wanted', async () => {
   await using server = await startServer(
     [echoRoute('POST', '/echo'), route('POST', '/refuse', (exchange) => {

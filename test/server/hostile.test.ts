@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { below, createRandom } from '../support/random.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../support/test-server.ts';
 
 const hello = route('GET', '/hello/{name}', (exchange) => {
   exchange.sendJson(200, exchange.params[0]);
+});
+
+const slow = route('GET', '/slow', async (exchange) => {
+  await new Promise((resolve) => {
+    setTimeout(resolve, 50);
+  });
+  exchange.sendJson(200, 'slow');
 });
 
 const notHttp: readonly [string, string, number, RegExp][] = [
@@ -81,12 +89,7 @@ test('HEAD is served wherever GET is, OPTIONS everywhere, and neither has a body
 });
 
 test('pipelined requests are answered in order, the slow ones too', async () => {
-  await using server = await startServer([hello, route('GET', '/slow', async (exchange) => {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 50);
-    });
-    exchange.sendJson(200, 'slow');
-  }), echoRoute('POST', '/echo')]);
+  await using server = await startServer([hello, slow, echoRoute('POST', '/echo')]);
   const connection = new RawConnection(server);
   connection.send(Buffer.concat([
     encodeRequest('GET', '/slow'), encodeRequest('GET', '/hello/1'),
@@ -100,6 +103,19 @@ test('pipelined requests are answered in order, the slow ones too', async () => 
   assert.deepEqual(bodies, ['"slow"', '"1"', '"2"']);
   assert.equal(await connection.rest(), '');
   connection.close();
+});
+
+test('a client that ends its side after its request still gets the answer', async () => {
+  await using server = await startServer([hello, echoRoute('POST', '/echo'), slow]);
+  for (const [request, expected] of [
+    [encodeRequest('GET', '/hello/you'), '"you"'], [encodeRequest('GET', '/slow'), '"slow"'],
+    [encodeRequest('POST', '/echo', {}, 'x'), '"body":"x"'],
+  ] as const) {
+    const connection = new RawConnection(server);
+    connection.socket.end(request);
+    assert((await connection.rest()).includes(expected), request.toString());
+    connection.close();
+  }
 });
 
 test('late clients are cut soon after their limit, whatever they sent', async () => {
@@ -117,4 +133,39 @@ test('late clients are cut soon after their limit, whatever they sent', async ()
     assert(performance.now() - startedMs < 2_500);
     connection.close();
   }));
+});
+
+test('mutated requests are answered or dropped, and never stop the server', async () => {
+  const random = createRandom(11);
+  await using server = await startServer([hello, echoRoute('POST', '/echo')], {
+    bodyBytesMax: 1000,
+  });
+  const sources = [
+    encodeRequest('GET', '/hello/you', { 'If-None-Match': '"x"', 'X-Request-Id': 'a' }),
+    encodeRequest('POST', '/echo', { 'Content-Type': 'application/json' }, '{"a":1}'),
+    Buffer.from('POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+      + '3\r\nabc\r\n0\r\n\r\n'),
+    encodeRequest('OPTIONS', '*', { Expect: '100-continue', Connection: 'upgrade' }),
+  ];
+  const mutate = (source: Buffer): Buffer => {
+    const bytes = Buffer.from(source);
+    for (let edits = 1 + below(random, 4); edits > 0; edits -= 1) {
+      bytes[below(random, bytes.length)] = random() < 0.5
+        ? below(random, 256) : bytes[below(random, bytes.length)] ?? 0;
+    }
+    return bytes.subarray(0, random() < 0.2 ? below(random, bytes.length) : bytes.length);
+  };
+  for (let round = 0; round < 40; round += 1) {
+    await Promise.all(Array.from({ length: 10 }, async (_, index) => {
+      const bytes = mutate(sources[index % sources.length] ?? Buffer.alloc(0));
+      const connection = new RawConnection(server);
+      connection.socket.end(bytes);
+      const received = await connection.rest();
+      assert.match(received, /^(HTTP\/1\.1 [1-5]\d\d |$)/, bytes.toString('latin1'));
+      connection.close();
+    }));
+  }
+  assert.equal((await rawRequest(server, 'GET', '/hello/you')).status, 200);
+  const bugs = server.logged.filter(({ level }) => level === 'error');
+  assert.deepEqual(bugs, []);
 });

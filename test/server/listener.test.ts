@@ -228,6 +228,10 @@ test('a dispatcher is mounted in a foreign server', async () => {
   assert(address !== null && typeof address === 'object');
   assert.equal((await rawRequest(address, 'GET', '/hello')).body, 'false');
   assert.equal((await rawRequest(address, 'POST', '/echo', {}, 'x'.repeat(1001))).status, 413);
+  const ending = new RawConnection(address);
+  ending.socket.end(encodeRequest('GET', '/hello'));
+  assert.match(await ending.rest(), /false$/);
+  ending.close();
   server.closeAllConnections();
   server.close();
 });

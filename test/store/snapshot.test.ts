@@ -124,7 +124,8 @@ test('writing a snapshot lays scattered records side by side and frees what is d
   await write(collection, path);
   assert.ok(contentOf(collection) === content);
   assert.ok(garbageBefore > 2 * MEBIBYTE, String(garbageBefore));
-  assert.ok(collection.table.arena.garbageBytes < MEBIBYTE / 4);
+  // The chunk that is being filled stays, whatever has died in it.
+  assert.ok(collection.table.arena.garbageBytes < 1.25 * MEBIBYTE);
   assert.equal(collection.walk().nextRuns(MEBIBYTE / 2).length, 1);
 });
 

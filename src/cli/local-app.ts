@@ -1,6 +1,5 @@
 /** Who holds a data directory, and the app that a command builds when nobody does. */
 import { existsSync } from 'node:fs';
-import { openApp } from '../app.ts';
 import { systemClock } from '../base/clock.ts';
 import { readLockOwner } from '../store/lock.ts';
 import type { CommandContext } from './command.ts';
@@ -26,6 +25,8 @@ async function openLocal(context: CommandContext): Promise<LocalApp> {
   const { settings } = context.loadSettings();
   // What an action logs is its result; what the store does is no news at a prompt.
   const lowest = spec.needsActions === true ? 'debug' : 'warning';
+  // Beside a server none of the house is needed.
+  const { openApp } = await import('../app.ts');
   const app = await openApp({
     data: dataDirectory, role: 'command', loadsActions: spec.needsActions === true,
     // No browser reaches a command; `*` must not keep it from making the token that it needs.

@@ -17,6 +17,9 @@ export async function runServer(context: CommandContext): Promise<number> {
   const { settings } = context.loadSettings();
   const logger = createProcessLogger(settings, context.io);
   const stop = awaitStop(logger);
+  let running: App | null = null;
+  // From the start on: without a listener the signal would end the process.
+  process.on('SIGHUP', () => renew(running, logger));
   try {
     const app = await openApp({
       data: context.dataDirectory, settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
@@ -24,6 +27,7 @@ export async function runServer(context: CommandContext): Promise<number> {
     });
     try {
       await announce(context, app, logger);
+      running = app;
       const signal = await stop.requested;
       logger.info('stopping', { signal });
     } finally {
@@ -39,12 +43,12 @@ async function announce(
   { output, dataDirectory }: CommandContext, app: App, logger: Logger,
 ): Promise<void> {
   const { url } = await app.listen();
-  process.on('SIGHUP', () => renew(app, logger));
   await output.result({ url }, `hookshelf listening on ${url}`);
   logger.info('listening', { url, data: dataDirectory, pid: process.pid });
 }
 
-function renew(app: App, logger: Logger): void {
+function renew(app: App | null, logger: Logger): void {
+  if (app === null) return;
   try {
     app.renewCertificate();
     logger.info('the certificate was read again');

@@ -170,7 +170,8 @@ function readJson(schema: JsonSchema, value: unknown, place: Place): JsonValue |
     return fail(place, `must be a JSON object, not ${typeName(value)}`);
   }
   // The size comes first, so that the walk below is short whatever the body holds.
-  const bytes = Buffer.byteLength(JSON.stringify(value));
+  const isBounded = Number.isFinite(schema.bytesMax);
+  const bytes = isBounded ? Buffer.byteLength(JSON.stringify(value)) : 0;
   if (bytes > schema.bytesMax) {
     return fail(place, `must be at most ${schema.bytesMax} bytes of JSON, not ${bytes}`);
   }

@@ -114,8 +114,16 @@ export function readTotals(source: Pick<Transaction, 'find'>): Totals {
   return decodeTotals(source.find(totalsCollection.name, TOTALS_ID));
 }
 
+// Staged bytes are mostly read again by the next transaction; bytes never change.
+const knownTotals = new WeakMap<Buffer, Totals>();
+
 export function decodeTotals(bytes: Buffer | undefined): Totals {
-  const record: unknown = bytes === undefined ? null : JSON.parse(bytes.toString('utf8'));
+  if (bytes === undefined) return NO_TOTALS;
+  return knownTotals.get(bytes) ?? parseTotals(bytes);
+}
+
+function parseTotals(bytes: Buffer): Totals {
+  const record: unknown = JSON.parse(bytes.toString('utf8'));
   if (!isJsonObject(record)) return NO_TOTALS;
   const entries = Object.keys(NO_TOTALS).map((name) => [name, Number(record[name] ?? 0)]);
   return { ...NO_TOTALS, ...Object.fromEntries(entries) as Partial<Totals> };
@@ -124,8 +132,10 @@ export function decodeTotals(bytes: Buffer | undefined): Totals {
 export const totalsRecord = { collection: totalsCollection.name, identifier: TOTALS_ID } as const;
 
 function writeTotals(transaction: Transaction, totals: Totals): void {
-  const json = JSON.stringify({ identifier: TOTALS_ID, ...totals });
-  transaction.put(totalsCollection.name, TOTALS_ID, json);
+  const { accepted, pending, delivered, failed, cancelled, agedOut } = totals;
+  const json = `{"identifier":"${TOTALS_ID}","accepted":${accepted},"pending":${pending},`
+    + `"delivered":${delivered},"failed":${failed},"cancelled":${cancelled},"agedOut":${agedOut}}`;
+  knownTotals.set(transaction.put(totalsCollection.name, TOTALS_ID, json).bytes, totals);
 }
 
 function put(transaction: Transaction, delivery: Delivery): void {

@@ -2,6 +2,7 @@
  * Answers to what is not a request at all: Node's parser gave up, or a limit of time or size was
  * passed, so there is no response object to answer with.
  */
+import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { ServerResponse as NodeResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -64,6 +65,7 @@ function encode(error: Error): string {
     `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Date: ${new Date().toUTCString()}`,
+    `X-Request-Id: ${randomBytes(8).toString('hex')}`,
     'Connection: close',
     '',
     body,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
-import { openOn } from '../support/open-store.ts';
+import { failAt } from '../support/faults.ts';
+import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
@@ -14,11 +15,11 @@ test('a crash at any step of a compaction of a quiet store keeps everything', as
   await store.compact();
   assert.ok(store.statistics.generation > generation);
   await store.close();
-  await checkImages(imagesOf(files, { seeds: 30, pageBytes: 64, from }), outcomes, 5);
+  await checkImages(imagesOf(files, { seeds: 16, pageBytes: 64, from }), outcomes, 5);
 });
 
 test('the same with traffic beside it, over several generations', async () => {
-  for (const seed of [41, 42, 43]) {
+  for (const seed of [41, 42]) {
     const random = createRandom(seed);
     const { store, files } = await openOn(new Disk());
     files.turnsOf = () => 1 + below(random, 5);
@@ -31,8 +32,26 @@ test('the same with traffic beside it, over several generations', async () => {
     }
     await store.close();
     const images = imagesOf(files, { seeds: 10, pageBytes: 64, tornEvery: 11 });
-    await checkImages(sample(images, 250, seed), outcomes, 6);
+    await checkImages(sample(images, 180, seed), outcomes, 6);
   }
+});
+
+test('the same after a compaction that failed and could not remove its journal', async () => {
+  const { store, files } = await openOn(new Disk());
+  const operations = (): number => files.history.length;
+  const outcomes = await runSteps(store, createSteps(55, 6, 'a'), 2, operations);
+  const { onCall } = failAt({ number: 3, fault: { code: 'EIO' }, also: 'unlink' });
+  files.onCall = onCall;
+  await assert.rejects(store.compact(), { code: 'unavailable' });
+  files.onCall = () => null;
+  assert.ok(files.exists(`${DIRECTORY}/journal-000002.jsonl`));
+  outcomes.push(...await runSteps(store, createSteps(55, 4, 'b'), 2, operations));
+  const from = files.history.length;
+  await store.compact();
+  assert.equal(store.statistics.generation, 3);
+  outcomes.push(...await runSteps(store, createSteps(55, 4, 'c'), 2, operations));
+  await store.close();
+  await checkImages(imagesOf(files, { seeds: 6, pageBytes: 64, from, tornEvery: 17 }), outcomes, 5);
 });
 
 test('old generations are deleted, all but one to fall back on', async () => {

@@ -15,10 +15,10 @@ type Directory = { readonly disk: Disk; readonly content: Content; readonly path
 async function createDirectory(seed: number, isUnfinished = false): Promise<Directory> {
   const { store, files } = await openOn(new Disk());
   for (const prefix of ['a', 'b']) {
-    await runSteps(store, createSteps(seed, 3, prefix), 2, () => 0);
+    await runSteps(store, createSteps(seed, 2, prefix), 2, () => 0);
     await store.compact();
   }
-  await runSteps(store, createSteps(seed, 4, 'c'), 2, () => 0);
+  await runSteps(store, createSteps(seed, 3, 'c'), 2, () => 0);
   if (isUnfinished) {
     files.onCall = ({ kind }) => kind === 'rename' ? { code: 'EIO' } : null;
     await assert.rejects(store.compact(), { code: 'unavailable' });
@@ -71,6 +71,19 @@ for (const isUnfinished of [false, true]) {
     await checkDamages(await createDirectory(62, isUnfinished));
   });
 }
+
+test('a missing file of the newest generation is refused, with its name', async () => {
+  const { disk, paths } = await createDirectory(65);
+  const newest = paths.filter((path) => path.includes('-000003.'));
+  assert.equal(newest.length, 4);
+  for (const path of newest) {
+    const damaged = disk.clone();
+    damaged.replace(path, null);
+    const start = await startOn(damaged);
+    assert.ok('refusal' in start, path);
+    assert.ok(start.refusal.message.startsWith(path.slice(DIRECTORY.length + 1)));
+  }
+});
 
 test('two files of a generation swapped, or one from another generation, is never served',
   async () => {

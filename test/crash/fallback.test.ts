@@ -30,7 +30,7 @@ test('a crash in traffic after a fall back from a damaged snapshot loses nothing
   later.push(...await runSteps(store, createSteps(122, 3, 'e'), 3, () => files.history.length));
   await store.close();
   const images = imagesOf(files, { seeds: 8, pageBytes: 64, tornEvery: 31 });
-  await checkImages(sample(images, 250, 1), [...outcomes, ...later], 5);
+  await checkImages(sample(images, 150, 1), [...outcomes, ...later], 5);
 });
 
 test('a crash at any moment of the copying after a failed sync loses nothing', async () => {
@@ -50,5 +50,5 @@ test('a crash at any moment of the copying after a failed sync loses nothing', a
   const later = await runSteps(store, createSteps(125, 4, 'f'), 2, () => files.history.length);
   await store.close();
   const images = imagesOf(files, { seeds: 8, pageBytes: 64, tornEvery: 31 });
-  await checkImages(sample(images, 250, 2), [...known, ...later], 5);
+  await checkImages(sample(images, 150, 2), [...known, ...later], 5);
 });

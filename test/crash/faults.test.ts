@@ -13,7 +13,7 @@ const CODES = new Set([
 ]);
 
 // Of the crashes that may follow a fault.
-const IMAGES = 4;
+const IMAGES = 3;
 const NONE: FaultAt = { number: -1, fault: {}, also: null };
 
 type Faulted = {

@@ -11,14 +11,14 @@ test('a crash at any moment of a recovery from a crash keeps what was acknowledg
   await store.compact();
   outcomes.push(...await runSteps(store, createSteps(3, 8, 'u'), 4, () => files.history.length));
   await store.close();
-  const crashes = sample(imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 9 }), 60, 2);
+  const crashes = sample(imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 9 }), 36, 2);
   let recoveries = 0;
   for (const crash of crashes) {
     const recovering = await openOn(crash.disk.clone());
     await recovering.store.close();
     const images = imagesOf(recovering.files, { seeds: 2, pageBytes: 64 })
       .map((image) => ({ ...image, index: crash.index }));
-    await about(crash.origin, () => checkImages(sample(images, 25, crash.index), outcomes, 8));
+    await about(crash.origin, () => checkImages(sample(images, 12, crash.index), outcomes, 8));
     recoveries += images.length;
   }
   assert.ok(recoveries > crashes.length, 'recoveries change the disk');
@@ -28,10 +28,10 @@ test('a third crash, in the recovery from the second, changes nothing about that
   const { store, files } = await openOn(new Disk());
   const outcomes = await runSteps(store, createSteps(4, 12), 4, () => files.history.length);
   await store.close();
-  for (const first of sample(imagesOf(files, { seeds: 6, pageBytes: 32, tornEvery: 5 }), 12, 4)) {
+  for (const first of sample(imagesOf(files, { seeds: 6, pageBytes: 32, tornEvery: 5 }), 8, 4)) {
     const second = await openOn(first.disk.clone());
     await second.store.close();
-    for (const image of sample(imagesOf(second.files, { seeds: 2, pageBytes: 32 }), 5, 5)) {
+    for (const image of sample(imagesOf(second.files, { seeds: 2, pageBytes: 32 }), 4, 5)) {
       const third = await openOn(image.disk.clone());
       await third.store.close();
       const images = imagesOf(third.files, { seeds: 2, pageBytes: 32 })

@@ -34,7 +34,7 @@ test('a failure of any one call of a start after a crash loses nothing', async (
   outcomes.push(...await runSteps(store, createSteps(92, 6, 'u'), 3, () => files.history.length));
   await store.close();
   let starts = 0;
-  for (const crash of sample(imagesOf(files, { seeds: 4, pageBytes: 64, tornEvery: 9 }), 12, 9)) {
+  for (const crash of sample(imagesOf(files, { seeds: 4, pageBytes: 64, tornEvery: 9 }), 6, 9)) {
     for (const [number, { kind, path }] of (await callsOn(crash.disk)).entries()) {
       for (const fault of FAULTS[kind]) {
         const faulted = new SimulatedFiles(crash.disk.clone());

@@ -9,7 +9,7 @@ import { createSteps, runSteps } from '../support/workload.ts';
 test('a crash at any operation or byte, from the first start on, keeps what was acknowledged',
   async () => {
     const { store, files } = await openOn(new Disk());
-    const outcomes = await runSteps(store, createSteps(1, 18), 3, () => files.history.length);
+    const outcomes = await runSteps(store, createSteps(1, 14), 3, () => files.history.length);
     assert.ok(outcomes.some(({ error }) => error !== null), 'some are refused');
     await store.close();
     const images = imagesOf(files, { seeds: 8, pageBytes: 64 });
@@ -28,7 +28,7 @@ test('the same in longer traffic of many writers, with batches torn into pages',
     const outcomes = await runSteps(store, steps, 16, () => files.history.length);
     await store.close();
     const images = imagesOf(files, { seeds: 12, pageBytes: 32, tornEvery: 7 });
-    await checkImages(sample(images, 250, seed), outcomes, 10);
+    await checkImages(sample(images, 180, seed), outcomes, 10);
   }
 });
 

@@ -49,7 +49,7 @@ test('verifying says of every crash and every damage what the next start does', 
   const from = files.history.findIndex(({ kind }) => kind === 'sync-directory') + 3;
   const random = createRandom(111);
   const seen = { damage: 0, torn: 0, whole: 0 };
-  for (const image of sample(imagesOf(files, { seeds: 4, pageBytes: 64, from }), 200, 1)) {
+  for (const image of sample(imagesOf(files, { seeds: 4, pageBytes: 64, from }), 140, 1)) {
     seen[await about(image.origin, () => checkAgrees(image.disk))]++;
     const paths = image.disk.paths.filter((path) => /\.jsonl?$/.test(path));
     const path = paths[below(random, paths.length)];

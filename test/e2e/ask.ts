@@ -1,0 +1,44 @@
+/** One request over a connection of its own, for tests of real processes. */
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { request as requestSecurely } from 'node:https';
+
+export type Question = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Certificate of a TLS server. */
+  readonly ca?: string;
+};
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+};
+
+export function ask(url: string, question: Question = {}): Promise<Reply> {
+  const { method = 'GET', headers = {}, body, ca } = question;
+  const bytes = body === undefined ? null : Buffer.from(JSON.stringify(body));
+  const bodyHeaders = bytes === null
+    ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) };
+  const options = { method, agent: false, headers: { ...bodyHeaders, ...headers } } as const;
+  return new Promise((resolve, reject) => {
+    const sent = url.startsWith('https:')
+      ? requestSecurely(url, { ...options, ...ca === undefined ? {} : { ca } })
+      : request(url, options);
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: Buffer.concat(chunks).toString(),
+      }));
+    });
+    sent.end(bytes ?? undefined);
+  });
+}

@@ -126,7 +126,7 @@ test('writing a snapshot lays scattered records side by side and frees what is d
   assert.ok(garbageBefore > 2 * MEBIBYTE, String(garbageBefore));
   // The chunk that is being filled stays, whatever has died in it.
   assert.ok(collection.table.arena.garbageBytes < 1.25 * MEBIBYTE);
-  assert.equal(collection.walk().nextRuns(MEBIBYTE / 2).length, 1);
+  assert.equal(collection.walk().nextRuns(MEBIBYTE / 4).length, 1);
 });
 
 test('a change of any one byte of a large snapshot is found, and its line named', async (

@@ -47,53 +47,71 @@ export async function importBooks(context: CommandContext): Promise<number> {
   return report.print();
 }
 
-/** Writes beside the file and puts it in place when it is whole. */
 export async function exportBooks(context: CommandContext): Promise<number> {
   const { given, output } = context;
   const path = given.find('file') ?? STANDARD_STREAM;
   const format = formatFor(context, path);
-  const session = await context.openSession();
-  const books = await session.stream({ method: 'GET', path: '/api/books' });
   if (path === STANDARD_STREAM) {
-    await writeBooks(books, format, (text) => output.write(text), () => output.isClosed);
+    await writeBooks(context, format, (text) => output.write(text));
     return 0;
   }
+  const books = await writeWhole(path, (write) => writeBooks(context, format, write));
+  await output.result({ file: path, format, books }, `exported ${books} books to ${path}`);
+  return 0;
+}
+
+type Write = (text: string) => Promise<void>;
+
+/** Resolves with the count of books. */
+async function writeBooks(
+  { openSession, output }: CommandContext, format: Format, write: Write,
+): Promise<number> {
+  const session = await openSession();
+  const books = await session.stream({ method: 'GET', path: '/api/books' });
+  const writer = createBookWriter(format);
+  let count = 0;
+  try {
+    await write(writer.begin());
+    for await (const records of readRecords(books, 'json')) {
+      const whole = records.flatMap(({ json }) => json === undefined ? [] : [json]);
+      count += whole.length;
+      if (whole.length > 0) await write(writer.write(whole));
+      if (output.isClosed) return count;
+    }
+    await write(writer.end());
+    return count;
+  } catch (cause) {
+    throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
+  } finally {
+    // What is left unread would keep the connection, and with it this process.
+    books.destroy();
+  }
+}
+
+/** Writes beside the file and puts it in place when it is whole; a pipe or device as it is. */
+async function writeWhole<Result>(
+  path: string, produce: (write: Write) => Promise<Result>,
+): Promise<Result> {
   const isInPlace = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
   const target = isInPlace ? path : `${path}.part`;
   const file = createWriteStream(target);
+  // Each write waits for its own error; without a listener one that nobody awaits would end us.
+  file.on('error', () => {});
   try {
     await once(file, 'open');
-    const count = await writeBooks(books, format, async (text) => {
-      if (!file.write(text)) await once(file, 'drain');
-    }, () => false);
+    const result = await produce((text) => new Promise((resolve, reject) => {
+      file.write(text, (error) => error ? reject(error) : resolve());
+    }));
     file.end();
-    await once(file, 'finish');
+    await once(file, 'close');
     if (!isInPlace) renameSync(target, path);
-    await output.result({ file: path, format, books: count }, `exported ${count} books to ${path}`);
-    return 0;
+    return result;
   } catch (cause) {
     file.destroy();
     if (!isInPlace) rmSync(target, { force: true });
     if (cause instanceof AppError) throw cause;
-    throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
+    throw new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
   }
-}
-
-async function writeBooks(
-  books: AsyncIterable<Buffer>, format: Format, write: (text: string) => Promise<void>,
-  isClosed: () => boolean,
-): Promise<number> {
-  const writer = createBookWriter(format);
-  let count = 0;
-  await write(writer.begin());
-  for await (const records of readRecords(books, 'json')) {
-    const whole = records.flatMap(({ json }) => json === undefined ? [] : [json]);
-    count += whole.length;
-    if (whole.length > 0) await write(writer.write(whole));
-    if (isClosed()) return count;
-  }
-  await write(writer.end());
-  return count;
 }
 
 /** The records as JSON Lines; those that are none are reported here and left out. */

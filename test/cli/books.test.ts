@@ -114,22 +114,26 @@ for (const way of WAYS) {
     }));
 }
 
-test('files that cannot be read or written are told, and leave nothing behind', () =>
-  inPlace('without a server', async (place) => {
-    const missing = await place.run(['book:import', '--file', join(place.folder, 'none.json')]);
-    assert.match(missing.stderr, /^hookshelf: cannot read .*none\.json: ENOENT/);
-    assert.equal(missing.code, 1);
-    const folder = await place.run(['book:import', '--file', place.folder, '--format', 'json']);
-    assert.match(folder.stderr, /is a directory/);
-    const header = await place.run(['book:import', '--file', '-', '--format', 'csv'],
-      { input: 'nope,nada\n1,2\n' });
-    assert.equal(header.code, 1);
-    assert.doesNotMatch(header.stderr, /connection/);
-    const target = join(place.folder, 'none', 'books.json');
-    assert.match((await place.run(['book:export', '--file', target])).stderr, /ENOENT/);
-    const input = await place.run(['book:add', '--input', '@/nowhere/book.json']);
-    assert.deepEqual([input.code, /--input: ENOENT/.test(input.stderr)], [1, true]);
-  }));
+for (const way of WAYS) {
+  test(`files that cannot be read or written are told, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const missing = await place.run(['book:import', '--file', join(place.folder, 'none.json')]);
+      assert.match(missing.stderr, /^hookshelf: cannot read .*none\.json: ENOENT/);
+      assert.equal(missing.code, 1);
+      const folder = await place.run(['book:import', '--file', place.folder, '--format', 'json']);
+      assert.match(folder.stderr, /is a directory/);
+      const header = await place.run(['book:import', '--file', '-', '--format', 'csv'],
+        { input: 'nope,nada\n1,2\n' });
+      assert.equal(header.code, 1);
+      assert.doesNotMatch(header.stderr, /connection/);
+      const target = join(place.folder, 'none', 'books.json');
+      assert.match((await place.run(['book:export', '--file', target])).stderr, /ENOENT/);
+      const full = await place.run(['book:export', '--file', '/dev/full', '--format', 'csv']);
+      assert.deepEqual([full.code, /ENOSPC/.test(full.stderr)], [1, true]);
+      const input = await place.run(['book:add', '--input', '@/nowhere/book.json']);
+      assert.deepEqual([input.code, /--input: ENOENT/.test(input.stderr)], [1, true]);
+    }));
+}
 
 test('a list longer than a page is whole, and cut where asked', () =>
   inPlace('without a server', async (place) => {

@@ -31,6 +31,7 @@ const DAYS_MAX = 36_500;
 const COUNT_MAX = 1_000_000_000;
 const BODY_BYTES_MAX = 268_435_456;
 const LIST_ITEMS_MAX = 1000;
+const SCHEDULE_ITEMS_MAX = 100;
 
 const seconds = (standard: number, meaning: string, minimum = 0.001): Setting<number> =>
   number(standard, 'seconds', meaning, minimum, SECONDS_MAX);
@@ -55,6 +56,21 @@ const choice = <Value extends string>(
   standard: Value, values: readonly Value[], meaning: string,
 ): Setting<Value> =>
   ({ kind: { is: 'choice', values }, default: standard, unit: '', meaning, isSecret: false });
+const text = (standard: string, check: Check, meaning: string): Setting<string> => ({
+  kind: { is: 'text', check, isNullable: false },
+  default: standard, unit: '', meaning, isSecret: false,
+});
+const paths = (meaning: string): Setting<readonly string[]> => ({
+  kind: { is: 'list', items: { is: 'path', isNullable: false }, itemsMax: LIST_ITEMS_MAX },
+  default: [], unit: '', meaning, isSecret: false,
+});
+const schedule = (standard: readonly number[], meaning: string): Setting<readonly number[]> => ({
+  kind: {
+    is: 'list', itemsMax: SCHEDULE_ITEMS_MAX,
+    items: { is: 'number', minimum: 0, maximum: SECONDS_MAX, isInteger: false },
+  },
+  default: standard, unit: 'seconds', meaning, isSecret: false,
+});
 const texts = (
   standard: readonly string[], check: Check, meaning: string,
 ): Setting<readonly string[]> => ({
@@ -75,10 +91,7 @@ function number(
 
 const server = {
   port: count(8000, 'TCP port to listen on; 0 asks the kernel for one', 0, 65535),
-  host: {
-    kind: { is: 'text', check: checkHost, isNullable: false },
-    default: '127.0.0.1', unit: '', meaning: 'address to listen on', isSecret: false,
-  } satisfies Setting<string> as Setting<string>,
+  host: text('127.0.0.1', checkHost, 'address to listen on'),
   baseUri: optional(checkBaseUri,
     'what absolute URLs begin with; commands derive http://localhost:<port> without it'),
   maxBodyBytes: count(1_048_576, 'larger request bodies get 413', 1, BODY_BYTES_MAX, 'bytes'),
@@ -125,14 +138,8 @@ const incoming = {
 };
 
 const outgoing = {
-  retrySchedule: {
-    kind: {
-      is: 'list', itemsMax: 100,
-      items: { is: 'number', minimum: 0, maximum: SECONDS_MAX, isInteger: false },
-    },
-    default: [5, 300, 1800, 7200, 18_000, 36_000, 36_000],
-    unit: 'seconds', meaning: 'waits between durable delivery attempts', isSecret: false,
-  } satisfies Setting<readonly number[]> as Setting<readonly number[]>,
+  retrySchedule: schedule([5, 300, 1800, 7200, 18_000, 36_000, 36_000],
+    'waits between durable delivery attempts'),
   retentionDays: days(7, 'delivered and cancelled deliveries are kept'),
   retentionCount: count(10_000, 'delivered and cancelled deliveries kept at most', 0),
   failedRetentionDays: days(30, 'failed deliveries are kept for inspection'),
@@ -148,10 +155,7 @@ export const SETTINGS = {
   incoming,
   outgoing,
   catalog: { events: flag(true, 'whether changes of books are events') },
-  actions: {
-    kind: { is: 'list', items: { is: 'path', isNullable: false }, itemsMax: LIST_ITEMS_MAX },
-    default: [], unit: '', meaning: 'paths of custom action modules', isSecret: false,
-  } satisfies Setting<readonly string[]> as Setting<readonly string[]>,
+  actions: paths('paths of custom action modules'),
   log: {
     level: choice('info', LOG_LEVELS, `least level that is written: ${LOG_LEVELS.join(', ')}`),
     format: choice('auto', ['auto', 'json', 'pretty'],

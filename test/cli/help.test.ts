@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { COMMON_OPTIONS, parseLine, readArguments } from '../../src/cli/arguments.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { scriptFor } from '../../src/cli/completion.ts';
+import type { OptionSpecs } from '../../src/cli/spec.ts';
 import { VERSION } from '../../src/base/version.ts';
 import { runCommand } from './io.ts';
 
@@ -32,6 +34,27 @@ for (const { name, options, examples } of COMMANDS) {
     assert.equal((await runCommand([name, '--help'])).stdout, stdout);
   });
 }
+
+/** The words of a shell line up to a redirection, without what is piped into it. */
+function wordsOf(example: string): string[] {
+  const [, command = ''] = /hookshelf(.*)$/.exec(example) ?? [];
+  const words = command.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
+  const end = words.findIndex((word) => word === '<' || word === '>' || word === '|');
+  const own = words.slice(0, end < 0 ? words.length : end);
+  return own.map((word) => word.replace(/^['"]|['"]$/g, ''));
+}
+
+test('every example is a line that its command takes', () => {
+  const all: OptionSpecs = Object.assign({}, ...COMMANDS.map(({ options }) => options),
+    COMMON_OPTIONS);
+  for (const spec of COMMANDS) {
+    for (const example of spec.examples) {
+      const line = parseLine(wordsOf(example), all);
+      assert.equal(line.name ?? 'serve', spec.name, example);
+      assert.doesNotThrow(() => readArguments(spec, line), example);
+    }
+  }
+});
 
 test('help on a group lists its commands', async () => {
   const { stdout } = await runCommand(['help', 'data']);

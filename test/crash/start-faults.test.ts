@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { about, checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { about, checkGoesOn, checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { FAULTS, failAt } from '../support/faults.ts';
 import { openOn, openWith } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles, type Call } from '../support/simulated-files.ts';
-import { createSteps, runSteps } from '../support/workload.ts';
+import { checkHolds, createSteps, runSteps } from '../support/workload.ts';
 
 /** Starts, and stops, with a hook in place; a start that fails must leave no file open. */
 async function startWith(files: SimulatedFiles): Promise<void> {
@@ -26,6 +26,24 @@ async function callsOn(disk: Disk): Promise<readonly Call[]> {
   await startWith(files);
   return calls;
 }
+
+test('a start on a full disk serves what is there, and takes writes once there is room',
+  async () => {
+    const { store, files } = await openOn(new Disk());
+    const outcomes = await runSteps(store, createSteps(93, 6), 3, () => files.history.length);
+    const full = new SimulatedFiles(files.disk.crash({ kind: 'kept' }));
+    await store.close();
+    full.bytesMax = full.disk.bytesUsed;
+    const next = await openWith(full);
+    checkHolds(next.store, outcomes, Infinity);
+    await assert.rejects(next.store.transact((transaction) => {
+      transaction.put('books', 'b', '{"id":"b"}');
+    }), { code: 'storage_full' });
+    full.bytesMax = Infinity;
+    await next.clock.advance(3000);
+    await checkGoesOn(next.store);
+    await next.store.close();
+  });
 
 test('a failure of any one call of a start after a crash loses nothing', async () => {
   const { store, files } = await openOn(new Disk());

@@ -208,14 +208,14 @@ export class GroupCommit {
     this.#isScheduled = false;
     if (this.#isBusy) return;
     const { transactions, bytes } = this.#gathering;
-    if (this.#exclusives.length === 0 && !this.#pace.isOver(transactions.length, bytes)) {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (this.#exclusives.length === 0 && !this.#pace.isOver(transactions.length, bytes, nowMs)) {
       this.#isScheduled = true;
       setImmediate(() => this.#turn());
       return;
     }
     this.#pace.reset();
-    if (transactions.length > 0) this.#commit();
-    else this.#goOn();
+    this.#commit();
   }
 
   #commit(): void {

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { messageOf, systemCodeOf } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
+import { loadSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
 import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
@@ -41,10 +42,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 /** Exit code 1 when a check failed. */
 export async function examine(context: CommandContext): Promise<number> {
-  const { settings } = context.loadSettings();
-  const findings: Finding[] = [
-    { check: 'settings', ...ok('every setting is known and valid') },
-  ];
+  const { settings, verdict } = loadOrStandard(context);
+  const findings: Finding[] = [{ check: 'settings', ...verdict }];
   for (const [check, look] of Object.entries(CHECKS)) {
     findings.push({ check, ...await attempt(look, context, settings) });
   }
@@ -55,6 +54,18 @@ export async function examine(context: CommandContext): Promise<number> {
       advice === '' ? detail : `${detail}: ${advice}`, isWhole: true },
   ], '');
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+/** The settings; the defaults when they are wrong, so that the rest can still be looked at. */
+function loadOrStandard(
+  context: CommandContext,
+): { readonly settings: Settings; readonly verdict: Verdict } {
+  try {
+    const { settings } = context.loadSettings();
+    return { settings, verdict: ok('every setting is known and valid') };
+  } catch (thrown) {
+    return { settings: loadSettings().settings, verdict: failed(messageOf(thrown), 'correct it') };
+  }
 }
 
 async function attempt(

@@ -86,6 +86,8 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     };
     const sick = await look(environment);
     taken.close();
+    const unset = await look({ HOOKSHELF_HTTP_TIMOUT: '1' });
+    assert.equal(unset.get('settings')?.status, 'failed');
     assert.deepEqual(['data directory', 'port', 'proxy'].map((check) => sick.get(check)?.status),
       ['warning', 'failed', 'failed']);
     assert.match(sick.get('data directory')?.advice ?? '', /^chmod 700 /);

@@ -12,6 +12,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const EXIT_KILLED = 1;
 // Another command ends soon; another server is not waited for.
 const COMMAND_WAIT_MS = 5000;
+const LEFTOVER_MS = 200;
 
 export async function runServer(context: CommandContext): Promise<number> {
   const { settings } = context.loadSettings();
@@ -36,6 +37,8 @@ export async function runServer(context: CommandContext): Promise<number> {
   } finally {
     stop.end();
   }
+  // Everything of ours is closed; what a custom action left running must not keep us.
+  setTimeout(() => process.exit(), LEFTOVER_MS).unref();
   return 0;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
@@ -116,6 +116,19 @@ test('a port that is taken is told in one line', () => inFolder(async (folder) =
   assert.match(second.stderr, /^hookshelf: .*in use.*--port[^\n]*\n$/);
   await server.stop();
 }));
+
+test('what a custom action left running does not keep the server from ending', () =>
+  inFolder(async (data) => {
+    mkdirSync(join(data, 'actions'), { mode: 0o700 });
+    writeFileSync(join(data, 'actions', 'busy.mjs'), `setInterval(() => {}, 1000);
+      export default class Busy {
+        static identifier() { return 'busy'; }
+        static label() { return 'Busy'; }
+        execute() { return { success: true, message: '', data: {} }; }
+      }`, { mode: 0o600 });
+    const server = await startServer(['--data', data]);
+    assert.equal((await server.stop()).code, 0);
+  }));
 
 test('--max-memory serves under a cap, passes signals on and ends with its parent', () =>
   inFolder(async (data) => {

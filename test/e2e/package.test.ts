@@ -1,0 +1,83 @@
+/** What `npm pack` makes, installed without the network and used as its users would. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { VERSION } from '../../src/base/version.ts';
+import { inFolder } from './processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const PROGRAM = `
+import { ActionResult, createHookshelf } from 'hookshelf';
+import type { Action } from 'hookshelf';
+
+class Nothing implements Action {
+  static identifier(): string { return 'nothing'; }
+  static label(): string { return 'Nothing'; }
+  execute(): ActionResult { return ActionResult.ok(); }
+}
+
+const shelf = await createHookshelf({ data: 'data', actions: [Nothing] });
+const book = await shelf.books.add({ title: 'Emma' });
+console.log(shelf.books.get(String(book['id']))?.['title']);
+await shelf.close();
+`;
+
+test('the package', async (t) => inFolder(async (folder) => {
+  // Scripts are not run: dist is built already, and packing it must not depend on who packs.
+  const packed = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
+  const file = join(folder, `hookshelf-${VERSION}.tgz`);
+
+  await t.test('holds the program, its types, README and samples, and nothing else', () => {
+    const listing = spawnSync('tar', ['-tzf', file], { encoding: 'utf8' });
+    assert.equal(listing.status, 0, packed);
+    const names = listing.stdout.trim().split('\n').map((name) => name.replace(/^package\//, ''));
+    const unexpected = names.filter((name) =>
+      !/^(package\.json|README\.md|LICENSE|dist\/.+\.(js|d\.ts)|data\/samples\/[^/]+)$/.test(name));
+    assert.deepEqual(unexpected, []);
+    const missing = ['package.json', 'dist/main.js', 'dist/index.js',
+      'dist/index.d.ts', 'data/samples/books.json'].filter((name) => !names.includes(name));
+    assert.deepEqual(missing, []);
+  });
+
+  await t.test('installs without the network and runs without a build', () => {
+    const place = emptyProject(folder);
+    npm(['install', file, '--offline', '--no-audit', '--no-fund', '--ignore-scripts'], place);
+    const program = join(place, 'node_modules/.bin/hookshelf');
+    assert.equal(run(program, ['--version'], place), `${VERSION}\n`);
+    assert.match(run(program, ['book:import', '--sample'], place), /^imported \d+, skipped 0\n$/);
+    assert.match(run(program, ['book:list', '--limit', '1'], place), /\S/);
+    const lock = JSON.parse(readFileSync(join(place, 'package-lock.json'), 'utf8'));
+    assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/hookshelf']);
+  });
+
+  await t.test('can be imported, with types', () => {
+    const place = join(folder, 'project');
+    writeFileSync(join(place, 'program.ts'), PROGRAM);
+    const options = ['--module', 'nodenext', '--target', 'es2023', '--strict', '--types', 'node',
+      '--typeRoots', join(ROOT, 'node_modules/@types')];
+    run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options,
+      'program.ts'], place);
+    assert.equal(run(process.execPath, ['program.js'], place), 'Emma\n');
+  });
+}));
+
+function emptyProject(folder: string): string {
+  const place = join(folder, 'project');
+  mkdirSync(place);
+  writeFileSync(join(place, 'package.json'), '{ "name": "somebody", "type": "module" }\n');
+  return place;
+}
+
+function npm(words: readonly string[], cwd: string): string {
+  return run('npm', ['--loglevel=error', ...words], cwd);
+}
+
+function run(program: string, words: readonly string[], cwd: string): string {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const { status, stdout, stderr } = spawnSync(program, words, { cwd, env, encoding: 'utf8' });
+  assert.equal(status, 0, `${program} ${words.join(' ')}: ${stderr}${stdout}`);
+  return stdout;
+}

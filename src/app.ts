@@ -38,6 +38,7 @@ import type { TokenVerifier } from './server/tokens.ts';
 import type { Settings } from './settings.ts';
 import { createNodeFiles } from './store/files.ts';
 import { acquireLock } from './store/lock.ts';
+import { limitsFor } from './store/memory-limits.ts';
 import type { CollectionSpec } from './store/port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore } from './store/store.ts';
@@ -55,6 +56,8 @@ export type AppOptions = {
   readonly waitMs?: number;
   /** Opens the API on any host, and when only revoked or expired tokens are left. */
   readonly allowAnonymous?: boolean;
+  /** What the process may take in all: bounds caches and what waits for the disk. */
+  readonly maxMemoryBytes?: number;
   /** Whether custom action modules are loaded; by default a server does. */
   readonly loadsActions?: boolean;
   /** Classes of actions, for a program that embeds us. */
@@ -103,6 +106,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => lock.release());
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
+    limits: limitsFor(options.maxMemoryBytes ?? Infinity),
   });
   closers.add(() => store.close());
   const shared: Shared = {

@@ -6,29 +6,39 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { isSea } from 'node:sea';
+import { getHeapStatistics } from 'node:v8';
+import { AppError } from '../base/errors.ts';
 
 // What is left is for the young generation, code, stacks and buffers.
 const OLD_SPACE_SHARE = 0.75;
 const OLD_SPACE_FLAG = '--max-old-space-size';
 const SEMI_SPACE_FLAG = '--max-semi-space-size';
 const SEMI_SPACE_MEGABYTES = 2;
+const MEBIBYTE = 1 << 20;
 const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const EXIT_KILLED = 1;
 
-/** Whether this process was started under a cap. */
-export function isCapped(): boolean {
-  return process.env['NODE_OPTIONS']?.includes(OLD_SPACE_FLAG) === true;
+/** Whether this process's heap is under a cap of `megabytes` for the process already. */
+export function isCapped(megabytes: number): boolean {
+  return getHeapStatistics().heap_size_limit <= megabytes * MEBIBYTE;
 }
 
-/** Runs this very command line under the cap; resolves with its exit code. */
+/**
+ * Runs this very command line under the cap; resolves with its exit code. Throws `usage` when this
+ * process was started so and something keeps the cap from holding.
+ */
 export async function runCapped(megabytes: number): Promise<number> {
   const oldSpace = Math.floor(megabytes * OLD_SPACE_SHARE);
   const flags = `${OLD_SPACE_FLAG}=${oldSpace} ${SEMI_SPACE_FLAG}=${SEMI_SPACE_MEGABYTES}`;
-  const environment = {
-    ...process.env, NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`.trim(),
-  };
+  const given = process.env['NODE_OPTIONS'] ?? '';
+  if (given.endsWith(flags)) {
+    throw new AppError('usage', '--max-memory has no effect beside other memory options of Node');
+  }
+  const environment = { ...process.env, NODE_OPTIONS: `${given} ${flags}`.trim() };
+  // Of one option the last counts, and those of the command line come after the environment's.
+  const options = process.execArgv.filter((word) => !word.startsWith(OLD_SPACE_FLAG));
   // A single executable has no script to name.
-  const words = [...process.execArgv, ...process.argv.slice(isSea() ? 2 : 1)];
+  const words = [...options, ...process.argv.slice(isSea() ? 2 : 1)];
   if ('execve' in process && typeof process.execve === 'function') {
     process.execve(process.execPath, [process.execPath, ...words], environment);
   }

@@ -3,6 +3,7 @@ import type { CommandContext } from './command.ts';
 
 const MEGABYTES_MIN = 64;
 const MEGABYTES_MAX = 1_048_576;
+const MEBIBYTE = 1 << 20;
 
 export async function serve(context: CommandContext): Promise<number> {
   const megabytes = context.given.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
@@ -10,8 +11,8 @@ export async function serve(context: CommandContext): Promise<number> {
     // Wrong settings are better told before a second process stands between.
     context.loadSettings();
     const { isCapped, runCapped } = await import('./memory-cap.ts');
-    if (!isCapped()) return runCapped(megabytes);
+    if (!isCapped(megabytes)) return runCapped(megabytes);
   }
   const { runServer } = await import('./server.ts');
-  return runServer(context);
+  return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
 }

@@ -14,7 +14,9 @@ const EXIT_KILLED = 1;
 const COMMAND_WAIT_MS = 5000;
 const LEFTOVER_MS = 200;
 
-export async function runServer(context: CommandContext): Promise<number> {
+export async function runServer(
+  context: CommandContext, maxMemoryBytes: number,
+): Promise<number> {
   const { settings } = context.loadSettings();
   const logger = createProcessLogger(settings, context.io);
   const stop = awaitStop(logger);
@@ -24,7 +26,7 @@ export async function runServer(context: CommandContext): Promise<number> {
   try {
     const app = await openApp({
       data: context.dataDirectory, settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
-      allowAnonymous: context.given.has('allow-anonymous'),
+      allowAnonymous: context.given.has('allow-anonymous'), maxMemoryBytes,
     });
     try {
       await announce(context, app, logger);

@@ -2,6 +2,7 @@
  * Figures of the server in the Prometheus text exposition format 0.0.4. Counting is adding to plain
  * numbers; everything else happens when somebody reads.
  */
+import { getHeapStatistics } from 'node:v8';
 
 /** Upper bounds of the latency histogram, in seconds. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -132,6 +133,12 @@ const PROCESS_SOURCES: readonly MetricSource[] = [
     type: 'gauge',
     help: 'Memory in use on the JavaScript heap.',
     read: () => process.memoryUsage().heapUsed,
+  },
+  {
+    name: 'nodejs_heap_size_limit_bytes',
+    type: 'gauge',
+    help: 'What the JavaScript heap may grow to.',
+    read: () => getHeapStatistics().heap_size_limit,
   },
   {
     name: 'nodejs_external_memory_bytes',

@@ -5,6 +5,7 @@ import type { FrozenCollection } from './frozen-collection.ts';
 import { HotRecords } from './hot-records.ts';
 import { KeyOrder } from './key-order.ts';
 import type { Position } from './key-order.ts';
+import { STANDARD_LIMITS } from './memory-limits.ts';
 import type { Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart } from './port.ts';
 import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
 import { UniqueMembers } from './unique-members.ts';
@@ -16,13 +17,14 @@ export class StoredCollection implements Collection {
   readonly order: KeyOrder;
   readonly unique: UniqueMembers;
   #bytesTotal = 0;
-  #hot = new HotRecords();
+  readonly #hot: HotRecords;
   #listeners: ((change: Change) => void)[] = [];
   readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
   readonly #place: Position = { block: 0, position: 0 };
 
-  constructor(spec: CollectionSpec) {
+  constructor(spec: CollectionSpec, hotRecordsMax = STANDARD_LIMITS.hotRecordsMax) {
     this.spec = spec;
+    this.#hot = new HotRecords(hotRecordsMax);
     this.table = new RecordTable(spec.key);
     this.order = new KeyOrder(this.table);
     this.unique = new UniqueMembers(spec.unique ?? []);

@@ -19,7 +19,6 @@ import { StagedTransaction, newBatch } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
 import { SyncPolicy } from './sync-policy.ts';
 
-const STAGED_BYTES_MAX = 64 << 20;
 const PAUSE_MS = 100;
 
 export type GroupCommitOptions = {
@@ -27,6 +26,7 @@ export type GroupCommitOptions = {
   /** The last sequence on disk. */
   readonly sequence: number;
   readonly staging: Staging;
+  readonly stagedBytesMax: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onCommit: () => void;
@@ -173,7 +173,7 @@ export class GroupCommit {
   #findUnfitness(): AppError | null {
     if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
     const stagedBytes = this.#gathering.bytes + (this.#syncing?.bytes ?? 0);
-    if (stagedBytes < STAGED_BYTES_MAX) return null;
+    if (stagedBytes < this.#options.stagedBytesMax) return null;
     return new AppError('unavailable', 'too many writes are waiting', { retryAfterS: 1 });
   }
 

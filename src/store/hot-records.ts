@@ -5,12 +5,15 @@
  */
 import type { StoredRecord } from './port.ts';
 
-// Bounds both the memory that is held and the chunks that are kept alive by it.
-const RECORDS_PER_MAP = 16_384;
-
 export class HotRecords {
+  // Bounds both the memory that is held and the chunks that are kept alive by it.
+  readonly #recordsPerMap: number;
   #young = new Map<string, StoredRecord>();
   #old = new Map<string, StoredRecord>();
+
+  constructor(recordsMax: number) {
+    this.#recordsPerMap = Math.ceil(recordsMax / 2);
+  }
 
   find(id: string): StoredRecord | undefined {
     const record = this.#young.get(id);
@@ -21,7 +24,7 @@ export class HotRecords {
   }
 
   set(id: string, record: StoredRecord): void {
-    if (this.#young.size >= RECORDS_PER_MAP) {
+    if (this.#young.size >= this.#recordsPerMap) {
       this.#old = this.#young;
       this.#young = new Map();
     }

@@ -34,6 +34,7 @@ import { damagedAt, missingFile } from './damage.ts';
 import { readFully } from './file-lines.ts';
 import type { Files } from './files.ts';
 import { parseLine } from './journal-line.ts';
+import type { MemoryLimits } from './memory-limits.ts';
 import { journalName, snapshotName, takeInventory } from './inventory.ts';
 import type { Inventory } from './inventory.ts';
 import type { CollectionSpec } from './port.ts';
@@ -45,6 +46,7 @@ export type Source = {
   readonly directory: string;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
+  readonly limits?: MemoryLimits;
 };
 
 /** What a directory holds, read into memory; nothing on disk has been touched. */
@@ -152,7 +154,7 @@ async function findBase(source: Source, inventory: Inventory): Promise<Base> {
     if (!inventory.journals.includes(generation)) {
       throw missingFile(journalName(generation), 'but the generation has snapshots');
     }
-    const collections = emptyCollections(specs);
+    const collections = emptyCollections(source);
     try {
       const result = await loadSet(source, inventory, generation, collections);
       if (typeof result === 'number') {
@@ -166,7 +168,7 @@ async function findBase(source: Source, inventory: Inventory): Promise<Base> {
   }
   const [first] = inventory.journals;
   if (first === undefined || first === 1) {
-    return { collections: emptyCollections(specs), generation: 0, sequence: 0, damagedSets };
+    return { collections: emptyCollections(source), generation: 0, sequence: 0, damagedSets };
   }
   const name = snapshotName(specs[0]?.name ?? '', first);
   throw damagedSets[0] ?? missing ?? missingFile(name, 'and its journal goes on from it');
@@ -226,6 +228,8 @@ async function readStart(files: Files, path: string): Promise<Start> {
   }
 }
 
-function emptyCollections(specs: readonly CollectionSpec[]): Map<string, StoredCollection> {
-  return new Map(specs.map((spec) => [spec.name, new StoredCollection(spec)]));
+function emptyCollections(source: Source): Map<string, StoredCollection> {
+  const { specs, limits } = source;
+  return new Map(specs.map((spec) =>
+    [spec.name, new StoredCollection(spec, limits?.hotRecordsMax)]));
 }

@@ -13,6 +13,8 @@ import type { Files } from './files.ts';
 import { GroupCommit } from './group-commit.ts';
 import { unsyncedName } from './inventory.ts';
 import type { Journal } from './journal.ts';
+import { STANDARD_LIMITS } from './memory-limits.ts';
+import type { MemoryLimits } from './memory-limits.ts';
 import type { Collection, CollectionSpec, Store, StoreStatistics, Transaction } from './port.ts';
 import { assess } from './recovery.ts';
 import type { Assessment } from './recovery.ts';
@@ -28,6 +30,7 @@ export type StoreOptions = {
   readonly specs: readonly CollectionSpec[];
   readonly logger: Logger;
   readonly clock?: Clock;
+  readonly limits?: MemoryLimits;
 };
 
 export interface OpenedStore extends Store {
@@ -108,6 +111,7 @@ class FileStore implements OpenedStore {
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#commit.recover());
     this.#commit = new GroupCommit({
       journal, sequence, clock, logger,
+      stagedBytesMax: (options.limits ?? STANDARD_LIMITS).stagedBytesMax,
       staging: new Staging(collections.values(), (error) =>
         logger.error('a change listener failed', { error })),
       isDiskBusy: () => this.#compaction.isRunning,

@@ -37,8 +37,8 @@ export async function runCapped(megabytes: number): Promise<number> {
   const environment = { ...process.env, NODE_OPTIONS: `${given} ${flags}`.trim() };
   // Of one option the last counts, and those of the command line come after the environment's.
   const options = process.execArgv.filter((word) => !word.startsWith(OLD_SPACE_FLAG));
-  // A single executable has no script to name.
-  const words = [...options, ...process.argv.slice(isSea() ? 2 : 1)];
+  // A single executable has its options and its script inside.
+  const words = isSea() ? process.argv.slice(2) : [...options, ...process.argv.slice(1)];
   if ('execve' in process && typeof process.execve === 'function') {
     process.execve(process.execPath, [process.execPath, ...words], environment);
   }

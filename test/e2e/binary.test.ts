@@ -80,6 +80,14 @@ test('the single binary', async (t) => {
     await server.stop();
   }));
 
+  await t.test('serves under a memory cap', () => inFolder(async (cwd) => {
+    const server = await startServer(['--max-memory', '96'], { ...alone, cwd });
+    const { text } = await ask(`${server.url}/metrics`);
+    const limit = Number(/^nodejs_heap_size_limit_bytes (\d+)$/m.exec(text)?.[1]);
+    assert.ok(limit <= 96 << 20, `${limit}`);
+    assert.equal((await server.stop()).code, 0);
+  }));
+
   await t.test('is built for other machines from here', () => {
     for (const target of FOREIGN) assert.equal(machineOf(target), target);
   });

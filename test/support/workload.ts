@@ -124,7 +124,7 @@ export function heldSteps(content: Content): string[] {
 }
 
 /** Whether the transaction is surely not there: it was never written, or its writer was told so. */
-function isRefusedBy(error: unknown, wasTold: boolean): boolean {
+export function isRefusedBy(error: unknown, wasTold: boolean): boolean {
   if (error === null) return false;
   assert.ok(error instanceof AppError, String(error));
   if (error.code === 'conflict' || error.code === 'precondition_failed') return true;

@@ -8,7 +8,10 @@ import type { Clock } from './clock.ts';
 
 export type IdSource = () => string;
 
-const RANDOM_POOL_BYTES = 8 * 512;
+// Six bytes of each id are random; four more start the counter of a millisecond.
+const RANDOM_ID_BYTES = 6;
+const RANDOM_BYTES_PER_ID = 10;
+const RANDOM_POOL_BYTES = RANDOM_BYTES_PER_ID * 512;
 // 12 bits of rand_a and 14 bits of rand_b: started at random below half, so that there is always
 // room to count within a millisecond.
 const COUNTER_MAX = 2 ** 26 - 1;
@@ -20,33 +23,38 @@ export function createIdSource(
   clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = randomFillSync,
 ): IdSource {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
+  // As hex once for all its ids, like the time for those of a millisecond: ids come in bursts.
+  let poolHex = '';
   let poolOffset = RANDOM_POOL_BYTES;
   let lastMs = -1;
+  let timeHex = '';
   let counter = 0;
 
   const takeRandom = (): number => {
     if (poolOffset === RANDOM_POOL_BYTES) {
       fillRandom(pool);
+      poolHex = pool.toString('hex');
       poolOffset = 0;
     }
     const offset = poolOffset;
-    poolOffset += 8;
+    poolOffset += RANDOM_BYTES_PER_ID;
     return offset;
   };
 
   return () => {
     const offset = takeRandom();
     const nowMs = clock.now();
-    if (nowMs > lastMs) {
-      lastMs = nowMs;
-      counter = pool.readUInt32LE(offset + 4) % COUNTER_START_MAX;
-    } else if (counter === COUNTER_MAX) {
-      lastMs += 1;
-      counter = pool.readUInt32LE(offset + 4) % COUNTER_START_MAX;
+    if (nowMs > lastMs || counter === COUNTER_MAX) {
+      lastMs = Math.max(nowMs, lastMs + 1);
+      timeHex = formatTime(lastMs);
+      counter = pool.readUInt32LE(offset + RANDOM_ID_BYTES) % COUNTER_START_MAX;
     } else {
       counter += 1;
     }
-    return format(lastMs, counter, pool.readUInt32LE(offset), pool.readUInt16LE(offset + 4));
+    const randA = (0x7000 | (counter >>> 14)).toString(16);
+    const randB = (0x8000 | (counter & 0x3fff)).toString(16);
+    const rest = poolHex.slice(offset * 2, (offset + RANDOM_ID_BYTES) * 2);
+    return `${timeHex}-${randA}-${randB}-${rest}`;
   };
 }
 
@@ -60,10 +68,7 @@ export function timeOfUuidV7(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
-function format(ms: number, counter: number, random32: number, random16: number): string {
+function formatTime(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
-  const randA = (0x7000 | (counter >>> 14)).toString(16);
-  const randB = (0x8000 | (counter & 0x3fff)).toString(16);
-  const node = random32.toString(16).padStart(8, '0') + random16.toString(16).padStart(4, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-${randA}-${randB}-${node}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
 }

@@ -44,14 +44,15 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
       request.pause();
       reject(tooLarge(bytesMax));
     };
+    let isEnded = false;
+    // The listeners go with the request: taking each off costs more than calling it once more.
     const onEnd = (): void => {
-      settle();
+      isEnded = true;
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
     };
     const onClose = (): void => {
-      settle();
-      reject(cutShort());
+      if (!isEnded) reject(cutShort());
     };
     // 'close' follows every error; without a listener the error would end the process.
     request.on('error', ignore).on('data', onData).on('end', onEnd).on('close', onClose);

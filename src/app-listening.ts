@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { limitsOf } from './app-options.ts';
 import type { Owner } from './app-options.ts';
 import type { Clock } from './base/clock.ts';
@@ -119,7 +120,14 @@ export function controlSocketPath(data: string, owner: Owner | null): string {
 
 function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
-  return { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
+  const pair = { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
+  try {
+    createSecureContext(pair);
+  } catch (thrown) {
+    throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
+      + `(${messageOf(thrown)})`, {}, thrown);
+  }
+  return pair;
 }
 
 function readPem(path: string, setting: string): Buffer {

@@ -49,7 +49,7 @@ test('a renewed certificate is served after SIGHUP; open connections and a broke
     assert.equal((await server.stop()).code, 0);
   }));
 
-test('plain HTTP on the port of a TLS server gets no answer, and commands reach it all the same', () =>
+test('plain HTTP gets no answer on the port of a TLS server, and commands reach it still', () =>
   inFolder(async (folder) => {
     install(folder, createCertificate());
     const data = join(folder, 'data');

@@ -135,7 +135,7 @@ export function createRepository(options: {
       const time = new Date(now()).toISOString();
       return store.transact((transaction) => {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
-          throw new AppError('conflict', `there is a ${spec.noun} with this ${key} already`);
+          throw new AppError('conflict', `another ${spec.noun} has the ${key} ${id} already`);
         }
         return put(transaction, id, null, { createdAt: time, updatedAt: time }, fields);
       });

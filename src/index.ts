@@ -9,8 +9,8 @@ import { silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import type { JsonValue } from './base/schema.ts';
 import type { BookShelf } from './books/catalog.ts';
-import type { BookListing } from './books/list.ts';
-import type { BookListQuery } from './books/query.ts';
+import type { BookListing } from './books/list/list.ts';
+import type { BookListQuery } from './books/list/query.ts';
 import { loadSettings } from './settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendResult } from './webhooks/outgoing/sender.ts';
@@ -19,8 +19,8 @@ export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
 export type { Logger } from './base/log.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
-export type { BookListing } from './books/list.ts';
-export type { BookListQuery } from './books/query.ts';
+export type { BookListing } from './books/list/list.ts';
+export type { BookListQuery } from './books/list/query.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,

@@ -8,13 +8,13 @@ import { AppError } from './base/errors.ts';
 import { redactText } from './base/log.ts';
 import {
   ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags, hintFor,
-} from './settings-sources.ts';
-import type { SettingsSources } from './settings-sources.ts';
-import { SETTING_ROWS } from './settings-table.ts';
-import type { Kind, SettingRow, Settings } from './settings-table.ts';
+} from './settings/sources.ts';
+import type { SettingsSources } from './settings/sources.ts';
+import { SETTING_ROWS } from './settings/table.ts';
+import type { Kind, SettingRow, Settings } from './settings/table.ts';
 
-export type { FlagValue, SettingsFile, SettingsSources } from './settings-sources.ts';
-export type { Settings } from './settings-table.ts';
+export type { FlagValue, SettingsFile, SettingsSources } from './settings/sources.ts';
+export type { Settings } from './settings/table.ts';
 
 export type LoadedSettings = {
   readonly settings: Settings;

@@ -103,9 +103,9 @@ function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
-/** The first folder below `src`; at the top level the first word: `app-options.ts` is app. */
+/** The first folder below `src`, or the name of a file at the top level. */
 function roomOf(file: string): string {
-  return relative('src', file).split('/')[0]?.replace(/(-[a-z-]+)?\.ts$/, '') ?? '';
+  return relative('src', file).split('/')[0]?.replace(/\.ts$/, '') ?? '';
 }
 
 function importsOf(file: string): Import[] {

@@ -8,7 +8,7 @@ import { createRepository, encodeRecord, nextStamps } from '../store/repository.
 import type { ChangeHook, Repository } from '../store/repository.ts';
 import { bookSchema, decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
-import type { ImportRecord } from './import-record.ts';
+import type { ImportRecord } from './exchange/import-record.ts';
 
 /** For the store, so that it keeps books. */
 export const bookCollection: CollectionSpec = { name: 'books', key: 'id' };

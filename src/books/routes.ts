@@ -7,9 +7,9 @@ import { resourceRoutes } from '../server/resource.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
 import { bookExample, bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
-import { JSON_LINES, runImport } from './import.ts';
-import { importSchema } from './import-record.ts';
-import { bookQueryParameters } from './query-parameters.ts';
+import { JSON_LINES, runImport } from './exchange/import.ts';
+import { importSchema } from './exchange/import-record.ts';
+import { bookQueryParameters } from './list/query-parameters.ts';
 
 export const BOOKS_PATH = '/api/books';
 export const BOOKS_IMPORT_PATH = '/api/books/import';

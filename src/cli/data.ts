@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../app.ts';
-import { ownerOf } from '../app-options.ts';
+import { ownerOf } from '../app/options.ts';
 import { AppError } from '../base/errors.ts';
 import { createNodeFiles } from '../store/files.ts';
 import { acquireLock } from '../store/lock.ts';

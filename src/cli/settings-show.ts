@@ -1,5 +1,5 @@
 /** `settings:show`: every setting, its value and where it came from. Secrets stay hidden. */
-import { SETTING_ROWS } from '../settings-table.ts';
+import { SETTING_ROWS } from '../settings/table.ts';
 import { shownValue } from '../settings.ts';
 import type { CommandContext } from './command.ts';
 

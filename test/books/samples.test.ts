@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readRecords } from '../../src/books/exchange.ts';
-import { parseImportRecord } from '../../src/books/import-record.ts';
-import type { ImportRecord } from '../../src/books/import-record.ts';
+import { readRecords } from '../../src/books/exchange/exchange.ts';
+import { parseImportRecord } from '../../src/books/exchange/import-record.ts';
+import type { ImportRecord } from '../../src/books/exchange/import-record.ts';
 import { checkDigit13 } from '../../src/books/isbn.ts';
 
 const FILE = join(import.meta.dirname, '../../data/samples/books.json');

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SETTING_ROWS } from '../../src/settings-table.ts';
+import { SETTING_ROWS } from '../../src/settings/table.ts';
 import { WAYS, inPlace } from './place.ts';
 
 for (const way of WAYS) {

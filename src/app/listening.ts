@@ -1,0 +1,139 @@
+/**
+ * Where an app listens: on TCP for everybody, and on the control socket for who owns the data
+ * directory. Holds the rule that a service open to anybody stays on loopback.
+ */
+import { createHash } from 'node:crypto';
+import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { limitsOf } from './options.ts';
+import type { Owner } from './options.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError, messageOf } from '../base/errors.ts';
+import type { Dispatcher } from '../server/dispatcher.ts';
+import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
+import type { Certificate, Listener, ServerLimits } from '../server/listener.ts';
+import { isLoopbackName } from '../server/origin.ts';
+import type { Settings } from '../settings.ts';
+
+export type ListeningOptions = {
+  readonly data: string;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly owner: Owner | null;
+  readonly dispatcher: Dispatcher;
+  readonly allowAnonymous?: boolean;
+  /** Whether a token is needed. */
+  readonly isClosed: () => boolean;
+};
+
+const SOCKET_NAME = 'control.sock';
+// `sun_path` of Linux, without its end mark.
+const SOCKET_PATH_BYTES_MAX = 107;
+
+export class Listening {
+  readonly #options: ListeningOptions;
+  readonly #listeners: Listener[] = [];
+  #secure: Listener | null = null;
+  #port: number | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: ListeningOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the control socket and resolves to its path. */
+  async listenOnControl(): Promise<string> {
+    const { data, dispatcher, clock, owner } = this.#options;
+    const path = controlSocketPath(data, owner);
+    // Its callers own the directory: an import of any length may take its time.
+    const limits: ServerLimits = {
+      ...limitsOf(this.#options.settings), requestTimeoutMs: 0, headersTimeoutMs: 0,
+    };
+    const server = createHttpServer(dispatcher.listeners('control'), limits, clock);
+    this.#listeners.push(await listenOnSocket(server, path, clock, owner));
+    return path;
+  }
+
+  /** Throws `usage` for a host that is not loopback while anybody may come in. */
+  async listen(
+    place: { readonly port?: number; readonly host?: string },
+  ): Promise<{ url: string; port: number | null }> {
+    const { settings, dispatcher, clock, allowAnonymous, isClosed } = this.#options;
+    const { host = settings.server.host, port = settings.server.port } = place;
+    const isLocal = isLoopbackName(host);
+    if (!isLocal && !isClosed() && allowAnonymous !== true) {
+      throw new AppError('usage', `on ${host} anybody could read and change everything: set `
+        + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
+    }
+    const entrance = isLocal ? 'loopback' : 'network';
+    const certificate = readCertificate(settings);
+    const server = createHttpServer(
+      dispatcher.listeners(entrance), limitsOf(settings), clock, certificate ?? undefined,
+    );
+    const listener = await listenOnPort(server, host, port, clock);
+    this.#listeners.push(listener);
+    this.#port = listener.port;
+    if (certificate !== null) this.#secure = listener;
+    return { url: listener.url, port: listener.port };
+  }
+
+  /** The absolute address that outsiders are told. */
+  get baseUri(): string {
+    const { server } = this.#options.settings;
+    const scheme = server.tlsCert === null ? 'http' : 'https';
+    return server.baseUri ?? `${scheme}://localhost:${this.#port ?? server.port}`;
+  }
+
+  renewCertificate(): void {
+    const certificate = readCertificate(this.#options.settings);
+    if (certificate !== null) this.#secure?.renew(certificate);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const timeoutMs = this.#options.settings.server.shutdownTimeout * 1000;
+    this.#options.dispatcher.drain();
+    await Promise.all(this.#listeners.map((listener) => listener.close(timeoutMs)));
+  }
+}
+
+/**
+ * `<data>/control.sock`; where that is longer than a socket's path may be, one in a folder of ours
+ * under the run-time directory.
+ */
+export function controlSocketPath(data: string, owner: Owner | null): string {
+  const path = join(data, SOCKET_NAME);
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
+  const digest = createHash('sha256').update(data).digest('hex').slice(0, 16);
+  const folder = join(process.env['XDG_RUNTIME_DIR'] ?? tmpdir(), `hookshelf-${digest}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  if (owner !== null) chownSync(folder, owner.uid, owner.gid);
+  return join(folder, SOCKET_NAME);
+}
+
+function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
+  if (tlsCert === null || tlsKey === null) return null;
+  const pair = { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
+  try {
+    createSecureContext(pair);
+  } catch (thrown) {
+    throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
+      + `(${messageOf(thrown)})`, {}, thrown);
+  }
+  return pair;
+}
+
+function readPem(path: string, setting: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
+  }
+}

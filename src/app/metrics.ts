@@ -1,0 +1,63 @@
+/** The figures of the rooms below the server, for `GET /metrics`. */
+import type { ClientStatistics } from '../client/http-client.ts';
+import type { MetricSource } from '../server/metrics.ts';
+import type { Store } from '../store/port.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+
+export function storeMetrics(
+  store: Store, collections: readonly string[],
+): readonly MetricSource[] {
+  return [
+    counter('store_commits_total', 'Batches made durable, each with one fdatasync.',
+      () => store.statistics.commits),
+    counter('store_transactions_total', 'Transactions committed.',
+      () => store.statistics.transactions),
+    gauge('store_journal_bytes', 'Bytes in the current journal.',
+      () => store.statistics.journalBytes),
+    gauge('store_sequence', 'Sequence number of the last committed transaction.',
+      () => store.statistics.sequence),
+    gauge('store_generation', 'Generation of the data directory.',
+      () => store.statistics.generation),
+    gauge('store_compacting', '1 while a new generation is being written.',
+      () => Number(store.statistics.isCompacting)),
+    gauge('store_writable', '1 while writes are taken.', () => Number(store.failure === null)),
+    gauge('store_records', 'Records by collection.', () => collections.map((name) =>
+      ({ labels: { collection: name }, value: store.collection(name).size }))),
+    gauge('store_record_bytes', 'Bytes of records by collection.', () => collections.map((name) =>
+      ({ labels: { collection: name }, value: store.collection(name).bytesTotal }))),
+  ];
+}
+
+export function clientMetrics(statistics: () => ClientStatistics): readonly MetricSource[] {
+  return [
+    counter('client_calls_total', 'Calls of the shared HTTP client.', () => statistics().calls),
+    counter('client_attempts_total', 'Attempts of those calls.', () => statistics().attempts),
+    counter('client_failures_total', 'Calls that ended without an answer.',
+      () => statistics().failures),
+  ];
+}
+
+export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
+  const read = (): ReturnType<Webhooks['statistics']> => webhooks.statistics();
+  return [
+    gauge('deliveries_pending', 'Deliveries that wait for an attempt or are in one.',
+      () => read().pending),
+    gauge('deliveries_in_flight', 'Attempts under way.', () => read().inFlight),
+    gauge('deliveries_in_flight_by_host', 'Attempts under way by host.',
+      () => read().inFlightByHost.map(({ host, inFlight }) =>
+        ({ labels: { host }, value: inFlight }))),
+    gauge('deliveries_oldest_pending_seconds', 'Age of the oldest pending delivery.',
+      () => read().oldestPendingMs / 1000),
+    counter('delivery_attempts_total', 'Attempts, by what came of them.',
+      () => Object.entries(read().attempts).map(([outcome, value]) =>
+        ({ labels: { outcome }, value }))),
+  ];
+}
+
+function counter(name: string, help: string, read: MetricSource['read']): MetricSource {
+  return { name: `hookshelf_${name}`, type: 'counter', help, read };
+}
+
+function gauge(name: string, help: string, read: MetricSource['read']): MetricSource {
+  return { name: `hookshelf_${name}`, type: 'gauge', help, read };
+}

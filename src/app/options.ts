@@ -1,0 +1,62 @@
+/** Settings, in the contract's units, to the options of each room, in milliseconds. */
+import { readFileSync, statSync } from 'node:fs';
+import type { HttpClientOptions } from '../client/http-client.ts';
+import type { ServerLimits } from '../server/listener.ts';
+import type { Settings } from '../settings.ts';
+
+export type Owner = { readonly uid: number; readonly gid: number };
+
+// Kept for the store's files, outgoing sockets and the standard streams.
+const DESCRIPTORS_RESERVED = 256;
+const CONNECTIONS_MIN = 16;
+
+export function clientOptionsOf({ http }: Settings): HttpClientOptions {
+  return {
+    timeoutMs: http.timeout * 1000,
+    connectTimeoutMs: http.connectTimeout * 1000,
+    totalTimeoutMs: http.totalTimeout * 1000,
+    retries: http.retries,
+    retryDelayMs: http.retryDelayMs,
+    maxSocketsPerHost: http.maxSocketsPerHost,
+    verify: http.verify,
+    proxy: http.proxy,
+    noProxy: http.noProxy,
+    denyAddresses: http.denyAddresses,
+  };
+}
+
+export function limitsOf({ server }: Settings): ServerLimits {
+  return {
+    requestTimeoutMs: server.requestTimeout * 1000,
+    headersTimeoutMs: server.headersTimeout * 1000,
+    keepAliveTimeoutMs: server.keepAliveTimeout * 1000,
+    connectionsMax: connectionsMaxOf(server.maxConnections, descriptorsMax()),
+  };
+}
+
+/** At most as many connections as the process may have descriptors for, less what else it needs. */
+export function connectionsMaxOf(wanted: number, descriptors: number): number {
+  const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
+  return Math.min(wanted, room);
+}
+
+/**
+ * Who shall own what is made in a data directory: its own owner, when we are root and it belongs to
+ * somebody else, so that one `sudo hookshelf …` does not lock its user out; else null, as it comes.
+ */
+export function ownerOf(directory: string): Owner | null {
+  if (process.getuid?.() !== 0) return null;
+  const { uid, gid } = statSync(directory);
+  return uid === 0 ? null : { uid, gid };
+}
+
+/** The soft limit of open files; where the kernel does not tell, the usual one. */
+function descriptorsMax(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'latin1');
+    const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return 1024;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The relay as an app has it, and the one place where the catalog's changes become its events:
+ * neither of the two knows the other.
+ */
+import { join } from 'node:path';
+import { clientMetrics, queueMetrics } from './metrics.ts';
+import { clientOptionsOf } from './options.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { IdSource } from '../base/uuid.ts';
+import { createHttpClient } from '../client/http-client.ts';
+import type { HttpClient } from '../client/http-client.ts';
+import type { Metrics } from '../server/metrics.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store/port.ts';
+import type { ChangeHook } from '../store/repository.ts';
+import { loadActionModules } from '../webhooks/actions/load-modules.ts';
+import type { Events } from '../webhooks/outgoing/events.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+
+export type RelayParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: Settings;
+  readonly makeId: IdSource;
+  readonly metrics: Metrics;
+  /** The data directory. */
+  readonly data: string;
+  /** Whether custom modules from the data directory and the settings are loaded. */
+  readonly loadsActions: boolean;
+  /** Action classes of a program that embeds us. */
+  readonly actionClasses: readonly unknown[];
+  /** Where this service is reached. */
+  readonly baseUri: () => string;
+};
+
+const ACTIONS_FOLDER = 'actions';
+const DAY_MS = 86_400_000;
+
+/** Throws `usage`, naming the file, when a custom action does not load. */
+export async function composeRelay(
+  parts: RelayParts,
+): Promise<{ readonly webhooks: Webhooks; readonly client: HttpClient }> {
+  const { settings, clock, logger, metrics, store, makeId, baseUri } = parts;
+  const modules = parts.loadsActions ? await loadActionModules({
+    folder: join(parts.data, ACTIONS_FOLDER), paths: settings.actions,
+  }) : [];
+  const classes = parts.actionClasses.map((actionClass) =>
+    ({ actionClass, origin: 'the option `actions`' }));
+  const client = createHttpClient(clientOptionsOf(settings), { clock, logger });
+  const webhooks = createWebhooks({
+    store, logger, clock, makeId, baseUri,
+    http: client,
+    random: Math.random,
+    actions: [...modules, ...classes],
+    incoming: {
+      defaultAllowedMethods: settings.incoming.defaultAllowedMethods,
+      allowUnsignedWhenSecretMissing: settings.incoming.allowUnsignedWhenSecretMissing,
+      actionTimeoutMs: settings.incoming.actionTimeout * 1000,
+      rateLimit: settings.incoming.rateLimit,
+      maxConcurrent: settings.incoming.maxConcurrent,
+    },
+    outgoing: {
+      retrySchedule: settings.outgoing.retrySchedule,
+      retentionMs: settings.outgoing.retentionDays * DAY_MS,
+      retentionCount: settings.outgoing.retentionCount,
+      failedRetentionMs: settings.outgoing.failedRetentionDays * DAY_MS,
+      maxPending: settings.outgoing.maxPending,
+      maxInFlight: settings.outgoing.maxInFlight,
+      maxInFlightPerHook: settings.outgoing.maxInFlightPerHook,
+    },
+  });
+  metrics.add(...clientMetrics(() => client.statistics()), ...queueMetrics(webhooks));
+  return { webhooks, client };
+}
+
+/** Turns each change of a book into its event, in the transaction of the change itself. */
+export function bookEvents(events: Events, now: () => number): ChangeHook {
+  return (transaction, { before, after }) => {
+    const book = after ?? before;
+    const name = eventName(before, after);
+    // Nobody listens, mostly: then nothing is made.
+    if (book === null || !events.isHeard(name)) return;
+    const timestamp = new Date(now()).toISOString();
+    const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
+    events.emit(transaction, name, `${head},"data":{"book":${book.toString()}}}`);
+  };
+}
+
+function eventName(before: Buffer | null, after: Buffer | null): string {
+  if (before === null) return 'book.created';
+  return after === null ? 'book.deleted' : 'book.updated';
+}

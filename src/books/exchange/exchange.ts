@@ -1,0 +1,106 @@
+/**
+ * Books in files: json (one array), jsonl (one book a line) and csv, read and written as streams,
+ * so that memory does not grow with the file. What is written reads back as the same books.
+ */
+import type { Book } from '../book.ts';
+import { CsvSplitter, csvHeader, encodeCsvBook } from './csv.ts';
+import { JsonSplitter } from './json-splitter.ts';
+import { JsonLinesSplitter } from './record-splitter.ts';
+import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
+
+export const FORMATS = ['json', 'jsonl', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+/** The format that a file's name ends in, or null. */
+export function formatOf(path: string): Format | null {
+  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
+  if (ending === 'ndjson') return 'jsonl';
+  return FORMATS.find((format) => format === ending) ?? null;
+}
+
+/**
+ * The records of a file, some at a time, each as one line of JSON or as the problem with it. The
+ * chunks are taken over. Throws `invalid` for a csv header that cannot be used.
+ */
+export async function* readRecords(
+  source: AsyncIterable<Buffer>, format: Format,
+): AsyncGenerator<readonly SourceRecord[], void, undefined> {
+  const splitter = createSplitter(format);
+  for await (const chunk of withoutByteOrderMark(source)) {
+    const records = splitter.push(chunk);
+    if (records.length > 0) yield records;
+  }
+  const rest = splitter.end();
+  if (rest.length > 0) yield rest;
+}
+
+async function* withoutByteOrderMark(
+  source: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let start: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of source) {
+    if (start === null) {
+      yield chunk;
+      continue;
+    }
+    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
+    if (start.length < BYTE_ORDER_MARK.length) continue;
+    yield start.subarray(start.subarray(0, 3).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0);
+    start = null;
+  }
+  if (start !== null && start.length > 0) yield start;
+}
+
+export function createSplitter(format: Format): RecordSplitter {
+  switch (format) {
+    case 'json': return new JsonSplitter();
+    case 'jsonl': return new JsonLinesSplitter();
+    case 'csv': return new CsvSplitter();
+  }
+}
+
+/** Text of a file, piece by piece, from the stored bytes of books. */
+export interface BookWriter {
+  begin(): string;
+  /** `books` are records as they are stored, and as `GET /api/books` holds them. */
+  write(books: readonly Buffer[]): string;
+  end(): string;
+}
+
+export function createBookWriter(format: Format): BookWriter {
+  switch (format) {
+    case 'json': return createJsonWriter();
+    case 'jsonl': return {
+      begin: () => '',
+      write: (books) => books.map((book) => `${book.toString()}\n`).join(''),
+      end: () => '',
+    };
+    case 'csv': return {
+      begin: () => csvHeader,
+      write: (books) => books.map((book) => encodeCsvBook(decode(book))).join(''),
+      end: () => '',
+    };
+  }
+}
+
+function createJsonWriter(): BookWriter {
+  let separator = '';
+  return {
+    begin: () => '[',
+    write(books) {
+      let text = '';
+      for (const book of books) {
+        text += `${separator}\n${book.toString()}`;
+        separator = ',';
+      }
+      return text;
+    },
+    end: () => '\n]\n',
+  };
+}
+
+function decode(book: Buffer): Book {
+  return JSON.parse(book.toString()) as Book;
+}

@@ -1,0 +1,189 @@
+/**
+ * The collection of books as it is asked for: `GET /api/books` and `books.list(query)`. Unfiltered
+ * and in id order it goes out as it lies in the store; everything else is a scan in small steps,
+ * helped by the word index, whose answer is streamed too.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Exchange, Handler } from '../../server/route.ts';
+import type { Collection } from '../../store/port.ts';
+import { decodeBook } from '../book.ts';
+import type { Book } from '../book.ts';
+import { Changes } from './list-changes.ts';
+import { SlotColumns } from './list-columns.ts';
+import type { Candidates, Scan } from './list-filter.ts';
+import { isSparse, pageOfSparse, scanPage, scanWhole } from './list-scan.ts';
+import type { PageResult } from './list-scan.ts';
+import {
+  sourceOfEntries, sourceOfSlots, sourceOfWalk, streamBuffer, streamSource, streamWalk,
+} from './list-source.ts';
+import type { BookSource, PullNow } from './list-source.ts';
+import { WholeBuffer } from './list-whole.ts';
+import { parseBookListQuery, parseBookQuery } from './query.ts';
+import type { BookFilter, BookListQuery, BookQuery } from './query.ts';
+import { encodeCursor } from './query-cursor.ts';
+import { hasMemberConditions, hasTextConditions } from './query-match.ts';
+import { writeQueryString } from './query-parameters.ts';
+import { createGate } from './query-turns.ts';
+import type { Gate, Turns, Work } from './query-turns.ts';
+
+export type BookListing = {
+  readonly books: readonly Book[];
+  /** How many books match, on all pages. */
+  readonly total: number;
+  /** What to ask with for the next page; null when there is none. */
+  readonly cursor: string | null;
+};
+
+export interface BookList {
+  /** `GET /api/books`. */
+  readonly handle: Handler;
+  /** Throws `malformed`, and `unavailable` while the search index is being built. */
+  list(query?: BookListQuery): Promise<BookListing>;
+}
+
+/** What finds books by their words. */
+export interface BookSearch {
+  /**
+   * The slots of all books that may match the text conditions and the isbn; null when it cannot
+   * help, and the books must be looked at. Changes while it works are added to what it finds.
+   * Throws `unavailable` when it is not ready in time.
+   */
+  find(
+    filter: BookFilter, changes: Changes, isWanted: () => boolean,
+  ): Promise<Candidates | null>;
+}
+
+// An answer without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
+const WHOLE_SCANS_MAX = 2;
+
+export type BookListOptions = {
+  readonly collection: Collection;
+  readonly search: BookSearch;
+  readonly turns: Turns;
+};
+
+export function createBookList(given: BookListOptions): BookList {
+  const options = {
+    ...given, gate: createGate(WHOLE_SCANS_MAX), whole: new WholeBuffer(given.collection),
+    columns: new SlotColumns(given.collection),
+  };
+  return {
+    handle: (exchange) => sendList(options, exchange),
+    async list(query = {}) {
+      const answer = await findAnswer(options, parseBookListQuery(query), () => true);
+      try {
+        const books = await options.turns.run(decodeAll(answer.source));
+        return { books: books ?? [], total: answer.total, cursor: answer.cursor };
+      } finally {
+        answer.close();
+      }
+    },
+  };
+}
+
+type Parts = BookListOptions & {
+  readonly gate: Gate; readonly whole: WholeBuffer; readonly columns: SlotColumns;
+};
+
+type Answer = {
+  readonly total: number;
+  readonly cursor: string | null;
+  readonly source: BookSource;
+  /** Set where the answer can be sent without looking at its books. */
+  readonly stream: PullNow | null;
+  readonly close: () => void;
+};
+
+async function sendList(options: Parts, exchange: Exchange): Promise<void> {
+  const query = parseBookQuery(exchange.search);
+  const buffer = isWhole(query) && query.after === null ? options.whole.find() : null;
+  if (buffer !== null) {
+    return exchange.sendStream(200, [
+      'Content-Type', 'application/json', 'X-Total-Count', String(options.collection.size),
+      'Content-Length', String(buffer.length),
+    ], streamBuffer(buffer));
+  }
+  const answer = await findAnswer(options, query, () => !exchange.response.destroyed);
+  try {
+    const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(answer.total)];
+    if (answer.cursor !== null) {
+      const values = new Map([...query.values, ['cursor', answer.cursor]]);
+      headers.push('Link', `<${exchange.route.path}?${writeQueryString(values)}>; rel="next"`);
+    }
+    await exchange.sendStream(200, headers, answer.stream ?? streamSource(answer.source));
+  } finally {
+    answer.close();
+  }
+}
+
+async function findAnswer(
+  options: Parts, query: BookQuery, isWanted: () => boolean,
+): Promise<Answer> {
+  if (isWhole(query)) return wholeAnswer(options.collection, query);
+  const changes = new Changes(options.collection);
+  try {
+    return await scanAnswer(options, query, changes, isWanted);
+  } catch (error) {
+    changes.stop();
+    throw error;
+  }
+}
+
+/** All books, or all from some id on, as they lie in the store. */
+function isWhole({ filter, sort, limit }: BookQuery): boolean {
+  return limit === null && sort.key === 'id' && !sort.isDescending
+    && !hasMemberConditions(filter) && !hasTextConditions(filter);
+}
+
+function wholeAnswer(collection: Collection, { after }: BookQuery): Answer {
+  const walk = collection.walk({ after: after?.id ?? null });
+  return {
+    total: collection.size,
+    cursor: null,
+    source: sourceOfWalk(collection, walk),
+    stream: streamWalk(walk),
+    close: () => {},
+  };
+}
+
+async function scanAnswer(
+  options: Parts, query: BookQuery, changes: Changes, isWanted: () => boolean,
+): Promise<Answer> {
+  const { collection, search, turns, gate, columns } = options;
+  const candidates = await search.find(query.filter, changes, isWanted);
+  const scan: Scan = { collection, query, candidates, changes, columns };
+  const { limit } = query;
+  if (limit === null && !isSparse(scan)) {
+    const whole = stillWanted(await gate.pass(() => turns.run(scanWhole(scan), isWanted)));
+    const source = sourceOfSlots(whole.slots, changes);
+    const close = (): void => changes.stop();
+    return { total: whole.total, cursor: null, source, stream: null, close };
+  }
+  const work = limit === null ? pageOfSparse(scan, Infinity) : scanPage(scan, limit);
+  const page = stillWanted(await turns.run(work, isWanted));
+  changes.stop();
+  return pageAnswer(page, query);
+}
+
+function pageAnswer({ entries, total }: PageResult, { limit, fingerprint }: BookQuery): Answer {
+  const hasMore = limit !== null && entries.length > limit;
+  const shown = limit === null ? entries : entries.slice(0, limit);
+  const last = shown.at(-1);
+  const cursor = hasMore && last !== undefined ? encodeCursor(last, fingerprint) : null;
+  const source = sourceOfEntries(shown);
+  return { total, cursor, source, stream: null, close: () => {} };
+}
+
+function* decodeAll(source: BookSource): Work<Book[]> {
+  const books: Book[] = [];
+  for (let bytes = source(); bytes !== undefined; bytes = source()) {
+    books.push(decodeBook(bytes));
+    yield;
+  }
+  return books;
+}
+
+function stillWanted<T>(result: T | null): T {
+  if (result === null) throw new AppError('timeout', 'the client left before the answer was found');
+  return result;
+}

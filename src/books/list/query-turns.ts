@@ -1,0 +1,136 @@
+/**
+ * Long work in short turns. Everything that looks at many books (scans, sorts, the search index) is
+ * a generator that yields after each small unit of work; the runs that are under way share one
+ * budget a turn of the event loop, in equal parts, so that any number of them together hold the
+ * loop no longer than one. Work that is given up is simply not resumed: it must hold nothing that
+ * needs closing.
+ */
+import type { Clock } from '../../base/clock.ts';
+
+export type Work<T> = Generator<void, T, void>;
+
+export interface Turns {
+  /**
+   * Runs `work` to its end and resolves with its result, or with null when `isWanted` told between
+   * two turns that nobody waits for it any more. Begins at once: work that fits into one share is
+   * done when this returns.
+   */
+  run<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
+  /** The same, but begins in a later turn: for callers that must not be held up. */
+  runLater<T>(work: Work<T>, isWanted?: () => boolean): Promise<T | null>;
+}
+
+// What one turn of the loop may take: 5 ms are allowed, and a unit may run over, or meet the
+// garbage collector.
+const TURN_MS = 3;
+// The least that is worth going round for.
+const SHARE_MS_MIN = 0.25;
+
+type Run = {
+  /** Runs until `deadlineMs`; whether the work has ended. */
+  readonly advance: (deadlineMs: number) => boolean;
+};
+
+export function createTurns(
+  clock: Pick<Clock, 'monotonicMs'>,
+  yieldTurn: (next: () => void) => void = (next) => { setImmediate(next); },
+): Turns {
+  const runs: Run[] = [];
+  let isScheduled = false;
+  // What this turn has taken already, work that began at once included.
+  let spentMs = 0;
+
+  const takeTurn = (): void => {
+    isScheduled = false;
+    spentMs = 0;
+    if (runs.length === 0) return;
+    const startMs = clock.monotonicMs();
+    advanceAll(clock, runs, TURN_MS);
+    spentMs = clock.monotonicMs() - startMs;
+    schedule();
+  };
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    yieldTurn(takeTurn);
+  };
+
+  const run = <T>(
+    work: Work<T>, isWanted: () => boolean, isLater: boolean,
+  ): Promise<T | null> => new Promise((resolve, reject) => {
+    const advance = (deadlineMs: number): boolean =>
+      advanceWork(clock, work, deadlineMs, isWanted, resolve, reject);
+    schedule();
+    const startMs = clock.monotonicMs();
+    const shareMs = isLater ? 0 : Math.max(0, TURN_MS - spentMs) / (runs.length + 1);
+    const isDone = shareMs >= SHARE_MS_MIN && advance(startMs + shareMs);
+    spentMs += clock.monotonicMs() - startMs;
+    if (!isDone) runs.push({ advance });
+  });
+
+  return {
+    run: (work, isWanted = () => true) => run(work, isWanted, false),
+    runLater: (work, isWanted = () => true) => run(work, isWanted, true),
+  };
+}
+
+/** Lets so many tasks run at a time; the others wait in the order they came. */
+export interface Gate {
+  pass<T>(task: () => Promise<T>): Promise<T>;
+}
+
+export function createGate(tasksMax: number): Gate {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    async pass(task) {
+      if (running >= tasksMax) await new Promise<void>((resume) => waiting.push(resume));
+      else running += 1;
+      try {
+        return await task();
+      } finally {
+        // Whoever waits takes the place over: nobody can slip in between.
+        const next = waiting.shift();
+        if (next === undefined) running -= 1;
+        else next();
+      }
+    },
+  };
+}
+
+/** Goes round the runs in equal shares until the budget is spent or nothing is left to do. */
+function advanceAll(clock: Pick<Clock, 'monotonicMs'>, runs: Run[], budgetMs: number): void {
+  let nowMs = clock.monotonicMs();
+  const endMs = nowMs + budgetMs;
+  const shareMs = Math.max(SHARE_MS_MIN, budgetMs / Math.max(1, runs.length));
+  // At least one unit of one run, or a clock that jumps could stop them all.
+  for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
+    // To the back of the queue: the next turn begins with whoever had no share in this one.
+    if (!run.advance(Math.min(endMs, nowMs + shareMs))) runs.push(run);
+    nowMs = clock.monotonicMs();
+    if (nowMs >= endMs) return;
+  }
+}
+
+function advanceWork<T>(
+  clock: Pick<Clock, 'monotonicMs'>, work: Work<T>, deadlineMs: number, isWanted: () => boolean,
+  resolve: (result: T | null) => void, reject: (reason: unknown) => void,
+): boolean {
+  try {
+    if (!isWanted()) {
+      resolve(null);
+      return true;
+    }
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) {
+        resolve(step.value);
+        return true;
+      }
+      if (clock.monotonicMs() >= deadlineMs) return false;
+    }
+  } catch (error) {
+    reject(error);
+    return true;
+  }
+}

@@ -1,0 +1,102 @@
+/** The rules of single settings: each gives a value's canonical form or says what it must be. */
+import { isIP } from 'node:net';
+import { nearest } from '../base/nearest.ts';
+
+/** The canonical form of a setting's text, or what it must be: "must be <problem>". */
+export type Check = (text: string) => { readonly value: string } | { readonly problem: string };
+
+const HOST_NAME = /^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$/;
+const HOST_NAME_LENGTH_MAX = 253;
+const DENY_GROUPS = ['link-local', 'metadata', 'loopback', 'private'];
+
+export const checkHost: Check = (text) => {
+  const host = withoutBrackets(text);
+  const isHost = isIP(host) !== 0 || isHostName(host);
+  return isHost ? { value: host } : { problem: 'an IP address or a host name' };
+};
+
+export const checkBaseUri: Check = (text) => {
+  const url = parseHttpUrl(text);
+  if (url === null || url.username !== '' || url.password !== ''
+    || url.search !== '' || url.hash !== '') {
+    return { problem: 'an http or https URL without credentials and query' };
+  }
+  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
+};
+
+export const checkProxy: Check = (text) => {
+  const url = parseHttpUrl(text);
+  if (url === null || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    return { problem: 'a URL like http://<user>:<password>@<host>:<port>' };
+  }
+  return { value: text };
+};
+
+// What an Authorization header can carry (RFC 6750 §2.1), and long enough to be more than a typo.
+export const checkToken: Check = (text) => /^[A-Za-z0-9._~+/-]+=*$/.test(text)
+  ? { value: text }
+  : { problem: 'one or more of A-Z a-z 0-9 . _ ~ + / -, with = at the end only' };
+
+export const checkOrigin: Check = (text) => {
+  if (text === '*') return { value: text };
+  const url = parseHttpUrl(text);
+  const bare = text.replace(/\/$/, '').toLowerCase();
+  return url !== null && url.username === '' && `${url.protocol}//${withPort(url, bare)}` === bare
+    ? { value: url.origin }
+    : { problem: 'an origin like https://example.com, or "*"' };
+};
+
+export const checkHostPattern: Check = (text) => {
+  const { host, isValid } = splitPort(text);
+  return isValid && (isIP(withoutBrackets(host)) !== 0 || isHostName(host))
+    ? { value: text.toLowerCase() }
+    : { problem: 'a host name or address, with or without a port' };
+};
+
+export const checkNoProxy: Check = (text) => {
+  if (text === '*' || isCidr(text) || isIP(text) !== 0) return { value: text };
+  const bare = text.replace(/^\*?\./, '');
+  return 'problem' in checkHostPattern(bare)
+    ? { problem: 'a host, .suffix, host:port, [v6], CIDR or *' } : { value: text };
+};
+
+export const checkDeniedAddress: Check = (text) => {
+  if (DENY_GROUPS.includes(text) || isCidr(text) || isIP(text) !== 0) return { value: text };
+  const near = nearest(text, DENY_GROUPS);
+  const hint = near === null ? '' : ` (did you mean ${near}?)`;
+  return { problem: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
+};
+
+export const checkMethod: Check = (text) => /^[A-Z]{1,32}$/.test(text)
+  ? { value: text } : { problem: 'a method in upper case, such as POST' };
+
+function parseHttpUrl(text: string): URL | null {
+  if (!/^https?:\/\/[^/]/i.test(text) || /\s/.test(text) || !URL.canParse(text)) return null;
+  return new URL(text);
+}
+
+// URL drops a scheme's own port; an origin that names it is the same origin.
+function withPort(url: URL, bare: string): string {
+  const named = /:(\d+)$/.exec(bare.slice(url.protocol.length))?.[1];
+  return named === undefined || url.port === named ? url.host : `${url.hostname}:${named}`;
+}
+
+function isHostName(text: string): boolean {
+  // All digits and dots that is no address is a mistyped address, not a name.
+  return text.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(text) && !/^[\d.]+$/.test(text);
+}
+
+function isCidr(text: string): boolean {
+  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const version = isIP(address);
+  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
+}
+
+function splitPort(text: string): { readonly host: string; readonly isValid: boolean } {
+  const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return { host, isValid: host !== '' && Number(port ?? 1) <= 65_535 };
+}
+
+function withoutBrackets(text: string): string {
+  return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+}

@@ -1,0 +1,175 @@
+/**
+ * Where settings come from: flags, HOOKSHELF_ variables and the settings file, each as a flat list
+ * of names and values that are not yet checked.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
+import { parseJson } from '../base/json.ts';
+import { nearest } from '../base/nearest.ts';
+import { SETTING_ROWS } from './table.ts';
+import type { Kind } from './table.ts';
+
+export type FlagValue = {
+  /** The setting's name. */
+  readonly name: string; readonly value: string;
+  /** Such as `--port`. */
+  readonly flag: string;
+};
+
+export type SettingsSources = {
+  readonly flags?: readonly FlagValue[];
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Nested settings as parsed from `origin` (a path, or what else they came from). */
+  readonly file?: SettingsFile | null;
+};
+
+export type SettingsFile = {
+  readonly origin: string;
+  readonly value: unknown;
+  /** What relative paths in it start from; the current folder when absent. */
+  readonly directory?: string;
+};
+
+/** One value as it was found; `directory` is what a relative path in it starts from. */
+export type Found = {
+  readonly name: string; readonly value: unknown; readonly origin: string;
+  readonly directory: string;
+};
+
+export const ROWS_BY_NAME = new Map(SETTING_ROWS.map((row) => [row.name, row]));
+const ROWS_BY_VARIABLE = new Map(SETTING_ROWS.map((row) => [row.variable, row]));
+const PREFIX = 'HOOKSHELF_';
+const TOKEN_NAME = 'server.apiToken';
+const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
+// Where the two groups stood in the program that they come from.
+const VENDOR_PATH = 'Vendor.Webhook.';
+const VENDOR_GROUPS = /^(http|incoming)\./;
+/**
+ * The settings file at `path`; null when there is none and it need not be. Throws `usage` when it
+ * cannot be read or is not JSON.
+ */
+export function readSettingsFile(path: string, isRequired: boolean): SettingsFile | null {
+  try {
+    return { origin: path, value: parseJson(readFileSync(path)), directory: dirname(path) };
+  } catch (cause) {
+    if (systemCodeOf(cause) === 'ENOENT' && !isRequired) return null;
+    const problem = `the settings file ${path} cannot be read: ${messageOf(cause)}`;
+    throw new AppError('usage', problem, {}, cause);
+  }
+}
+
+export function fromFlags(flags: readonly FlagValue[]): Found[] {
+  return flags.map(({ name, value, flag }) => {
+    const row = ROWS_BY_NAME.get(name);
+    const read = row === undefined ? value : fromText(row.kind, value);
+    return { name, value: read, origin: flag, directory: '.' };
+  });
+}
+
+export function fromEnvironment(
+  environment: Readonly<Record<string, string | undefined>>, problems: string[],
+): Found[] {
+  const found: Found[] = [];
+  const token = environment[TOKEN_ALIAS];
+  for (const [variable, text] of Object.entries(environment)) {
+    if (text === undefined || !variable.startsWith(PREFIX)) continue;
+    const row = variable === TOKEN_ALIAS
+      ? ROWS_BY_NAME.get(TOKEN_NAME) : ROWS_BY_VARIABLE.get(variable);
+    if (row === undefined) {
+      if (isServiceLink(variable, text)) continue;
+      problems.push(`unknown environment variable ${variable}${hintForVariable(variable)}`);
+      continue;
+    }
+    if (row.name === TOKEN_NAME && token !== undefined && text !== token) {
+      problems.push(`${row.variable} and ${TOKEN_ALIAS} differ; set one of them`);
+      continue;
+    }
+    found.push({
+      name: row.name, value: fromText(row.kind, text, row.name !== TOKEN_NAME), origin: variable,
+      directory: '.',
+    });
+  }
+  return found;
+}
+
+// A Kubernetes service named `hookshelf` puts such variables in every container beside it.
+function isServiceLink(variable: string, text: string): boolean {
+  return /^HOOKSHELF_SERVICE_(HOST|PORT)/.test(variable)
+    || /^HOOKSHELF_PORT_\d+_(TCP|UDP|SCTP)/.test(variable)
+    || (variable === 'HOOKSHELF_PORT' && /^(tcp|udp|sctp):\/\//.test(text));
+}
+
+export function fromFile(file: SettingsFile | null, problems: string[]): Found[] {
+  if (file === null) return [];
+  if (!isJsonObject(file.value)) {
+    problems.push(`${file.origin} must hold a JSON object of settings`);
+    return [];
+  }
+  const found = new Map<string, Found>();
+  const visit = (value: unknown, path: string): void => {
+    if (value === undefined) return;
+    const inner = path.startsWith(VENDOR_PATH) ? path.slice(VENDOR_PATH.length) : path;
+    const name = VENDOR_GROUPS.test(inner) ? inner : path;
+    if (isJsonObject(value) && !ROWS_BY_NAME.has(name)) {
+      const members = Object.entries(value);
+      if (members.length > 0 || isGroup(name)) {
+        for (const [member, next] of members) visit(next, `${path}.${member}`);
+        return;
+      }
+    }
+    if (found.has(name)) problems.push(`setting \`${name}\` stands twice in ${file.origin}`);
+    found.set(name, {
+      name, value, origin: file.origin, directory: file.directory ?? '.',
+    });
+  };
+  for (const [name, value] of Object.entries(file.value)) visit(value, name);
+  return [...found.values()];
+}
+
+function isGroup(path: string): boolean {
+  return path === 'Vendor' || path === 'Vendor.Webhook'
+    || SETTING_ROWS.some((row) => row.name.startsWith(`${path.replace(VENDOR_PATH, '')}.`));
+}
+
+/** A variable's or flag's text as the JSON value it stands for; as it is when it is none. */
+function fromText(kind: Kind, text: string, canUnset = true): unknown {
+  const trimmed = text.trim();
+  switch (kind.is) {
+    case 'number':
+      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
+    case 'boolean':
+      if (trimmed === 'true' || trimmed === '1') return true;
+      return trimmed === 'false' || trimmed === '0' ? false : text;
+    case 'choice': return trimmed;
+    case 'list': {
+      if (trimmed.startsWith('[')) return parseJsonOr(trimmed, text);
+      const items = trimmed === '' ? [] : trimmed.split(',');
+      return items.map((item) => fromText(kind.items, item.trim()));
+    }
+    default:
+      // Empty unsets what the file set; an empty token is rather a mistake that opens a door.
+      return text === '' && kind.isNullable && canUnset ? null : text;
+  }
+}
+
+function parseJsonOr(text: string, otherwise: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
+export function hintFor(name: string, known: Iterable<string>): string {
+  const near = nearest(name, known);
+  return near === null ? '' : `: did you mean \`${near}\`?`;
+}
+
+// The prefix that all share would make everything look near.
+function hintForVariable(variable: string): string {
+  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS].map((name) => name.slice(PREFIX.length));
+  const near = nearest(variable.slice(PREFIX.length), bare);
+  return near === null ? '' : `: did you mean ${PREFIX}${near}?`;
+}

@@ -1,0 +1,198 @@
+/**
+ * Every setting: its name, type, default, unit and meaning, once. `settings.ts` loads by this
+ * table, `settings:show` and the README print it, and the type `Settings` is made from it.
+ */
+import { LOG_LEVELS } from '../base/log.ts';
+import {
+  checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
+  checkOrigin, checkProxy, checkToken,
+} from './check.ts';
+import type { Check } from './check.ts';
+
+export type Kind =
+  | { readonly is: 'number'; readonly minimum: number; readonly maximum: number;
+    readonly isInteger: boolean }
+  | { readonly is: 'boolean' }
+  | { readonly is: 'choice'; readonly values: readonly string[] }
+  /** `path`: relative ones are resolved from the settings file's folder, else the current one. */
+  | { readonly is: 'text' | 'path'; readonly check?: Check; readonly isNullable: boolean }
+  | { readonly is: 'list'; readonly items: Kind; readonly itemsMax: number };
+
+export type Setting<Value> = {
+  readonly kind: Kind;
+  readonly default: Value;
+  readonly unit: string;
+  readonly meaning: string;
+  readonly isSecret: boolean;
+};
+
+const SECONDS_MAX = 2_000_000; // What a timer can hold: 23 days.
+const DAYS_MAX = 36_500;
+const COUNT_MAX = 1_000_000_000;
+const BODY_BYTES_MAX = 268_435_456;
+const LIST_ITEMS_MAX = 1000;
+const SCHEDULE_ITEMS_MAX = 100;
+
+const seconds = (standard: number, meaning: string, minimum = 0.001): Setting<number> =>
+  number(standard, 'seconds', meaning, minimum, SECONDS_MAX);
+const days = (standard: number, meaning: string): Setting<number> =>
+  number(standard, 'days', meaning, 0, DAYS_MAX);
+const count = (
+  standard: number, meaning: string, minimum: number, maximum = COUNT_MAX, unit = '',
+): Setting<number> => ({
+  kind: { is: 'number', minimum, maximum, isInteger: true },
+  default: standard, unit, meaning, isSecret: false,
+});
+const flag = (standard: boolean, meaning: string): Setting<boolean> =>
+  ({ kind: { is: 'boolean' }, default: standard, unit: '', meaning, isSecret: false });
+const optional = (check: Check | null, meaning: string): Setting<string | null> => ({
+  kind: { is: 'text', isNullable: true, ...check === null ? {} : { check } },
+  default: null, unit: '', meaning, isSecret: false,
+});
+const optionalPath = (meaning: string): Setting<string | null> => ({
+  kind: { is: 'path', isNullable: true }, default: null, unit: '', meaning, isSecret: false,
+});
+const choice = <Value extends string>(
+  standard: Value, values: readonly Value[], meaning: string,
+): Setting<Value> =>
+  ({ kind: { is: 'choice', values }, default: standard, unit: '', meaning, isSecret: false });
+const text = (standard: string, check: Check, meaning: string): Setting<string> => ({
+  kind: { is: 'text', check, isNullable: false },
+  default: standard, unit: '', meaning, isSecret: false,
+});
+const paths = (meaning: string): Setting<readonly string[]> => ({
+  kind: { is: 'list', items: { is: 'path', isNullable: false }, itemsMax: LIST_ITEMS_MAX },
+  default: [], unit: '', meaning, isSecret: false,
+});
+const schedule = (standard: readonly number[], meaning: string): Setting<readonly number[]> => ({
+  kind: {
+    is: 'list', itemsMax: SCHEDULE_ITEMS_MAX,
+    items: { is: 'number', minimum: 0, maximum: SECONDS_MAX, isInteger: false },
+  },
+  default: standard, unit: 'seconds', meaning, isSecret: false,
+});
+const texts = (
+  standard: readonly string[], check: Check, meaning: string,
+): Setting<readonly string[]> => ({
+  kind: {
+    is: 'list', items: { is: 'text', check, isNullable: false }, itemsMax: LIST_ITEMS_MAX,
+  },
+  default: standard, unit: '', meaning, isSecret: false,
+});
+
+function number(
+  standard: number, unit: string, meaning: string, minimum: number, maximum: number,
+): Setting<number> {
+  return {
+    kind: { is: 'number', minimum, maximum, isInteger: false },
+    default: standard, unit, meaning, isSecret: false,
+  };
+}
+
+const server = {
+  port: count(8000, 'TCP port to listen on; 0 asks the kernel for one', 0, 65535),
+  host: text('127.0.0.1', checkHost, 'address to listen on'),
+  baseUri: optional(checkBaseUri,
+    'what absolute URLs begin with; commands derive http://localhost:<port> without it'),
+  maxBodyBytes: count(1_048_576, 'larger request bodies get 413', 1, BODY_BYTES_MAX, 'bytes'),
+  requestTimeout: seconds(30, 'until a request, its body included, has arrived'),
+  headersTimeout: seconds(10, 'until the head of a request has arrived'),
+  keepAliveTimeout: seconds(65, 'an idle connection is kept'),
+  shutdownTimeout: seconds(10, 'a stop waits for what is in flight', 0),
+  apiToken: {
+    ...optional(checkToken, 'bearer token that opens /api; also HOOKSHELF_API_TOKEN'),
+    isSecret: true,
+  },
+  tlsCert: optionalPath('PEM file of the certificate chain; serves https. Read again on SIGHUP'),
+  tlsKey: optionalPath('PEM file of the private key of server.tlsCert'),
+  corsOrigins: texts([], checkOrigin, 'web origins that may call the API; "*" needs a token'),
+  allowedHosts: texts([], checkHostPattern,
+    'further names a Host header may have on loopback without a token'),
+  maxConnections: count(10_000, 'open connections; kept below the file descriptor limit', 1),
+  trustProxy: flag(false, 'take the client address from X-Forwarded-For or Forwarded'),
+};
+
+const http = {
+  timeout: seconds(5, 'one whole attempt'),
+  connectTimeout: seconds(2, 'until the socket, TLS and proxy tunnel are ready'),
+  verify: flag(true, 'TLS certificate verification'),
+  proxy: { ...optional(checkProxy, 'http://<user>:<password>@<host>:<port>'), isSecret: true },
+  noProxy: texts([], checkNoProxy,
+    'hosts that bypass the proxy: exact, .suffix, host:port, [v6], CIDR, *'),
+  denyAddresses: texts(['link-local', 'metadata'], checkDeniedAddress,
+    'addresses never connected to: link-local, metadata, loopback, private, CIDRs'),
+  maxSocketsPerHost: count(64, 'sockets to one host', 1, 65_535),
+  retries: count(2, 'further attempts after a network or transient error', 0, 100),
+  retryDelayMs: number(200, 'milliseconds', 'between attempts', 0, SECONDS_MAX * 1000),
+  totalTimeout: seconds(15, 'all attempts and waits of one call'),
+};
+
+const incoming = {
+  defaultAllowedMethods: texts(['POST'], checkMethod, 'used when the hook sets none'),
+  allowUnsignedWhenSecretMissing: flag(true,
+    'false: a hook without a secret answers 401 to everything'),
+  actionTimeout: seconds(30, 'one action, then it has failed'),
+  rateLimit: number(0, 'requests a second',
+    'for one hook, over it 429; 0 is off', 0, COUNT_MAX),
+  maxConcurrent: count(100, 'actions under way at once for one hook; over it 503', 1),
+};
+
+const outgoing = {
+  retrySchedule: schedule([5, 300, 1800, 7200, 18_000, 36_000, 36_000],
+    'waits between durable delivery attempts'),
+  retentionDays: days(7, 'delivered and cancelled deliveries are kept'),
+  retentionCount: count(10_000, 'delivered and cancelled deliveries kept at most', 0),
+  failedRetentionDays: days(30, 'failed deliveries are kept for inspection'),
+  maxPending: count(100_000, 'pending deliveries; what would queue one more gets 503', 1),
+  maxInFlight: count(64, 'delivery attempts under way at once', 1, 65_535),
+  maxInFlightPerHook: count(8, 'the same for one hook; 1 is strict order', 1, 65_535),
+};
+
+/** The table. A group's members are settings; `actions` is a setting without a group. */
+export const SETTINGS = {
+  server,
+  http,
+  incoming,
+  outgoing,
+  catalog: { events: flag(true, 'whether changes of books are events') },
+  actions: paths('paths of custom action modules'),
+  log: {
+    level: choice('info', LOG_LEVELS, `least level that is written: ${LOG_LEVELS.join(', ')}`),
+    format: choice('auto', ['auto', 'json', 'pretty'],
+      'auto: pretty on a terminal, JSON elsewhere'),
+    access: choice('errors', ['all', 'errors', 'off'],
+      'a line for each request: all, errors (5xx and slower than 1 s), off'),
+  },
+};
+
+type ValueOf<Entry> = Entry extends Setting<infer Value> ? Value : never;
+
+/** All settings in contract units, frozen: `settings.http.timeout` is in seconds. */
+export type Settings = {
+  readonly [Group in keyof typeof SETTINGS]: typeof SETTINGS[Group] extends Setting<infer Value>
+    ? Value
+    : { readonly [Name in keyof typeof SETTINGS[Group]]: ValueOf<typeof SETTINGS[Group][Name]> };
+};
+
+export type SettingRow = {
+  /** Dotted, such as `http.retryDelayMs`. */
+  readonly name: string;
+  /** Such as `HOOKSHELF_HTTP_RETRY_DELAY_MS`. */
+  readonly variable: string;
+} & Setting<unknown>;
+
+/** The table in order, one row a setting. */
+export const SETTING_ROWS: readonly SettingRow[] = Object.entries(SETTINGS).flatMap(
+  ([group, member]) => isSetting(member)
+    ? [rowOf(group, member)]
+    : Object.entries(member).map(([name, setting]) => rowOf(`${group}.${name}`, setting)));
+
+function isSetting(member: object): member is Setting<unknown> {
+  return 'meaning' in member;
+}
+
+function rowOf(name: string, setting: Setting<unknown>): SettingRow {
+  if (Array.isArray(setting.default)) Object.freeze(setting.default);
+  const words = name.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
+  return { name, variable: `HOOKSHELF_${words}`, ...setting };
+}

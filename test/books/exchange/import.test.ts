@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { bookCollection } from '../../../src/books/catalog.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+import { startBookServer } from '../../support/book-server.ts';
+import type { BookServer } from '../../support/book-server.ts';
+
+const ID_A = '018f2b7c-0000-7000-8000-00000000000a';
+const ID_B = '018f2b7c-0000-4000-9000-00000000000b';
+const DATES = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2021-01-01T00:00:00.000Z' };
+const JSON_LINES = { 'Content-Type': 'application/jsonl' };
+
+let server: BookServer;
+
+before(async () => {
+  server = await startBookServer();
+});
+
+after(() => server.close());
+
+test('what is given is kept: id in lower case, dates in UTC; what is not is assigned', async () => {
+  const [first, second, count] = await importLines([
+    { id: ID_A.toUpperCase(), title: 'A', createdAt: '2020-01-01T01:00:00+01:00' },
+    { title: 'B' },
+  ]);
+  assert.deepEqual(first, { line: 1, status: 'imported', id: ID_A });
+  assert.equal(second?.['status'], 'imported');
+  assert.deepEqual(count, { imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false });
+  const kept = await get(ID_A);
+  assert.deepEqual([kept['createdAt'], kept['updatedAt']],
+    ['2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z']);
+  const assigned = await get(String(second?.['id']));
+  assert.ok(Date.now() - Date.parse(String(assigned['createdAt'])) < 60_000);
+});
+
+test('a taken id is skipped, or replaced when asked, also twice in one import', async () => {
+  const book = { id: ID_B, title: 'First', ...DATES };
+  const again = { ...book, title: 'Second' };
+  const skipped = await importLines([book, again]);
+  assert.deepEqual(skipped[1],
+    { line: 2, status: 'skipped', id: ID_B, detail: 'a book with this id exists' });
+  assert.deepEqual(skipped[2],
+    { imported: 1, skipped: 1, replaced: 0, existing: 1, dryRun: false });
+  assert.equal((await get(ID_B))['title'], 'First');
+  const replaced = await importLines([again, { id: ID_B, title: 'Third' }], '?replace=true');
+  assert.deepEqual(replaced[0], { line: 1, status: 'replaced', id: ID_B });
+  assert.deepEqual(replaced[2],
+    { imported: 2, skipped: 0, replaced: 2, existing: 0, dryRun: false });
+  const third = await get(ID_B);
+  assert.equal(third['title'], 'Third');
+  assert.equal(third['createdAt'], DATES.createdAt);
+  assert.ok(String(third['updatedAt']) > DATES.updatedAt);
+});
+
+test('a dry run answers the same and stores nothing', async () => {
+  const id = '018f2b7c-0000-7000-8000-0000000000d1';
+  const size = server.catalog.size;
+  const lines = [{ id, title: 'A' }, { id, title: 'B' }, { title: '' }, { title: 'C' }];
+  const answer = await importLines(lines, '?dryRun=true');
+  assert.deepEqual(answer.map((line) => line['status']),
+    ['imported', 'skipped', 'skipped', 'imported', undefined]);
+  assert.deepEqual(answer.at(-1),
+    { imported: 2, skipped: 2, replaced: 0, existing: 1, dryRun: true });
+  assert.equal(server.catalog.size, size);
+});
+
+test('each bad line is told with its number and its mistakes, and the rest goes on', async () => {
+  const answer = await server.ask('POST', '/api/books/import', [
+    '{"title":"A","isbn":"1"}', '', '{"title":', '[1]', '\ufeff{"title":"BOM"}\r',
+    '{"title":"A","id":"nope","createdAt":"2020-02-30T00:00:00Z"}',
+    `{"title":"A","createdAt":"${DATES.updatedAt}","updatedAt":"${DATES.createdAt}"}`,
+    '{"title":"A","__proto__":1}', '{"title":"last"}',
+  ].join('\n'), JSON_LINES);
+  const results = lines(answer.text);
+  assert.deepEqual(results.map((result) => [result['line'], result['status']]), [
+    [1, 'skipped'], [3, 'skipped'], [4, 'skipped'], [5, 'imported'], [6, 'skipped'],
+    [7, 'skipped'], [8, 'skipped'], [9, 'imported'], [undefined, undefined],
+  ]);
+  assert.match(String(results[1]?.['detail']), /^not valid JSON at column 10/);
+  assert.deepEqual(pointers(results[0]), ['/isbn']);
+  assert.deepEqual(pointers(results[4]), ['/id', '/createdAt']);
+  assert.deepEqual(pointers(results[5]), ['/updatedAt']);
+  assert.deepEqual(pointers(results[6]), ['/__proto__']);
+});
+
+test('no event is fired', async () => {
+  let changes = 0;
+  const quiet = await startBookServer({ onChange: () => { changes += 1; } });
+  try {
+    await quiet.ask('POST', '/api/books/import', '{"title":"A"}', JSON_LINES);
+    assert.equal(changes, 0);
+    await quiet.ask('POST', '/api/books', '{"title":"A"}');
+    assert.equal(changes, 1);
+  } finally {
+    await quiet.close();
+  }
+});
+
+test('a wrong media type or parameter is refused before anything is read', async () => {
+  const refusals = [
+    ['', {}, 415], ['?replace=yes', JSON_LINES, 400], ['?dryrun=true', JSON_LINES, 400],
+  ] as const;
+  for (const [query, headers, status] of refusals) {
+    const answer = await server.ask('POST', `/api/books/import${query}`, '{}', headers);
+    assert.equal(answer.status, status);
+  }
+});
+
+test('an empty body is an import of nothing', async () => {
+  assert.deepEqual(await importLines([]),
+    [{ imported: 0, skipped: 0, replaced: 0, existing: 0, dryRun: false }]);
+});
+
+test('a store that takes no more ends the import with the reason, after every result', async () => {
+  const store = createMemoryStore([bookCollection]);
+  const failing = await startBookServer({ store });
+  try {
+    store.failNextBatch(new AppError('storage_full', 'no space left'));
+    const answer = await failing.ask('POST', '/api/books/import',
+      '{"title":"A"}\n{"title":"B"}\n', JSON_LINES);
+    assert.deepEqual(lines(answer.text), [
+      { line: 1, status: 'skipped', id: null, detail: 'no space left' },
+      { line: 2, status: 'skipped', id: null, detail: 'no space left' },
+      {
+        imported: 0, skipped: 2, replaced: 0, existing: 0, dryRun: false, error: 'no space left',
+      },
+    ]);
+  } finally {
+    await failing.close();
+  }
+});
+
+test('a body over any limit is read, and answered although the sender reads late', async () => {
+  const count = 12_000;
+  const body = Array.from({ length: count }, (_, index) =>
+    `{"title":"Book ${index}","description":"${'x'.repeat(200)}"}\n`).join('');
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(server.port, '127.0.0.1');
+    let text = '';
+    socket.pause();
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+    socket.write(`POST /api/books/import?dryRun=true HTTP/1.1\r\nHost: localhost\r\n`
+      + `Content-Type: application/x-ndjson\r\nContent-Length: ${body.length}\r\n`
+      + 'Connection: close\r\n\r\n');
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.pause();
+    socket.write(body, () => socket.resume());
+  });
+  assert.ok(body.length > 2 * 1_048_576);
+  assert.match(answer, new RegExp(`"line":${count},"status":"imported"`));
+  assert.match(answer, new RegExp(`"imported":${count},"skipped":0`));
+});
+
+test('of a body that is cut short the whole lines are stored and the rest is not', async () => {
+  const size = server.catalog.size;
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('POST /api/books/import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n'
+    + 'Content-Type: application/jsonl\r\n\r\n{"title":"whole"}\n{"title":"half"}');
+  await new Promise((resolve) => { socket.once('data', resolve); });
+  socket.destroy();
+  assert.equal(server.catalog.size, size + 1);
+});
+
+test('an import may take longer than a request, as long as something arrives', async () => {
+  const slow = await startBookServer({ requestTimeoutMs: 300, stallMs: 1_500 });
+  try {
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(slow.port, '127.0.0.1');
+      let received = '';
+      let sent = 0;
+      socket.on('error', reject).on('close', () => resolve(received));
+      socket.on('data', (chunk) => {
+        received += chunk.toString();
+      });
+      socket.write('POST /api/books/import HTTP/1.1\r\nHost: localhost\r\n'
+        + 'Content-Type: application/jsonl\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const timer = setInterval(() => {
+        sent += 1;
+        if (sent <= 6) socket.write('e\r\n{"title":"A"}\n\r\n');
+        else clearInterval(timer);
+      }, 250);
+    });
+    assert.equal(text.match(/"status":"imported"/g)?.length, 6);
+    assert.match(text, /"imported":6,.*"error":"nothing of the body arrived for 1.5 s"/);
+  } finally {
+    await slow.close();
+  }
+});
+
+type Line = Readonly<Record<string, unknown>>;
+
+async function importLines(books: readonly object[], query = ''): Promise<readonly Line[]> {
+  const body = books.map((book) => JSON.stringify(book)).join('\n');
+  const answer = await server.ask('POST', `/api/books/import${query}`, body, JSON_LINES);
+  assert.equal(answer.status, 200);
+  return lines(answer.text);
+}
+
+function lines(text: string): readonly Line[] {
+  assert.ok(text.endsWith('\n'));
+  return text.trimEnd().split('\n').map((line): Line => JSON.parse(line));
+}
+
+function pointers(result: Line | undefined): string[] {
+  const errors = result?.['errors'];
+  assert.ok(Array.isArray(errors));
+  return errors.map(({ pointer }: { pointer: string }) => pointer);
+}
+
+async function get(id: string): Promise<Line> {
+  return JSON.parse((await server.ask('GET', `/api/books/${id}`)).text);
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createBookList } from '../../../src/books/list/list.ts';
+import type { BookList } from '../../../src/books/list/list.ts';
+import { createTurns } from '../../../src/books/list/query-turns.ts';
+import { createSearchIndex } from '../../../src/books/search/search.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+import { getList, walkPages } from '../../support/list-harness.ts';
+import type { NaiveBook } from '../../support/naive-list.ts';
+
+const BOOKS: readonly NaiveBook[] = [
+  book('a', 'the Left Hand of Darkness', {
+    authors: [{ name: 'Ursula K. Le Guin' }], isbn: '9780441478125', datePublished: '1969-03',
+    inLanguage: 'en', keywords: ['Science Fiction', 'gender'],
+  }),
+  book('b', 'Élan', {
+    subtitle: 'Poésie complète', authors: [{ name: 'José Bové' }, { name: 'Ann Lee' }],
+    datePublished: '1969', inLanguage: 'fr-CA', keywords: ['Poésie'],
+  }),
+  book('c', 'elan', { datePublished: '1969-03-31', inLanguage: 'fr' }),
+  book('d', 'Zorba', { authors: [{ name: 'Νίκος Καζαντζάκης' }], datePublished: '1946' }),
+  book('e', '東京物語', { inLanguage: 'ja', isbn: '9780441172719', keywords: ['fiction', '1984'] }),
+  book('f', 'Łódź 1984', { datePublished: '1970-01-01', inLanguage: 'frm' }),
+];
+
+const CASES: readonly (readonly [search: string, ids: string])[] = [
+  ['', 'abcdef'],
+  ['q=left', 'a'],
+  ['q=LEFT+dark', 'a'],
+  ['q=elan', 'bc'],
+  ['q=poesie', 'b'],
+  ['q=guin+left', 'a'],
+  ['q=lodz', 'f'],
+  ['q=1984', 'ef'],
+  ['q=%E4%BA%AC%E7%89%A9%E8%AA%9E', 'e'],
+  ['q=978-0-441-17271-9', 'e'],
+  ['q=0441172717', 'e'],
+  ['q=978', 'ae'],
+  ['q=fiction', 'ae'],
+  ['q=nothing', ''],
+  ['author=le', 'ab'],
+  ['author=left', ''],
+  ['author=jose+lee', 'b'],
+  ['author=%CE%9D%CE%99%CE%9A%CE%9F%CE%A3', 'd'],
+  ['isbn=9780441172719', 'e'],
+  ['isbn=0-441-17271-7', 'e'],
+  ['isbn=9780306406157', ''],
+  ['inLanguage=fr', 'bc'],
+  ['inLanguage=FR-ca', 'b'],
+  ['inLanguage=f', ''],
+  ['inLanguage=*', 'abcef'],
+  ['keyword=fiction', 'e'],
+  ['keyword=SCIENCE+fiction', 'a'],
+  ['keyword=science', ''],
+  ['keyword=po%C3%A9sie', 'b'],
+  ['keyword=poesie', ''],
+  ['publishedFrom=1969', 'abcf'],
+  ['publishedFrom=1969-03', 'acf'],
+  ['publishedFrom=1969-03-15', 'cf'],
+  ['publishedTo=1969', 'abcd'],
+  ['publishedTo=1969-03', 'abcd'],
+  ['publishedTo=1969-03-30', 'abd'],
+  ['publishedFrom=1969&publishedTo=1969', 'abc'],
+  ['publishedFrom=1970&publishedTo=1960', ''],
+  ['sort=-id', 'fedcba'],
+  ['sort=title', 'bcfade'],
+  ['sort=-title', 'edafbc'],
+  ['sort=datePublished', 'dbacfe'],
+  ['sort=-datePublished', 'fcabde'],
+  ['sort=updatedAt', 'fedcba'],
+  ['sort=-updatedAt', 'abcdef'],
+  ['q=e&inLanguage=fr&sort=-datePublished', 'cb'],
+];
+
+for (const withIndex of [false, true]) {
+  for (const [search, expected] of CASES) {
+    const how = withIndex ? 'with the index' : 'without';
+    test(`?${decodeURIComponent(search)} gives “${expected}”, ${how}`, async () => {
+      const { list } = createList(withIndex);
+      const { status, books, total, next } = await getList(list, search);
+      assert.equal(status, 200);
+      assert.equal(ids(books), expected);
+      assert.equal(total, expected.length);
+      assert.equal(next, null, 'no Link without a limit');
+      const pages = await walkPages(list, `${search}&limit=2`);
+      assert.equal(ids(pages), expected);
+    });
+  }
+}
+
+test('an answer says what it is, how many match and where the next page is', async () => {
+  const { list } = createList();
+  const first = await getList(list, 'limit=2&q=l%26%3E&sort=title&inLanguage=*');
+  assert.deepEqual(Object.keys(first.headers), ['content-type', 'x-total-count', 'link']);
+  assert.equal(first.headers['content-type'], 'application/json');
+  assert.equal(first.total, 3);
+  const next = first.next ?? '';
+  assert.match(next, /^limit=2&q=l%26%3E&sort=title&inLanguage=\*&cursor=[A-Za-z0-9_-]+$/);
+  const second = await getList(list, next);
+  assert.equal(second.total, 3, 'the count is of all pages');
+  assert.equal(second.books.length, 1);
+  assert.equal(second.next, null);
+  const rest = await getList(list, next.replace('limit=2&', ''));
+  assert.deepEqual(rest.books, second.books, 'a cursor without limit gives all the rest');
+  await assert.rejects(getList(list, next.replace('sort=title', 'sort=-title')), {
+    code: 'malformed', message: /another query/,
+  });
+});
+
+test('a page that ends with the last book has no next', async () => {
+  const { list } = createList();
+  assert.notEqual((await getList(list, 'limit=5')).next, null);
+  assert.equal((await getList(list, 'limit=6')).next, null);
+  assert.equal((await getList(list, 'limit=1000')).next, null);
+});
+
+test('the whole collection asked for again is the same, and never older than a write', async () => {
+  const { list, collection } = createList();
+  const texts: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const { text, total, headers } = await getList(list, '');
+    texts.push(text);
+    assert.equal(total, 6);
+    assert.equal(headers['content-length'] === undefined, round === 0, 'kept from the second on');
+    if (round > 0) assert.equal(Number(headers['content-length']), Buffer.byteLength(text));
+  }
+  assert.equal(new Set(texts).size, 1);
+  assert.equal(collection.listenerCount, 1);
+  collection.put(book('g', 'new', {}));
+  assert.equal(collection.listenerCount, 0, 'a write ends it');
+  for (let round = 0; round < 3; round += 1) {
+    assert.equal(ids((await getList(list, '')).books), 'abcdefg');
+  }
+  collection.delete('a');
+  assert.equal(ids((await getList(list, '')).books), 'bcdefg');
+});
+
+test('an empty collection is an empty array', async () => {
+  const { list, collection } = createList();
+  for (const id of [...collection.ids]) collection.delete(id);
+  for (const search of ['', 'limit=5', 'sort=title', 'q=a', 'sort=title&inLanguage=en']) {
+    const answer = await getList(list, search);
+    assert.deepEqual([JSON.parse(answer.text), answer.total, answer.next], [[], 0, null], search);
+  }
+});
+
+test('what is found is sent as it was found, whatever is written meanwhile', async () => {
+  for (const search of ['sort=title', 'inLanguage=*&sort=-id', 'sort=updatedAt&publishedTo=2000']) {
+    const { list, collection } = createList();
+    const expected = (await getList(list, search)).books;
+    let isFirst = true;
+    // Long descriptions, so that the answer is more than one piece.
+    for (const one of BOOKS) collection.put({ ...one, description: 'x'.repeat(30_000) });
+    const betweenPieces = (): void => {
+      if (!isFirst) return;
+      isFirst = false;
+      for (const one of BOOKS) {
+        if (one.id < 'd') collection.put({ ...one, title: 'changed' });
+        else collection.delete(one.id);
+      }
+      collection.put(book('g', 'new', {}));
+    };
+    const answer = await getList(list, search, { betweenPieces });
+    assert.equal(ids(answer.books), ids(expected), search);
+    assert.equal(answer.total, answer.books.length);
+    assert.deepEqual(answer.books.filter(({ title }) => title === 'changed'), []);
+    assert.ok(collection.listenerCount <= 1, 'only the columns listen on');
+  }
+});
+
+test('a page in id order looks at its own books only', async () => {
+  const { list, collection } = createList();
+  const { next } = await getList(list, 'limit=2');
+  let looks = 0;
+  collection.onRead = () => { looks += 1; };
+  const page = await getList(list, next ?? '');
+  assert.equal(ids(page.books), 'cd');
+  assert.equal(looks, 3, 'one more shows that there is more');
+});
+
+test('a book that changes while it is looked for is judged as it is then', async () => {
+  const { list, collection } = createList();
+  await getList(list, 'q=left');
+  // In one turn: the index answers at once, and the scan begins after the change.
+  const finding = getList(list, 'q=darkness');
+  collection.put({ ...book('a', 'Light', {}) });
+  collection.put({ ...book('b', 'Darkness', {}) });
+  const { books, total } = await finding;
+  assert.equal(books.length, total);
+  assert.ok(books.every(({ title }) => title === 'Darkness'), JSON.stringify(books));
+});
+
+test('a client that leaves ends the search for its answer', async () => {
+  const { list, collection } = createList();
+  const response = { destroyed: true };
+  for (const search of ['sort=title', 'sort=title&limit=2', 'q=left']) {
+    await assert.rejects(getList(list, search, { response }), { code: 'timeout' });
+  }
+  assert.ok(collection.listenerCount <= 2, 'only columns and index listen on');
+});
+
+test('a program gets books, their number and the cursor', async () => {
+  const { list } = createList();
+  const first = await list.list({ limit: 2, sort: '-id' });
+  assert.deepEqual([first.books.map(({ id }) => id), first.total], [['f', 'e'], 6]);
+  const second = await list.list({ limit: 9, sort: '-id', cursor: first.cursor ?? '' });
+  assert.deepEqual(second.books, BOOKS.slice(0, 4).toReversed());
+  assert.equal(second.cursor, null);
+  assert.deepEqual((await list.list()).books, BOOKS);
+  assert.deepEqual((await list.list({ sort: 'title' })).total, 6);
+  await assert.rejects(list.list({ limit: 0 }), { code: 'malformed' });
+});
+
+function createList(withIndex = true): { list: BookList; collection: FakeCollection } {
+  const collection = new FakeCollection();
+  for (const one of BOOKS) collection.put(one);
+  const turns = createTurns(systemClock);
+  const search = withIndex ? createSearchIndex({ collection, turns, clock: systemClock })
+    : { find: () => Promise.resolve(null) };
+  return { list: createBookList({ collection, turns, search }), collection };
+}
+
+function book(id: string, title: string, rest: Partial<NaiveBook>): NaiveBook {
+  const updatedAt = `2026-01-01T00:00:00.${900 - id.charCodeAt(0)}Z`;
+  const createdAt = '2026-01-01T00:00:00.000Z';
+  const { subtitle, authors = [], ...others } = rest;
+  return {
+    id, createdAt, updatedAt, title, ...subtitle === undefined ? {} : { subtitle }, authors,
+    ...others,
+  };
+}
+
+function ids(books: readonly NaiveBook[]): string {
+  return books.map(({ id }) => id).join('');
+}

@@ -90,7 +90,7 @@ async function readBody(exchange: Exchange): Promise<Buffer | null> {
     if (code === 'too_large') refuse(exchange, 413, 'Payload too large');
     else if (code === 'timeout') refuse(exchange, 408, 'Request timeout');
     else if (code === 'malformed') refuse(exchange, 400, 'Bad request');
-    else throw thrown;
+    else refuseBroken(exchange, thrown);
     return null;
   }
 }
@@ -146,11 +146,16 @@ class ReceivedCall implements ActionCall {
 
 /** Nothing was accepted, or we cannot know: the sender must try again. */
 function refuseForNow(exchange: Exchange, thrown: unknown): void {
-  if (!(thrown instanceof AppError)) throw thrown;
+  if (!(thrown instanceof AppError)) return refuseBroken(exchange, thrown);
   const headers = ['Retry-After', String(thrown.details.retryAfterS ?? FULL_RETRY_S)];
   exchange.log.error('a webhook could not be accepted', { error: thrown });
   if (thrown.code === 'storage_full') refuse(exchange, 507, 'Storage is full', headers);
   else refuse(exchange, 503, 'Cannot be accepted now', headers);
+}
+
+function refuseBroken(exchange: Exchange, thrown: unknown): void {
+  exchange.log.error('a webhook failed unexpectedly', { error: thrown });
+  refuse(exchange, 500, 'Internal error');
 }
 
 function answer(exchange: Exchange, { success, message, data }: ActionResult): void {

@@ -15,7 +15,9 @@ import {
 } from './delivery.ts';
 import { answered, isQuick, recordAndTell, sendPrepared } from './attempt.ts';
 import { DueTimes } from './due-times.ts';
-import { Lanes, type Entry, type Host, type Lane, type Ticket } from './lanes.ts';
+import {
+  hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
+} from './lanes.ts';
 import { HostPacer } from './pacing.ts';
 import { CHUNK, inTally, type RecorderParts } from './recorder.ts';
 import type { Sender } from './sender.ts';
@@ -40,6 +42,8 @@ export type QueueStatistics = {
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
 
+/** While the store takes no writes nothing is sent, and we look again this often. */
+const STORE_LOOK_MS = 1000;
 /** Results that wait to be written, beyond which no attempt begins. */
 const UNRECORDED_MAX = 1024;
 /** An attempt that broke on a bug of ours is not tried again at once. */
@@ -59,6 +63,7 @@ export class DeliveryQueue {
   #isStarted = false;
   #isClosed = false;
   #isPumpAsked = false;
+  #isLooking = false;
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
@@ -212,11 +217,22 @@ export class DeliveryQueue {
   }
 
   #pump(): void {
+    // What could not be written down would be sent again after a restart.
+    if (this.#parts.store.failure !== null) return this.#lookLater();
     while (!this.#isClosed && this.#attempts.size < UNRECORDED_MAX) {
       const ticket = this.#lanes.next();
       if (ticket === null) return;
       this.#background(this.#attempt(ticket));
     }
+  }
+
+  #lookLater(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#pacer.after(STORE_LOOK_MS, () => {
+      this.#isLooking = false;
+      this.#askPump();
+    });
   }
 
   #background(work: Promise<void>): void {
@@ -278,12 +294,4 @@ export class DeliveryQueue {
     if (bytes === undefined || statusOf(bytes) !== 'pending') this.#remove(entry);
     else this.#schedule(entry, readDelivery(bytes));
   }
-}
-
-function laneKey(hook: string): string {
-  return `hook ${hook}`;
-}
-
-function hookOfLane(key: string): string {
-  return key.slice(laneKey('').length);
 }

@@ -250,6 +250,15 @@ export class Lanes {
   }
 }
 
+/** The key of a hook's lane. */
+export function laneKey(hook: string): string {
+  return `hook ${hook}`;
+}
+
+export function hookOfLane(key: string): string {
+  return key.slice(laneKey('').length);
+}
+
 /** Identifiers rise with creation. */
 function isOlder(left: Entry, right: Entry): boolean {
   return left.id < right.id;

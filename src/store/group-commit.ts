@@ -61,18 +61,12 @@ export class GroupCommit {
     this.#sequence = options.sequence;
   }
 
-  get sequence(): number {
-    return this.#sequence;
-  }
+  get sequence(): number { return this.#sequence; }
 
-  get journal(): Journal {
-    return this.#journal;
-  }
+  get journal(): Journal { return this.#journal; }
 
   /** Why nothing is written now: `storage_full` passes, `unknown_outcome` stays. */
-  get failure(): AppError | null {
-    return this.#failure;
-  }
+  get failure(): AppError | null { return this.#failure; }
 
   /** See `Store.transact`. */
   submit<T>(prepare: (transaction: Transaction) => T): Promise<T> {
@@ -230,16 +224,22 @@ export class GroupCommit {
       this.#encoder.addTransaction(sequence, this.#sequence, operations);
     }
     const { bytes } = this.#encoder;
-    const way = this.#policy.choose(bytes.length, this.#options.isDiskBusy());
+    const { clock, isDiskBusy } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const finish = (failure: AppendFailure | null, tookMs: number): void => {
+      this.#pace.noteSync(tookMs);
+      this.#finish(batch, failure);
+    };
+    const way = this.#policy.choose(bytes.length, isDiskBusy());
     if (way !== 'loop') {
       void this.#journal.append(bytes, way === 'pool')
-        .then((failure) => this.#finish(batch, failure));
+        .then((failure) => finish(failure, clock.monotonicMs() - startedMs));
       return;
     }
-    const startedMs = this.#options.clock.monotonicMs();
     const failure = this.#journal.appendBlocking(bytes);
-    this.#policy.record(this.#options.clock.monotonicMs() - startedMs);
-    this.#finish(batch, failure);
+    const tookMs = clock.monotonicMs() - startedMs;
+    this.#policy.record(tookMs);
+    finish(failure, tookMs);
   }
 
   #finish(batch: Batch, failure: AppendFailure | null): void {

@@ -84,7 +84,11 @@ export function viewOf(token: Token): JsonObject {
   return view;
 }
 
+/** A date in UTC, or a date and time with their zone (RFC 3339 §5.6). */
 function isDateTime(value: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/.test(value)
-    && Number.isFinite(Date.parse(value));
+  const time = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+  const day = time.exec(value)?.[1];
+  if (day === undefined || !Number.isFinite(Date.parse(value))) return false;
+  // The 30th of February would be read as the 2nd of March.
+  return new Date(Date.parse(day)).toISOString().startsWith(day);
 }

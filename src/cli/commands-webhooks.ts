@@ -239,7 +239,11 @@ const SCOPES = ['read', 'write', 'admin'];
 const TOKEN: readonly CommandSpec[] = [
   {
     name: 'token:create', summary: 'Make an API token, printed this once',
-    details: ['Once a token has existed the API stays closed to everybody without one.'],
+    details: [
+      'read: look at everything but secrets; write: change books, fire events, send, retry;',
+      'admin: change webhooks and action configurations too. Tokens are made here alone.',
+      'Once a token has existed the API stays closed to everybody without one.',
+    ],
     options: {
       name: required(text('<name>', 'what it is for')),
       scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },

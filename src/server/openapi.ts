@@ -52,8 +52,8 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Needed once the service has a token. Scopes: read, write, admin; each '
-            + 'includes those before it.',
+          description: 'Needed once the service has a token. Scopes: read; write (books, events, '
+            + 'deliveries); admin (webhooks and actions). Each includes those before it.',
         },
       },
     },

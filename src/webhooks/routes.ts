@@ -37,6 +37,9 @@ export type RouteParts = {
   readonly baseUri: () => string;
 };
 
+// They decide where data goes and what may come in: more than whoever keeps the catalog may change.
+const access = { read: 'read', write: 'admin' } as const;
+
 export function webhookRoutes(parts: RouteParts): readonly Route[] {
   const { resources, collections } = parts;
   return [
@@ -45,17 +48,17 @@ export function webhookRoutes(parts: RouteParts): readonly Route[] {
     actionsRoute(parts.actions),
     sendRoute(parts),
     ...resourceRoutes({
-      path: '/api/incoming-webhooks', noun: 'incoming webhook', key: 'identifier',
+      path: '/api/incoming-webhooks', noun: 'incoming webhook', key: 'identifier', access,
       schema: { ...incomingSchema, name: 'IncomingWebhook' }, service: resources.incoming,
       collection: listOf(collections.incoming, resources.incoming),
     }),
     ...resourceRoutes({
-      path: '/api/action-configurations', noun: 'action configuration', key: 'identifier',
+      path: '/api/action-configurations', noun: 'action configuration', key: 'identifier', access,
       schema: resources.configurationSchema, service: resources.configurations,
       collection: listOf(collections.configurations, resources.configurations),
     }),
     ...resourceRoutes({
-      path: '/api/outgoing-webhooks', noun: 'outgoing webhook', key: 'identifier',
+      path: '/api/outgoing-webhooks', noun: 'outgoing webhook', key: 'identifier', access,
       schema: { ...outgoingSchema, name: 'OutgoingWebhook' }, service: resources.outgoing,
       collection: listOf(collections.outgoing, resources.outgoing),
     }),
@@ -96,17 +99,17 @@ const MESSAGE_SCHEMA: ObjectSchema = {
 function receiveRoutes(parts: ReceiveParts): readonly Route[] {
   const answer = (status: number, description: string): AnswerSpec =>
     ({ status, description, mediaType: JSON_TYPE, schema: MESSAGE_SCHEMA });
-  const access = 'public';
   // The longer path comes first: in the document, where a rest looks like one segment, the other
   // then stands in its place. It also takes what cannot be decoded, which is no webhook's path.
   return [{
-    method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown', access,
-    summary: 'Longer paths are no webhook',
+    method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
+    access: 'public', summary: 'Longer paths are no webhook',
     parameters: [pathParameter('pathSegment', 'Anything else')],
     answers: [answer(404, 'Webhook not found or disabled')],
     handle: refuseUnknown,
   }, {
-    method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook', access,
+    method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
+    access: 'public',
     summary: 'Receive a webhook and run its action; any method that the webhook allows',
     parameters: [
       pathParameter('pathSegment', "The webhook's path segment"),

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tokens, TOKENS } from '../../src/access/tokens.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { createIdSource } from '../../src/base/uuid.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
+import type { MemoryStore } from '../support/memory-store.ts';
+
+const MINUTE_MS = 60_000;
+
+type Place = { readonly tokens: Tokens; readonly store: MemoryStore; readonly clock: ManualClock };
+
+function open(store = createMemoryStore([TOKENS]), clock = new ManualClock()): Place {
+  const makeId = createIdSource(clock);
+  return { tokens: new Tokens({ store, clock, makeId, log: silentLogger }), store, clock };
+}
+
+async function create(tokens: Tokens, more: object = {}): Promise<{ id: string; text: string }> {
+  const { identifier, token } = await tokens.create({ name: 'ci', scope: 'write', ...more });
+  return { id: String(identifier), text: String(token) };
+}
+
+test('a token is good for its scope, and what is stored cannot be used', async () => {
+  const { tokens, store } = open();
+  const { text } = await create(tokens);
+  const verifier = tokens.verifier(false);
+  assert.deepEqual([verifier.verify(text), verifier.verify(`${text}x`)], ['write', null]);
+  const [[stored]] = [store.lines.flat().map(({ json }) => json ?? '')];
+  assert.ok(stored !== undefined && !stored.includes(text));
+  const { hash } = JSON.parse(stored);
+  assert.equal(verifier.verify(hash), null);
+});
+
+test('a list shows neither text nor hash', async () => {
+  const { tokens } = open();
+  const { text } = await create(tokens);
+  const shown = JSON.stringify(tokens.list());
+  assert.ok(!shown.includes(text) && !shown.includes('hash'));
+});
+
+test('a token ends when it expires, at the very millisecond', async () => {
+  const { tokens, clock } = open();
+  const { text } = await create(tokens, { expiresAt: '90m' });
+  const verifier = tokens.verifier(false);
+  await clock.advance(90 * MINUTE_MS - 1);
+  assert.equal(verifier.verify(text), 'write');
+  await clock.advance(1);
+  assert.equal(verifier.verify(text), null);
+});
+
+test('an expiry that has passed, or is none, is refused', async () => {
+  const { tokens } = open();
+  for (const expiresAt of ['2025-12-31T23:59:59Z', 'soon', '0d', '2026-02-30T00:00:00Z', '-1d']) {
+    await assert.rejects(create(tokens, { expiresAt }), { code: 'invalid' }, expiresAt);
+  }
+});
+
+test('a token is needed from the first one on, also when none is good any more', async () => {
+  const { tokens } = open();
+  const closed = tokens.verifier(false);
+  const anonymous = tokens.verifier(true);
+  assert.deepEqual([closed.isRequired, anonymous.isRequired], [false, false]);
+  const { id, text } = await create(tokens);
+  assert.deepEqual([closed.isRequired, anonymous.isRequired], [true, true]);
+  await tokens.revoke(id);
+  assert.deepEqual([closed.isRequired, anonymous.isRequired], [true, false]);
+  assert.equal(closed.verify(text), null);
+});
+
+test('tokens are known again after a restart, revoked ones as such', async () => {
+  const { tokens, store, clock } = open();
+  const good = await create(tokens);
+  const gone = await create(tokens);
+  await tokens.revoke(gone.id);
+  tokens.close();
+  const verifier = open(store, clock).tokens.verifier(false);
+  assert.deepEqual([verifier.isRequired, verifier.verify(good.text), verifier.verify(gone.text)],
+    [true, 'write', null]);
+});
+
+test('the last use is written once a minute, however often a token is used', async () => {
+  const { tokens, store, clock } = open();
+  const { text } = await create(tokens);
+  const verifier = tokens.verifier(false);
+  const writes = async (): Promise<number> => {
+    await clock.advance(0);
+    return store.lines.length - 1;
+  };
+  for (let count = 0; count < 100; count += 1) verifier.verify(text);
+  assert.equal(await writes(), 1);
+  await clock.advance(MINUTE_MS - 1);
+  verifier.verify(text);
+  assert.equal(await writes(), 1);
+  await clock.advance(1);
+  verifier.verify(text);
+  assert.equal(await writes(), 2);
+  assert.equal(tokens.list()[0]?.['lastUsedAt'], '2026-01-01T00:01:00.000Z');
+});
+
+test('a use and a revocation at once leave the token revoked', async () => {
+  const { tokens, clock } = open();
+  const { id, text } = await create(tokens);
+  const verifier = tokens.verifier(false);
+  const revoking = tokens.revoke(id);
+  verifier.verify(text);
+  await revoking;
+  await clock.advance(0);
+  assert.equal(verifier.verify(text), null);
+  assert.ok(tokens.list()[0]?.['revokedAt'] !== undefined);
+});

@@ -1,0 +1,136 @@
+/** Stored API tokens, made and revoked by commands and enforced by a real server over TCP. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { ask } from './ask.ts';
+import type { Reply } from './ask.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
+import type { Running } from './processes.ts';
+
+type Made = { readonly identifier: string; readonly token: string };
+const SCOPES = ['read', 'write', 'admin'] as const;
+type Scope = typeof SCOPES[number];
+
+async function make(data: string, scope: Scope, ...more: readonly string[]): Promise<Made> {
+  const made = await hookshelf(['token:create', '--name', scope, '--scope', scope, '--json',
+    '--data', data, ...more]);
+  assert.equal(made.code, 0, made.stderr);
+  const { identifier, token }: Made = JSON.parse(made.stdout);
+  return { identifier, token };
+}
+
+function askAs(
+  server: Running, token: string | null, method: string, path: string, body?: unknown,
+): Promise<Reply> {
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  return ask(server.url + path, { method, headers, ...body === undefined ? {} : { body } });
+}
+
+test('every route that the interface describes asks for its scope', () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const tokens = { read: '', write: '', admin: '' };
+  for (const scope of SCOPES) tokens[scope] = (await make(data, scope)).token;
+  const document: { readonly paths: Record<string, Record<string, Operation>> } =
+    JSON.parse((await askAs(server, null, 'GET', '/openapi.json')).text);
+  const seen = new Map<string, number>();
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const [, needed] = /Scope of the token: `(\w+)`/.exec(operation.description ?? '') ?? [];
+      if (needed === undefined) continue;
+      seen.set(needed, (seen.get(needed) ?? 0) + 1);
+      // Names nothing that is there: whoever is let in is told so, and changes nothing.
+      const target = path.replace(/\{\w+\}/g, '00000000-0000-7000-8000-000000000000');
+      const call = (token: string | null): Promise<Reply> =>
+        askAs(server, token, method.toUpperCase(), target);
+      const what = `${method} ${path}`;
+      assert.equal((await call(null)).status, 401, what);
+      for (const scope of SCOPES) {
+        const { status } = await call(tokens[scope]);
+        const mayCome = SCOPES.indexOf(scope) >= SCOPES.findIndex((name) => name === needed);
+        assert.ok(mayCome ? status !== 401 && status !== 403 : status === 403,
+          `${what} as ${scope}: ${status}`);
+      }
+    }
+  }
+  assert.deepEqual([...seen.keys()].sort(), ['admin', 'read', 'write']);
+  await server.stop();
+}));
+
+type Operation = { readonly description?: string };
+
+test('tokens are managed through the control socket alone, and shown once', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    assert.equal((await askAs(server, null, 'GET', '/api/books')).status, 200);
+    const { identifier, token } = await make(data, 'admin');
+    const closed = await askAs(server, null, 'GET', '/api/books');
+    assert.deepEqual([closed.status, closed.headers['www-authenticate']], [401, 'Bearer']);
+    assert.equal((await askAs(server, token, 'GET', '/api/books')).status, 200);
+    for (const [method, path] of [['GET', ''], ['POST', ''], ['DELETE', `/${identifier}`]]) {
+      const reply = await askAs(server, token, method ?? '', `/control/tokens${path}`);
+      assert.equal(reply.status, 404, method);
+    }
+    assert.equal((await ask(`${server.url}/healthz`)).status, 200);
+    const listed = await hookshelf(['token:list', '--json', '--data', data]);
+    assert.ok(listed.stdout.includes(identifier) && !listed.stdout.includes(token));
+    assert.ok(!server.stderr().includes(token));
+    await server.stop();
+    // Only a hash lies on disk, in whatever file.
+    const found = spawnSync('grep', ['-rlF', token, data], { encoding: 'utf8' });
+    assert.deepEqual([found.status, found.stdout], [1, '']);
+    const hash = spawnSync('grep', ['-rl', '"hash":"[0-9a-f]\\{64\\}"', data]);
+    assert.equal(hash.status, 0);
+  }));
+
+test('the API stays closed after the last token is revoked or has expired, also without a server',
+  () => inFolder(async (data) => {
+    const { identifier, token } = await make(data, 'write');
+    const server = await startServer(['--data', data]);
+    assert.equal((await askAs(server, token, 'POST', '/api/books', { title: 'E' })).status, 201);
+    const revoke = ['token:revoke', '--identifier', identifier, '--data', data];
+    assert.equal((await hookshelf(revoke)).code, 0);
+    const refused = await askAs(server, token, 'GET', '/api/books');
+    assert.deepEqual([refused.status, refused.headers['www-authenticate']],
+      [401, 'Bearer error="invalid_token"']);
+    await server.stop();
+
+    const again = await startServer(['--data', data]);
+    assert.equal((await askAs(again, null, 'GET', '/api/books')).status, 401);
+    // Who owns the directory is not kept out.
+    assert.equal((await hookshelf(['book:list', '--data', data])).code, 0);
+    await again.stop();
+    // A token that has existed is enough to listen for everybody: nobody comes in.
+    const open = await startServer(['--data', data, '--host', '0.0.0.0', '--allow-anonymous']);
+    const { port } = new URL(open.url);
+    assert.equal((await ask(`http://127.0.0.1:${port}/api/books`)).status, 200);
+    await open.stop();
+  }));
+
+test('pages of every origin may come in when a token is needed', () => inFolder(async (data) => {
+  const environment = { HOOKSHELF_SERVER_CORS_ORIGINS: '["*"]' };
+  const words = ['serve', '--port', '0', '--data', data];
+  const refused = await hookshelf(words, { environment });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /^hookshelf: [^\n]*corsOrigins[^\n]*token[^\n]*\n$/);
+  const { token } = await make(data, 'read');
+  const server = await startServer(['--data', data], { environment });
+  const reply = await ask(`${server.url}/api/books`, {
+    headers: { authorization: `Bearer ${token}`, origin: 'https://shop.example' },
+  });
+  assert.deepEqual([reply.status, reply.headers['access-control-allow-origin']], [200, '*']);
+  await server.stop();
+}));
+
+test('an expiry in the past is refused, one to come is shown', () => inFolder(async (data) => {
+  const words = ['token:create', '--name', 'ci', '--scope', 'read', '--data', data, '--expires'];
+  for (const [expires, code] of [['2020-01-01', 1], ['2027-02-30', 1], ['soon', 2]] as const) {
+    const { code: given, stderr } = await hookshelf([...words, expires]);
+    assert.equal(given, code, stderr);
+    assert.match(stderr, /^hookshelf: [^\n]+\n$/);
+  }
+  assert.equal((await hookshelf([...words, '30d'])).code, 0);
+  const { stdout } = await hookshelf(['token:list', '--json', '--data', data]);
+  const [{ expiresAt }] = JSON.parse(stdout);
+  const days = (Date.parse(expiresAt) - Date.now()) / 86_400_000;
+  assert.ok(days > 29.9 && days <= 30, expiresAt);
+}));

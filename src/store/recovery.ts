@@ -78,6 +78,15 @@ const START_BYTES_MAX = 512;
 export async function assess(source: Source): Promise<Assessment> {
   const inventory = takeInventory(source.files, source.directory);
   const base = await findBase(source, inventory);
+  try {
+    return await replayFrom(source, inventory, base);
+  } catch (error) {
+    // Going back did not help: what kept us from the newest generation is what has to be mended.
+    throw base.damagedSets[0] ?? error;
+  }
+}
+
+async function replayFrom(source: Source, inventory: Inventory, base: Base): Promise<Assessment> {
   const { collections, damagedSets } = base;
   const parts: JournalPart[] = [];
   let { sequence } = base;
@@ -152,7 +161,8 @@ async function findBase(source: Source, inventory: Inventory): Promise<Base> {
   let missing: Error | null = null;
   for (const generation of generations) {
     if (!inventory.journals.includes(generation)) {
-      throw missingFile(journalName(generation), 'but the generation has snapshots');
+      throw damagedSets[0]
+        ?? missingFile(journalName(generation), 'but the generation has snapshots');
     }
     const collections = emptyCollections(source);
     try {

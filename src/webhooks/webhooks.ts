@@ -1,13 +1,14 @@
 /** The relay put together: collections in, routes and services out. Only app.ts makes one. */
 import type { Clock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { Route } from '../server/route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
 import { ActionResult } from './actions/action.ts';
-import { createConfigurationIndex } from './actions/configuration-index.ts';
+import {
+  createConfigurationIndex, type ConfigurationIndex,
+} from './actions/configuration-index.ts';
 import { createEmitEventAction } from './actions/emit-event.ts';
 import { createHttpForwardAction } from './actions/http-forward.ts';
 import { createLogAction } from './actions/log.ts';
@@ -15,24 +16,26 @@ import {
   createActionRegistry, type ActionRegistry, type ActionSource,
 } from './actions/registry.ts';
 import type { HttpSender } from './http.ts';
-import { createHookIndex } from './incoming/hook-index.ts';
+import { createHookIndex, type HookIndex } from './incoming/hook-index.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { createBodyMaker } from './outgoing/body.ts';
 import { createDeliveryDesk, type DeliveryDesk } from './outgoing/delivery-desk.ts';
-import { DeliveryQueue, type QueueStatistics } from './outgoing/delivery-queue.ts';
+import { DeliveryQueue } from './outgoing/delivery-queue.ts';
 import { deliveryRoutes } from './outgoing/delivery-routes.ts';
 import { cancelled, deliveryCollection } from './outgoing/delivery.ts';
 import { createEvents, type Events } from './outgoing/events.ts';
 import { Tally, totalsCollection } from './outgoing/ledger.ts';
 import { eventCollection } from './outgoing/message.ts';
-import { createOutgoingIndex } from './outgoing/outgoing-index.ts';
+import { createOutgoingIndex, type OutgoingIndex } from './outgoing/outgoing-index.ts';
 import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
+import type { QueueStatistics } from './outgoing/queue-statistics.ts';
 import { CHUNK } from './outgoing/recorder.ts';
 import { Retention } from './outgoing/retention.ts';
-import { createSender, type SendResult } from './outgoing/sender.ts';
+import { createSender, type Sender, type SendResult } from './outgoing/sender.ts';
 import { usesCollection } from './references.ts';
 import { createResources, type Resources } from './resources.ts';
-import { webhookRoutes } from './routes.ts';
+import { notFound } from './route-parts.ts';
+import { webhookRoutes, type RouteParts } from './routes.ts';
 
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
@@ -91,28 +94,11 @@ export interface Webhooks {
 
 /** Throws `usage` when a custom action is not sound. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
-  const configurations = createConfigurationIndex(store.collection(configurationCollection.name));
-  const outgoingHooks = createOutgoingIndex(store.collection(outgoingCollection.name));
-  const hooks = createHookIndex({
-    collection: store.collection(incomingCollection.name),
-    defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
-  });
-  const pendingMax = outgoing.maxPending;
-  const events = createEvents({ store, hooks: outgoingHooks, makeId, clock, pendingMax });
+  const { store, clock, makeId, outgoing: { maxPending: pendingMax } } = options;
+  const indexes = openIndexes(options);
+  const events = createEvents({ store, hooks: indexes.outgoing, makeId, clock, pendingMax });
   const actions = makeRegistry(options, events);
-  const { actionTimeoutMs } = incoming;
-  const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock, log });
-  const sender = createSender({ http, bodies, makeId, clock, log });
-  const queue = new DeliveryQueue({
-    store, hooks: outgoingHooks, bodies, sender, clock, log, random,
-    schedule: outgoing.retrySchedule, inFlightMax: outgoing.maxInFlight,
-    inFlightPerHookMax: outgoing.maxInFlightPerHook,
-  });
-  const retention = new Retention({
-    store, clock, log, finishedMs: outgoing.retentionMs, finishedMax: outgoing.retentionCount,
-    failedMs: outgoing.failedRetentionMs,
-  });
+  const { sender, queue, retention } = composeDelivery(options, indexes, actions);
   const desk = createDeliveryDesk({ store, clock, pendingMax });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
@@ -120,27 +106,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     afterOutgoingRemoved: (hook) => queue.cancelOf(hook),
   });
   const routes = [
-    ...webhookRoutes({
-      resources, actions, hooks, sender, outgoing: outgoingHooks, baseUri: options.baseUri,
-      collections: {
-        incoming: store.collection(incomingCollection.name),
-        configurations: store.collection(configurationCollection.name),
-        outgoing: store.collection(outgoingCollection.name),
-      },
-      receive: {
-        hooks, configurations, actions, clock, limits: incoming,
-        runner: { timeoutMs: actionTimeoutMs, clock },
-      },
-    }),
+    ...webhookRoutes(routeParts(options, indexes, { resources, actions, sender })),
     ...deliveryRoutes({ events, desk }),
   ];
-  const indexes = [configurations, outgoingHooks, hooks];
   return {
     routes, resources, actions, desk, events,
     async send(identifier, payload) {
-      const hook = outgoingHooks.find(identifier);
-      if (hook !== undefined) return sender.send(hook, payload);
-      throw new AppError('not_found', `there is no outgoing webhook ${identifier}`);
+      const hook = indexes.outgoing.find(identifier);
+      if (hook === undefined) throw notFound('outgoing webhook', identifier);
+      return sender.send(hook, payload);
     },
     emit: (name, payload) => events.emitNow(name, payload),
     start() {
@@ -149,9 +123,64 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     async close(graceMs) {
       await Promise.all([queue.close(graceMs), retention.close()]);
-      for (const index of indexes) index.close();
+      for (const index of Object.values(indexes)) index.close();
     },
     statistics: () => queue.statistics(),
+  };
+}
+
+type Indexes = ReturnType<typeof openIndexes>;
+
+function openIndexes({ store, clock, incoming }: WebhooksOptions): {
+  readonly configurations: ConfigurationIndex;
+  readonly outgoing: OutgoingIndex;
+  readonly incoming: HookIndex;
+} {
+  return {
+    configurations: createConfigurationIndex(store.collection(configurationCollection.name)),
+    outgoing: createOutgoingIndex(store.collection(outgoingCollection.name)),
+    incoming: createHookIndex({
+      collection: store.collection(incomingCollection.name),
+      defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
+    }),
+  };
+}
+
+function composeDelivery(options: WebhooksOptions, indexes: Indexes, actions: ActionRegistry): {
+  readonly sender: Sender; readonly queue: DeliveryQueue; readonly retention: Retention;
+} {
+  const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
+  const { configurations, outgoing: hooks } = indexes;
+  const { actionTimeoutMs } = incoming;
+  const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock, log });
+  const sender = createSender({ http, bodies, makeId, clock, log });
+  const queue = new DeliveryQueue({
+    store, hooks, bodies, sender, clock, log, random, schedule: outgoing.retrySchedule,
+    inFlightMax: outgoing.maxInFlight, inFlightPerHookMax: outgoing.maxInFlightPerHook,
+  });
+  const retention = new Retention({
+    store, clock, log, finishedMs: outgoing.retentionMs, finishedMax: outgoing.retentionCount,
+    failedMs: outgoing.failedRetentionMs,
+  });
+  return { sender, queue, retention };
+}
+
+function routeParts(
+  { store, clock, incoming, baseUri }: WebhooksOptions, indexes: Indexes,
+  services: Pick<RouteParts, 'resources' | 'actions' | 'sender'>,
+): RouteParts {
+  const { configurations, outgoing, incoming: hooks } = indexes;
+  return {
+    ...services, hooks, outgoing, baseUri,
+    collections: {
+      incoming: store.collection(incomingCollection.name),
+      configurations: store.collection(configurationCollection.name),
+      outgoing: store.collection(outgoingCollection.name),
+    },
+    receive: {
+      hooks, configurations, clock, actions: services.actions, limits: incoming,
+      runner: { timeoutMs: incoming.actionTimeoutMs, clock },
+    },
   };
 }
 
@@ -173,7 +202,7 @@ function cancelFirst(
   transaction: Transaction, queue: DeliveryQueue, hook: string, nowMs: number,
 ): void {
   const tally = new Tally(transaction);
-  for (const id of queue.pendingOf(hook).slice(0, CHUNK)) {
+  for (const id of queue.pendingOf(hook, CHUNK)) {
     tally.change(id, (before) => cancelled(before, nowMs));
   }
   tally.close();

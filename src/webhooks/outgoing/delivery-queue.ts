@@ -20,6 +20,7 @@ import {
 } from './lanes.ts';
 import { HostPacer } from './pacing.ts';
 import { CHUNK, inTally, type RecorderParts } from './recorder.ts';
+import type { QueueStatistics } from './queue-statistics.ts';
 import type { Sender } from './sender.ts';
 import { forwardHost, prepareShipment, type ShippingParts } from './shipping.ts';
 
@@ -31,15 +32,6 @@ export type QueueParts = ShippingParts & {
   readonly inFlightMax: number;
   readonly inFlightPerHookMax: number;
   readonly random: () => number;
-};
-
-export type QueueStatistics = {
-  readonly pending: number;
-  readonly inFlight: number;
-  readonly oldestPendingMs: number;
-  /** Attempts so far, by what came of them. */
-  readonly attempts: Readonly<Record<Outcome['kind'], number>>;
-  readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
 
 /** While the store takes no writes nothing is sent, and we look again this often. */
@@ -68,7 +60,8 @@ export class DeliveryQueue {
   constructor(parts: QueueParts) {
     this.#parts = parts;
     this.#recorder = {
-      ...parts, pendingOf: (hook) => this.pendingOf(hook), isClosed: () => this.#isClosed,
+      ...parts, isClosed: () => this.#isClosed,
+      pendingOf: (hook, max) => this.pendingOf(hook, max),
     };
     this.#lanes = new Lanes({
       inFlightMax: parts.inFlightMax, inFlightPerLaneMax: parts.inFlightPerHookMax,
@@ -102,13 +95,16 @@ export class DeliveryQueue {
     timer.cancel();
   }
 
-  /** A hook's pending deliveries as committed, oldest first. */
-  pendingOf(hook: string): readonly string[] {
+  /** Up to `max` of a hook's pending deliveries, as committed. */
+  pendingOf(hook: string, max: number): readonly string[] {
     const lane = this.#lanes.find(laneKey(hook));
-    if (lane === undefined) return [];
     const ids: string[] = [];
-    for (const entry of this.#entries.values()) if (entry.lane === lane) ids.push(entry.id);
-    return ids.sort();
+    if (lane === undefined) return ids;
+    for (const entry of this.#entries.values()) {
+      if (ids.length === max) break;
+      if (entry.lane === lane) ids.push(entry.id);
+    }
+    return ids;
   }
 
   /** Cancels what is pending for a hook that is gone, a chunk a transaction. */
@@ -116,7 +112,7 @@ export class DeliveryQueue {
     // Not at once: a listener hears of a change while the rest of its transaction is not applied.
     await Promise.resolve();
     for (;;) {
-      const ids = this.pendingOf(hook).slice(0, CHUNK);
+      const ids = this.pendingOf(hook, CHUNK);
       if (ids.length === 0 || this.#parts.hooks.find(hook) !== undefined) return;
       const nowMs = this.#parts.clock.now();
       await inTally(this.#parts.store, (tally) => {
@@ -127,14 +123,14 @@ export class DeliveryQueue {
 
   statistics(): QueueStatistics {
     const [oldest] = this.#entries.keys();
-    const hosts = [...this.#lanes.hosts()].filter(({ inFlight }) => inFlight > 0);
     return {
       pending: this.#entries.size,
       inFlight: this.#lanes.inFlight,
       oldestPendingMs: oldest === undefined
         ? 0 : Math.max(0, this.#parts.clock.now() - timeOfUuidV7(oldest)),
       attempts: this.#counts,
-      inFlightByHost: hosts.map(({ name, inFlight }) => ({ host: name, inFlight })),
+      inFlightByHost: [...this.#lanes.hosts()].filter(({ inFlight }) => inFlight > 0)
+        .map(({ name, inFlight }) => ({ host: name, inFlight })),
     };
   }
 

@@ -21,8 +21,8 @@ export type RecorderParts = {
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
-  /** Identifiers of a hook's pending deliveries, as committed. */
-  readonly pendingOf: (hook: string) => readonly string[];
+  /** Up to `max` of a hook's pending deliveries, as committed. */
+  readonly pendingOf: (hook: string, max: number) => readonly string[];
   /** True once nothing more is to be waited for. */
   readonly isClosed: () => boolean;
 };
@@ -89,21 +89,24 @@ async function retire(
   const bytes = parts.store.collection('deliveries').find(identifier)?.bytes;
   const hook = bytes === undefined ? null : decodeRecord(bytes)['hook'];
   const others = (): string[] => typeof hook !== 'string' ? []
-    : parts.pendingOf(hook).filter((other) => other !== identifier);
+    : parts.pendingOf(hook, CHUNK + 1).filter((other) => other !== identifier);
   const fail = (tally: Tally, ids: readonly string[]): void => {
     for (const id of ids) {
       tally.change(id, (before) =>
         before.status === 'pending' ? finished(stamped(before, nowMs), 'failed') : null);
     }
   };
-  for (let ids = others(); ids.length > CHUNK; ids = others()) {
-    await inTally(parts.store, (tally) => fail(tally, ids.slice(0, CHUNK)));
+  let rest = others();
+  while (rest.length >= CHUNK) {
+    const ids = rest;
+    await inTally(parts.store, (tally) => fail(tally, ids));
+    rest = others();
   }
-  const rest = others();
+  const last = rest;
   return parts.store.transact((transaction) => {
     const tally = new Tally(transaction);
     const changed = tally.change(identifier, change);
-    fail(tally, rest);
+    fail(tally, last);
     tally.close();
     if (typeof hook === 'string') disableHook(transaction, hook, nowMs);
     return changed;

@@ -11,6 +11,7 @@ import {
   PREFLIGHT_HEADERS, corsHeadersFor, hostNameOf, isLoopbackAddress, isLoopbackName,
 } from './origin.ts';
 import type { Access } from './route.ts';
+import { targetHost } from './target.ts';
 import { checkToken } from './tokens.ts';
 import type { TokenVerifier } from './tokens.ts';
 
@@ -72,7 +73,7 @@ class RequestGuard implements Guard {
   }
 
   #checkHost(request: IncomingMessage): void {
-    const { host } = request.headers;
+    const host = targetHost(request);
     // Without one (HTTP/1.0) it is no browser.
     if (host === undefined || host === this.#lastHost) return;
     const name = hostNameOf(host);

@@ -32,7 +32,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const chunks: Buffer[] = [];
     let length = 0;
     const settle = (): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError);
+      request.on('error', ignore);
     };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
@@ -54,8 +55,13 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const onClose = (): void => {
       if (!isEnded) reject(cutShort());
     };
-    // 'close' follows every error; without a listener the error would end the process.
-    request.on('error', ignore).on('data', onData).on('end', onEnd).on('close', onClose);
+    // Ours when the body came too late or broken; 'close' follows those of the connection.
+    const onError = (thrown: Error): void => {
+      if (!(thrown instanceof AppError)) return;
+      settle();
+      reject(thrown);
+    };
+    request.on('error', onError).on('data', onData).on('end', onEnd).on('close', onClose);
     return undefined;
   });
 }

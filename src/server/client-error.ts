@@ -11,6 +11,8 @@ import { AppError, systemCodeOf } from '../base/errors.ts';
 import { isStreaming } from './body-stream.ts';
 import { discardThen } from './linger.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { givenRequestId } from './request-id.ts';
 
 /**
  * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
@@ -31,7 +33,19 @@ export function answerClientError(error: Error, socket: Duplex, clock: Clock): v
   afterAnswers(socket, () => close(error, socket, clock));
 }
 
+/** Answers a CONNECT: Node would close the connection without a word. */
+export function refuseTunnel(socket: Duplex, clock: Clock): void {
+  socket.on('error', ignore);
+  endWith(toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none')),
+    makeId(), socket, clock);
+}
+
 const failed = new WeakSet<Duplex>();
+
+/** Whether nothing more of what this connection sends can be understood. */
+export function hasFailed(socket: Duplex): boolean {
+  return failed.has(socket);
+}
 
 /** Runs once the complete requests that came before the broken one are answered. */
 function afterAnswers(socket: Duplex, run: () => void): void {
@@ -47,25 +61,39 @@ function responseOf(socket: Duplex): ServerResponse | null {
 }
 
 function close(error: Error, socket: Duplex, clock: Clock): void {
-  const isBegun = responseOf(socket)?.headersSent === true;
-  if (!socket.writable || isBegun) {
+  const owed = responseOf(socket);
+  if (!socket.writable || owed?.headersSent === true) {
     socket.destroy();
     return;
   }
-  socket.end(encode(error));
+  const code = systemCodeOf(error);
+  if (owed !== null && owed.req.listenerCount('error') > 0) {
+    // Whoever reads the body answers, in the shape of its route, and the log has the same story.
+    owed.req.emit('error', explain(code));
+    return;
+  }
+  const problem = code === 'HPE_HEADER_OVERFLOW' ? HEADERS_TOO_LARGE : toProblem(explain(code));
+  const requestId = owed === null ? null : givenRequestId(owed.req);
+  endWith(problem, requestId ?? makeId(), socket, clock);
+}
+
+function endWith(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
+  socket.end(encode(problem, requestId));
   discardThen(socket, clock, () => socket.destroy());
 }
 
-function encode(error: Error): string {
-  const code = systemCodeOf(error);
-  const problem = code === 'HPE_HEADER_OVERFLOW' ? HEADERS_TOO_LARGE : toProblem(explain(code));
+function makeId(): string {
+  return randomBytes(8).toString('hex');
+}
+
+function encode(problem: Problem, requestId: string): string {
   const body = JSON.stringify(problem);
   return [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
     `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Date: ${new Date().toUTCString()}`,
-    `X-Request-Id: ${randomBytes(8).toString('hex')}`,
+    `X-Request-Id: ${requestId}`,
     'Connection: close',
     '',
     body,

@@ -59,7 +59,16 @@ function seconds(version: Version): number {
   return Math.floor(version.updatedAtMs / 1000) * 1000;
 }
 
+/** What is no HTTP date must be passed over (§13.1.3); `Date.parse` alone takes a bare year. */
 function dateOf(header: string | undefined): number | null {
-  const ms = header === undefined ? NaN : Date.parse(header);
+  if (header === undefined || !HTTP_DATES.some((form) => form.test(header))) return null;
+  const ms = Date.parse(header.endsWith('GMT') ? header : `${header} GMT`);
   return Number.isNaN(ms) ? null : ms;
 }
+
+// §5.6.7: what all send today, and the two forms of old.
+const HTTP_DATES: readonly RegExp[] = [
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
+];

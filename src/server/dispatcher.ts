@@ -12,6 +12,7 @@ import { HttpExchange } from './exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
+import { givenRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 import { ANY, Router } from './router.ts';
 import { splitTarget } from './target.ts';
@@ -60,7 +61,6 @@ export interface Dispatcher {
 }
 
 const STALL_MS = 30_000;
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 const UNROUTED: Route = {
   method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
@@ -134,8 +134,8 @@ class HttpDispatcher implements Dispatcher {
   }
 
   #requestId(request: IncomingMessage): string {
-    const given = request.headers['x-request-id'];
-    if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
+    const given = givenRequestId(request);
+    if (given !== null) return given;
     this.#requestCount += 1;
     return this.#idPrefix + this.#requestCount;
   }

@@ -11,6 +11,7 @@ import type { LogFields, Logger } from '../base/log.ts';
 import { announcedLength, announcesBody, checkMediaType, parseBody, readBody } from './body.ts';
 import { bodyChunks } from './body-stream.ts';
 import { clientAddressOf } from './client-address.ts';
+import { hasFailed } from './client-error.ts';
 import { discardThen } from './linger.ts';
 import type { Meter } from './metrics.ts';
 import type { HeaderList, Outbox } from './outbox.ts';
@@ -208,6 +209,7 @@ export class HttpExchange implements Exchange {
   #isBodyUnderWay(): boolean {
     const { request } = this;
     if (request.complete || !announcesBody(request)) return false;
+    if (hasFailed(request.socket)) return true;
     const length = announcedLength(request);
     return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
   }
@@ -220,6 +222,13 @@ export class HttpExchange implements Exchange {
     // All of the answer goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);
+    const { socket } = request;
+    if (hasFailed(socket)) {
+      // Node's parser hands nothing of it on any more.
+      socket.end();
+      discardThen(socket, this.#context.clock, () => socket.destroy());
+      return;
+    }
     discardThen(request, this.#context.clock, () => response.end());
   }
 

@@ -10,7 +10,7 @@ import { Server as TlsServer, createServer as createTlsServer } from 'node:https
 import type { ListenOptions, Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { answerClientError } from './client-error.ts';
+import { answerClientError, refuseTunnel } from './client-error.ts';
 import type { RequestListeners } from './dispatcher.ts';
 
 export type ServerLimits = {
@@ -63,8 +63,14 @@ export function createHttpServer(
   // but Node has had it, and left it off, since its first releases.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = limits.connectionsMax;
+  // Node drops those past its limit without a word, a Host or token among them. The size limit of
+  // the whole head bounds their number too.
+  server.maxHeadersCount = 0;
   server.on('request', listeners.request);
   server.on('checkContinue', listeners.checkContinue);
+  // Other expectations may be passed over (RFC 9110 §10.1.1); Node's own answer says nothing.
+  server.on('checkExpectation', listeners.request);
+  server.on('connect', (_request, socket) => refuseTunnel(socket, clock));
   server.on('clientError', (error: Error, socket) => answerClientError(error, socket, clock));
   return server;
 }

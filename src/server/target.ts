@@ -1,10 +1,12 @@
 /** The request target (RFC 9112 §3.2), split by hand: a URL object costs a read 8 %. */
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { HttpExchange } from './exchange.ts';
 
 /** Sets path and search of the exchange. Throws `malformed` for a target that has no path. */
 export function splitTarget(exchange: HttpExchange): void {
-  const { url = '' } = exchange.request;
+  const { method, url = '' } = exchange.request;
+  if (url === '*' && method !== 'OPTIONS') throw notPath();
   const target = url.startsWith('/') ? url : withoutAuthority(url);
   const question = target.indexOf('?');
   if (question < 0) {
@@ -18,8 +20,18 @@ export function splitTarget(exchange: HttpExchange): void {
 /** A proxy's absolute form, or the `*` of OPTIONS. */
 function withoutAuthority(url: string): string {
   if (url === '*') return url;
-  const match = /^https?:\/\/[^/?#]+(.*)$/i.exec(url);
-  if (match === null) throw new AppError('malformed', 'the request target is not a path');
-  const rest = match[1] ?? '';
+  const rest = ABSOLUTE.exec(url)?.[2];
+  if (rest === undefined) throw notPath();
   return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** The host a request is for: in the absolute form the target's, whatever `Host` says (§3.2.2). */
+export function targetHost({ url = '', headers }: IncomingMessage): string | undefined {
+  return url.startsWith('/') ? headers.host : ABSOLUTE.exec(url)?.[1] ?? headers.host;
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]+)(.*)$/i;
+
+function notPath(): AppError {
+  return new AppError('malformed', 'the request target is not a path');
 }

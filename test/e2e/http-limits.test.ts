@@ -1,0 +1,110 @@
+/** What a server does with late, broken and strange requests, seen from outside. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
+import type { Place } from '../support/raw-http.ts';
+import { ask } from './ask.ts';
+import { inFolder, startServer } from './processes.ts';
+import type { Running } from './processes.ts';
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+async function withServer(
+  environment: Readonly<Record<string, string>>,
+  use: (place: Place, server: Running) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (data) => {
+    const server = await startServer(['--data', data], { environment });
+    try {
+      await use({ port: Number(new URL(server.url).port) }, server);
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+test('a late body is answered by its route, under its own request id, and counted so', () =>
+  withServer({ HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.5', HOOKSHELF_LOG_ACCESS: 'all' },
+    async (place, server) => {
+      await ask(`${server.url}/api/action-configurations`, {
+        method: 'POST', body: { identifier: 'note', actionType: 'log', options: {} },
+      });
+      await ask(`${server.url}/api/incoming-webhooks`, {
+        method: 'POST', body: { pathSegment: 'shop', actionConfiguration: 'note' },
+      });
+      const late = async (path: string) => {
+        const connection = new RawConnection(place);
+        const startedMs = performance.now();
+        connection.send(encodeRequest('POST', path, {
+          ...JSON_TYPE, 'Content-Length': '1000', 'X-Request-Id': 'late-one',
+        }));
+        connection.send('{');
+        const answer = await connection.answer();
+        assert.equal(await connection.rest(), '');
+        connection.close();
+        assert.ok(performance.now() - startedMs < 2500, 'cut within two seconds of the limit');
+        assert.deepEqual([answer.status, answer.headers['x-request-id'],
+          answer.headers['connection']], [408, 'late-one', 'close'], path);
+        return JSON.parse(answer.body) as unknown;
+      };
+      const [problem, hook] = await Promise.all([late('/api/books'), late('/webhook/in/shop')]);
+      assert.deepEqual(problem, {
+        type: 'urn:hookshelf:problem:timeout', title: 'Request Timeout', status: 408,
+        detail: 'the request did not arrive in time', instance: '/api/books',
+      });
+      assert.deepEqual(hook, { success: false, message: 'Request timeout', data: {} });
+      const { text } = await ask(`${server.url}/metrics`);
+      assert.match(text, /_total\{route="\/api\/books",method="POST",status="408"\} 1\n/);
+      assert.match(server.stderr(), /"requestId":"late-one","method":"POST","path":"/);
+    }));
+
+test('an unknown expectation is passed over, and CONNECT is refused in words', () =>
+  withServer({}, async (place) => {
+    const answer = await rawRequest(place, 'GET', '/healthz',
+      { Expect: 'miracles', 'X-Request-Id': 'x.1' });
+    assert.deepEqual([answer.status, answer.headers['x-request-id']], [200, 'x.1']);
+    const connection = new RawConnection(place);
+    connection.send('CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const refusal = await connection.answer();
+    assert.deepEqual([refusal.status, refusal.headers['content-type']],
+      [400, 'application/problem+json']);
+    assert.ok(refusal.headers['x-request-id'] !== undefined);
+    assert.equal(await connection.rest(), '');
+    connection.close();
+  }));
+
+test('no header is lost behind thousands of others', () => withServer({}, async (place) => {
+  const connection = new RawConnection(place);
+  const body = '{"title":"A"}';
+  connection.send(['POST /api/books HTTP/1.1', ...Array<string>(3000).fill('h:'),
+    'Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`, '',
+    body].join('\r\n'));
+  assert.equal((await connection.answer()).status, 201);
+  connection.close();
+}));
+
+test('the host of an absolute target counts, whatever the Host header says', () =>
+  withServer({}, async (place) => {
+    const cases: readonly [string, string, number][] = [
+      ['GET', 'http://localhost/api/books', 200], ['GET', 'http://evil.test/api/books', 421],
+      ['GET', 'http://evil.test/healthz', 200], ['GET', '*', 400], ['OPTIONS', '*', 204],
+    ];
+    for (const [method, target, status] of cases) {
+      const answer = await rawRequest(place, method, target);
+      assert.equal(answer.status, status, `${method} ${target}`);
+    }
+  }));
+
+test('what is no HTTP date is no condition', () => withServer({}, async (place) => {
+  const added = await rawRequest(place, 'POST', '/api/books', JSON_TYPE, '{"title":"A"}');
+  const path = added.headers['location'] ?? '';
+  const later = new Date(Date.now() + 86_400_000).toUTCString();
+  for (const [date, status] of [
+    [later, 304], ['2099', 200], ['2099-01-01T00:00:00Z', 200], ['tomorrow', 200],
+    ['Friday, 01-Jan-49 00:00:00 GMT', 304], ['Thu Jan  1 00:00:00 2099', 304],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 200],
+  ] as const) {
+    const answer = await rawRequest(place, 'GET', path, { 'If-Modified-Since': date });
+    assert.equal(answer.status, status, date);
+  }
+}));

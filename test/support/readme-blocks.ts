@@ -1,0 +1,118 @@
+/**
+ * The README as its tests see it: fenced blocks by section. In a `console` block a line that begins
+ * with `$ ` is a command, which goes on while lines end in a backslash; the other lines are what
+ * it prints. A block of code whose first line is a comment with a file name, such as
+ * `// receiver.mjs`, is a file.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export const README_PATH = resolve(import.meta.dirname, '../../README.md');
+
+export type Step = {
+  readonly command: string;
+  readonly expected: readonly string[];
+  /** Of the command in the README, from 1. */
+  readonly line: number;
+};
+
+export type Block = {
+  /** The `##` heading above it. */
+  readonly section: string;
+  readonly language: string;
+  readonly lines: readonly string[];
+  /** Of its opening fence, from 1. */
+  readonly line: number;
+};
+
+export function readBlocks(text = readFileSync(README_PATH, 'utf8')): Block[] {
+  const blocks: Block[] = [];
+  let section = '';
+  let open: { language: string; line: number; lines: string[] } | null = null;
+  for (const [index, content] of text.split('\n').entries()) {
+    const [, language] = /^```(.*)$/.exec(content) ?? [];
+    if (open === null) {
+      section = /^## (.*)/.exec(content)?.[1] ?? section;
+      if (language !== undefined) open = { language, line: index + 1, lines: [] };
+    } else if (language === undefined) {
+      open.lines.push(content);
+    } else {
+      blocks.push({ section, ...open });
+      open = null;
+    }
+  }
+  return blocks;
+}
+
+export function stepsOf(block: Block): Step[] {
+  const steps: { command: string; expected: string[]; line: number }[] = [];
+  let isContinued = false;
+  for (const [index, content] of block.lines.entries()) {
+    const last = steps.at(-1);
+    if (isContinued && last !== undefined) {
+      last.command += `\n${content}`;
+      isContinued = content.endsWith('\\');
+    } else if (content.startsWith('$ ')) {
+      steps.push({ command: content.slice(2), expected: [], line: block.line + 1 + index });
+      isContinued = content.endsWith('\\');
+    } else if (last === undefined) {
+      throw new Error(`README.md:${block.line}: output stands before any command`);
+    } else {
+      last.expected.push(content);
+    }
+  }
+  return steps;
+}
+
+/** The name of the file that a block of code shows; null when it shows none. */
+export function fileNameOf(block: Block): string | null {
+  if (block.language === 'console') return null;
+  return /^(?:\/\/|#) ([\w./-]+\.[a-z]+)$/.exec(block.lines[0] ?? '')?.[1] ?? null;
+}
+
+const VOLATILE: readonly (readonly [RegExp, string])[] = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<uuid>'],
+  [/\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d{3})?Z/g, '<time>'],
+  [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT/g, '<date>'],
+  [/"[0-9a-z]{6,}-[0-9a-f]{8}"/g, '"<etag>"'],
+  [/^(X-Request-Id: ).*/gim, '$1<request>'],
+  [/\bcursor=[\w%-]+/g, 'cursor=<cursor>'],
+  [/\bwhsec_[A-Za-z0-9+/]+=*/g, '<secret>'],
+  [/\bhst?_[A-Za-z0-9_-]{20,}/g, '<token>'],
+  [/\b[0-9a-f]{64}\b/g, '<hex64>'],
+  [/\bv1,[A-Za-z0-9+/]{43}=/g, '<signature>'],
+  [/\b(durationMs\S*\s+)\d+/g, '$1<ms>'],
+  [/"crc":"[0-9a-f]{8}"/g, '"crc":"<crc>"'],
+  [/"bytes":\d+/g, '"bytes":<n>'],
+  [/\b\d+ bytes\b/g, '<n> bytes'],
+  [/\b(pid|process) \d+/g, '$1 <pid>'],
+  [/\bNode v?\d+\.\d+\.\d+/g, 'Node <version>'],
+  // Columns are as wide as what stands in them.
+  [/ {2,}/g, '  '],
+  [/[ \t]+$/gm, ''],
+];
+
+/** What differs from run to run is made the same. */
+export function normalise(text: string): string {
+  return VOLATILE.reduce((rest, [pattern, stand]) => rest.replace(pattern, stand),
+    text.replaceAll('\r', ''));
+}
+
+/**
+ * Whether what was printed is what the README shows: `…` alone on a line stands for any lines,
+ * within a line for any text.
+ */
+export function isAsShown(actual: string, expected: readonly string[]): boolean {
+  const pattern = expected.map((line) => line.trim() === '…'
+    ? '(?:.*\n)*?'
+    : `${normalise(line).split('…').map(escapePattern).join('.*')}\n`).join('');
+  return new RegExp(`^${pattern}$`).test(withFinalNewline(normalise(actual)));
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function withFinalNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}

@@ -1,0 +1,125 @@
+/**
+ * One shell that runs the README's commands as a reader would: in one folder, with the built
+ * program on the path. Ports 8000 and 9000 are others here, from the kernel.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAsShown, type Step } from './readme-blocks.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const MARK = 'end-of-command';
+const STEP_MS_MAX = 20_000;
+const UPDATE_MS = 700;
+const POLL_MS = 5;
+const isUpdating = process.env['README_UPDATE'] !== undefined;
+/** Deliveries happen in the background: what only looks is asked again. */
+const LOOKING = /^(hookshelf \S+:(list|show|reconcile)|tail|jq)\b/;
+const AGAIN_EVERY_MS = 200;
+
+export class ReadmeShell {
+  readonly folder = mkdtempSync(join(tmpdir(), 'hookshelf-readme-'));
+  readonly #ports = new Map<string, string>();
+  #bash: ChildProcess | null = null;
+  #output = '';
+  #typed = 0;
+
+  async start(): Promise<void> {
+    for (const port of ['8000', '9000']) this.#ports.set(port, String(await freePort()));
+    const bin = join(this.folder, '.bin');
+    const work = join(this.folder, 'work');
+    mkdirSync(bin);
+    mkdirSync(join(work, 'node_modules'), { recursive: true });
+    symlinkSync(ROOT, join(work, 'node_modules/hookshelf'));
+    cpSync(join(ROOT, 'data/samples'), join(work, 'data/samples'), { recursive: true });
+    chmodSync(join(work, 'data'), 0o700);
+    const program = join(ROOT, 'dist/main.js');
+    writeFileSync(join(bin, 'hookshelf'),
+      `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+    const path = `${bin}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+    this.#bash = spawn('bash', ['--norc', '--noprofile'], {
+      cwd: work,
+      // A group of its own, so that whatever the README starts in the background ends with it.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { PATH: path, HOME: work, HOOKSHELF_SERVER_PORT: this.#ports.get('8000') ?? '' },
+    });
+    this.#bash.stdout?.on('data', (chunk: Buffer) => {
+      this.#output += chunk.toString();
+    });
+  }
+
+  writeFile(name: string, lines: readonly string[]): void {
+    const path = join(this.folder, 'work', name);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, this.#here(`${lines.join('\n')}\n`), { mode: 0o600 });
+  }
+
+  /** What the command printed, with the README's ports; waits for what it says comes later. */
+  async run(step: Step): Promise<{ readonly isAsShown: boolean; readonly output: string }> {
+    const waitMs = isUpdating ? UPDATE_MS : STEP_MS_MAX;
+    const deadline = performance.now() + waitMs;
+    let output = await this.#type(step.command);
+    while (!isAsShown(output, step.expected) && performance.now() < deadline) {
+      await sleep(AGAIN_EVERY_MS);
+      output = LOOKING.test(step.command) ? await this.#type(step.command) : this.#shown();
+    }
+    return { isAsShown: isAsShown(output, step.expected), output };
+  }
+
+  async #type(command: string): Promise<string> {
+    this.#output = '';
+    this.#typed += 1;
+    const mark = `${MARK}-${this.#typed}`;
+    // Job notices go to the shell's own stderr, which nobody sees.
+    this.#bash?.stdin?.write(`{ ${this.#here(command)}\n} 2>&1\nprintf '\\n${mark}\\n'\n`);
+    const deadline = performance.now() + STEP_MS_MAX;
+    while (!this.#output.includes(`\n${mark}\n`)) {
+      if (performance.now() > deadline) return `${this.#shown()}\n(still running)\n`;
+      await sleep(POLL_MS);
+    }
+    return this.#shown();
+  }
+
+  #shown(): string {
+    const own = this.#output.replace(new RegExp(`\n${MARK}-\\d+\n`), '');
+    let text = own.replaceAll(`${this.folder}/work`, '/home/ada');
+    for (const [shown, port] of this.#ports) text = text.replaceAll(wordOf(port), shown);
+    return text;
+  }
+
+  #here(text: string): string {
+    let own = text;
+    for (const [shown, port] of this.#ports) own = own.replaceAll(wordOf(shown), port);
+    return own;
+  }
+
+  async close(): Promise<void> {
+    const bash = this.#bash;
+    if (bash?.pid !== undefined && bash.exitCode === null) {
+      const ended = once(bash, 'close');
+      process.kill(-bash.pid, 'SIGKILL');
+      await ended;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function wordOf(port: string): RegExp {
+  return new RegExp(`\\b${port}\\b`, 'g');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,66 @@
+/** The README's tables of settings, commands and endpoints, as the program itself has them. */
+import { COMMANDS } from '../../src/cli/commands.ts';
+import type { OptionSpec } from '../../src/cli/spec.ts';
+import { SETTING_ROWS } from '../../src/settings/table.ts';
+
+/** Lines below the two of the head. */
+export type TableRows = readonly string[];
+
+export const TABLE_HEADS = {
+  settings: '| setting | default | meaning |',
+  commands: '| command | options | what it does |',
+  endpoints: '| request | scope | what it does |',
+} as const;
+
+export function settingRows(): TableRows {
+  return SETTING_ROWS.map(({ name, default: value, unit, meaning }) =>
+    `| \`${name}\` | ${value === null ? 'none' : code(textOf(value))} `
+    + `| ${unit === '' ? '' : `${unit}: `}${prose(meaning)} |`);
+}
+
+// Angle brackets would be taken for tags.
+function prose(text: string): string {
+  return text.replaceAll('|', '\\|').replace(/\S*<\S*>\S*/g, code);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value).replaceAll(',', ', ');
+}
+
+export function commandRows(): TableRows {
+  return COMMANDS.map(({ name, options, operand, summary }) => {
+    const words = operand === undefined ? []
+      : [operand.isRequired ? `<${operand.name}>` : `[<${operand.name}>]`];
+    const all = [...words, ...Object.entries(options).map(([word, option]) =>
+      optionText(word, option))];
+    return `| \`${name}\` | ${all.map(code).join(' ')} | ${summary} |`;
+  });
+}
+
+function optionText(name: string, option: OptionSpec): string {
+  const value = option.type === 'string' ? ` ${option.placeholder}` : '';
+  const text = `--${name}${value}`;
+  return option.isRequired === true ? text : `[${text}]`;
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
+type Operation = { readonly summary: string; readonly description?: string };
+
+/** From the OpenAPI document, which is made from the table that serves. */
+export function endpointRows(
+  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>,
+): TableRows {
+  return Object.entries(paths).flatMap(([path, operations]) => {
+    const methods = Object.entries(operations);
+    const summaries = new Set(methods.map(([, { summary }]) => summary));
+    const isAny = methods.length > 1 && summaries.size === 1;
+    return methods.slice(0, isAny ? 1 : undefined).map(([method, { summary, description }]) => {
+      const [, scope = ''] = /`(\w+)`/.exec(description ?? '') ?? [];
+      const request = `${isAny ? 'any method' : method.toUpperCase()} ${path}`;
+      return `| \`${request}\` | ${scope} | ${summary} |`;
+    });
+  });
+}

@@ -1,6 +1,7 @@
 /** One attempt of a delivery: sent, written down, told to the log, and what it says of the host. */
 import type { Logger } from '../../base/log.ts';
 import type { Outcome } from './delivery.ts';
+import type { Verdict } from './lanes.ts';
 import { recordOutcome, type RecorderParts } from './recorder.ts';
 import type { Sender } from './sender.ts';
 import { failureOf, type Prepared, type ShippingParts } from './shipping.ts';
@@ -39,11 +40,9 @@ export async function recordAndTell(
   });
 }
 
-/** null: it says nothing about the target's host. */
-export function answered({ kind, attempt, isUnsent = false }: Outcome): boolean | null {
-  return kind === 'proxy' || isUnsent ? null : attempt.statusCode !== null;
-}
-
-export function isQuick(outcome: Outcome | null): boolean {
-  return outcome !== null && outcome.attempt.durationMs < SLOW_MS;
+/** What an outcome says of the target's host. */
+export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): Verdict {
+  if (kind === 'proxy' || isUnsent) return null;
+  if (attempt.statusCode === null) return 'dead';
+  return attempt.durationMs < SLOW_MS ? 'well' : 'slow';
 }

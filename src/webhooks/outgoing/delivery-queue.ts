@@ -13,7 +13,7 @@ import { follow, type Applied } from '../follow.ts';
 import {
   cancelled, deliveryCollection, readDelivery, statusOf, type Delivery, type Outcome,
 } from './delivery.ts';
-import { answered, isQuick, recordAndTell, sendPrepared } from './attempt.ts';
+import { recordAndTell, sendPrepared, verdictOf } from './attempt.ts';
 import { DueTimes } from './due-times.ts';
 import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
@@ -269,9 +269,9 @@ export class DeliveryQueue {
 
   #release(ticket: Ticket, outcome: Outcome | null): void {
     const { host } = ticket;
-    const isAnswered = outcome === null ? null : answered(outcome);
-    const pauseMs = isAnswered === null || this.#isClosed
-      ? 0 : this.#pacer.judge(host, isAnswered);
+    const verdict = outcome === null ? null : verdictOf(outcome);
+    const pauseMs = verdict === null || this.#isClosed
+      ? 0 : this.#pacer.judge(host, verdict !== 'dead');
     if (pauseMs > 0 && !host.isPaused) {
       this.#lanes.pause(host);
       this.#pacer.after(pauseMs, () => {
@@ -279,7 +279,7 @@ export class DeliveryQueue {
         this.#askPump();
       });
     }
-    this.#lanes.release(ticket, isAnswered === null ? null : isAnswered && isQuick(outcome));
+    this.#lanes.release(ticket, verdict);
     this.#askPump();
   }
 

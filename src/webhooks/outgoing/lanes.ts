@@ -2,9 +2,10 @@
  * Who may start next. A lane is one hook's deliveries (or one host's queued forwards); lanes take
  * turns, within bounds for all, for a lane and for a host. No I/O and no time.
  *
- * A host earns its share: each success lets one more attempt run beside the others, each failure
- * halves that. Hosts that have not answered well last time (or ever) may together hold half of all
- * attempts, so that targets that are dead or slow never hold up those that are well.
+ * A host earns its share: each answer lets one more attempt run beside the others (a few, while it
+ * is slow), and each time there is none halves that. Hosts that have not answered soon last time
+ * (or ever) may together hold half of all attempts, so that targets that are dead or slow never
+ * hold up those that are well.
  */
 import { Heap } from './heap.ts';
 
@@ -42,10 +43,14 @@ export type Host = {
   lanes: number;
 };
 
+/** What an attempt says of its host; null when it says nothing. */
+export type Verdict = 'well' | 'slow' | 'dead' | null;
+
 /** What is under way; to be handed back. The host is the one it began with. */
 export type Ticket = { readonly entry: Entry; readonly host: Host };
 
 const FIRST_ALLOWANCE = 4;
+const SLOW_ALLOWANCE_MAX = 8;
 /** What is known of so many hosts is kept while they are idle. */
 const HOSTS_MAX = 1000;
 
@@ -146,14 +151,14 @@ export class Lanes {
     return null;
   }
 
-  /** The attempt is over; `isWell` null when it says nothing about the host. */
-  release({ entry, host }: Ticket, isWell: boolean | null): void {
+  /** The attempt is over. */
+  release({ entry, host }: Ticket, verdict: Verdict): void {
     const { lane } = entry;
     lane.inFlight -= 1;
     host.inFlight -= 1;
     this.#inFlight -= 1;
     if (!host.isTrusted) this.#untrustedInFlight -= 1;
-    if (isWell !== null) this.#judge(host, isWell);
+    if (verdict !== null) this.#judge(host, verdict);
     this.#runnable.add(lane);
     this.#unpark(host);
     this.#unparkUntrusted();
@@ -191,13 +196,15 @@ export class Lanes {
     return lane.all.peek() === first;
   }
 
-  #judge(host: Host, isWell: boolean): void {
+  #judge(host: Host, verdict: 'well' | 'slow' | 'dead'): void {
+    const isWell = verdict === 'well';
     if (host.isTrusted !== isWell) {
       this.#untrustedInFlight += isWell ? -host.inFlight : host.inFlight;
       host.isTrusted = isWell;
     }
-    host.allowance = isWell
-      ? Math.min(host.allowance + 1, this.#inFlightMax) : Math.max(1, host.allowance >> 1);
+    const most = isWell ? this.#inFlightMax : Math.min(SLOW_ALLOWANCE_MAX, this.#inFlightMax);
+    host.allowance = verdict === 'dead'
+      ? Math.max(1, host.allowance >> 1) : Math.min(host.allowance + 1, most);
   }
 
   #unpark(host: Host): void {

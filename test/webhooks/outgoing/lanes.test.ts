@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Heap } from '../../../src/webhooks/outgoing/heap.ts';
-import { Lanes, type Lane, type Ticket } from '../../../src/webhooks/outgoing/lanes.ts';
+import {
+  Lanes, type Lane, type Ticket, type Verdict,
+} from '../../../src/webhooks/outgoing/lanes.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 function lanesWith(inFlightMax: number, inFlightPerLaneMax: number): Lanes {
@@ -20,8 +22,8 @@ function startAll(lanes: Lanes): Ticket[] {
   return tickets;
 }
 
-function finish(lanes: Lanes, ticket: Ticket, isWell: boolean | null): void {
-  lanes.release(ticket, isWell);
+function finish(lanes: Lanes, ticket: Ticket, verdict: Verdict): void {
+  lanes.release(ticket, verdict);
   lanes.remove(ticket.entry);
 }
 
@@ -58,7 +60,7 @@ test('in strict order nothing overtakes what waits for its next attempt', () => 
   fill(lanes, lane, 'a', 2);
   const [first] = startAll(lanes);
   assert.ok(first !== undefined);
-  lanes.release(first, false);
+  lanes.release(first, 'dead');
   first.entry.state = 'waiting';
   assert.deepEqual(startAll(lanes), []);
   lanes.makeReady(first.entry);
@@ -80,18 +82,27 @@ test('a host earns its share, and loses half of it by each failure', () => {
   fill(lanes, lane, 'a', 1000);
   const first = startAll(lanes);
   assert.equal(first.length, 4);
-  for (const ticket of first) finish(lanes, ticket, true);
+  for (const ticket of first) finish(lanes, ticket, 'well');
   const second = startAll(lanes);
   assert.equal(second.length, 8);
-  for (const ticket of second) finish(lanes, ticket, false);
+  for (const ticket of second) finish(lanes, ticket, 'dead');
   assert.equal(startAll(lanes).length, 1);
+});
+
+test('a slow host keeps a few attempts at once', () => {
+  const lanes = lanesWith(64, 64);
+  fill(lanes, lanes.open('a', 'host', true), 'a', 1000);
+  for (let round = 0; round < 10; round += 1) {
+    for (const ticket of startAll(lanes)) finish(lanes, ticket, 'slow');
+  }
+  assert.equal(startAll(lanes).length, 8);
 });
 
 test('dead hosts, however many, leave room for one that is well', () => {
   const lanes = lanesWith(16, 8);
   const well = lanes.open('well', 'well', true);
   fill(lanes, well, 'w', 1);
-  for (const ticket of startAll(lanes)) finish(lanes, ticket, true);
+  for (const ticket of startAll(lanes)) finish(lanes, ticket, 'well');
   for (let host = 0; host < 100; host += 1) {
     fill(lanes, lanes.open(`dead-${host}`, `dead-${host}`, true), `d${host}`, 20);
   }
@@ -101,7 +112,7 @@ test('dead hosts, however many, leave room for one that is well', () => {
   for (let round = 0; round < 4; round += 1) {
     const started = startAll(lanes);
     assert.ok(started.length >= 4 && started.every(({ host }) => host.name === 'well'));
-    for (const ticket of started) finish(lanes, ticket, true);
+    for (const ticket of started) finish(lanes, ticket, 'well');
   }
 });
 
@@ -121,7 +132,7 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
     } else if (choice === 1 && running.length > 0) {
       const [ticket] = running.splice(below(random, running.length), 1);
       assert.ok(ticket !== undefined);
-      finish(lanes, ticket, [true, false, null][below(random, 3)] ?? null);
+      finish(lanes, ticket, (['well', 'dead', 'slow'] as const)[below(random, 4)] ?? null);
       finishedCount += 1;
     } else {
       running = [...running, ...startAll(lanes)];
@@ -131,7 +142,7 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
   while (finishedCount < added) {
     running = [...running, ...startAll(lanes)];
     assert.ok(running.length > 0, `${added - finishedCount} were forgotten`);
-    for (const ticket of running) finish(lanes, ticket, true);
+    for (const ticket of running) finish(lanes, ticket, 'well');
     finishedCount += running.length;
     running = [];
   }

@@ -97,8 +97,9 @@ async function copy(
 }
 
 async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): Promise<void> {
-  const { end, isMarked, torn, unprovenAt } = replayed;
-  if (isMarked && torn === null) return;
+  // A last note too: if its own sync failed, what is written behind it would come to lie behind a
+  // hole, and the next start would have to take that for damage.
+  const { end, unprovenAt } = replayed;
   const descriptor = files.open(path, 'append-existing');
   try {
     const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, end - unprovenAt));

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
+import type { CallKind } from '../support/simulated-files.ts';
 import { createSteps, runSteps, type Outcome } from '../support/workload.ts';
 
 /** Two generations and some traffic since; every outcome is long known. */
@@ -32,6 +33,23 @@ test('a crash in traffic after a fall back from a damaged snapshot loses nothing
   const images = imagesOf(files, { seeds: 8, pageBytes: 64, tornEvery: 31 });
   await checkImages(sample(images, 150, 1), [...outcomes, ...later], 5);
 });
+
+test('what is written behind a note whose sync failed unnoticed does not lie behind a hole',
+  async () => {
+    const first = await openOn(new Disk());
+    const outcomes = await runSteps(first.store, createSteps(126, 4, 'a'), 2, () => 0);
+    const isFailing = (kind: CallKind): boolean => kind === 'datasync' || kind === 'open';
+    first.files.onCall = ({ kind }) => isFailing(kind) ? { code: 'EIO' } : null;
+    await first.clock.advance(1000);
+    assert.notEqual(first.store.failure, null, 'the mark of the pause was not synced');
+    const { store, files } = await openOn(first.files.disk.crash({ kind: 'kept' }));
+    const later = await runSteps(store, createSteps(127, 4, 'b'), 2, () => files.history.length);
+    await store.close();
+    const images = imagesOf(files, { seeds: 4, pageBytes: 64, tornEvery: 17 });
+    await checkImages(images, [...outcomes, ...later], 5);
+    first.files.onCall = () => null;
+    await first.store.close();
+  });
 
 test('a crash at any moment of the copying after a failed sync loses nothing', async () => {
   const { disk, outcomes } = await createGenerations();

@@ -110,15 +110,17 @@ test('after a failed sync the next start copies everything to a new generation',
   await reopened.close();
 });
 
-test('a start after a clean stop writes nothing', async () => {
+test('a start after a clean stop writes the last line again and changes nothing', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);
   await put(store, 'a');
   await store.close();
   const changes = files.history.length;
+  const before = files.disk.read('/data/journal-000001.jsonl');
   await (await open(files)).close();
   assert.deepEqual(files.history.slice(changes)
-    .map(({ kind }) => kind).filter((kind) => kind !== 'sync-directory'), []);
+    .map(({ kind }) => kind).filter((kind) => kind !== 'sync-directory'), ['write', 'datasync']);
+  assert.deepEqual(files.disk.read('/data/journal-000001.jsonl'), before);
 });
 
 test('a restore that was cut off stops the start until it is run again', async () => {

@@ -5,7 +5,7 @@
 import type { RequestListener } from 'node:http';
 import { resolve } from 'node:path';
 import { openApp } from './app.ts';
-import { silentLogger } from './base/log.ts';
+import { redacting, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import type { JsonValue } from './base/schema.ts';
 import type { BookShelf } from './books/catalog.ts';
@@ -65,7 +65,8 @@ export interface Hookshelf {
  * the directory, `damaged` when its data cannot be read.
  */
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
-  const { data = 'data', settings: given = {}, logger = silentLogger, actions = [] } = options;
+  const { data = 'data', settings: given = {}, actions = [] } = options;
+  const logger = options.logger === undefined ? silentLogger : redacting(options.logger);
   const { settings } = loadSettings({ file: { origin: 'settings', value: given } });
   const app = await openApp({ data: resolve(data), settings, logger, actions, role: 'server' });
   return {

@@ -43,6 +43,16 @@ export const silentLogger: Logger = {
   debug() {}, info() {}, warning() {}, error() {},
 };
 
+/** `logger` as it may be shown everything: what passes through has its secrets replaced. */
+export function redacting(logger: Logger): Logger {
+  const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
+    const shown = Object.entries(fields).map(([name, value]) =>
+      [name, isSecretName(name) ? hidden(value) : redact(value)]);
+    logger[level](redactText(message), Object.fromEntries(shown));
+  };
+  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+}
+
 /** Whether a header or member of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   const lower = name.toLowerCase();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import {
-  createLogger, escapeControls, isSecretName, redact, redactText,
+  createLogger, escapeControls, isSecretName, redact, redacting, redactText,
 } from '../../src/base/log.ts';
 import type { LogLevel } from '../../src/base/log.ts';
 
@@ -80,4 +80,12 @@ test('text without credentials passes as it is', () => {
 
 test('control characters become visible', () => {
   assert.equal(escapeControls('a\tb\u202ec\u009b'), 'a\\u0009b\\u202ec\\u009b');
+});
+
+test("a program's own logger is told no secret", () => {
+  const told: unknown[] = [];
+  const tell = (message: string, fields?: unknown): void => void told.push([message, fields]);
+  const logger = redacting({ debug: tell, info: tell, warning: tell, error: tell });
+  logger.warning('to http://u:planted@h/', { token: 'planted', nested: { password: 'planted' } });
+  assert.deepEqual(told, [['to http://***@h/', { token: '***', nested: { password: '***' } }]]);
 });

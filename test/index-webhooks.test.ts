@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { ActionResult, createHookshelf } from '../src/index.ts';
+import type { Action, ActionContext, ActionOptions, Hookshelf, Payload } from '../src/index.ts';
+
+class Greet implements Action {
+  static identifier(): string {
+    return 'greet';
+  }
+
+  static label(): string {
+    return 'Greets';
+  }
+
+  static validateOptions(options: ActionOptions): string[] {
+    return typeof options['greeting'] === 'string' ? [] : ['greeting must be a string'];
+  }
+
+  execute(payload: Payload, context: ActionContext, options: ActionOptions): ActionResult {
+    const name = 'name' in payload ? payload['name'] : 'nobody';
+    return ActionResult.ok({ text: `${options['greeting']}, ${name}`, query: context.query });
+  }
+}
+
+type Received = { readonly headers: NodeJS.Dict<string | string[]>; readonly body: string };
+
+async function open(context: TestContext): Promise<{ shelf: Hookshelf; url: string }> {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const shelf = await createHookshelf({
+    data, actions: [Greet], settings: { http: { denyAddresses: [] } },
+  });
+  context.after(async () => {
+    await shelf.close();
+    rmSync(data, { recursive: true });
+  });
+  return { shelf, url: (await shelf.listen({ port: 0 })).url };
+}
+
+/** A server that keeps what it gets, and resolves `first` with it. */
+async function target(context: TestContext): Promise<{ url: string; first: Promise<Received> }> {
+  let settle: (received: Received) => void = () => {};
+  const first = new Promise<Received>((resolve) => {
+    settle = resolve;
+  });
+  const server = createServer(async (incoming, response) => {
+    const body = Buffer.concat(await incoming.toArray()).toString();
+    response.end('{"ok":true}');
+    settle({ headers: incoming.headers, body });
+  }).listen(0, '127.0.0.1');
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise((resolve) => {
+    server.once('listening', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, first };
+}
+
+function post(url: string, body: object): Promise<{ status: number; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'Content-Type': 'application/json' };
+    request(url, { method: 'POST', headers, agent: false }, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString();
+      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+    }).on('error', reject).end(JSON.stringify(body));
+  });
+}
+
+async function hookOf(url: string, hook: object): Promise<string> {
+  const { body } = await post(`${url}/api/outgoing-webhooks`, hook);
+  assert.ok(typeof body === 'object' && body !== null && 'identifier' in body);
+  return String(body.identifier);
+}
+
+test('an embedded action class runs for an incoming webhook', async (context) => {
+  const { url } = await open(context);
+  const options = { greeting: 'Hello' };
+  const made = await post(`${url}/api/action-configurations`, {
+    identifier: 'greeting', actionType: 'greet', options,
+  });
+  assert.equal(made.status, 201);
+  await post(`${url}/api/incoming-webhooks`, {
+    pathSegment: 'hi', actionConfiguration: 'greeting',
+  });
+  const answer = await post(`${url}/webhook/in/hi?x=1`, { name: 'Ada' });
+  assert.deepEqual(answer, {
+    status: 200,
+    body: { success: true, message: '', data: { text: 'Hello, Ada', query: 'x=1' } },
+  });
+});
+
+test('an embedded action checks its options', async (context) => {
+  const { url } = await open(context);
+  const refused = await post(`${url}/api/action-configurations`, {
+    actionType: 'greet', options: {},
+  });
+  assert.equal(refused.status, 422);
+  assert.match(JSON.stringify(refused.body), /greeting must be a string/);
+});
+
+test('webhooks.send sends now and tells what came back', async (context) => {
+  const { shelf, url } = await open(context);
+  const { url: targetUrl, first } = await target(context);
+  const hook = await hookOf(url, { targetUrl, secret: 'It\'s a Secret to Everybody' });
+  const result = await shelf.webhooks.send(hook, { greeting: 'hi' });
+  assert.deepEqual(result, { success: true, statusCode: 200, response: { ok: true } });
+  const { headers, body } = await first;
+  assert.equal(body, '{"greeting":"hi"}');
+  assert.match(String(headers['x-signature']), /^sha256=[0-9a-f]{64}$/);
+});
+
+test('webhooks.emit queues a delivery that arrives', async (context) => {
+  const { shelf, url } = await open(context);
+  const { url: targetUrl, first } = await target(context);
+  await hookOf(url, { targetUrl, triggerEvent: 'order.*' });
+  const deliveries = await shelf.webhooks.emit('order.paid', { total: 3 });
+  assert.equal(deliveries.length, 1);
+  const { body } = await first;
+  assert.equal(body, '{"total":3}');
+});
+
+test('a change of a book is an event of the catalog', async (context) => {
+  const { shelf, url } = await open(context);
+  const { url: targetUrl, first } = await target(context);
+  await hookOf(url, { targetUrl, triggerEvent: 'book.created' });
+  const book = await shelf.books.add({ title: 'Solaris' });
+  const event = JSON.parse((await first).body);
+  assert.equal(event.type, 'book.created');
+  assert.deepEqual(event.data.book, book);
+  assert.ok(Number.isFinite(Date.parse(event.timestamp)));
+});

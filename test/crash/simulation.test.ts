@@ -13,7 +13,7 @@ import {
 } from '../support/workload.ts';
 
 // More of them for a long run: HOOKSHELF_SIMULATION_SEEDS=1000-2000.
-const [FIRST = 0, LAST = 30] = (process.env.HOOKSHELF_SIMULATION_SEEDS ?? '0-30')
+const [FIRST = 0, LAST = 120] = (process.env.HOOKSHELF_SIMULATION_SEEDS ?? '0-120')
   .split('-').map(Number);
 const LIVES = 6;
 

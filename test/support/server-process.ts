@@ -1,11 +1,11 @@
-/** The real server in a process of its own, for tests that kill it, race it or fill its disk. */
+/** The built server in a process of its own, for tests that kill it, race it or fill its disk. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 export type ServerProcess = {
   readonly child: ChildProcess;
@@ -16,7 +16,7 @@ export type ServerProcess = {
 };
 
 export function startServer(directory: string, ...flags: readonly string[]): ServerProcess {
-  const program = ['--import', 'tsx', MAIN, 'serve', '--data', directory, '--port', '0'];
+  const program = [MAIN, 'serve', '--data', directory, '--port', '0'];
   const child = spawn(process.execPath, [...program, ...flags],
     { stdio: ['ignore', 'pipe', 'pipe'] });
   let errors = '';

@@ -60,7 +60,9 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   }
   const { body } = await session.request({ method: 'POST', path: `${DELIVERIES.path}/retry` });
   const result = objectOf(body);
-  await output.result(result, `${textOf(result['retried'])} failed deliveries are due again`);
+  const count = textOf(result['retried']);
+  const what = count === '1' ? 'delivery is' : 'deliveries are';
+  await output.result(result, `${count} failed ${what} due again`);
   return 0;
 }
 

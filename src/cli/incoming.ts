@@ -47,7 +47,7 @@ export async function showIncoming(context: CommandContext): Promise<number> {
 }
 
 export async function createIncoming(context: CommandContext): Promise<number> {
-  const secret = await readSecret(context);
+  const secret = await readSecret(context, 'hex');
   const body = { ...membersOf(context, secret), enabled: !context.given.has('disabled') };
   const hook = await create(context, INCOMING, body);
   await printChanged(context, 'created', hook, secret);
@@ -55,7 +55,7 @@ export async function createIncoming(context: CommandContext): Promise<number> {
 }
 
 export async function updateIncoming(context: CommandContext): Promise<number> {
-  const secret = await readSecret(context);
+  const secret = await readSecret(context, 'hex');
   const removed = unsetMembers(context, { 'allowed-methods': 'allowedMethods' });
   const body = { ...removed, ...membersOf(context, secret) };
   requireChange(context, body);

@@ -41,7 +41,7 @@ export async function showOutgoing(context: CommandContext): Promise<number> {
 }
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
-  const secret = await readSecret(context);
+  const secret = await readSecret(context, 'whsec');
   const body = {
     ...await membersOf(context, secret), enabled: !context.given.has('disabled'),
   };
@@ -51,7 +51,7 @@ export async function createOutgoing(context: CommandContext): Promise<number> {
 
 export async function updateOutgoing(context: CommandContext): Promise<number> {
   const removed = unsetMembers(context, UNSET_MEMBERS);
-  const secret = await readSecret(context);
+  const secret = await readSecret(context, 'whsec');
   const body = { ...removed, ...await membersOf(context, secret) };
   requireChange(context, body);
   const hook = await patch(context, OUTGOING, context.given.get('identifier'), body);

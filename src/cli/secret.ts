@@ -13,14 +13,24 @@ export type GivenSecret = {
   readonly isGenerated: boolean;
 };
 
+/** `whsec`: base64 after `whsec_`, the form that libraries of Standard Webhooks take. */
+export type SecretForm = 'hex' | 'whsec';
+
 /** The secret that `--secret-file` or `--generate-secret` gives; null without either. */
-export async function readSecret(context: CommandContext): Promise<GivenSecret | null> {
+export async function readSecret(
+  context: CommandContext, form: SecretForm,
+): Promise<GivenSecret | null> {
   const isFile = context.given.has('secret-file');
   const isGenerated = context.given.has('generate-secret');
   if (isFile && isGenerated) {
     throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
   }
-  if (isGenerated) return { secret: randomBytes(SECRET_BYTES).toString('hex'), isGenerated };
+  if (isGenerated) return { secret: generate(form), isGenerated };
   if (!isFile) return null;
   return { secret: await readSecretOption(context, 'secret-file'), isGenerated };
+}
+
+function generate(form: SecretForm): string {
+  const bytes = randomBytes(SECRET_BYTES);
+  return form === 'hex' ? bytes.toString('hex') : `whsec_${bytes.toString('base64')}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Payload templates: JSON text with `{{ path.to.value }}` inside its strings (CONTRACT 5.2). Pure.
+ * Payload templates: JSON text with `{{ path.to.value }}` inside its strings. Pure.
  *
  * The template's text is kept as it is but for the strings that hold a placeholder, so numbers,
  * order and white space survive. What is put in is always encoded by JSON.stringify, so the result

@@ -5,7 +5,7 @@
  */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { withChainHeader } from '../chain.ts';
+import { checkChain, withChainHeader } from '../chain.ts';
 import {
   isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
 } from '../http.ts';
@@ -56,7 +56,7 @@ export function createHttpForwardAction(parts: {
 async function forwardNow(
   call: ActionCall, { http, log }: { readonly http: HttpSender; readonly log: Logger },
 ): Promise<ActionResult> {
-  const { url, method, headers, body } = requestOf(call);
+  const { url, method, headers, body } = requestOf(call, call.depth);
   try {
     const answer = await http.request({ url, method, headers, ...body === null ? {} : { body } });
     const { statusCode } = answer;
@@ -73,13 +73,16 @@ async function forwardNow(
 }
 
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
-  const { body, ...request } = requestOf(call);
+  // A forward to ourselves would go round for ever: it counts as one more event of its chain.
+  const depth = call.depth + 1;
+  checkChain(depth);
+  const { body, ...request } = requestOf(call, depth);
   const text = body === null ? null : body.toString('utf8');
   const deliveryId = await queue({ ...request, body: text });
   return ActionResult.ok({ deliveryId });
 }
 
-function requestOf(call: ActionCall): {
+function requestOf(call: ActionCall, depth: number): {
   url: string; method: string; headers: Readonly<Record<string, string>>; body: Buffer | null;
 } {
   const { options } = call;
@@ -87,7 +90,7 @@ function requestOf(call: ActionCall): {
   return {
     url: String(options['url']),
     method,
-    headers: withChainHeader(mergeHeaders(DEFAULT_HEADERS, options['headers']), call.depth),
+    headers: withChainHeader(mergeHeaders(DEFAULT_HEADERS, options['headers']), depth),
     body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
   };
 }

@@ -22,6 +22,7 @@ export type Message = {
 };
 
 const PAYLOAD_MARK = Buffer.from('],"payload":');
+const CLOSE = Buffer.from('}');
 
 /** `payloadJson` is valid JSON on one line, as JSON.stringify makes it. */
 export function encodeEvent(
@@ -41,8 +42,12 @@ export function encodeForward(
   });
 }
 
+/** What stands before an event's payload, which may be large, is all that is parsed of it. */
 export function readMessage(bytes: Buffer): Message {
-  return readRecord<Message>(bytes, ({ identifier, depth, deliveries, forward }) =>
+  const payloadAt = bytes.indexOf(PAYLOAD_MARK);
+  const head = payloadAt === -1
+    ? bytes : Buffer.concat([bytes.subarray(0, payloadAt + 1), CLOSE]);
+  return readRecord<Message>(head, ({ identifier, depth, deliveries, forward }) =>
     typeof identifier === 'string' && typeof depth === 'number' && Array.isArray(deliveries)
     && (forward === undefined || isJsonObject(forward)));
 }

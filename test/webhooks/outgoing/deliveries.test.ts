@@ -186,3 +186,18 @@ test('a ring of webhooks ends after eight events', async () => {
   }
   await ring.close();
 });
+
+test('a queued forward to itself ends as well', async () => {
+  const ring = await startRelay({ outgoing: { retrySchedule: [] } });
+  ring.webhooks.start();
+  const options = { url: `${ring.url}/webhook/in/hook`, mode: 'queue' };
+  await ring.hook({ actionType: 'http-forward', options });
+  assert.equal((await ring.ask('POST', '/webhook/in/hook', {})).status, 200);
+  for (;;) {
+    const { pending, accepted, failed } = ring.webhooks.desk.totals();
+    if (accepted === 8 && pending === 0 && failed === 1) break;
+    assert.ok(accepted <= 8);
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  await ring.close();
+});

@@ -114,7 +114,8 @@ export function spawnPinned(
   const node = [process.execPath, ...command];
   const [program = '', ...rest] = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
   return spawn(program, rest, {
-    stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, HOOKSHELF_LOG_LEVEL: 'error', ...environment },
   });
 }
 

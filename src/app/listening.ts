@@ -6,11 +6,11 @@ import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { limitsOf } from './options.ts';
 import type { Owner } from './options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
+import { loadTls } from '../base/network-modules.ts';
 import type { Dispatcher } from '../server/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
 import type { Certificate, Listener, ServerLimits } from '../server/listener.ts';
@@ -122,7 +122,7 @@ function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate
   if (tlsCert === null || tlsKey === null) return null;
   const pair = { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
   try {
-    createSecureContext(pair);
+    loadTls().createSecureContext(pair);
   } catch (thrown) {
     throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
       + `(${messageOf(thrown)})`, {}, thrown);

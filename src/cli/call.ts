@@ -2,13 +2,13 @@
  * One HTTP exchange with the routes, whichever way they are reached. Problem documents (RFC 9457)
  * come back as the AppErrors that they were made from.
  */
-import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { escapeControls } from '../base/log.ts';
+import { http } from '../base/network-modules.ts';
 
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -54,7 +54,7 @@ export async function open(target: Target, call: Call): Promise<IncomingMessage>
 function send(target: Target, call: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { method, path, body } = call;
-    const request = httpRequest({
+    const request = http.request({
       // An agent would make connections of its own, and `false` stands for a new one.
       ...target.createConnection === undefined ? { agent: false } : {}, ...target,
       method, path, headers: headersOf(call), host: 'localhost',

@@ -3,12 +3,12 @@
  * directory, else through an app of its own, built in this process and spoken to in memory. Either
  * way the same requests reach the same routes.
  */
-import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { http } from '../base/network-modules.ts';
 import { exchange, open } from './call.ts';
 import type { Answer, Call, Target } from './call.ts';
 import { createDuplexPair } from './duplex-pair.ts';
@@ -73,7 +73,7 @@ function remoteSession(socketPath: string): Session {
 
 function localSession(app: LocalApp): Session {
   // Ours alone, and in memory: no limit of the network applies.
-  const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, app.dispatcher);
+  const server = http.createServer({ requestTimeout: 0, headersTimeout: 0 }, app.dispatcher);
   const target: Target = { createConnection: () => connectTo(server) };
   let closing: Promise<void> | null = null;
   return {

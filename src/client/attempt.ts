@@ -3,9 +3,9 @@
  * from the start, waiting for a connection included. Reports exactly one outcome, once; after it
  * the connection is either back in its pool or closed.
  */
-import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '../base/clock.ts';
+import { http } from '../base/network-modules.ts';
 import { HttpResponse } from './http-response.ts';
 import {
   NetworkError, invalidError, networkErrorOf, proxyRefusal, timeoutError,
@@ -73,7 +73,7 @@ export class Attempt implements Waiter {
     const { method, path, headers, body } = this.#prepared;
     let request: ClientRequest;
     try {
-      request = httpRequest({
+      request = http.request({
         method, path, headers, createConnection: () => pooled.socket,
       });
     } catch {

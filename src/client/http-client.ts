@@ -4,11 +4,11 @@
  * never followed, and nothing of a URL but its host and port ever gets into a message or the log.
  */
 import { lookup as systemLookup } from 'node:dns';
-import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
+import { loadTls } from '../base/network-modules.ts';
 import type { Outcome, PreparedRequest } from './attempt.ts';
 import { Call } from './call.ts';
 import { createDenyList } from './deny-list.ts';
@@ -221,7 +221,7 @@ function abortedError(signal: AbortSignal | undefined): ReturnType<typeof cancel
 function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
   let context: SecureContext | null = null;
   return () => {
-    context ??= createSecureContext(
+    context ??= loadTls().createSecureContext(
       certificates === undefined ? {} : { ca: [...certificates] });
     return context;
   };

@@ -1,8 +1,8 @@
 /** TLS over a socket that is connected already, directly or through a proxy. */
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
+import { loadTls } from '../base/network-modules.ts';
 import { NetworkError } from './network-error.ts';
 import type { Undertaking } from './undertaking.ts';
 
@@ -20,7 +20,7 @@ export function secure(
   undertaking: Undertaking, socket: Socket, hostname: string, tls: TlsOptions, slot: SessionSlot,
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const secured = tlsConnect({
+    const secured = loadTls().connect({
       socket,
       host: hostname,
       // Server names are names (RFC 6066 §3); the certificate is still checked against `host`.

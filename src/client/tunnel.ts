@@ -1,6 +1,6 @@
 /** HTTP CONNECT (RFC 9110 §9.3.6): the proxy joins our socket to the target's. */
-import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { http } from '../base/network-modules.ts';
 import { proxyError, proxyRefusal } from './network-error.ts';
 import type { Proxy } from './proxy.ts';
 
@@ -12,7 +12,7 @@ export function openTunnel(socket: Socket, authority: string, proxy: Proxy): Pro
   return new Promise((resolve, reject) => {
     const credentials = proxy.authorization === null
       ? [] : ['Proxy-Authorization', proxy.authorization];
-    const request = httpRequest({
+    const request = http.request({
       method: 'CONNECT',
       path: authority,
       headers: ['Host', authority, 'Connection', 'keep-alive', ...credentials],

@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { ServerResponse as NodeResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
+import { http } from '../base/network-modules.ts';
 import { isStreaming } from './body-stream.ts';
 import { discardThen } from './linger.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
@@ -57,7 +57,7 @@ function afterAnswers(socket: Duplex, run: () => void): void {
 /** The response that Node writes to the socket at present; it has no public name for it. */
 function responseOf(socket: Duplex): ServerResponse | null {
   const current: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
-  return current instanceof NodeResponse ? current : null;
+  return current instanceof http.ServerResponse ? current : null;
 }
 
 function close(error: Error, socket: Duplex, clock: Clock): void {

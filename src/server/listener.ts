@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert';
 import { chownSync, rmSync } from 'node:fs';
-import { Server, createServer } from 'node:http';
-import type { ServerOptions } from 'node:http';
-import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
+import type { Server, ServerOptions } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { ListenOptions, Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { http, loadHttps } from '../base/network-modules.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
 import type { RequestListeners } from './dispatcher.ts';
 
@@ -58,7 +58,7 @@ export function createHttpServer(
     requireHostHeader: false,
   };
   const server = certificate === undefined
-    ? createServer(options) : createTlsServer({ ...options, ...certificate });
+    ? http.createServer(options) : loadHttps().createServer({ ...options, ...certificate });
   // Who ends its side after its request, as `nc -N` does, still wants the answer. It has no type,
   // but Node has had it, and left it off, since its first releases.
   Object.assign(server, { httpAllowHalfOpen: true });
@@ -88,7 +88,7 @@ export async function listenOnPort(
   await listen(server, { host, port });
   const address = server.address();
   assert(address !== null && typeof address === 'object');
-  const scheme = server instanceof TlsServer ? 'https' : 'http';
+  const scheme = isTls(server) ? 'https' : 'http';
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = `${scheme}://${name}:${address.port}`;
   return { url, port: address.port, ...lifecycle(server, sockets, clock) };
@@ -112,6 +112,10 @@ export async function listenOnSocket(
   await listening;
   if (owner !== null) chownSync(path, owner.uid, owner.gid);
   return { url: path, port: null, ...lifecycle(server, sockets, clock) };
+}
+
+function isTls(server: HttpServer): server is TlsServer {
+  return 'setSecureContext' in server;
 }
 
 function listen(server: HttpServer, options: ListenOptions): Promise<void> {
@@ -162,7 +166,7 @@ function trackSockets(server: HttpServer): Sockets {
     return sockets;
   };
   const all = track('connection');
-  return { all, ready: server instanceof TlsServer ? track('secureConnection') : all };
+  return { all, ready: isTls(server) ? track('secureConnection') : all };
 }
 
 function lifecycle(
@@ -171,7 +175,7 @@ function lifecycle(
   let closing: Promise<void> | null = null;
   return {
     renew(certificate) {
-      assert(server instanceof TlsServer, 'only a TLS server has a certificate');
+      assert(isTls(server), 'only a TLS server has a certificate');
       server.setSecureContext(certificate);
     },
     close(timeoutMs) {

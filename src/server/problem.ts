@@ -2,9 +2,9 @@
  * From what was thrown to RFC 9457 problem documents. The only place that knows which HTTP status
  * an error has. What is not an AppError is a bug: its text goes to the log, never to the caller.
  */
-import { STATUS_CODES } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
+import { http } from '../base/network-modules.ts';
 import type { AnswerSpec } from './route.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
@@ -87,5 +87,5 @@ export function problemHeaders(thrown: unknown): string[] {
 }
 
 function titleOf(status: number): string {
-  return TITLES[status] ?? STATUS_CODES[status] ?? 'Error';
+  return TITLES[status] ?? http.STATUS_CODES[status] ?? 'Error';
 }

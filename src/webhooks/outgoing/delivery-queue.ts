@@ -49,6 +49,7 @@ export class DeliveryQueue {
   readonly #due: DueTimes;
   readonly #pacer: HostPacer<Host>;
   readonly #attempts = new Set<Promise<void>>();
+  readonly #underWay = new Set<string>();
   readonly #abort = new AbortController();
   readonly #unfollow: () => void;
   readonly #counts = { delivered: 0, failed: 0, gone: 0, proxy: 0 };
@@ -145,7 +146,9 @@ export class DeliveryQueue {
       const lane = this.#laneOf(delivery);
       const added = this.#lanes.add(id, lane, 0);
       this.#entries.set(id, added);
-      this.#schedule(added, delivery);
+      // Finished by others and asked for again, all while its attempt is under way: see #settle.
+      if (this.#underWay.has(id)) added.state = 'running';
+      else this.#schedule(added, delivery);
       if (this.#isStarted && !lane.isOpen) this.#cancelIfOrphaned(delivery.hook);
     } else if (entry.state !== 'running') {
       this.#schedule(entry, delivery);
@@ -218,7 +221,9 @@ export class DeliveryQueue {
     while (!this.#isClosed && this.#attempts.size < UNRECORDED_MAX) {
       const ticket = this.#lanes.next();
       if (ticket === null) return;
-      this.#background(this.#attempt(ticket));
+      const { id } = ticket.entry;
+      this.#underWay.add(id);
+      this.#background(this.#attempt(ticket).finally(() => this.#settle(id)));
     }
   }
 
@@ -264,7 +269,6 @@ export class DeliveryQueue {
       this.#counts[outcome.kind] += 1;
       await recordAndTell(this.#recorder, entry.id, outcome, isPayload);
     }
-    this.#settle(entry);
   }
 
   #release(ticket: Ticket, outcome: Outcome | null): void {
@@ -284,9 +288,11 @@ export class DeliveryQueue {
   }
 
   /** The attempt is over and written: the entry goes on as its record says. */
-  #settle(entry: Entry): void {
-    if (entry.state !== 'running' || this.#isClosed) return;
-    const bytes = this.#parts.store.collection(deliveryCollection.name).find(entry.id)?.bytes;
+  #settle(id: string): void {
+    this.#underWay.delete(id);
+    const entry = this.#entries.get(id);
+    if (entry?.state !== 'running' || this.#isClosed) return;
+    const bytes = this.#parts.store.collection(deliveryCollection.name).find(id)?.bytes;
     if (bytes === undefined || statusOf(bytes) !== 'pending') this.#remove(entry);
     else this.#schedule(entry, readDelivery(bytes));
   }

@@ -212,3 +212,23 @@ test('what was lost or made up is named by the reconciliation', async () => {
   const again = await simulation.run(simulation.webhooks.desk.reconcile());
   assert.equal(again.problems.at(-1), '1 deliveries should be pending, and 0 are');
 });
+
+test('what is asked for again while its attempt is under way waits for its end', async () => {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
+  const hook = await simulation.addHook('target', { secret });
+  simulation.targets.set('target', { kind: 'slow', ms: 5000 });
+  const [slow = ''] = await simulation.emit();
+  simulation.targets.set('target', { kind: 'answer', status: 410 });
+  await simulation.emit();
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.delivery(slow)?.status, 'failed');
+  const { desk, resources } = simulation.webhooks;
+  await simulation.run(resources.outgoing.patch(hook, { enabled: true }));
+  simulation.targets.set('target', UP);
+  await simulation.run(desk.retry(slow));
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.requestsOf(slow).length, 1);
+  await simulation.clock.advance(10_000);
+  assert.equal(simulation.delivery(slow)?.status, 'delivered');
+  assert.equal(simulation.requestsOf(slow).length, 1);
+});

@@ -23,7 +23,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('what waits costs the queue a fraction of its bytes, and its records little more', async () => {
+test('what waits costs the queue a fraction of its bytes', async () => {
   const makeId = createIdSource(systemClock);
   const store = createMemoryStore(webhookCollections);
   const payload = JSON.stringify({ text: 'x'.repeat(PAYLOAD_BYTES - 11) });

@@ -110,6 +110,31 @@ test('SIGTERM while a body is half sent: it is answered when the rest comes, the
     assert.equal((await server.ended).code, 0);
   });
 
+test('a second SIGTERM ends the server at once, and loses nothing either', async () => {
+  const directory = join(root, 'twice');
+  const shelves = Array.from({ length: WRITERS }, (_, writer) => new ClientShelf(writer));
+  const server = await startListening(directory);
+  const port = Number(new URL(server.url).port);
+  const writing = writeUntilCut(server.url, shelves);
+  // Its request never ends, so a single signal would wait for it.
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('POST /api/books HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n'
+    + 'Content-Type: application/json\r\n\r\n{');
+  await shelves[0]?.waitFor(10);
+  server.child.kill('SIGTERM');
+  await refusal(port);
+  const signalledAt = performance.now();
+  server.child.kill('SIGTERM');
+  await server.ended;
+  assert.ok(performance.now() - signalledAt < 5000, 'it did not wait for the open request');
+  socket.destroy();
+  await writing;
+  const next = await startListening(directory);
+  await checkShelves(next.url, shelves);
+  await stopServer(next);
+});
+
 test('on a file system that is really full writers get 507, and service goes on by itself',
   async (context) => {
     const directory = join(root, 'full');

@@ -1,0 +1,120 @@
+/** Little is given: a read-only program, no /tmp, a user without rights, root on another's data. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync }
+  from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { ask } from './ask.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
+import type { ProcessOptions } from './processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const NOBODY = 65534;
+const isRoot = process.getuid?.() === 0;
+const hasSetpriv = spawnSync('setpriv', ['--version']).status === 0;
+const hasNamespaces = spawnSync('unshare', ['--net', 'true']).status === 0;
+const needsRoot = !isRoot && 'needs to be run by root';
+
+/** No variable but these; TMPDIR names nothing. */
+const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: '/nonexistent' };
+
+/** A user that owns nothing, who can be one only when we are root. */
+const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups',
+  '--no-new-privs', '--bounding-set=-all'];
+
+test('a user without rights serves from a program folder that nobody may write', {
+  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+}, () => inFolder(async (folder) => {
+  const { program, data } = placeFor(folder, NOBODY);
+  const before = namesIn(program);
+  const options: ProcessOptions = {
+    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
+  };
+  const server = await startServer(['--data', data], options);
+  const status = readFileSync(`/proc/${server.child.pid}/status`, 'latin1');
+  assert.match(status, new RegExp(`^Uid:\\s+${NOBODY}\\s`, 'm'));
+  assert.equal((await tour(server.url, data, options)), '');
+  assert.equal((await server.stop()).code, 0);
+  assert.deepEqual(namesIn(program), before);
+}));
+
+test('what root makes in a directory takes the owner of that directory', { skip: needsRoot },
+  () => inFolder(async (folder) => {
+    const { data } = placeFor(folder, NOBODY);
+    const server = await startServer(['--data', data], { environment });
+    await tour(server.url, data, { environment });
+    assert.equal(statSync(join(data, 'control.sock')).uid, NOBODY);
+    await server.stop();
+    for (const words of [['data:compact'], ['token:create', '--name', 'a', '--scope', 'read'],
+      ['data:backup', '--to', join(data, 'backup.tar')]]) {
+      const { code, stderr } = await hookshelf([...words, '--data', data], { environment });
+      assert.equal(code, 0, stderr);
+    }
+    const foreign = namesIn(data).filter((name) => statSync(join(data, name)).uid !== NOBODY);
+    assert.deepEqual(foreign, []);
+  }));
+
+test('without a folder for temporary files everything works', () => inFolder(async (folder) => {
+  const data = join(folder, 'data');
+  const options = { environment, cwd: folder };
+  const server = await startServer(['--data', data], options);
+  assert.equal(await tour(server.url, data, options), '');
+  await server.stop();
+  const backup = join(folder, 'backup.tar');
+  for (const words of [['data:backup', '--to', backup], ['data:verify'],
+    ['data:restore', '--from', backup, '--replace'], ['book:list']]) {
+    const { code, stderr } = await hookshelf([...words, '--data', data], options);
+    assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
+  }
+}));
+
+test('no network is needed but its own port', {
+  skip: needsRoot || (!hasNamespaces && 'network namespaces cannot be made here'),
+}, () => inFolder(async (data) => {
+  // A namespace of its own holds nothing but a loopback that is down: it is put up for the port.
+  const main = resolve(ROOT, 'dist/main.js');
+  const script = `ip link set lo up 2>/dev/null || true
+    exec "$0" "$@"`;
+  const program = ['unshare', '--net', 'sh', '-c', script, process.execPath, main];
+  const server = await startServer(['--data', data], { environment, program });
+  // Nobody can reach the port from outside of the namespace; the socket needs no network.
+  const added = await hookshelf(['book:add', '--input', '{"title":"Emma"}', '--data', data],
+    { environment });
+  assert.equal(added.code, 0, added.stderr);
+  assert.equal((await server.stop()).code, 0);
+}));
+
+type Place = { readonly program: string; readonly data: string };
+
+/** The built program, read-only, and a data directory that `owner` owns. */
+function placeFor(folder: string, owner: number): Place {
+  chmodSync(folder, 0o755);
+  const program = join(folder, 'program');
+  const data = join(folder, 'data');
+  mkdirSync(program);
+  cpSync(join(ROOT, 'dist'), join(program, 'dist'), {
+    recursive: true, filter: (path) => !/\/(bin|binary)(\/|$)/.test(path.slice(ROOT.length)),
+  });
+  cpSync(join(ROOT, 'package.json'), join(program, 'package.json'));
+  cpSync(join(ROOT, 'data/samples'), join(program, 'data/samples'), { recursive: true });
+  spawnSync('chmod', ['-R', 'a-w,a+rX', program]);
+  mkdirSync(data, { mode: 0o700 });
+  chownSync(data, owner, owner);
+  return { program, data };
+}
+
+/** Writes, reads and imports; the errors that commands have told. */
+async function tour(url: string, data: string, options: ProcessOptions): Promise<string> {
+  const made = await ask(`${url}/api/books`, { method: 'POST', body: { title: 'Emma' } });
+  assert.equal(made.status, 201, made.text);
+  const imported = await hookshelf(['book:import', '--sample', '--data', data], options);
+  assert.match(imported.stdout, /^imported \d+, skipped 0\n$/, imported.stderr);
+  const { stdout, stderr } = await hookshelf(['book:list', '--json', '--data', data], options);
+  assert.ok(JSON.parse(stdout).length > 10);
+  return imported.stderr + stderr;
+}
+
+function namesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}

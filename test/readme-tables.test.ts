@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
-import { README_PATH } from './support/readme-blocks.ts';
+import { loadSettings } from '../src/settings.ts';
+import { README_PATH, readBlocks } from './support/readme-blocks.ts';
 import {
   TABLE_HEADS, commandRows, endpointRows, settingRows, type TableRows,
 } from './support/readme-tables.ts';
@@ -29,6 +30,14 @@ test('the README lists every endpoint with its scope', async () => {
   } finally {
     await shelf.close();
     rmSync(data, { recursive: true });
+  }
+});
+
+test('the settings file that the README shows is a good one', () => {
+  const files = readBlocks().filter(({ language }) => language === 'json');
+  assert.ok(files.length > 0);
+  for (const { lines } of files) {
+    loadSettings({ file: { origin: 'README.md', value: JSON.parse(lines.join('\n')) } });
   }
 });
 

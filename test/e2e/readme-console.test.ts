@@ -68,7 +68,7 @@ function needsOf(block: Block): string {
 function update(printed: ReadonlyMap<Step, string>): void {
   const lines = readFileSync(README_PATH, 'utf8').split('\n');
   for (const [step, output] of [...printed].reverse()) {
-    const text = output.replaceAll('\r', '').replace(/\n$/, '');
+    const text = output.replaceAll('\r', '').replace(/[ \t]+$/gm, '').trimEnd();
     const start = step.line - 1 + step.command.split('\n').length;
     lines.splice(start, step.expected.length, ...text === '' ? [] : text.split('\n'));
   }

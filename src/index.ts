@@ -14,6 +14,7 @@ import type { BookListQuery } from './books/list/query.ts';
 import { loadSettings } from './settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendResult } from './webhooks/outgoing/sender.ts';
+import type { GivenHook } from './webhooks/webhooks.ts';
 
 export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
@@ -26,6 +27,7 @@ export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
 } from './webhooks/actions/action.ts';
 export type { SendResult } from './webhooks/outgoing/sender.ts';
+export type { GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */
@@ -51,8 +53,12 @@ export interface Hookshelf {
     list(query?: BookListQuery): Promise<BookListing>;
   };
   readonly webhooks: {
-    /** Sends now; `hook` is an outgoing webhook or its identifier. Throws only `not_found`. */
-    send(hook: string | { readonly identifier: string }, payload: JsonValue): Promise<SendResult>;
+    /**
+     * Sends now; `hook` is an identifier, a stored outgoing webhook (what is stored counts) or one
+     * that stands nowhere else, such as `{ targetUrl }`. A failed delivery is a result; throws
+     * AppError `not_found` for an unknown identifier, `invalid` for a hook that is not sound.
+     */
+    send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
     /** Fires an event; the identifiers of its deliveries, which are on disk. */
     emit(name: string, payload: JsonValue): Promise<readonly string[]>;
   };
@@ -74,8 +80,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
     handler: app.dispatcher.listeners('embedded').request,
     books: { ...app.books, list: (query) => app.bookList.list(query) },
     webhooks: {
-      send: (hook, payload) =>
-        app.webhooks.send(typeof hook === 'string' ? hook : hook.identifier, payload),
+      send: (hook, payload) => app.webhooks.send(hook, payload),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
     close: () => app.close(),

@@ -117,6 +117,23 @@ test('webhooks.send sends now and tells what came back', async (context) => {
   assert.match(String(headers['x-signature']), /^sha256=[0-9a-f]{64}$/);
 });
 
+test('a hook that is saved nowhere is sent by the rules of one that is', async (context) => {
+  const { shelf } = await open(context);
+  const { url: targetUrl, first } = await target(context);
+  const hook = { targetUrl, httpMethod: 'PUT', payloadTemplate: '{"n":"{{ n }}"}', secret: 'x' };
+  const result = await shelf.webhooks.send(hook, { n: 7 });
+  assert.deepEqual(result, { success: true, statusCode: 200, response: { ok: true } });
+  const { headers, body } = await first;
+  assert.equal(body, '{"n":7}');
+  assert.match(String(headers['webhook-signature']), /^v1,/);
+  for (const wrong of ['nope', {}, { identifier: 'nope' }]) {
+    await assert.rejects(shelf.webhooks.send(wrong, 1), { code: 'not_found' });
+  }
+  await assert.rejects(shelf.webhooks.send({ targetUrl: 'ftp://x' }, 1), { code: 'invalid' });
+  const off = await shelf.webhooks.send({ targetUrl, enabled: false }, 1);
+  assert.equal(off.success, false);
+});
+
 test('webhooks.emit queues a delivery that arrives', async (context) => {
   const { shelf, url } = await open(context);
   const { url: targetUrl, first } = await target(context);

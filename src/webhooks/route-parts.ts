@@ -1,6 +1,7 @@
 /** What the tables of this room's routes are put together from. */
 import { AppError } from '../base/errors.ts';
-import type { ObjectSchema, Schema } from '../base/schema.ts';
+import { isJsonObject, parseObject } from '../base/fields.ts';
+import type { JsonObject, JsonValue, ObjectSchema, Schema } from '../base/schema.ts';
 import type { AnswerSpec, ParameterSpec } from '../server/route.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -29,6 +30,18 @@ export function shown(description: string, schema: Schema, status = 200): Answer
 
 export function pathParameter(name: string, description: string): ParameterSpec {
   return { name, in: 'path', description, schema: { kind: 'string' }, isRequired: true };
+}
+
+/**
+ * A body by its table, and the payload in it. That may be any JSON: there null is a value, not an
+ * absent member, which counts as {}.
+ */
+export function parsePayload(
+  schema: ObjectSchema, body: unknown,
+): { readonly members: JsonObject; readonly payload: JsonValue } {
+  const members = parseObject(schema, body);
+  const isNull = isJsonObject(body) && body['payload'] === null;
+  return { members, payload: isNull ? null : members['payload'] ?? {} };
 }
 
 export function notFound(noun: string, identifier: string): AppError {

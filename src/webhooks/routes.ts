@@ -1,5 +1,4 @@
 /** Management of the three resources over HTTP, and what commands need besides. */
-import { parseObject } from '../base/fields.ts';
 import type { JsonValue, ObjectSchema } from '../base/schema.ts';
 import { announcesBody } from '../server/body.ts';
 import type { ResourceCollection } from '../server/collection.ts';
@@ -18,7 +17,7 @@ import { outgoingSchema } from './outgoing/outgoing-webhook.ts';
 import type { Sender } from './outgoing/sender.ts';
 import type { Resources } from './resources.ts';
 import {
-  JSON_TYPE, anyJson, arrayOf, notFound, objectOf, pathParameter, shown, text,
+  JSON_TYPE, anyJson, arrayOf, notFound, objectOf, parsePayload, pathParameter, shown, text,
 } from './route-parts.ts';
 
 export type RouteParts = {
@@ -202,5 +201,5 @@ function sendRoute({ outgoing, sender }: RouteParts): Route {
 
 async function readPayload(exchange: Exchange): Promise<JsonValue> {
   if (!announcesBody(exchange.request)) return {};
-  return parseObject(SEND_SCHEMA, await exchange.readJson())['payload'] ?? {};
+  return parsePayload(SEND_SCHEMA, await exchange.readJson()).payload;
 }

@@ -64,7 +64,8 @@ function headerProblem(name: string, value: unknown, seen: ReadonlySet<string>):
   if (FORBIDDEN_HEADERS.includes(lower)) return 'may not be configured: the connection sets it';
   if (seen.has(lower)) return 'must not stand twice';
   if (typeof value !== 'string') return 'must be a string';
-  return VALUE_PATTERN.test(value) ? null : 'must not hold CR, LF or other control characters';
+  return VALUE_PATTERN.test(value)
+    ? null : 'must be Latin-1 text without CR, LF and other control characters';
 }
 
 /** `given` over `defaults`, names in lower case so that one replaces the other. */

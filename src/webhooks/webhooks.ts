@@ -26,8 +26,10 @@ import { cancelled, deliveryCollection } from './outgoing/delivery.ts';
 import { createEvents, type Events } from './outgoing/events.ts';
 import { Tally, totalsCollection } from './outgoing/ledger.ts';
 import { eventCollection } from './outgoing/message.ts';
-import { createOutgoingIndex, type OutgoingIndex } from './outgoing/outgoing-index.ts';
-import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
+import {
+  createOutgoingIndex, readUnsaved, type OutgoingIndex,
+} from './outgoing/outgoing-index.ts';
+import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import type { QueueStatistics } from './outgoing/queue-statistics.ts';
 import { CHUNK } from './outgoing/recorder.ts';
 import { Retention } from './outgoing/retention.ts';
@@ -75,6 +77,9 @@ export type WebhooksOptions = {
   };
 };
 
+/** An outgoing webhook, or what would be one; a stored one is found by its identifier. */
+export type GivenHook = Partial<OutgoingWebhook>;
+
 export interface Webhooks {
   readonly routes: readonly Route[];
   readonly resources: Resources;
@@ -82,8 +87,11 @@ export interface Webhooks {
   readonly desk: DeliveryDesk;
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: Events;
-  /** Sends now; throws `not_found` for an unknown hook, never for a failed delivery. */
-  send(hook: string, payload: JsonValue): Promise<SendResult>;
+  /**
+   * Sends now, with a stored hook or one that is not. Throws `not_found` for an unknown identifier,
+   * `invalid` for an unsaved hook that breaks the model's rules, never for a failed delivery.
+   */
+  send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
   /** Begins to deliver, and to remove what is too old. Commands leave that to the server. */
   start(): void;
@@ -111,10 +119,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   ];
   return {
     routes, resources, actions, desk, events,
-    async send(identifier, payload) {
-      const hook = indexes.outgoing.find(identifier);
-      if (hook === undefined) throw notFound('outgoing webhook', identifier);
-      return sender.send(hook, payload);
+    async send(given, payload) {
+      const { identifier = '' } = typeof given === 'string' ? { identifier: given } : given;
+      const stored = indexes.outgoing.find(identifier);
+      if (stored !== undefined) return sender.send(stored, payload);
+      if (typeof given === 'string' || given.targetUrl === undefined) {
+        throw notFound('outgoing webhook', identifier);
+      }
+      return sender.send(readUnsaved(given, makeId()), payload);
     },
     emit: (name, payload) => events.emitNow(name, payload),
     start() {

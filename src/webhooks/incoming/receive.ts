@@ -159,11 +159,9 @@ function refuseBroken(exchange: Exchange, thrown: unknown): void {
 }
 
 function answer(exchange: Exchange, { success, message, data }: ActionResult): void {
-  if (success && message === null && isEmptyObject(data)) {
-    return exchange.send(200, JSON_HEADERS, DONE);
-  }
   const text = encodeData(exchange, data);
   if (text === null) return refuse(exchange, 400, FAILED_MESSAGE);
+  if (success && message === null && text === '{}') return exchange.send(200, JSON_HEADERS, DONE);
   const body = `{"success":${success},"message":${JSON.stringify(message ?? '')},"data":${text}}`;
   exchange.send(success ? 200 : 400, JSON_HEADERS, body);
 }
@@ -171,6 +169,7 @@ function answer(exchange: Exchange, { success, message, data }: ActionResult): v
 /** null: what the action gave cannot be JSON, or is neither object nor array as JSON. */
 function encodeData(exchange: Exchange, data: object): string | null {
   try {
+    if (isEmptyObject(data)) return '{}';
     const text: string | undefined = JSON.stringify(data);
     if (text?.startsWith('{') === true || text?.startsWith('[') === true) return text;
     exchange.log.error('an action gave data that is neither object nor array as JSON');

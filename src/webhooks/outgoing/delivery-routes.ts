@@ -1,12 +1,11 @@
 /** Events and deliveries over HTTP. */
 import { AppError } from '../../base/errors.ts';
-import { parseObject } from '../../base/fields.ts';
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import { integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Route } from '../../server/route.ts';
 import {
-  anyJson, arrayOf, notFound, objectOf, pathParameter, shown, text,
+  anyJson, arrayOf, notFound, objectOf, parsePayload, pathParameter, shown, text,
 } from '../route-parts.ts';
 import type { DeliveryDesk, DeliveryFilter } from './delivery-desk.ts';
 import {
@@ -77,8 +76,8 @@ function emitRoute(events: Pick<Events, 'emitNow'>): Route {
       ...problemAnswers(400, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
-      const { name, payload } = parseObject(EVENT_SCHEMA, await exchange.readJson());
-      const deliveries = await events.emitNow(String(name), payload);
+      const { members, payload } = parsePayload(EVENT_SCHEMA, await exchange.readJson());
+      const deliveries = await events.emitNow(String(members['name']), payload);
       exchange.sendJson(202, { deliveries });
     },
   };

@@ -1,8 +1,8 @@
 /** Outgoing webhooks by identifier and by what fires them; parsed once a change. */
-import { isJsonObject } from '../../base/fields.ts';
+import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../follow.ts';
-import type { OutgoingWebhook } from './outgoing-webhook.ts';
+import { outgoingSchema, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './template.ts';
 import type { Template } from './template.ts';
 
@@ -60,6 +60,12 @@ export function readOutgoing(bytes: Buffer): OutgoingWebhook {
   return readRecord<OutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
     typeof identifier === 'string' && typeof targetUrl === 'string'
     && (headers === undefined || isJsonObject(headers)));
+}
+
+/** A program's own hook, which stands in no collection. Throws `invalid` with every error found. */
+export function readUnsaved(given: object, identifier: string): ReadyOutgoing {
+  const hook = { ...parseObject(outgoingSchema, given), identifier };
+  return toReady(readOutgoing(Buffer.from(JSON.stringify(hook))));
 }
 
 function toReady(hook: OutgoingWebhook): ReadyOutgoing {

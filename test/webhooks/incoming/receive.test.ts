@@ -32,9 +32,18 @@ class Odd {
   execute(): unknown { return ActionResult.ok({ count: 1n }); }
 }
 
+class Hostile {
+  static identifier(): string { return 'hostile'; }
+  static label(): string { return 'Answers what throws when it is looked at'; }
+  execute(): unknown {
+    const raise = (): never => { throw new Error('planted-trap'); };
+    return ActionResult.ok(new Proxy({}, { ownKeys: raise, getPrototypeOf: raise }));
+  }
+}
+
 let relay: Relay;
 before(async () => {
-  relay = await startRelay({ actions: [Probe, Odd] });
+  relay = await startRelay({ actions: [Probe, Odd, Hostile] });
   await relay.hook({ actionType: 'probe' });
   const add = async (pathSegment: string, options: object, hook: object = {}): Promise<void> => {
     const { status } = await relay.hook({ actionType: 'probe', options }, { pathSegment, ...hook });
@@ -49,6 +58,7 @@ before(async () => {
   await add('unsound', { answer: { success: 'yes' } });
   await add('slow', { isSlow: true });
   await relay.hook({ actionType: 'odd' }, { pathSegment: 'odd' });
+  await relay.hook({ actionType: 'hostile' }, { pathSegment: 'hostile' });
 });
 after(() => relay.close());
 
@@ -149,6 +159,7 @@ const RESULTS: readonly [string, number, object][] = [
   ['throws', 400, { success: false, message: 'Action failed', data: {} }],
   ['unsound', 400, { success: false, message: 'Action failed', data: {} }],
   ['odd', 400, { success: false, message: 'Action failed', data: {} }],
+  ['hostile', 400, { success: false, message: 'Action failed', data: {} }],
 ];
 
 for (const [pathSegment, status, expected] of RESULTS) {

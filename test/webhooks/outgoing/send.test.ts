@@ -63,6 +63,11 @@ test('without a payload it is the empty object', async () => {
   assert.equal(last().body, '{}');
 });
 
+test('null is a payload like any other JSON', async () => {
+  await sendWith({}, { payload: null });
+  assert.equal(last().body, 'null');
+});
+
 test('first the action, then the template', async () => {
   await sendWith({ actionConfiguration: 'shape', payloadTemplate: '{"got": "{{ shaped.n }}"}' });
   assert.equal(last().body, '{"got": 1}');

@@ -26,6 +26,7 @@ export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
 } from './webhooks/actions/action.ts';
+export type { HttpAnswer, HttpSender } from './webhooks/http.ts';
 export type { SendResult } from './webhooks/outgoing/sender.ts';
 export type { GivenHook } from './webhooks/webhooks.ts';
 

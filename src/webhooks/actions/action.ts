@@ -4,6 +4,7 @@
  */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
+import type { HttpSender } from '../http.ts';
 import type { Payload } from '../incoming/payload.ts';
 
 export type { Payload };
@@ -45,9 +46,9 @@ export class ActionResult implements ActionOutcome {
 }
 
 /** What an action may use without importing anything. `http` is the shared client. */
-export type ActionTools<Http = unknown> = {
+export type ActionTools = {
   readonly log: Logger;
-  readonly http: Http;
+  readonly http: HttpSender;
   readonly ActionResult: typeof ActionResult;
 };
 

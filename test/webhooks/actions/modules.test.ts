@@ -39,7 +39,8 @@ function folderWith(files: Readonly<Record<string, string>>, mode = 0o600): stri
 }
 
 function registry(custom: readonly ActionSource[]): ActionRegistry {
-  const tools = { log: silentLogger, http: null, ActionResult };
+  const http = { request: () => Promise.reject(new Error('there is no network')) };
+  const tools = { log: silentLogger, http, ActionResult };
   return createActionRegistry({ builtIn: [], custom, tools });
 }
 

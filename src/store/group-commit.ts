@@ -12,7 +12,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { GatherPace } from './gather-pace.ts';
-import type { AppendFailure, Journal } from './journal.ts';
+import { codeOf, type AppendFailure, type Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
 import type { Transaction } from './port.ts';
 import { StagedTransaction, newBatch } from './staging.ts';
@@ -65,7 +65,7 @@ export class GroupCommit {
 
   get journal(): Journal { return this.#journal; }
 
-  /** Why nothing is written now: `storage_full` passes, `unknown_outcome` stays. */
+  /** Why nothing is written now: `unknown_outcome` stays, the others pass. */
   get failure(): AppError | null { return this.#failure; }
 
   /** See `Store.transact`. */
@@ -137,7 +137,7 @@ export class GroupCommit {
 
   /** There is room again. */
   recover(): void {
-    if (this.#failure?.code === 'storage_full') this.#failure = null;
+    if (this.#failure?.code !== 'unknown_outcome') this.#failure = null;
   }
 
   /** Lets what is staged end, leaves a mark, and takes no more. */
@@ -273,11 +273,11 @@ export class GroupCommit {
     for (const follower of [...batch.followers, ...gathered.followers]) follower(false);
   }
 
-  #fail({ kind, cause }: AppendFailure): AppError {
-    const [code, what] = kind === 'refused'
-      ? ['storage_full', 'the journal cannot be written'] as const
-      : ['unknown_outcome', 'the journal could not be synced, restart the service'] as const;
-    const error = new AppError(code, `${what} (${messageOf(cause)})`, {}, cause);
+  #fail(failure: AppendFailure): AppError {
+    const { kind, cause } = failure;
+    const what = kind === 'refused'
+      ? 'the journal cannot be written' : 'the journal could not be synced, restart the service';
+    const error = new AppError(codeOf(failure), `${what} (${messageOf(cause)})`, {}, cause);
     if (this.#failure === null || kind === 'unknown') {
       this.#options.logger.error('writing stopped', { error });
     }

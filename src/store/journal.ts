@@ -6,12 +6,16 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFully } from './file-lines.ts';
+import { systemCodeOf } from '../base/errors.ts';
+import type { ErrorCode } from '../base/errors.ts';
 import type { Descriptor, Files } from './files.ts';
 import { journalName } from './inventory.ts';
 import { LineEncoder } from './journal-line.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
+
+const FULL_CODES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 export class Journal {
   readonly generation: number;
@@ -98,6 +102,13 @@ export class Journal {
       return { kind: 'unknown', cause: new AggregateError([cause, cutError], 'cannot be undone') };
     }
   }
+}
+
+/** What writers are told. Other errors than a lack of room may pass as well. */
+export function codeOf({ kind, cause }: AppendFailure): ErrorCode {
+  if (kind === 'unknown') return 'unknown_outcome';
+  const systemCode = systemCodeOf(cause) ?? 'ENOSPC';
+  return FULL_CODES.includes(systemCode) ? 'storage_full' : 'unavailable';
 }
 
 function positive(written: number): number {

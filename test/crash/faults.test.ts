@@ -125,6 +125,19 @@ test('after a failed sync nothing is acknowledged, reads go on, and the next sta
     await checkImages(imagesOf(files, { seeds: 20, pageBytes: 64, from }), outcomes, 1);
   });
 
+test('a write that fails for another reason than room is told as such, and passes', async () => {
+  const { store, files, clock } = await openOn(new Disk());
+  files.onCall = ({ kind }) => kind === 'write' ? { code: 'EIO', bytes: 30 } : null;
+  const [outcome] = await runSteps(store, createSteps(94, 1), 1, () => files.history.length);
+  assert.ok(outcome?.error instanceof AppError);
+  assert.equal(outcome.error.code, 'unavailable');
+  assert.match(store.failure ?? '', /EIO/);
+  files.onCall = () => null;
+  await clock.advance(3000);
+  await checkGoesOn(store);
+  await store.close();
+});
+
 test('a full disk refuses writers, loses nothing, and service resumes by itself within 3 s',
   async () => {
     for (let room = 0; room < 400; room += 37) {

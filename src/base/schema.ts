@@ -66,6 +66,8 @@ export type Member = {
    * for the service to compare with the path. Either is published as readOnly.
    */
   readonly readOnly?: 'ignored' | 'echo';
+  /** Shown as null when there is no value; as input, every optional member may be null. */
+  readonly isNullable?: boolean;
   /** Accepted but never shown. */
   readonly isWriteOnly?: boolean;
   /** Stored when the member is absent or null. */

@@ -108,7 +108,8 @@ function memberSchema(member: Member, form: Form, convert: Convert): JsonSchemaO
   // Dropped from a body unread, whatever it is.
   if (form !== 'view' && member.readOnly === 'ignored') return notes;
   const schema = convert(member.schema, form);
-  const isNullable = form !== 'view' && !(form === 'body' && member.isRequired === true);
+  const isNullable = form === 'view'
+    ? member.isNullable === true : !(form === 'body' && member.isRequired === true);
   if (isNullable) return { anyOf: [schema, { type: 'null' }], ...notes };
   return { ...schema, ...notes };
 }

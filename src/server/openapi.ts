@@ -5,7 +5,7 @@
 import type { JsonValue } from '../base/schema.ts';
 import { schemasFrom } from './openapi-schema.ts';
 import type { Form, JsonSchemaObject, Schemas } from './openapi-schema.ts';
-import { PROBLEM_MEDIA_TYPE } from './problem.ts';
+import { PROBLEM_MEDIA_TYPE, problemAnswers } from './problem.ts';
 import type { AnswerSpec, ParameterSpec, Route } from './route.ts';
 
 export type DocumentSpec = {
@@ -74,7 +74,7 @@ function operationOf(route: Route, operationId: string, schemas: Schemas): objec
     },
     ...route.body === undefined ? {} : {
       requestBody: {
-        required: true,
+        required: route.body.isOptional !== true,
         content: contentOf(
           route.body.mediaTypes, schemas.of(route.body.schema, route.body.isPatch === true
             ? 'patch' : 'body'),
@@ -118,7 +118,7 @@ function parameterOf(parameter: ParameterSpec, schemas: Schemas): object {
 
 function responsesOf(route: Route, schemas: Schemas): object {
   const responses: Record<string, object> = {};
-  for (const answer of [...route.answers, ...COMMON_ANSWERS[route.access] ?? []]) {
+  for (const answer of [...route.answers, ...commonAnswers(route)]) {
     responses[answer.status] ??= responseOf(answer, schemas);
   }
   return responses;
@@ -138,9 +138,18 @@ const DENIED: readonly AnswerSpec[] = [
     mediaType: PROBLEM_MEDIA_TYPE,
   },
 ];
-const COMMON_ANSWERS: Readonly<Record<string, readonly AnswerSpec[]>> = {
-  read: DENIED, write: DENIED, admin: DENIED,
-};
+// Health checks tell nothing, and webhooks have callers anywhere and answers of their own.
+const FOR_ANY_HOST = /^\/(?:healthz|readyz)$|^\/webhook\//;
+
+/** What is decided before a handler runs. */
+function commonAnswers(route: Route): readonly AnswerSpec[] {
+  if (FOR_ANY_HOST.test(route.path)) return [];
+  return [
+    ...route.path.includes('{') ? problemAnswers(400) : [],
+    ...route.body === undefined ? [] : problemAnswers(408),
+    ...route.access === 'public' ? DENIED.filter(({ status }) => status === 421) : DENIED,
+  ];
+}
 
 function responseOf(answer: AnswerSpec, schemas: Schemas): object {
   const { description, mediaType, schema, headers } = answer;

@@ -42,6 +42,8 @@ export type BodySpec = {
   readonly schema: Schema;
   /** A merge patch: every member may be absent, or null. */
   readonly isPatch?: boolean;
+  /** The request may come without. */
+  readonly isOptional?: boolean;
   /** A body that is accepted as it stands, for the documentation. */
   readonly example?: JsonValue;
 };

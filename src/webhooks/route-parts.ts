@@ -19,8 +19,12 @@ export function text(): Schema {
   return { kind: 'string' };
 }
 
-export function objectOf(members: Readonly<Record<string, Schema>>): ObjectSchema {
-  const entries = Object.entries(members).map(([name, schema]) => [name, { schema }]);
+/** `nullable` names the members that may be shown as null. */
+export function objectOf(
+  members: Readonly<Record<string, Schema>>, nullable: readonly string[] = [],
+): ObjectSchema {
+  const entries = Object.entries(members).map(([name, schema]) =>
+    [name, { schema, isNullable: nullable.includes(name) }]);
   return { kind: 'object', members: Object.fromEntries(entries) };
 }
 

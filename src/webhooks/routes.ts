@@ -121,7 +121,7 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
       answer(200, 'The action succeeded'), answer(400, 'The action failed'),
       answer(401, 'Signature verification failed'), answer(404, 'Webhook not found or disabled'),
       { ...answer(405, 'Method not allowed'), headers: { Allow: 'The methods that are' } },
-      answer(413, 'Payload too large'),
+      answer(408, 'The body came too late'), answer(413, 'Payload too large'),
       { ...answer(429, 'Too many requests'), headers: { 'Retry-After': 'Seconds' } },
       { ...answer(503, 'Too many requests in progress'), headers: { 'Retry-After': 'Seconds' } },
     ],
@@ -181,12 +181,12 @@ function sendRoute({ outgoing, sender }: RouteParts): Route {
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now; without a body the payload is {}',
     parameters: [pathParameter('identifier', 'Of the outgoing webhook')],
-    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA },
+    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
     answers: [
       shown('What came of it; a failed delivery is `success: false`', objectOf({
         success: { kind: 'boolean' }, message: text(),
         statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: anyJson(),
-      })),
+      }, ['statusCode'])),
       ...problemAnswers(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {

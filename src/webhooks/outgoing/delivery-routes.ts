@@ -43,8 +43,8 @@ const DELIVERY_SCHEMA: ObjectSchema = {
     attempts: arrayOf(objectOf({
       at: { kind: 'string', format: 'date-time' }, durationMs: integer, statusCode: integer,
       error: text(), response: text(),
-    })),
-  }),
+    }, ['statusCode', 'error', 'response'])),
+  }, ['hook', 'nextAttemptAt']),
   name: 'Delivery',
 };
 
@@ -186,7 +186,7 @@ function retryFailedRoute(desk: DeliveryDesk): Route {
   return {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
     summary: 'Try every failed delivery again now, but those of removed webhooks',
-    answers: [shown('How many', objectOf({ retried: integer }), 202), ...problemAnswers(503)],
+    answers: [shown('How many', objectOf({ retried: integer }), 202), ...problemAnswers(503, 507)],
     handle: async (exchange) => exchange.sendJson(202, { retried: await desk.retryFailed() }),
   };
 }
@@ -198,7 +198,7 @@ function actRoute(
     method: 'POST', path: `${PATH}/{identifier}/${verb}`, operationId: `${verb}Delivery`,
     access: 'write', summary,
     parameters: [pathParameter('identifier', 'Of the delivery')],
-    answers: [shown('The delivery', DELIVERY_SCHEMA, 202), ...problemAnswers(404, 409, 503)],
+    answers: [shown('The delivery', DELIVERY_SCHEMA, 202), ...problemAnswers(404, 409, 503, 507)],
     async handle(exchange) {
       exchange.sendJson(202, shownDelivery(await act(exchange.params[0] ?? '')));
     },

@@ -1,0 +1,202 @@
+/** The document at /openapi.json against the server that gives it: every route, and its answers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { resolvePointer, validate } from '../support/json-schema.ts';
+import { assertDescribed, operationsOf } from '../support/open-api.ts';
+import type { ApiDocument, GivenAnswer, PlacedOperation } from '../support/open-api.ts';
+import { ask } from './ask.ts';
+import type { Question } from './ask.ts';
+import { inFolder, startServer } from './processes.ts';
+
+const TOKEN = 'quite-secret';
+
+type Described = {
+  readonly url: string;
+  readonly document: ApiDocument;
+  /** Calls an operation and checks the answer against the document. */
+  call(operationId: string, given?: Call): Promise<GivenAnswer>;
+  readonly called: ReadonlySet<string>;
+};
+
+type Call = Question & {
+  readonly status?: number; readonly key?: string; readonly query?: string;
+};
+
+async function withDocument(
+  environment: Readonly<Record<string, string>>, use: (described: Described) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (data) => {
+    const server = await startServer(['--data', data], { environment });
+    try {
+      const { text } = await ask(`${server.url}/openapi.json`);
+      const document = JSON.parse(text) as ApiDocument;
+      const operations = operationsOf(document);
+      const called = new Set<string>();
+      await use({
+        url: server.url, document, called,
+        async call(operationId, { status = 200, key = 'none', query = '', ...question } = {}) {
+          const operation = operations.find((one) => one.operationId === operationId);
+          assert.ok(operation !== undefined, `no operation ${operationId}`);
+          const path = operation.path.replace(/\{\w+\}/, key);
+          const method = question.method ?? operation.method;
+          const answer = await ask(`${server.url}${path}${query}`, { ...question, method });
+          assert.equal(answer.status, status, `${operationId} ${answer.text}`);
+          assertDescribed(document, operation, answer);
+          if (status < 400) called.add(operationId);
+          return answer;
+        },
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+test('the document is sound: ids, references, parameters and examples', () =>
+  withDocument({}, ({ document }) => {
+    const operations = operationsOf(document);
+    assert.equal(new Set(operations.map((one) => one.operationId)).size, operations.length);
+    for (const operation of operations) assertSound(document, operation);
+    for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
+      resolvePointer(document, reference ?? '');
+    }
+    return Promise.resolve();
+  }));
+
+function assertSound(document: ApiDocument, operation: PlacedOperation): void {
+  const { operationId, path, parameters = [], responses, requestBody } = operation;
+  assert.ok(operation.summary !== '', operationId);
+  assert.ok(Object.keys(responses).some((status) => /^2/.test(status)), operationId);
+  const inPath = parameters.filter((one) => one.in === 'path' && one.required);
+  assert.deepEqual(inPath.map(({ name }) => name),
+    [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]), operationId);
+  for (const { description, schema } of parameters) {
+    assert.ok(description !== '', operationId);
+    validate(null, schema, document);
+  }
+  const bodies = Object.values(requestBody?.content ?? {});
+  for (const { example, schema } of bodies) {
+    if (example !== undefined) assert.deepEqual(validate(example, schema, document), []);
+  }
+}
+
+test('every example is accepted', () => withDocument({}, async ({ document, url }) => {
+  let count = 0;
+  for (const operation of operationsOf(document)) {
+    for (const [mediaType, media] of Object.entries(operation.requestBody?.content ?? {})) {
+      if (media.example === undefined || operation.method !== 'POST') continue;
+      const answer = await ask(`${url}${operation.path}`, {
+        method: 'POST', body: media.example, headers: { 'content-type': mediaType },
+      });
+      assert.ok(answer.status < 300, `${operation.operationId} ${answer.text}`);
+      count += 1;
+    }
+  }
+  assert.ok(count > 0);
+}));
+
+const BOOK = {
+  title: 'Emma', authors: [{ name: 'Jane Austen', address: { addressCountry: 'GB' } }],
+  isbn: '978-0-14-143958-7', metadata: { shelf: [1, null] },
+};
+
+test('every route answers as the document says, when all is well and when it is not', () =>
+  withDocument({}, async (described) => {
+    const { call, document, called } = described;
+    for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
+      'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries']) await call(operationId);
+    const book = await exerciseResource(described, 'Book', 'books', BOOK, { subtitle: 'A' });
+    await call('listBooks', { query: '?limit=1&q=emma&sort=-title' });
+    await call('listBooks', { query: '?limit=0', status: 400 });
+    await call('listBooks', { query: '?nope=1', status: 400 });
+    const jsonl = { 'content-type': 'application/jsonl' };
+    await call('importBooks', { body: BOOK, headers: jsonl, query: '?dryRun=true' });
+    await call('importBooks', { body: BOOK, status: 415 });
+    await call('importBooks', { body: BOOK, headers: jsonl, query: '?x=1', status: 400 });
+    await call('deleteBook', { key: book, status: 204 });
+    await exerciseWebhooks(described);
+    const all = operationsOf(document).map(({ operationId }) => operationId);
+    assert.deepEqual(all.filter((id) => !called.has(id)), []);
+  }));
+
+async function exerciseWebhooks(described: Described): Promise<void> {
+  const { call } = described;
+  const note = await exerciseResource(described, 'WebhookActionConfiguration',
+    'action-configurations', { actionType: 'log', options: { level: 'debug' } },
+    { options: { level: 'info' } });
+  const incoming = await exerciseResource(described, 'IncomingWebhook', 'incoming-webhooks', {
+    pathSegment: 'shop', actionConfiguration: note, secret: 'hush',
+    allowedMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  }, { secret: null });
+  for (const method of ['Get', 'Post', 'Put', 'Patch', 'Delete']) {
+    await call(`receiveWebhookBy${method}`, { key: 'shop' });
+    await call(`receiveWebhookBy${method}`, { key: 'none', status: 404 });
+  }
+  await call('receiveWebhookByPost',
+    { key: 'shop', status: 413, body: 'x'.repeat(1_100_000) });
+  await call('getIncomingWebhookExamples', { key: incoming });
+  await call('getIncomingWebhookExamples', { status: 404 });
+  await call('deleteWebhookActionConfiguration', { key: note, status: 409 });
+  const outgoing = await exerciseResource(described, 'OutgoingWebhook', 'outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.*' }, { headers: { 'X-A': 'b' } });
+  await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
+  await call('sendOutgoingWebhook', { key: outgoing });
+  await call('sendOutgoingWebhook', { body: {}, status: 404 });
+  const { text } = await call('emitEvent',
+    { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
+  const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };
+  await call('listDeliveries', { query: '?limit=1&status=pending' });
+  await call('listDeliveries', { query: '?status=nope', status: 400 });
+  await call('getDelivery', { key: delivery });
+  await call('retryDelivery', { key: delivery, status: 202 });
+  await call('cancelDelivery', { key: delivery, status: 202 });
+  await call('retryFailedDeliveries', { status: 202 });
+  await call('deleteOutgoingWebhook', { key: outgoing, status: 204 });
+  await call('deleteIncomingWebhook', { key: incoming, status: 204 });
+  await call('deleteWebhookActionConfiguration', { key: note, status: 204 });
+}
+
+/** Reads and writes one resource in every way but DELETE; its key. */
+async function exerciseResource(
+  { call }: Described, name: string, collection: string, body: object, patch: object,
+): Promise<string> {
+  const added = await call(`add${name}`, { body, status: 201 });
+  const key = added.headers.location?.split('/').at(-1) ?? '';
+  assert.equal(added.headers.location, `/api/${collection}/${key}`);
+  const etag = (await call(`get${name}`, { key })).headers.etag ?? '';
+  await call(`list${name}s`);
+  await call(`get${name}`, { key, headers: { 'if-none-match': etag }, status: 304 });
+  await call(`get${name}`, { key, headers: { 'if-match': '"x"' }, status: 412 });
+  await call(`replace${name}`, { key, body, headers: { 'if-match': etag } });
+  await call(`replace${name}`, { key, body, headers: { 'if-match': etag }, status: 412 });
+  await call(`patch${name}`, { key, body: patch });
+  for (const verb of ['replace', 'patch', 'delete', 'get'] as const) {
+    const sent = verb === 'replace' || verb === 'patch' ? { body } : {};
+    await call(`${verb}${name}`, { ...sent, status: 404 });
+    await call(`${verb}${name}`, { ...sent, key: '%zz', status: 400 });
+    if (verb !== 'get') {
+      await call(`${verb}${name}`,
+        { ...sent, key, headers: { origin: 'http://evil.test' }, status: 403 });
+    }
+    await call(`${verb}${name}`, { ...sent, key, headers: { host: 'evil.test' }, status: 421 });
+  }
+  for (const [operationId, at] of [[`add${name}`, ''], [`replace${name}`, key],
+    [`patch${name}`, key]] as const) {
+    await call(operationId, { key: at, body, headers: { 'content-type': 'text/x' }, status: 415 });
+    await call(operationId, { key: at, body: { nope: 1 }, status: 422 });
+    await call(operationId, { key: at, body: { a: 'x'.repeat(1_100_000) }, status: 413 });
+  }
+  return key;
+}
+
+test('with a token, every route that says so needs it', () =>
+  withDocument({ HOOKSHELF_API_TOKEN: TOKEN }, async ({ document, call }) => {
+    const isClosed = (operation: PlacedOperation) => operation.security.length > 0;
+    for (const operation of operationsOf(document).filter(isClosed)) {
+      await call(operation.operationId, { status: 401 });
+      await call(operation.operationId,
+        { status: 401, headers: { authorization: 'Bearer other' } });
+    }
+    for (const operationId of ['getIndex', 'getHealth', 'getReadiness']) await call(operationId);
+    await call('listBooks', { headers: { authorization: `Bearer ${TOKEN}` } });
+  }));

@@ -2,7 +2,7 @@
  * `GET /docs`: the OpenAPI document as one HTML page that needs nothing else, no script, font or
  * style from anywhere. Everything that comes from the document is escaped.
  */
-
+import { DOCS_STYLE } from './docs-style.ts';
 import type { Route } from './route.ts';
 
 /** `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. */
@@ -38,6 +38,7 @@ export type DocumentView = {
 
 type OperationView = {
   readonly summary?: string;
+  readonly description?: string;
   readonly parameters?: readonly ParameterView[];
   readonly requestBody?: { readonly content?: Readonly<Record<string, MediaView>> };
   readonly responses?: Readonly<Record<string, { readonly description?: string }>>;
@@ -71,60 +72,42 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export const DOCS_POLICY = 'default-src \'none\'; style-src \'unsafe-inline\'; '
   + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
 
-const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #0b6e4f; }
-@media (prefers-color-scheme: dark) { :root { --accent: #5fd4a8; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
-h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; }
-code, pre { font: .875rem/1.45 ui-monospace, monospace; }
-pre { overflow-x: auto; padding: .75rem; background: var(--soft); border-radius: .4rem; }
-details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; }
-summary { padding: .6rem .75rem; cursor: pointer; overflow-wrap: anywhere; }
-details > div { padding: 0 .75rem .75rem; }
-.method { display: inline-block; min-width: 4.2rem; color: var(--accent); font-weight: 700; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-a { color: var(--accent); } small { opacity: .75; }
-nav ul { columns: 16rem; padding-left: 1.2rem; }
-`;
-
 /** The page for a server that answers at `baseUri` (no slash at its end). */
 export function renderDocs(document: DocumentView, baseUri: string): string {
   const title = escapeHtml(document.info?.title ?? 'API');
-  const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    METHODS.flatMap((method) => {
-      const operation = methods[method];
-      return operation === undefined ? [] : [{ path, method, operation }];
-    }));
-  const places = groupByPlace(operations);
+  const places = groupByPlace(Object.entries(document.paths ?? {}).flatMap(operationsOf));
   const sections = places.map(([place, members]) =>
     `<section><h2 id="${anchor(place)}">${escapeHtml(place)}</h2>${members.map((member) =>
       renderOperation(member, baseUri, document)).join('')}</section>`);
   const links = places.map(([place]) =>
     `<li><a href="#${anchor(place)}">${escapeHtml(place)}</a></li>`);
   const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) =>
-    `<details id="schema-${anchor(name)}"><summary><code>${escapeHtml(name)}</code></summary>`
-    + `<div>${renderMembers(schema)}</div></details>`);
+    `<details class="model" id="schema-${anchor(name)}"><summary><code>${escapeHtml(name)}</code>`
+    + `</summary><div>${renderMembers(schema)}</div></details>`);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${DOCS_STYLE}</style>
 </head>
 <body>
+<header>
 <h1>${title}</h1>
-<p><small>version ${escapeHtml(document.info?.version ?? '')} at
-<code>${escapeHtml(baseUri)}</code>, also as <a href="/openapi.json">OpenAPI 3.1</a></small></p>
+<p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
+also as <a href="/openapi.json">OpenAPI 3.1</a>. Each line opens. In its curl command, words in
+capitals stand for yours; the token, where one is needed, is taken from
+<code>HOOKSHELF_API_TOKEN</code>.</p>
+</header>
+<div class="columns">
 <nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li></ul></nav>
 <main>
 ${sections.join('\n')}
 <section><h2 id="models">Models</h2>${schemas.join('\n')}</section>
 </main>
+</div>
+<footer></footer>
 </body>
 </html>
 `;
@@ -133,14 +116,34 @@ ${sections.join('\n')}
 type Placed = {
   readonly path: string;
   readonly method: string;
+  /** What is shown for the method. */
+  readonly label: string;
   readonly operation: OperationView;
 };
 
-/** Operations by the first two segments of their path: `/api/books/{id}` is at `/api/books`. */
+/** What a path answers to; methods that all do the same are one operation, shown by its POST. */
+function operationsOf(
+  [path, methods]: [string, Readonly<Record<string, OperationView>>],
+): Placed[] {
+  const placed = METHODS.flatMap((method): Placed[] => {
+    const operation = methods[method];
+    return operation === undefined ? [] : [{ path, method, label: method, operation }];
+  });
+  const isAny = placed.length === METHODS.length
+    && placed.every(({ operation }) => operation.summary === placed[0]?.operation.summary);
+  if (!isAny) return placed;
+  return placed.filter(({ method }) => method === 'post').map((one) => ({ ...one, label: 'any' }));
+}
+
+/**
+ * Operations by the first two segments of their path: `/api/books/{id}` is at `/api/books`. What
+ * has but one is about the service itself.
+ */
 function groupByPlace(operations: readonly Placed[]): readonly [string, readonly Placed[]][] {
   const places = new Map<string, Placed[]>();
   for (const operation of operations) {
-    const place = operation.path.split('/').slice(0, 3).join('/');
+    const segments = operation.path.split('/').slice(1, 3);
+    const place = segments.length < 2 ? 'Service' : `/${segments.join('/')}`;
     const members = places.get(place);
     if (members === undefined) places.set(place, [operation]);
     else members.push(operation);
@@ -149,19 +152,22 @@ function groupByPlace(operations: readonly Placed[]): readonly [string, readonly
 }
 
 function renderOperation(placed: Placed, baseUri: string, document: DocumentView): string {
-  const { path, method, operation } = placed;
+  const { path, label, operation } = placed;
   const parameters = (operation.parameters ?? []).map((parameter) => [
-    `<code>${escapeHtml(parameter.name ?? '')}</code>`,
-    escapeHtml(parameter.in ?? ''),
-    escapeHtml(parameter.description ?? '') + (parameter.required === true ? ' (required)' : ''),
+    `<code>${escapeHtml(parameter.name ?? '')}</code><br><span class="note">${
+      escapeHtml(parameter.in ?? '')}${parameter.required === true ? ', required' : ''}</span>`,
+    renderText(parameter.description ?? ''),
   ]);
   const answers = Object.entries(operation.responses ?? {}).map(([status, answer]) =>
-    [`<code>${escapeHtml(status)}</code>`, escapeHtml(answer.description ?? '')]);
+    [`<code>${escapeHtml(status)}</code>`, renderText(answer.description ?? '')]);
   const curl = curlLine(placed, baseUri, document);
-  return `<details><summary><span class="method">${method.toUpperCase()}</span> `
-    + `<code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary ?? '')}</summary><div>`
+  const { description } = operation;
+  return `<details><summary><span class="method ${label}">${label.toUpperCase()}</span>`
+    + `<code>${escapeHtml(path)}</code><span class="what">${renderText(operation.summary ?? '')}`
+    + '</span></summary><div>'
+    + `${description === undefined ? '' : `<p>${renderText(description)}</p>`}`
     + `<pre><code>${escapeHtml(curl)}</code></pre>`
-    + `${renderTable(['parameter', 'in', 'meaning'], parameters)}`
+    + `${renderTable(['parameter', 'meaning'], parameters)}`
     + `${renderTable(['answer', 'meaning'], answers)}</div></details>`;
 }
 
@@ -202,17 +208,17 @@ function resolveSchema(schema: SchemaView, document: DocumentView): SchemaView {
 
 function renderMembers(schema: SchemaView): string {
   const rows = Object.entries(schema.properties ?? {}).map(([name, member]) => [
-    `<code>${escapeHtml(name)}</code>${schema.required?.includes(name) === true ? ' *' : ''}`,
-    typeOf(member),
+    `<code>${escapeHtml(name)}</code><br><span class="note">${typeOf(member)}${
+      schema.required?.includes(name) === true ? ', required' : ''}</span>`,
     [
-      escapeHtml(member.description ?? ''),
+      renderText(member.description ?? ''),
       member.enum === undefined ? '' : escapeHtml(member.enum.join(', ')),
       member.maxLength === undefined ? '' : `at most ${member.maxLength} characters`,
       member.readOnly === true ? 'read-only' : '',
       member.writeOnly === true ? 'write-only' : '',
     ].filter((text) => text !== '').join('; '),
   ]);
-  return renderTable(['member (* required)', 'type', 'rule'], rows);
+  return renderTable(['member', 'rule'], rows);
 }
 
 function typeOf(schema: SchemaView): string {
@@ -229,8 +235,7 @@ function renderTable(heads: readonly string[], rows: readonly (readonly string[]
   const head = heads.map((text) => `<th>${text}</th>`).join('');
   const body = rows.map((row) =>
     `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('');
-  return `<div class="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody>`
-    + '</table></div>';
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
 }
 
 function anchor(text: string): string {
@@ -240,6 +245,11 @@ function anchor(text: string): string {
 /** `text` as one word of a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll('\'', '\'\\\'\'')}'`;
+}
+
+/** Text of the document, in which `…` is code. */
+function renderText(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function escapeHtml(text: string): string {

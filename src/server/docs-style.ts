@@ -1,0 +1,71 @@
+/** The looks of `GET /docs`: light and dark, wide and narrow, with nothing from anywhere else. */
+
+export const DOCS_STYLE = `
+:root {
+  color-scheme: light dark;
+  --page: #fbfaf7; --card: #fff; --text: #1f2421; --soft: #5d6661; --line: #e2e0d8;
+  --code: #f3f1ea; --accent: #0b6e4f;
+  --get: #1f6feb; --post: #0b7a4b; --put: #9a5b00; --patch: #7a4fbf; --delete: #c0362c;
+}
+@media (prefers-color-scheme: dark) { :root {
+  --page: #14181a; --card: #1b2123; --text: #e4e8e5; --soft: #9aa6a0; --line: #2d3638;
+  --code: #111517; --accent: #5fd4a8;
+  --get: #6ea8fe; --post: #5fd4a8; --put: #f0b45a; --patch: #c3a3f5; --delete: #ff8a80;
+} }
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; scroll-padding-top: 1rem; }
+@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
+body { margin: 0; background: var(--page); color: var(--text);
+  font: 1rem/1.55 system-ui, sans-serif; }
+code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+a { color: var(--accent); text-underline-offset: .2em; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: .2rem; }
+header, .columns { max-width: 76rem; margin: 0 auto; padding: 0 1rem; }
+header { padding-top: 2rem; }
+h1 { margin: 0; font-size: 2rem; letter-spacing: -.02em; }
+h2 { margin: 2.25rem 0 .75rem; font-size: 1.25rem; }
+header p { margin: .35rem 0; color: var(--soft); }
+nav ul { list-style: none; margin: 1rem 0 0; padding: 0; display: flex; flex-wrap: wrap;
+  gap: .4rem; }
+nav a { display: block; padding: .3rem .65rem; border: 1px solid var(--line);
+  border-radius: .4rem; background: var(--card); text-decoration: none; font-size: .9rem; }
+nav a:hover { border-color: var(--accent); }
+details { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+  margin: .5rem 0; }
+summary { display: grid; grid-template-columns: 4.75rem minmax(0, 1fr); gap: .1rem .75rem;
+  align-items: baseline; padding: .7rem .9rem; cursor: pointer; list-style: none; }
+summary::-webkit-details-marker { display: none; }
+summary:hover { background: var(--code); border-radius: .5rem; }
+summary code { overflow-wrap: anywhere; font-weight: 600; }
+summary .what { grid-column: 2; color: var(--soft); font-size: .925rem; }
+.model summary { display: block; }
+.method { padding: .12rem 0; border-radius: .3rem; border: 1px solid; font-size: .72rem;
+  font-weight: 700; letter-spacing: .04em; text-align: center; color: var(--soft); }
+.get { color: var(--get); } .post { color: var(--post); } .put { color: var(--put); }
+.patch { color: var(--patch); } .delete { color: var(--delete); }
+details > div { padding: .1rem .9rem .9rem; border-top: 1px solid var(--line); }
+pre { margin: .9rem 0; padding: .75rem .9rem; background: var(--code); border-radius: .4rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+pre code { font: inherit; }
+p code, td code { padding: .05rem .3rem; background: var(--code); border-radius: .25rem; }
+table { border-collapse: collapse; width: 100%; margin-top: .75rem; font-size: .925rem; }
+th { color: var(--soft); font-size: .75rem; font-weight: 600; text-transform: uppercase;
+  letter-spacing: .05em; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
+  border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+tr:last-child td { border-bottom: 0; }
+th:first-child { width: 11rem; }
+.note { color: var(--soft); font-size: .8rem; white-space: nowrap; }
+footer { padding: 3rem 1rem; }
+@media (min-width: 62rem) {
+  .columns { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2.5rem; }
+  nav ul { position: sticky; top: 1rem; flex-direction: column; gap: .1rem; margin-top: 2.25rem; }
+  nav a { border-color: transparent; background: none; }
+  summary .what { grid-column: 3; }
+  summary { grid-template-columns: 4.75rem minmax(0, 21rem) minmax(0, 1fr); }
+}
+@media (max-width: 30rem) {
+  th:first-child { width: 7.5rem; }
+  td code { font-size: .8em; padding: 0; background: none; }
+}
+`;

@@ -1,0 +1,77 @@
+/** `GET /docs` of a real server, looked at in a real browser where there is one. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { Browser, hasBrowser } from '../support/browser.ts';
+import { ask } from './ask.ts';
+import { inFolder, startServer } from './processes.ts';
+
+const SCREENS = [
+  { name: 'desktop, light', width: 1280, height: 900, scheme: 'light' },
+  { name: 'desktop, dark', width: 1280, height: 900, scheme: 'dark' },
+  { name: 'phone, light', width: 360, height: 740, scheme: 'light' },
+  { name: 'phone, dark', width: 360, height: 740, scheme: 'dark' },
+] as const;
+
+/** What the browser sees: sizes, colours as red-green-blue sums, and what it loaded. */
+const LOOK = `
+  const brightness = (color) => color.match(/[\\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
+  const style = getComputedStyle(document.body);
+  for (const details of document.querySelectorAll('details')) details.open = true;
+  return {
+    overflow: document.documentElement.scrollWidth - innerWidth,
+    page: brightness(style.backgroundColor),
+    text: brightness(style.color),
+    loaded: performance.getEntriesByType('resource').length,
+    operations: document.querySelectorAll('main .method').length,
+    links: [...document.querySelectorAll('a[href^="#"]')]
+      .filter((a) => document.getElementById(a.getAttribute('href').slice(1)) === null)
+      .map((a) => a.getAttribute('href')),
+    curl: [...document.querySelectorAll('details')]
+      .find((one) => /POST\\s*\\/api\\/books\\s*Add/.test(one.innerText))
+      .querySelector('pre').innerText,
+  };`;
+
+type Look = {
+  readonly overflow: number; readonly page: number; readonly text: number;
+  readonly loaded: number; readonly operations: number; readonly links: readonly string[];
+  readonly curl: string;
+};
+
+test('the page can be read on every screen, light and dark, and its curl lines work', {
+  skip: !hasBrowser && 'chromium and chromedriver are not installed',
+}, () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const browser = await Browser.open();
+  try {
+    let curl = '';
+    for (const { name, width, height, scheme } of SCREENS) {
+      await browser.look(width, height, scheme);
+      await browser.visit(`${server.url}/docs`);
+      const look = parseLook(await browser.evaluate(LOOK));
+      assert.deepEqual([look.overflow, look.loaded, look.links], [0, 0, []], name);
+      // Black is 0 and white 765: enough between them to be read.
+      const contrast = scheme === 'light' ? look.page - look.text : look.text - look.page;
+      assert.ok(contrast > 450, `${name}: ${contrast}`);
+      assert.ok(look.operations > 30, name);
+      assert.deepEqual(await browser.complaints(), [], name);
+      assert.ok((await browser.screenshot()).length > 10_000, name);
+      ({ curl } = look);
+    }
+    assert.ok(curl.includes(server.url), curl);
+    if (spawnSync('curl', ['--version']).status === 0) {
+      const { stdout } = spawnSync('sh', ['-c', curl], { encoding: 'utf8' });
+      const { id } = JSON.parse(stdout);
+      assert.equal((await ask(`${server.url}/api/books/${id}`)).status, 200, stdout);
+    }
+  } finally {
+    await browser.close();
+    await server.stop();
+  }
+}));
+
+function parseLook(value: unknown): Look {
+  assert.ok(typeof value === 'object' && value !== null && 'curl' in value);
+  const look = value as Look;
+  return look;
+}

@@ -44,7 +44,7 @@ const DELIVERY_SCHEMA: ObjectSchema = {
       at: { kind: 'string', format: 'date-time' }, durationMs: integer, statusCode: integer,
       error: text(), response: text(),
     }, ['statusCode', 'error', 'response'])),
-  }, ['hook', 'nextAttemptAt']),
+  }, ['hook', 'event', 'nextAttemptAt']),
   name: 'Delivery',
 };
 

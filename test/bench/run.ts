@@ -5,8 +5,10 @@ import { client } from './client.ts';
 import { print } from './harness.ts';
 import { million } from './million.ts';
 import { deliver, enqueue, forward, incoming } from './relay.ts';
+import { startUp } from './start.ts';
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
+  'start': startUp,
   'get-one': getOne,
   'get-all': getAll,
   'durable-post': durablePost,

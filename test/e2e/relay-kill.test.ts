@@ -1,0 +1,216 @@
+/**
+ * Real processes: what was acknowledged arrives, though the target flaps and the server is killed
+ * with -9 a dozen times. Events, changes of books and queued forwards come in at once.
+ */
+import assert from 'node:assert/strict';
+import { Agent, request as httpRequest } from 'node:http';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRandom } from '../support/random.ts';
+import { ask } from './ask.ts';
+import { inFolder, startServer, type Running } from './processes.ts';
+import { FlappingTarget, isSigned, MOODS } from './relay-target.ts';
+
+const SEED = 20261120;
+const SECRET = 'It\'s a Secret to Everybody';
+const ACCEPTED = new Set([200, 201, 202]);
+const CONNECTIONS = 24;
+const DRAIN_MS_MAX = 60_000;
+const SETTINGS = {
+  HOOKSHELF_OUTGOING_RETRY_SCHEDULE: JSON.stringify(Array(100).fill(0.3)),
+  HOOKSHELF_OUTGOING_RETENTION_COUNT: '100000',
+};
+
+type Post = (path: string, body: unknown) => Promise<number>;
+
+/** A server that comes back after each kill, and posts over kept connections. */
+class Survivor {
+  readonly #words: readonly string[];
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  #running: Running | null = null;
+  /** False from just before a kill until it listens again. */
+  isUp = false;
+
+  constructor(data: string, environment: Readonly<Record<string, string>>) {
+    this.#words = ['--data', data];
+    this.#environment = { ...SETTINGS, ...environment };
+  }
+
+  get url(): string {
+    return this.#running?.url ?? '';
+  }
+
+  async start(): Promise<void> {
+    this.#running = await startServer(this.#words, { environment: this.#environment });
+    this.isUp = true;
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    this.isUp = false;
+    await this.#running?.stop(signal);
+    if (signal === 'SIGTERM') this.#agent.destroy();
+  }
+
+  /** The status; 0 when no answer came. */
+  post: Post = (path, body) => new Promise((resolve) => {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const request = httpRequest(`${this.url}${path}`, {
+      method: 'POST', agent: this.#agent,
+      headers: { 'content-type': 'application/json', 'content-length': bytes.length },
+    }, (response) => {
+      response.resume();
+      response.on('error', () => resolve(0));
+      response.on('end', () => resolve(response.statusCode ?? 0));
+    });
+    request.on('error', () => resolve(0));
+    request.end(bytes);
+  });
+
+  async get(path: string): Promise<Record<string, unknown>> {
+    return JSON.parse((await ask(`${this.url}${path}`)).text);
+  }
+
+  /** Waits until no delivery is pending; the totals. */
+  async drain(): Promise<Record<string, unknown>> {
+    const startedMs = Date.now();
+    for (;;) {
+      const totals = await this.get('/api/deliveries/reconcile');
+      if (totals['pending'] === 0 || Date.now() - startedMs > DRAIN_MS_MAX) return totals;
+      await wait(20);
+    }
+  }
+}
+
+async function withRelay(
+  environment: Readonly<Record<string, string>>,
+  use: (server: Survivor, target: FlappingTarget) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (data) => {
+    const target = new FlappingTarget();
+    const server = new Survivor(data, environment);
+    try {
+      await target.open();
+      await server.start();
+      await use(server, target);
+    } finally {
+      await server.stop('SIGKILL');
+      await target.close();
+    }
+  });
+}
+
+async function make(server: Survivor, path: string, body: object): Promise<void> {
+  assert.equal(await server.post(path, body), 201, path);
+}
+
+const EVENTS = 5000;
+const KILLS = 12;
+
+/** The nth thing that is to arrive: three ways in, each with its own number in what it sends. */
+function offer(post: Post, n: number): Promise<number> {
+  if (n % 10 === 8) return post('/api/books', { title: `n${n}` });
+  if (n % 10 === 9) return post('/webhook/in/later', { n });
+  return post('/api/events', { name: 'order.paid', payload: { n, text: 'ünï'.repeat(n % 50) } });
+}
+
+function numberIn(body: string): number {
+  const sent = JSON.parse(body);
+  return sent.type === 'book.created' ? Number(sent.data.book.title.slice(1)) : sent.n;
+}
+
+test('what was acknowledged arrives, through a dozen kills and a flapping target', () =>
+  withRelay({}, async (server, target) => {
+    const hook = { targetUrl: target.url, secret: SECRET };
+    await make(server, '/api/outgoing-webhooks', { ...hook, triggerEvent: 'book.created' });
+    await make(server, '/api/outgoing-webhooks', {
+      ...hook, triggerEvent: 'order.*', payloadTemplate: '{"n":"{{ n }}","to":"<{{ text }}>"}',
+    });
+    await make(server, '/api/action-configurations', {
+      identifier: 'later', actionType: 'http-forward',
+      options: { url: `${target.url}forward`, mode: 'queue' },
+    });
+    await make(server, '/api/incoming-webhooks', {
+      pathSegment: 'later', actionConfiguration: 'later',
+    });
+    const random = createRandom(SEED);
+    const acknowledged = new Set<number>();
+    let next = 0;
+    const offerUntil = async (bound: number): Promise<void> => {
+      while (next < bound && server.isUp) {
+        const n = next;
+        next += 1;
+        if (ACCEPTED.has(await offer(server.post, n))) acknowledged.add(n);
+      }
+    };
+    for (let life = 0; life <= KILLS; life += 1) {
+      const isLast = life === KILLS;
+      const share = EVENTS / (KILLS + 1);
+      const bound = Math.round(share * (life + 1));
+      await target.turn(isLast ? 'up' : MOODS[life % MOODS.length] ?? 'up');
+      const offering = Promise.all(Array.from({ length: CONNECTIONS }, () => offerUntil(bound)));
+      const killAt = bound - share * (0.1 + 0.6 * random());
+      while (!isLast && next < killAt) await wait(1);
+      if (!isLast) await server.stop('SIGKILL');
+      await offering;
+      if (!isLast) await server.start();
+    }
+    const totals = await server.drain();
+    const arrived = new Set(target.arrived.map(({ body }) => numberIn(body)));
+    assert.deepEqual([...acknowledged].filter((n) => !arrived.has(n)), []);
+    // What was under way at a kill got no answer; all else did.
+    assert.ok(acknowledged.size >= EVENTS - KILLS * CONNECTIONS, `${acknowledged.size} of ${next}`);
+    assert.deepEqual([totals['problems'], totals['pending'], totals['failed']], [[], 0, 0]);
+    assert.equal(totals['accepted'], totals['delivered']);
+    assert.equal(totals['delivered'], arrived.size);
+    checkWhatWasSent(target);
+    await server.stop('SIGTERM');
+  }));
+
+/** One id has one body over all its attempts, one event one id, and every attempt is signed. */
+function checkWhatWasSent({ arrived, bodiesById }: FlappingTarget): void {
+  const changed = [...bodiesById].filter(([, bodies]) => bodies.size !== 1);
+  assert.deepEqual(changed, []);
+  const ids = new Map<number, string>();
+  for (const arrival of arrived) {
+    if (arrival.path === '/forward') continue;
+    const n = numberIn(arrival.body);
+    assert.equal(ids.get(n) ?? arrival.id, arrival.id, `event ${n} has two ids`);
+    assert.ok(isSigned(arrival, SECRET), arrival.body);
+    ids.set(n, arrival.id);
+  }
+}
+
+const ORDERED = 400;
+const ORDERED_KILLS = 4;
+
+test('with one at once, deliveries arrive in order of acknowledgement, whatever happens', () =>
+  withRelay({ HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '1' }, async (server, target) => {
+    await make(server, '/api/outgoing-webhooks', { targetUrl: target.url, triggerEvent: 'n' });
+    const acknowledged: number[] = [];
+    const offerAll = async (bound: number): Promise<void> => {
+      for (let n = acknowledged.length; n < bound; n = acknowledged.length) {
+        // Without an answer it may or may not be accepted: the same number comes again.
+        const status = await server.post('/api/events', { name: 'n', payload: { n } });
+        if (status === 202) acknowledged.push(n);
+        else return;
+      }
+    };
+    for (let life = 0; life <= ORDERED_KILLS; life += 1) {
+      const bound = Math.round(ORDERED / (ORDERED_KILLS + 1) * (life + 1));
+      await target.turn(life === ORDERED_KILLS ? 'up' : MOODS[life] ?? 'up');
+      const offering = offerAll(bound);
+      while (life < ORDERED_KILLS && acknowledged.length < bound - 20) await wait(1);
+      if (life === ORDERED_KILLS) continue;
+      await server.stop('SIGKILL');
+      await offering;
+      await server.start();
+    }
+    await offerAll(ORDERED);
+    const totals = await server.drain();
+    const order = target.arrived.map(({ body }) => numberIn(body));
+    const firsts = order.filter((n, index) => index === 0 || n !== order[index - 1]);
+    assert.deepEqual(firsts, Array.from({ length: ORDERED }, (_, n) => n));
+    assert.deepEqual([totals['problems'], totals['failed']], [[], 0]);
+    await server.stop('SIGTERM');
+  }));

@@ -1,7 +1,7 @@
 /** Who holds a data directory, and the app that a command builds when nobody does. */
 import { existsSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
-import { readLockOwner } from '../store/lock.ts';
+import { readLockOwner } from '../store/lock/lock.ts';
 import type { CommandContext } from './command.ts';
 import { createProcessLogger } from './process-logger.ts';
 import { openSession } from './session.ts';

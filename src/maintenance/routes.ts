@@ -6,7 +6,7 @@ import { parseObject } from '../base/fields.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import { problemAnswers } from '../server/problem.ts';
 import type { Route } from '../server/route.ts';
-import { writeBackup } from '../store/backup.ts';
+import { writeBackup } from '../store/backup/backup.ts';
 import type { Files } from '../store/files.ts';
 import type { OpenedStore } from '../store/store.ts';
 

@@ -5,23 +5,23 @@ import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { openBackup } from './backup.ts';
-import type { Backup } from './backup.ts';
-import type { StoredCollection } from './collection.ts';
-import { Compaction } from './compaction.ts';
+import { openBackup } from './backup/backup.ts';
+import type { Backup } from './backup/backup.ts';
+import type { StoredCollection } from './records/collection.ts';
+import { Compaction } from './generations/compaction.ts';
 import type { Files } from './files.ts';
-import { GroupCommit } from './group-commit.ts';
-import { unsyncedName } from './inventory.ts';
-import type { Journal } from './journal.ts';
-import { STANDARD_LIMITS } from './memory-limits.ts';
-import type { MemoryLimits } from './memory-limits.ts';
+import { GroupCommit } from './journal/group-commit.ts';
+import { unsyncedName } from './generations/inventory.ts';
+import type { Journal } from './journal/journal.ts';
+import { STANDARD_LIMITS } from './records/memory-limits.ts';
+import type { MemoryLimits } from './records/memory-limits.ts';
 import type { Collection, CollectionSpec, Store, StoreStatistics, Transaction } from './port.ts';
-import { assess } from './recovery.ts';
-import type { Assessment } from './recovery.ts';
-import { repair } from './repair.ts';
-import { checkNoRestorePending } from './restore.ts';
-import { SpaceProbe } from './space-probe.ts';
-import { Staging } from './staging.ts';
+import { assess } from './generations/recovery.ts';
+import type { Assessment } from './generations/recovery.ts';
+import { repair } from './generations/repair.ts';
+import { checkNoRestorePending } from './backup/restore.ts';
+import { SpaceProbe } from './journal/space-probe.ts';
+import { Staging } from './journal/staging.ts';
 
 export type StoreOptions = {
   /** Made when missing. The caller holds its lock (lock.ts). */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { writeBackup } from '../../src/store/backup.ts';
-import { restoreBackup } from '../../src/store/restore.ts';
+import { writeBackup } from '../../src/store/backup/backup.ts';
+import { restoreBackup } from '../../src/store/backup/restore.ts';
 import { contentOn, imagesOf, sample, startOn } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { verifyDirectory } from '../../src/store/verify.ts';
+import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { about, imagesOf, sample, startOn } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';

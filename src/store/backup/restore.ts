@@ -1,0 +1,150 @@
+/**
+ * Puts a backup in the place of a directory's data: copies it beside the data, verifies the copy,
+ * moves the old data to `before-<time>/`, moves the copy in. Takes regular files with the store's
+ * own names and formats, and nothing else. While files are being moved `restore.pending` is
+ * there: a start refuses then, and another restore clears it up.
+ */
+import { basename, join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { writeBackup } from './backup.ts';
+import type { BackupFile } from './backup.ts';
+import { readFully } from '../journal/file-lines.ts';
+import type { Descriptor, Files } from '../files.ts';
+import { isStoreName } from '../generations/inventory.ts';
+import type { CollectionSpec } from '../port.ts';
+import { verifyDirectory } from './verify.ts';
+import type { VerifyReport } from './verify.ts';
+import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
+
+export type RestoreOptions = {
+  /** Whose lock the caller holds. */
+  readonly directory: string;
+  /** A directory with a backup, or a tar file. */
+  readonly from: string;
+  readonly files: Files;
+  readonly specs: readonly CollectionSpec[];
+  /** Move what is there out of the way; else `conflict` when there is any. */
+  readonly isReplacing: boolean;
+  readonly nowMs: number;
+};
+
+export type RestoreReport = VerifyReport & {
+  /** Where the old data is now, null when there was none. */
+  readonly before: string | null;
+};
+
+const PENDING_NAME = 'restore.pending';
+const STAGE_NAME = 'restore.tmp';
+
+/** Throws `damaged` when the backup is not whole; the data is left as it is then. */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+  const { directory, files, specs, isReplacing } = options;
+  if (!isReplacing && listData(files, directory).length > 0) {
+    throw new AppError('conflict', `${directory} holds data already; --replace moves it away`);
+  }
+  const stage = join(directory, STAGE_NAME);
+  clearStage(files, stage);
+  try {
+    await copyIn(options, stage);
+    const report = await verifyDirectory({ directory: stage, files, specs });
+    return { ...report, before: moveIn(options, stage) };
+  } finally {
+    clearStage(files, stage);
+  }
+}
+
+/** Throws `damaged` when a restore was cut off half way. */
+export function checkNoRestorePending(files: Files, directory: string): void {
+  if (!files.exists(join(directory, PENDING_NAME))) return;
+  throw new AppError('damaged', `a restore into ${directory} was cut off; run data:restore `
+    + '--replace again (what was there before is in its before-… directories)');
+}
+
+function moveIn(options: RestoreOptions, stage: string): string | null {
+  const { directory, files, nowMs } = options;
+  const pendingPath = join(directory, PENDING_NAME);
+  if (!files.exists(pendingPath)) files.close(files.open(pendingPath, 'create'));
+  files.syncDirectory(directory);
+  const old = listData(files, directory);
+  const time = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const before = old.length === 0 ? null : join(directory, `before-${time}`);
+  if (before !== null) {
+    files.makeDirectory(before);
+    // A crash must not leave files in a directory that has no name yet.
+    files.syncDirectory(directory);
+    for (const name of old) files.rename(join(directory, name), join(before, name));
+    files.syncDirectory(before);
+    files.syncDirectory(directory);
+  }
+  for (const name of listData(files, stage)) {
+    files.rename(join(stage, name), join(directory, name));
+  }
+  files.syncDirectory(stage);
+  files.syncDirectory(directory);
+  files.unlink(pendingPath);
+  files.syncDirectory(directory);
+  return before;
+}
+
+async function copyIn({ files, from, nowMs }: RestoreOptions, stage: string): Promise<void> {
+  const opened: Descriptor[] = [];
+  const open = (path: string): Descriptor => {
+    const descriptor = files.open(path, 'read');
+    opened.push(descriptor);
+    return descriptor;
+  };
+  try {
+    const backup = from.endsWith('.tar')
+      ? await listTar(files, open(from), from) : listDirectory(files, from, open);
+    if (backup.length === 0) throw new AppError('not_found', `${from} holds no backup`);
+    await writeBackup(files, { files: backup, close() {} }, stage, nowMs);
+  } finally {
+    for (const descriptor of opened) files.close(descriptor);
+  }
+}
+
+function listDirectory(
+  files: Files, from: string, open: (path: string) => Descriptor,
+): BackupFile[] {
+  return listData(files, from).filter(isBackedUp).map((name) => {
+    const descriptor = open(join(from, name));
+    return { name, descriptor, at: 0, bytes: files.sizeOf(descriptor) };
+  });
+}
+
+async function listTar(files: Files, descriptor: Descriptor, path: string): Promise<BackupFile[]> {
+  const found = new Map<string, BackupFile>();
+  const block = Buffer.alloc(TAR_BLOCK_BYTES);
+  const size = files.sizeOf(descriptor);
+  let at = 0;
+  while (true) {
+    const count = await readFully(files, descriptor, block, at);
+    const header = decodeTarHeader(block.subarray(0, count));
+    if (header === 'end') return [...found.values()];
+    at += TAR_BLOCK_BYTES;
+    if (header === null || at + header.bytes > size) {
+      const offset = at - TAR_BLOCK_BYTES;
+      throw new AppError('damaged', `${path}, offset ${offset}: not a whole tar file`);
+    }
+    const name = basename(header.name);
+    if (header.isFile && isStoreName(name) && isBackedUp(name)) {
+      found.set(name, { name, descriptor, at, bytes: header.bytes });
+    }
+    at += header.bytes + tarPadding(header.bytes);
+  }
+}
+
+/** Snapshots and journals, and what belongs to them. */
+function listData(files: Files, directory: string): string[] {
+  return files.list(directory).filter(isStoreName).sort();
+}
+
+function isBackedUp(name: string): boolean {
+  return name.endsWith('.json') || name.endsWith('.jsonl');
+}
+
+function clearStage(files: Files, stage: string): void {
+  if (!files.exists(stage)) return;
+  for (const name of files.list(stage)) files.unlink(join(stage, name));
+  files.removeDirectory(stage);
+}

@@ -1,0 +1,182 @@
+/**
+ * A new generation, beside traffic. In this order, so that a crash between any two steps leaves a
+ * directory that opens with everything acknowledged (recovery.ts):
+ *
+ *  1. Between two batches: the new journal, its first line and its name synced; a `next` note in
+ *     the old one; the state frozen. From here on, transactions go to the new journal.
+ *  2. The snapshots as `.tmp` files, each synced.
+ *  3. All of them renamed, the directory synced.
+ *  4. A `snapshots` note in the new journal: from here on a missing one is damage.
+ *  5. Everything older than the generation before is deleted; that one stays as a fall-back.
+ *
+ * When a step fails the new journal stays in use, and the next attempt makes another generation.
+ */
+import { join } from 'node:path';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { StoredCollection } from '../records/collection.ts';
+import type { Files } from '../files.ts';
+import type { FrozenCollection } from '../records/frozen-collection.ts';
+import type { GroupCommit } from '../journal/group-commit.ts';
+import {
+  journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
+} from './inventory.ts';
+import { createJournal } from '../journal/journal.ts';
+import { writeSnapshot } from './snapshot-writer.ts';
+
+// A generation is worth its writing when the journals are larger than what is live; small ones
+// cost nothing either way.
+const JOURNAL_BYTES_MIN = 16 << 20;
+const GARBAGE_BYTES_MIN = 32 << 20;
+const GARBAGE_SHARE_MAX = 0.5;
+
+export type CompactionOptions = {
+  readonly directory: string;
+  readonly files: Files;
+  readonly commit: GroupCommit;
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly base: number;
+  /** The newest generation that any file has. */
+  readonly generation: number;
+  /** Bytes of the journals since the base. */
+  readonly journalBytes: number;
+};
+
+export class Compaction {
+  isStopping = false;
+  readonly #options: CompactionOptions;
+  #base: number;
+  #generation: number;
+  /** Of the journals since the base but the one in use. */
+  #closedBytes: number;
+  #running: Promise<void> | null = null;
+
+  constructor(options: CompactionOptions) {
+    this.#options = options;
+    this.#base = options.base;
+    this.#generation = options.generation;
+    this.#closedBytes = options.journalBytes - options.commit.journal.length;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  /** The newest complete generation, 0 when there is none. */
+  get base(): number {
+    return this.#base;
+  }
+
+  /** Bytes that a start would replay. */
+  get journalBytes(): number {
+    return this.#closedBytes + this.#options.commit.journal.length;
+  }
+
+  get isDue(): boolean {
+    let liveBytes = 0;
+    let garbageBytes = 0;
+    for (const collection of this.#options.collections.values()) {
+      liveBytes += collection.bytesTotal;
+      garbageBytes += collection.table.arena.garbageBytes;
+    }
+    return this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes)
+      || garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
+  }
+
+  /** Resolves when a generation that holds everything committed before the call is durable. */
+  async run(): Promise<void> {
+    while (this.#running !== null) await this.#running.catch(() => {});
+    this.#running = this.#makeGeneration();
+    try {
+      await this.#running;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw new AppError('unavailable',
+        `a new generation could not be written (${messageOf(error)})`, {}, error);
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  /** Gives up what is running; resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await this.#running?.catch(() => {});
+  }
+
+  async #makeGeneration(): Promise<void> {
+    const { commit, directory, files, collections } = this.#options;
+    if (commit.failure !== null) throw commit.failure;
+    if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
+    this.#generation += 1;
+    const generation = this.#generation;
+    const { frozen, sequence } = await commit.exclusive(() => this.#switchJournal(generation));
+    const names = [...collections.keys()];
+    try {
+      for (const [collection, view] of frozen) {
+        const path = join(directory, temporaryName(snapshotName(collection, generation)));
+        await writeSnapshot(
+          files, path, { collection, generation, sequence, collections: names }, view,
+          () => this.isStopping);
+      }
+      for (const name of names) {
+        const path = join(directory, snapshotName(name, generation));
+        files.rename(temporaryName(path), path);
+      }
+      await files.syncDirectoryAsync(directory);
+    } catch (error) {
+      await this.#removeTemporary();
+      throw new AppError('unavailable', 'the snapshots could not be written', {}, error);
+    } finally {
+      for (const collection of collections.values()) collection.thaw();
+    }
+    const previous = this.#base;
+    // Before the note: a backup that has the note must have the snapshots.
+    this.#base = generation;
+    this.#closedBytes = 0;
+    if (!await commit.noteSnapshots(names)) throw commit.failure ?? new Error('not noted');
+    await this.#deleteOld(generation, previous);
+  }
+
+  async #switchJournal(
+    generation: number,
+  ): Promise<{ frozen: Map<string, FrozenCollection>; sequence: number }> {
+    const { commit, directory, files, collections } = this.#options;
+    const { sequence } = commit;
+    const journal = await createJournal(files, directory, generation, sequence);
+    const before = commit.journal;
+    try {
+      await commit.switchTo(journal);
+    } catch (error) {
+      journal.close();
+      throw error;
+    }
+    this.#closedBytes += before.length;
+    const frozen = new Map([...collections].map(([name, collection]) =>
+      [name, collection.freeze()]));
+    return { frozen, sequence };
+  }
+
+  /** The generation is complete; the one before it stays. */
+  async #deleteOld(generation: number, previous: number): Promise<void> {
+    const { directory, files } = this.#options;
+    const inventory = takeInventory(files, directory);
+    const old: string[] = [];
+    for (const [other, names] of inventory.snapshots) {
+      if (other === generation || other === previous) continue;
+      old.push(...names.map((name) => snapshotName(name, other)));
+    }
+    for (const other of inventory.journals) {
+      if (other < previous) old.push(journalName(other));
+    }
+    for (const other of inventory.unsynced) old.push(unsyncedName(other));
+    for (const torn of inventory.torn) if (torn.generation < previous) old.push(torn.name);
+    for (const name of old) await files.unlinkAsync(join(directory, name));
+  }
+
+  async #removeTemporary(): Promise<void> {
+    const { directory, files } = this.#options;
+    for (const name of takeInventory(files, directory).temporary) {
+      await files.unlinkAsync(join(directory, name)).catch(() => {});
+    }
+  }
+}

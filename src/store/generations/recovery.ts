@@ -1,0 +1,245 @@
+/**
+ * What a start reads, and when it refuses.
+ *
+ * Base: the newest generation whose snapshot set is complete and valid. Where there is none,
+ * the empty state at sequence 0, if the journal that goes on from it is there. On it, the journals
+ * from the base's generation on, each going on exactly where the one before it ended.
+ *
+ * A bad line (cut short, checksum wrong, not of the format) is a torn end unless a later valid
+ * line of its journal shows that it had been on disk: one that names a durable sequence at or past
+ * the bad line's, or one that was only ever written after a sync (journal-line.ts, "notes"). In
+ * the last journal a torn end is kept aside as `.torn`, cut and logged. In an earlier journal it is
+ * left alone when all the next one rests on is there: then only a note can have been torn.
+ *
+ * Refused as damage, with file, line and offset, and without a change on disk: a bad line that is
+ * no torn end, a gap in the sequence, no valid base, a journal that is missing, and a snapshot
+ * that is missing although its journal says that the set was complete. A snapshot that is there
+ * but not valid is no reason to refuse while the generation before it, and its journals, are whole.
+ *
+ * Left over by crashes, and harmless: a set that is not complete, while no journal says that it
+ * was (the set before it is still there); a journal without a valid first line, or with nothing
+ * but that line, while the journal before it went on or names another one as the next (it was given
+ * up before use);
+ * `.tmp` files.
+ *
+ * The end of the last journal may be in the page cache only, and after a sync that failed a second
+ * one proves nothing: pages that could not be written count as clean. So the lines that no later
+ * line proves are written again, in place and unchanged, before they are synced; where a marker
+ * says that a sync failed, everything is copied to a new generation too. The marker can be missing,
+ * since the disk that failed had to take it; the rewrite alone keeps the promise then.
+ */
+import { join } from 'node:path';
+import { StoredCollection } from '../records/collection.ts';
+import { damagedAt, missingFile } from './damage.ts';
+import { readFully } from '../journal/file-lines.ts';
+import type { Files } from '../files.ts';
+import { parseLine } from '../journal/journal-line.ts';
+import type { MemoryLimits } from '../records/memory-limits.ts';
+import { journalName, snapshotName, takeInventory } from './inventory.ts';
+import type { Inventory } from './inventory.ts';
+import type { CollectionSpec } from '../port.ts';
+import { replayJournal } from './replay.ts';
+import type { Replayed } from './replay.ts';
+import { loadSnapshot, readHeader } from './snapshot.ts';
+
+export type Source = {
+  readonly directory: string;
+  readonly files: Files;
+  readonly specs: readonly CollectionSpec[];
+  readonly limits?: MemoryLimits;
+};
+
+/** What a directory holds, read into memory; nothing on disk has been touched. */
+export type Assessment = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly inventory: Inventory;
+  readonly sequence: number;
+  /** The generation whose snapshots are the base; 0: none. */
+  readonly base: number;
+  /** Journals from the base on that are part of the state, with what they hold. */
+  readonly journals: readonly JournalPart[];
+  /** Journals that were given up before they were used. */
+  readonly abandoned: readonly number[];
+  /** Snapshots that are there but not valid. */
+  readonly damagedSets: readonly Error[];
+};
+
+export type JournalPart = {
+  readonly generation: number;
+  readonly path: string;
+  readonly replayed: Replayed;
+};
+
+const LINE_FEED = 0x0a;
+// A start line is about 110 bytes.
+const START_BYTES_MAX = 512;
+
+/** Reads a directory. Throws `damaged`. */
+export async function assess(source: Source): Promise<Assessment> {
+  const inventory = takeInventory(source.files, source.directory);
+  const base = await findBase(source, inventory);
+  try {
+    return await replayFrom(source, inventory, base);
+  } catch (error) {
+    // Going back did not help: what kept us from the newest generation is what has to be mended.
+    throw base.damagedSets[0] ?? error;
+  }
+}
+
+async function replayFrom(source: Source, inventory: Inventory, base: Base): Promise<Assessment> {
+  const { collections, damagedSets } = base;
+  const parts: JournalPart[] = [];
+  let { sequence } = base;
+  const abandoned: number[] = [];
+  const generations = inventory.journals.filter((journal) => journal >= base.generation);
+  for (const generation of generations) {
+    const path = join(source.directory, journalName(generation));
+    const start = await readStart(source.files, path);
+    const next = parts.at(-1)?.replayed.next ?? generation;
+    const mayBeAbandoned = next !== generation && !inventory.snapshots.has(generation);
+    if (mayBeAbandoned && start.isAlone && (next !== 0 || start.sequence < sequence)) {
+      abandoned.push(generation);
+      continue;
+    }
+    checkContinuation(parts.at(-1), generation, start.sequence);
+    if (start.sequence < 0 && next === generation && parts.length > 0) {
+      throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+    }
+    const replayed = await replayJournal(source.files, path, generation, sequence, collections);
+    const part = { generation, path, replayed };
+    checkSnapshots(inventory, base.generation, part);
+    ({ sequence } = replayed);
+    parts.push(part);
+  }
+  checkContinuation(parts.at(-1), 0, sequence);
+  return {
+    collections, inventory, sequence, base: base.generation, journals: parts, abandoned,
+    damagedSets,
+  };
+}
+
+/** A journal leads to the next one, and whatever that one rests on is there. */
+function checkContinuation(
+  part: JournalPart | undefined, generation: number, startSequence: number,
+): void {
+  if (part === undefined) return;
+  const { next, torn, sequence } = part.replayed;
+  if (next !== 0 && next !== generation) {
+    throw missingFile(journalName(next), `but ${journalName(part.generation)} goes on in it`);
+  }
+  if (torn !== null && sequence < startSequence) {
+    throw damagedAt(torn, 'not a valid line, and the next journal goes on from a later one');
+  }
+}
+
+function checkSnapshots(
+  inventory: Inventory, base: number, { generation, path, replayed }: JournalPart,
+): void {
+  const { snapshots, startSequence } = replayed;
+  const present = inventory.snapshots.get(generation) ?? [];
+  const missing = snapshots.find((name) => !present.includes(name));
+  if (missing !== undefined) {
+    throw missingFile(snapshotName(missing, generation), 'but its journal says it was complete');
+  }
+  // The first line was on disk before the set had its name.
+  if (startSequence < 0 && generation === base) {
+    throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+  }
+}
+
+type Base = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly generation: number;
+  readonly sequence: number;
+  readonly damagedSets: readonly Error[];
+};
+
+async function findBase(source: Source, inventory: Inventory): Promise<Base> {
+  const { specs } = source;
+  const damagedSets: Error[] = [];
+  const generations = [...inventory.snapshots.keys()].sort((left, right) => right - left);
+  let missing: Error | null = null;
+  for (const generation of generations) {
+    if (!inventory.journals.includes(generation)) {
+      throw damagedSets[0]
+        ?? missingFile(journalName(generation), 'but the generation has snapshots');
+    }
+    const collections = emptyCollections(source);
+    try {
+      const result = await loadSet(source, inventory, generation, collections);
+      if (typeof result === 'number') {
+        return { collections, generation, sequence: result, damagedSets };
+      }
+      missing ??= missingFile(result.missing, 'and no earlier generation is whole');
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      damagedSets.push(error);
+    }
+  }
+  const [first] = inventory.journals;
+  if (first === undefined || first === 1) {
+    return { collections: emptyCollections(source), generation: 0, sequence: 0, damagedSets };
+  }
+  const name = snapshotName(specs[0]?.name ?? '', first);
+  throw damagedSets[0] ?? missing ?? missingFile(name, 'and its journal goes on from it');
+}
+
+/** The sequence of a set, once it is loaded, or the name of a file that it lacks. */
+async function loadSet(
+  { directory, files }: Source, inventory: Inventory, generation: number,
+  collections: ReadonlyMap<string, StoredCollection>,
+): Promise<number | { readonly missing: string }> {
+  const present = inventory.snapshots.get(generation) ?? [];
+  let sequence = -1;
+  const paths = new Map<string, string>();
+  for (const name of present) {
+    const path = join(directory, snapshotName(name, generation));
+    const header = await readHeader(files, path);
+    const absent = header.collections.find((other) => !present.includes(other));
+    if (absent !== undefined) return { missing: snapshotName(absent, generation) };
+    const isOfSet = header.collections.includes(name) && header.collection === name
+      && header.generation === generation;
+    if (!isOfSet || (sequence >= 0 && header.sequence !== sequence)) {
+      throw damagedAt({ path, line: 1, offset: 0 }, 'does not belong to its generation');
+    }
+    ({ sequence } = header);
+    paths.set(name, path);
+  }
+  for (const [name, path] of paths) {
+    const collection = collections.get(name);
+    if (collection === undefined) {
+      throw damagedAt({ path, line: 1, offset: 0 }, 'of a collection this version does not know');
+    }
+    await loadSnapshot(files, path, collection);
+  }
+  return sequence;
+}
+
+type Start = {
+  /** -1 when the first line is not valid. */
+  readonly sequence: number;
+  /** There is nothing but, at most, that line. */
+  readonly isAlone: boolean;
+};
+
+async function readStart(files: Files, path: string): Promise<Start> {
+  const descriptor = files.open(path, 'read');
+  try {
+    const content = Buffer.alloc(START_BYTES_MAX);
+    const count = await readFully(files, descriptor, content, 0);
+    const end = content.subarray(0, count).indexOf(LINE_FEED);
+    const line = end < 0 ? null : parseLine(content, 0, end);
+    return {
+      sequence: line?.kind === 'start' ? line.sequence : -1,
+      isAlone: files.sizeOf(descriptor) <= end + 1 || end < 0,
+    };
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+function emptyCollections(source: Source): Map<string, StoredCollection> {
+  const { specs, limits } = source;
+  return new Map(specs.map((spec) =>
+    [spec.name, new StoredCollection(spec, limits?.hotRecordsMax)]));
+}

@@ -1,0 +1,128 @@
+/**
+ * Brings a directory into the state that was read from it: torn ends kept aside and cut, what was
+ * not proven to be on disk written again and synced, leftovers removed. Every step can be cut off
+ * by a crash; the next start then finds the same state.
+ */
+import { join } from 'node:path';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { readFully, writeFully } from '../journal/file-lines.ts';
+import type { Files } from '../files.ts';
+import { journalName, temporaryName, tornName } from './inventory.ts';
+import { createJournal, reopenJournal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Assessment, JournalPart } from './recovery.ts';
+
+const COPY_BYTES = 1 << 20;
+
+/** The journal to go on in; all that was replayed is on disk. */
+export async function repair(
+  directory: string, files: Files, logger: Logger, assessment: Assessment,
+): Promise<Journal> {
+  const { abandoned, inventory, journals } = assessment;
+  const last = journals.at(-1);
+  for (const generation of abandoned) setAside(directory, files, generation);
+  let journal: Journal;
+  if (last === undefined || last.replayed.startSequence < 0) {
+    if (last !== undefined) setAside(directory, files, last.generation);
+    journal = await createJournal(files, directory, last?.generation ?? 1, assessment.sequence);
+  } else {
+    if (last.replayed.torn !== null) await cutTornEnd(directory, files, logger, last);
+    await rewriteUnproven(files, last);
+    files.syncDirectory(directory);
+    journal = reopenJournal(files, directory, last.generation, last.replayed.end);
+  }
+  for (const name of inventory.temporary) {
+    const path = join(directory, name);
+    // The copy of a torn end that was cut off by a crash has been made anew, under its final name.
+    if (files.exists(path)) removeLeftover(files, logger, path);
+  }
+  return journal;
+}
+
+// It takes room and nothing else: no reason not to start.
+function removeLeftover(files: Files, logger: Logger, path: string): void {
+  try {
+    files.unlink(path);
+  } catch (error) {
+    logger.warning('could not remove a file that was never finished', { file: path, error });
+  }
+}
+
+/** A journal that was never used: nothing in it was ever acknowledged. */
+function setAside(directory: string, files: Files, generation: number): void {
+  const path = join(directory, journalName(generation));
+  files.rename(path, freeTornPath(directory, files, generation, 0));
+  files.syncDirectory(directory);
+}
+
+/** The copy is on disk under its name before anything is cut. */
+async function cutTornEnd(
+  directory: string, files: Files, logger: Logger, { generation, path, replayed }: JournalPart,
+): Promise<void> {
+  const { end, size, torn } = replayed;
+  const tornPath = freeTornPath(directory, files, generation, end);
+  const temporaryPath = temporaryName(tornPath);
+  if (files.exists(temporaryPath)) files.unlink(temporaryPath);
+  const source = files.open(path, 'append-existing');
+  try {
+    const target = files.open(temporaryPath, 'create');
+    try {
+      await copy(files, source, end, size, target);
+      await files.datasyncAsync(target);
+    } finally {
+      files.close(target);
+    }
+    files.rename(temporaryPath, tornPath);
+    files.syncDirectory(directory);
+    files.truncate(source, end);
+    files.datasync(source);
+  } finally {
+    files.close(source);
+  }
+  logger.warning('cut a torn end off the journal', {
+    file: path, line: torn?.line, offset: end, bytes: size - end, kept: tornPath,
+  });
+}
+
+async function copy(
+  files: Files, source: number, from: number, to: number, target: number,
+): Promise<void> {
+  const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, to - from));
+  for (let at = from; at < to; at += buffer.length) {
+    const piece = buffer.subarray(0, Math.min(buffer.length, to - at));
+    const count = await readFully(files, source, piece, at);
+    await writeFully(files, target, piece.subarray(0, count), at - from);
+  }
+}
+
+async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): Promise<void> {
+  // A last note too: if its own sync failed, what is written behind it would come to lie behind a
+  // hole, and the next start would have to take that for damage.
+  const { end, unprovenAt } = replayed;
+  const descriptor = files.open(path, 'append-existing');
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, end - unprovenAt));
+    for (let at = unprovenAt; at < end; at += buffer.length) {
+      const piece = buffer.subarray(0, Math.min(buffer.length, end - at));
+      await readFully(files, descriptor, piece, at);
+      await writeFully(files, descriptor, piece, at);
+    }
+    await files.datasyncAsync(descriptor);
+  } catch (error) {
+    throw new AppError('unavailable',
+      `${path}: what was read cannot be made durable (${messageOf(error)})`, {}, error);
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+function freeTornPath(
+  directory: string, files: Files, generation: number, offset: number,
+): string {
+  let path = join(directory, tornName(generation, offset));
+  for (let copyNumber = 2; files.exists(path); copyNumber += 1) {
+    path = join(directory, tornName(generation, offset, copyNumber));
+  }
+  return path;
+}

@@ -1,0 +1,174 @@
+/** Reads one journal into memory, and finds out whether what it holds can be trusted. */
+import type { StoredCollection } from '../records/collection.ts';
+import { damagedAt } from './damage.ts';
+import type { FilePlace } from './damage.ts';
+import { readLines } from '../journal/file-lines.ts';
+import type { Files } from '../files.ts';
+import { parseLine, visitOperations } from '../journal/journal-line.ts';
+import type { JournalLine } from '../journal/journal-line.ts';
+
+export type Replayed = {
+  /** The last transaction's sequence. */
+  readonly sequence: number;
+  /** The sequence that the journal goes on from; -1 without a valid first line. */
+  readonly startSequence: number;
+  readonly transactions: number;
+  /** Names of the generation's snapshots, when the journal says that they are complete. */
+  readonly snapshots: readonly string[];
+  /** The generation it is continued in, or 0. */
+  readonly next: number;
+  /** Where the valid part ends. */
+  readonly end: number;
+  readonly size: number;
+  /** Where the lines begin that no later line says to be on disk. */
+  readonly unprovenAt: number;
+  /** The last line is a note: everything before it was on disk. */
+  readonly isMarked: boolean;
+  /** The first line that is not valid, of a torn end. */
+  readonly torn: FilePlace | null;
+};
+
+/**
+ * Applies every transaction to `collections`, going on from `sequence`. Throws `damaged` for a gap
+ * and for a bad line that is no torn end (the rule: recovery.ts).
+ */
+export async function replayJournal(
+  files: Files, path: string, generation: number, sequence: number,
+  collections: ReadonlyMap<string, StoredCollection>,
+): Promise<Replayed> {
+  const descriptor = files.open(path, 'read');
+  try {
+    const replay = new Replay(path, generation, sequence, collections);
+    await readLines(files, descriptor, (buffer, start, end, offset, isComplete) =>
+      replay.visit(buffer, start, end, offset, isComplete));
+    return replay.result(files.sizeOf(descriptor));
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+const LINE_START = '{"crc":"';
+
+class Replay {
+  readonly #path: string;
+  readonly #generation: number;
+  readonly #collections: ReadonlyMap<string, StoredCollection>;
+  #line = 0;
+  #sequence: number;
+  #durable = -1;
+  #start: JournalLine | null = null;
+  #last: JournalLine | null = null;
+  #transactions = 0;
+  #snapshots: readonly string[] = [];
+  #next = 0;
+  #end = 0;
+  #unprovenAt = 0;
+  #bad: FilePlace | null = null;
+
+  constructor(
+    path: string, generation: number, sequence: number,
+    collections: ReadonlyMap<string, StoredCollection>,
+  ) {
+    this.#path = path;
+    this.#generation = generation;
+    this.#sequence = sequence;
+    this.#collections = collections;
+  }
+
+  visit(buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean): void {
+    this.#line += 1;
+    const place = { path: this.#path, line: this.#line, offset };
+    const line = isComplete ? parseLine(buffer, start, end) : null;
+    if (this.#bad !== null) {
+      if (line !== null) this.#checkAfterBad(this.#bad, line);
+      return;
+    }
+    if (line === null) {
+      this.#bad = place;
+      const joined = isComplete ? findJoined(buffer, start, end) : null;
+      if (joined !== null) this.#checkAfterBad(place, joined);
+      return;
+    }
+    this.#checkSequence(line, place);
+    if (line.kind === 'ops') this.#apply(buffer, line, end, place);
+    if (line.kind === 'snapshots') this.#snapshots = line.collections;
+    if (line.kind === 'next') this.#next = line.generation;
+    if (line.durable > this.#durable) this.#unprovenAt = offset;
+    this.#durable = line.durable;
+    this.#last = line;
+    this.#end = offset + (end - start) + 1;
+  }
+
+  result(size: number): Replayed {
+    return {
+      sequence: this.#sequence,
+      startSequence: this.#start?.sequence ?? -1,
+      transactions: this.#transactions,
+      snapshots: this.#snapshots,
+      next: this.#next,
+      end: this.#end,
+      size,
+      unprovenAt: this.#unprovenAt,
+      isMarked: this.#last !== null && this.#last.kind !== 'ops',
+      torn: this.#bad,
+    };
+  }
+
+  // The bad line can have been transaction `#sequence + 1`. It was on disk when a later line says
+  // so; and when the next transaction is that one, the bad line was a note, which is synced before
+  // anything is written after it.
+  #checkAfterBad(bad: FilePlace, line: JournalLine): void {
+    const isAcknowledged = line.durable > this.#sequence;
+    const wasNote = line.sequence <= this.#sequence + 1;
+    if (!isAcknowledged && !wasNote && this.#start !== null) return;
+    throw damagedAt(bad, 'not a valid line, and later lines show that it was on disk');
+  }
+
+  #checkSequence(line: JournalLine, place: FilePlace): void {
+    if (this.#start === null) {
+      if (line.kind !== 'start' || line.generation !== this.#generation) {
+        throw damagedAt(place, 'not the start of this journal');
+      }
+      if (line.sequence !== this.#sequence) {
+        throw damagedAt(place,
+          `goes on from sequence ${line.sequence}, but what is there ends at ${this.#sequence}`);
+      }
+      this.#start = line;
+      return;
+    }
+    const expected = line.kind === 'ops' ? this.#sequence + 1 : this.#sequence;
+    if (line.kind === 'start' || this.#next !== 0) throw damagedAt(place, 'not expected here');
+    if (line.sequence !== expected) {
+      throw damagedAt(place, `sequence ${line.sequence} where ${expected} is due`);
+    }
+  }
+
+  #apply(buffer: Buffer, line: JournalLine, end: number, place: FilePlace): void {
+    const collectionOf = (name: string): StoredCollection => {
+      const collection = this.#collections.get(name);
+      if (collection !== undefined) return collection;
+      throw damagedAt(place, `records of "${name}", which this version does not know`);
+    };
+    try {
+      visitOperations(buffer, line.operationsAt, end, {
+        put(name, from, to) {
+          const collection = collectionOf(name);
+          const key = collection.keyOf(buffer.subarray(from, to));
+          const record = collection.table.arena.appendBytes(buffer, from, to);
+          collection.applyPut(key, record, null);
+        },
+        delete: (name, key) => collectionOf(name).applyDelete(key),
+      });
+    } catch (error) {
+      throw damagedAt(place, `cannot be applied (${error instanceof Error ? error.message : ''})`);
+    }
+    this.#sequence = line.sequence;
+    this.#transactions += 1;
+  }
+}
+
+/** The last line of some that lie in one because the line feed between them is damaged. */
+function findJoined(buffer: Buffer, start: number, end: number): JournalLine | null {
+  const at = buffer.lastIndexOf(LINE_START, end - 1);
+  return at > start ? parseLine(buffer, at, end) : null;
+}

@@ -1,0 +1,160 @@
+/**
+ * Writes one collection's snapshot (its format: snapshot.ts) from a frozen view, in steps of half
+ * a mebibyte between which the loop serves others. What was written from scattered or half-dead
+ * chunks becomes the records' new place in memory, so that a compaction also gives back garbage
+ * and lays neighbours side by side.
+ */
+import { crc32 } from 'node:zlib';
+import { AppError } from '../../base/errors.ts';
+import { SEPARATOR } from '../records/arena.ts';
+import { writeFully } from '../journal/file-lines.ts';
+import type { Descriptor, Files } from '../files.ts';
+import type { FrozenCollection } from '../records/frozen-collection.ts';
+import { frozenPlace } from '../records/record-table.ts';
+import { SNAPSHOT_END, encodeCount, encodeHeader } from './snapshot.ts';
+import type { SnapshotHeader } from './snapshot.ts';
+
+// Copying as much and its checksum take about half a millisecond.
+const OUTPUT_BYTES = 1 << 19;
+// Dirty pages in small portions: a sync of everything at once would hold up the journal's.
+const SYNC_BYTES = 8 << 20;
+// A written chunk replaces what it was copied from when that is in more pieces than this, or
+// when less than this share of it is live.
+const PIECES_MAX = 16;
+const LIVE_SHARE_MIN = 0.75;
+
+/** Writes and syncs a new file at `path`. Throws `unavailable` soon after `isStopping` says so. */
+export async function writeSnapshot(
+  files: Files, path: string, header: SnapshotHeader, frozen: FrozenCollection,
+  isStopping: () => boolean,
+): Promise<void> {
+  const descriptor = files.open(path, 'create');
+  try {
+    await new SnapshotWriter(files, descriptor, frozen, isStopping).write(header);
+    await files.datasyncAsync(descriptor);
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+class SnapshotWriter {
+  readonly #files: Files;
+  readonly #descriptor: Descriptor;
+  readonly #frozen: FrozenCollection;
+  readonly #isStopping: () => boolean;
+  #position = 0;
+  #syncedTo = 0;
+  #crc = 0;
+  #output = Buffer.alloc(0);
+  #used = 0;
+  #slots: number[] = [];
+  #pieces: Piece[] = [];
+
+  constructor(
+    files: Files, descriptor: Descriptor, frozen: FrozenCollection, isStopping: () => boolean,
+  ) {
+    this.#files = files;
+    this.#isStopping = isStopping;
+    this.#descriptor = descriptor;
+    this.#frozen = frozen;
+  }
+
+  async write(header: SnapshotHeader): Promise<void> {
+    await this.#writeBytes(Buffer.from(encodeHeader(header)));
+    const { blocks, pages, size } = this.#frozen;
+    for (const { slots, count } of blocks) {
+      for (let index = 0; index < count; index += 1) {
+        const slot = slots[index] ?? 0;
+        const place = frozenPlace(pages, slot);
+        const needed = place.length + SEPARATOR.length;
+        if (this.#used + needed > this.#output.length) await this.#startOutput(needed);
+        this.#add(slot, place.chunk, place.offset, needed);
+      }
+    }
+    await this.#finishOutput(true);
+    const end = Buffer.from(encodeCount(size));
+    await this.#writeBytes(end);
+    const crc = this.#crc.toString(16).padStart(8, '0');
+    await this.#writeBytes(Buffer.from(crc + SNAPSHOT_END));
+  }
+
+  async #startOutput(needed: number): Promise<void> {
+    await this.#finishOutput(false);
+    if (this.#output.length < needed || this.#output.length === 0) {
+      this.#output = Buffer.allocUnsafeSlow(Math.max(OUTPUT_BYTES, needed));
+    }
+  }
+
+  #add(slot: number, chunk: number, offset: number, bytes: number): void {
+    this.#slots.push(slot);
+    this.#used += bytes;
+    const last = this.#pieces.at(-1);
+    if (last !== undefined && last.chunk === chunk && last.end === offset) last.end += bytes;
+    else this.#pieces.push({ chunk, start: offset, end: offset + bytes });
+  }
+
+  /** Copies and writes what was added, and makes it the records' place where that is better. */
+  async #finishOutput(isLast: boolean): Promise<void> {
+    if (this.#used === 0) return;
+    let at = 0;
+    for (const { chunk, start, end } of this.#pieces) {
+      at += this.#frozen.chunks[chunk]?.copy(this.#output, at, start, end) ?? 0;
+    }
+    const output = this.#output;
+    const written = output.subarray(0, isLast ? this.#used - SEPARATOR.length : this.#used);
+    if (this.#isWorthMoving()) {
+      // The last output of a collection may fill little of its buffer.
+      this.#move(isLast ? copyOf(output.subarray(0, this.#used)) : output);
+      this.#output = Buffer.alloc(0);
+    }
+    this.#used = 0;
+    this.#slots = [];
+    this.#pieces = [];
+    // The checksum is another turn's work.
+    await new Promise(setImmediate);
+    await this.#writeBytes(written);
+    if (isLast) await this.#writeBytes(Buffer.from('\n'));
+  }
+
+  #isWorthMoving(): boolean {
+    if (this.#pieces.length > PIECES_MAX) return true;
+    const { liveShares } = this.#frozen;
+    return this.#pieces.some(({ chunk }) => (liveShares[chunk] ?? 0) < LIVE_SHARE_MIN);
+  }
+
+  #move(output: Buffer): void {
+    const { table } = this.#frozen;
+    const chunk = table.arena.adopt(output);
+    let offset = 0;
+    for (const slot of this.#slots) {
+      const from = frozenPlace(this.#frozen.pages, slot);
+      // Written or deleted meanwhile, it lies elsewhere already.
+      const isSame = table.lengthOf(slot) === from.length
+        && table.offsetOf(slot) === from.offset && table.chunkOf(slot) === from.chunk;
+      if (isSame) {
+        table.arena.retain(chunk, from.length);
+        table.move(slot, { chunk, offset, length: from.length });
+      }
+      offset += from.length + SEPARATOR.length;
+    }
+    table.arena.dropIfDead(chunk);
+  }
+
+  async #writeBytes(bytes: Buffer): Promise<void> {
+    if (this.#isStopping()) throw new AppError('unavailable', 'the store is closing');
+    this.#crc = crc32(bytes, this.#crc);
+    await writeFully(this.#files, this.#descriptor, bytes, this.#position);
+    this.#position += bytes.length;
+    if (this.#position - this.#syncedTo < SYNC_BYTES) return;
+    this.#syncedTo = this.#position;
+    await this.#files.datasyncAsync(this.#descriptor);
+  }
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+type Piece = { readonly chunk: number; readonly start: number; end: number };

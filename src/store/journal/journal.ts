@@ -1,0 +1,150 @@
+/**
+ * One journal file, open for appending (its format: journal-line.ts). Knows where the durable part
+ * ends; a write that fails is cut off again, and the cut synced, so that a refused transaction can
+ * never come back.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { writeFully } from './file-lines.ts';
+import { systemCodeOf } from '../../base/errors.ts';
+import type { ErrorCode } from '../../base/errors.ts';
+import type { Descriptor, Files } from '../files.ts';
+import { journalName } from '../generations/inventory.ts';
+import { LineEncoder } from './journal-line.ts';
+
+/** How an append ended. `unknown`: nothing in this file can be trusted any more. */
+export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
+
+const FULL_CODES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+export class Journal {
+  readonly generation: number;
+  readonly #files: Files;
+  readonly #descriptor: Descriptor;
+  #length: number;
+  #isClosed = false;
+
+  constructor(files: Files, descriptor: Descriptor, generation: number, length: number) {
+    this.#files = files;
+    this.#descriptor = descriptor;
+    this.generation = generation;
+    this.#length = length;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Makes `bytes` durable, blocking the loop. Null when they are. */
+  appendBlocking(bytes: Buffer): AppendFailure | null {
+    const failure = this.#write(bytes);
+    if (failure !== null) return failure;
+    try {
+      this.#files.datasync(this.#descriptor);
+    } catch (cause) {
+      return { kind: 'unknown', cause };
+    }
+    this.#length += bytes.length;
+    return null;
+  }
+
+  /**
+   * The same with the sync in the thread pool; the write too, or on the loop, which saves a hop
+   * but blocks where the kernel throttles writers. `bytes` must not change meanwhile.
+   */
+  async append(bytes: Buffer, isWritePooled = true): Promise<AppendFailure | null> {
+    const failure = isWritePooled ? await this.#writePooled(bytes) : this.#write(bytes);
+    if (failure !== null) return failure;
+    try {
+      await this.#files.datasyncAsync(this.#descriptor);
+    } catch (cause) {
+      return { kind: 'unknown', cause };
+    }
+    this.#length += bytes.length;
+    return null;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#files.close(this.#descriptor);
+  }
+
+  #write(bytes: Buffer): AppendFailure | null {
+    try {
+      for (let written = 0; written < bytes.length;) {
+        const rest = bytes.subarray(written);
+        written += positive(this.#files.write(this.#descriptor, rest, this.#length + written));
+      }
+      return null;
+    } catch (error) {
+      return this.#cut(error);
+    }
+  }
+
+  async #writePooled(bytes: Buffer): Promise<AppendFailure | null> {
+    try {
+      await writeFully(this.#files, this.#descriptor, bytes, this.#length);
+      return null;
+    } catch (error) {
+      return this.#cut(error);
+    }
+  }
+
+  // The cut must itself be on disk before anybody hears "refused": pages of the failed write may
+  // have reached the disk, and a crash would otherwise bring them back.
+  #cut(cause: unknown): AppendFailure {
+    try {
+      this.#files.truncate(this.#descriptor, this.#length);
+      this.#files.datasync(this.#descriptor);
+      return { kind: 'refused', cause };
+    } catch (cutError) {
+      return { kind: 'unknown', cause: new AggregateError([cause, cutError], 'cannot be undone') };
+    }
+  }
+}
+
+/** What writers are told. Other errors than a lack of room may pass as well. */
+export function codeOf({ kind, cause }: AppendFailure): ErrorCode {
+  if (kind === 'unknown') return 'unknown_outcome';
+  const systemCode = systemCodeOf(cause) ?? 'ENOSPC';
+  return FULL_CODES.includes(systemCode) ? 'storage_full' : 'unavailable';
+}
+
+function positive(written: number): number {
+  if (written <= 0) throw new Error('the file system took no bytes');
+  return written;
+}
+
+/**
+ * A new journal that goes on from the state at `sequence`; both its first line and its name are on
+ * disk when this resolves. Leaves no file behind when it fails, as far as the disk lets it.
+ */
+export async function createJournal(
+  files: Files, directory: string, generation: number, sequence: number,
+): Promise<Journal> {
+  const path = join(directory, journalName(generation));
+  const encoder = new LineEncoder();
+  encoder.addStart(sequence, generation);
+  const descriptor = files.open(path, 'create');
+  const journal = new Journal(files, descriptor, generation, 0);
+  try {
+    const failure = await journal.append(encoder.bytes);
+    if (failure !== null) throw failure.cause;
+    await files.syncDirectoryAsync(directory);
+    return journal;
+  } catch (error) {
+    journal.close();
+    files.unlink(path);
+    throw error;
+  }
+}
+
+/** Opens a journal whose valid part ends at `length`, which is all there is. */
+export function reopenJournal(
+  files: Files, directory: string, generation: number, length: number,
+): Journal {
+  const descriptor = files.open(join(directory, journalName(generation)), 'append-existing');
+  assert.equal(files.sizeOf(descriptor), length);
+  return new Journal(files, descriptor, generation, length);
+}

@@ -1,0 +1,68 @@
+/**
+ * Finds out by itself when a full disk has room again: every second it tries to write and sync
+ * what the journal could not take, or a little more, to a file of its own. The journal is left
+ * alone: its last block may have room for a small probe where no batch would fit.
+ */
+import { join } from 'node:path';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { writeFully } from './file-lines.ts';
+import type { Files } from '../files.ts';
+
+const PERIOD_MS = 1000;
+const PROBE_BYTES = 256 * 1024;
+
+export class SpaceProbe {
+  readonly #path: string;
+  readonly #files: Files;
+  readonly #clock: Clock;
+  readonly #onRoom: () => void;
+  #timer: Timer | null = null;
+  #trying: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(directory: string, files: Files, clock: Clock, onRoom: () => void) {
+    this.#path = join(directory, 'probe.tmp');
+    this.#files = files;
+    this.#clock = clock;
+    this.#onRoom = onRoom;
+  }
+
+  /** Begins to try, until there is room. */
+  start(): void {
+    if (this.#timer !== null || this.#isStopped) return;
+    this.#timer = this.#clock.startTimer(PERIOD_MS, () => {
+      this.#trying = this.#try();
+    });
+  }
+
+  /** Resolves when nothing is being tried any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#trying;
+  }
+
+  async #try(): Promise<void> {
+    const hasRoom = await this.#hasRoom();
+    this.#timer = null;
+    if (hasRoom) this.#onRoom();
+    else this.start();
+  }
+
+  async #hasRoom(): Promise<boolean> {
+    try {
+      if (this.#files.exists(this.#path)) this.#files.unlink(this.#path);
+      const descriptor = this.#files.open(this.#path, 'create');
+      try {
+        await writeFully(this.#files, descriptor, Buffer.alloc(PROBE_BYTES, ' '), 0);
+        await this.#files.datasyncAsync(descriptor);
+      } finally {
+        this.#files.close(descriptor);
+        this.#files.unlink(this.#path);
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * What has been staged and is not on disk yet, over the committed state. Writers are checked
+ * against both, so that two of them cannot pass on the same version of a record because the first
+ * one's batch is still syncing. Readers never see it.
+ */
+import assert from 'node:assert/strict';
+import { AppError } from '../../base/errors.ts';
+import type { Place } from '../records/arena.ts';
+import type { StoredCollection } from '../records/collection.ts';
+import type { JournalOperation } from './journal-line.ts';
+import type { StoredRecord, Transaction } from '../port.ts';
+
+const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
+// What an operation adds to its record in the journal, about.
+const OPERATION_BYTES = 64;
+
+/** Transactions that go to disk together. */
+export type Batch = {
+  /** Rises from batch to batch. */
+  readonly number: number;
+  readonly transactions: StagedTransaction[];
+  /** Told how it ended, after the transactions: what had read their staged records. */
+  readonly followers: ((isCommitted: boolean) => void)[];
+  bytes: number;
+};
+
+export function newBatch(number: number): Batch {
+  return { number, transactions: [], followers: [], bytes: 0 };
+}
+
+export type StagedOperation = JournalOperation & {
+  readonly collection: StoredCollection;
+  readonly owner: StagedTransaction;
+  readonly place: Place | null;
+  readonly record: StoredRecord | null;
+  readonly uniqueValues: readonly (string | undefined)[];
+};
+
+type Area = {
+  readonly collection: StoredCollection;
+  readonly staged: Map<string, StagedOperation>;
+};
+
+export class Staging {
+  readonly #areas = new Map<string, Area>();
+
+  readonly #onListenerError: (error: unknown) => void;
+
+  constructor(
+    collections: Iterable<StoredCollection>, onListenerError: (error: unknown) => void,
+  ) {
+    this.#onListenerError = onListenerError;
+    for (const collection of collections) {
+      this.#areas.set(collection.spec.name, { collection, staged: new Map() });
+    }
+  }
+
+  area(name: string): Area {
+    const area = this.#areas.get(name);
+    assert(area !== undefined, `no collection ${name}`);
+    return area;
+  }
+
+  /** Makes a transaction's operations the committed state. */
+  apply(transaction: StagedTransaction): void {
+    for (const operation of transaction.operations) {
+      const { collection, id, place, record } = operation;
+      const { staged } = this.area(operation.collectionName);
+      if (staged.get(id) === operation) staged.delete(id);
+      try {
+        if (place === null) collection.applyDelete(id);
+        else collection.applyPut(id, place, record);
+      } catch (error) {
+        // A listener's bug: the record itself is in place.
+        this.#onListenerError(error);
+      }
+    }
+  }
+
+  /** Forgets everything that is staged in these transactions, which are all there are. */
+  abandonAll(transactions: readonly StagedTransaction[]): void {
+    for (const { operations } of transactions) operations.forEach(releaseBytes);
+    for (const { staged } of this.#areas.values()) staged.clear();
+  }
+}
+
+export class StagedTransaction implements Transaction {
+  readonly operations: StagedOperation[] = [];
+  bytes = 0;
+  /** Set when it is staged. */
+  batch: Batch | null = null;
+  /** The latest batch of another transaction whose staged record this one has read. */
+  restsOn: Batch | null = null;
+  resolve: () => void = () => {};
+  reject: (error: AppError) => void = () => {};
+  readonly #staging: Staging;
+  /** What each operation stands over, until `end`. */
+  #previous: (StagedOperation | undefined)[] = [];
+  #isOver = false;
+
+  constructor(staging: Staging) {
+    this.#staging = staging;
+  }
+
+  find(collectionName: string, id: string): Buffer | undefined {
+    const { collection, staged } = this.#staging.area(collectionName);
+    const operation = staged.get(id);
+    if (operation === undefined) return collection.find(id)?.bytes;
+    this.#note(operation);
+    return operation.bytes ?? undefined;
+  }
+
+  findUnique(collectionName: string, member: string, value: string): Buffer | undefined {
+    const { collection, staged } = this.#staging.area(collectionName);
+    const index = collection.unique.members.indexOf(member);
+    assert(index >= 0, `${member} is not unique`);
+    for (const operation of staged.values()) {
+      if (operation.uniqueValues[index] !== value) continue;
+      this.#note(operation);
+      return operation.bytes ?? undefined;
+    }
+    const id = collection.unique.find(member, value);
+    if (id === undefined) return undefined;
+    const over = staged.get(id);
+    if (over === undefined) return collection.find(id)?.bytes;
+    // Its holder has given it up, or is gone.
+    this.#note(over);
+    return undefined;
+  }
+
+  put(collectionName: string, id: string, json: string): StoredRecord {
+    assert(!this.#isOver);
+    const { collection } = this.#staging.area(collectionName);
+    const head = `{"${collection.spec.key}":"${id}"`;
+    assert(KEY_PATTERN.test(id) && json.startsWith(head) && json.endsWith('}'));
+    assert(!json.includes('\n'), 'a record is one line');
+    const uniqueValues = collection.unique.valuesOf(json);
+    this.#checkUnique(collectionName, id, uniqueValues);
+    const place = collection.table.arena.append(json);
+    const end = place.offset + place.length;
+    const bytes = collection.table.arena.chunk(place.chunk).subarray(place.offset, end);
+    const record: StoredRecord = { bytes, headers: undefined };
+    this.#stage({
+      collection, collectionName, id, bytes, place, record, uniqueValues,
+      owner: this,
+    });
+    return record;
+  }
+
+  delete(collectionName: string, id: string): boolean {
+    assert(!this.#isOver);
+    if (this.find(collectionName, id) === undefined) return false;
+    const { collection } = this.#staging.area(collectionName);
+    this.#stage({
+      collection, collectionName, id, bytes: null, place: null, record: null, uniqueValues: [],
+      owner: this,
+    });
+    return true;
+  }
+
+  /** No more operations; `prepare` has returned. */
+  end(): void {
+    this.#isOver = true;
+    this.#previous = [];
+  }
+
+  /** Takes back everything that `prepare` staged before it threw. */
+  undo(): void {
+    while (true) {
+      const operation = this.operations.pop();
+      if (operation === undefined) break;
+      const previous = this.#previous.pop();
+      const { staged } = this.#staging.area(operation.collectionName);
+      if (previous === undefined) staged.delete(operation.id);
+      else staged.set(operation.id, previous);
+      releaseBytes(operation);
+    }
+    this.end();
+  }
+
+  #checkUnique(
+    collectionName: string, id: string, values: readonly (string | undefined)[],
+  ): void {
+    const { collection } = this.#staging.area(collectionName);
+    for (const [index, value] of values.entries()) {
+      const member = collection.unique.members[index] ?? '';
+      const holder = value === undefined
+        ? undefined : this.findUnique(collectionName, member, value);
+      if (holder === undefined || collection.keyOf(holder) === id) continue;
+      throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken`);
+    }
+  }
+
+  #stage(operation: StagedOperation): void {
+    const { staged } = this.#staging.area(operation.collectionName);
+    this.#previous.push(staged.get(operation.id));
+    staged.set(operation.id, operation);
+    this.operations.push(operation);
+    this.bytes += OPERATION_BYTES + (operation.bytes?.length ?? 0);
+  }
+
+  // Batches are committed in order, so the latest one is enough to wait for: one that is being
+  // gathered beats one that is syncing, and operations are met in no order.
+  #note({ owner }: StagedOperation): void {
+    if (owner === this || owner.batch === null) return;
+    if (this.restsOn === null || owner.batch.number > this.restsOn.number) {
+      this.restsOn = owner.batch;
+    }
+  }
+}
+
+function releaseBytes({ collection, place }: StagedOperation): void {
+  if (place !== null) collection.table.arena.release(place.chunk, place.length);
+}

@@ -1,0 +1,98 @@
+/** Who holds a data directory, as a lock file says it, and whether that process still lives. */
+import { isJsonObject } from '../../base/fields.ts';
+import { systemCodeOf } from '../../base/errors.ts';
+import type { Descriptor, Files } from '../files.ts';
+
+export type LockKind = 'server' | 'command';
+
+export type LockOwner = {
+  readonly pid: number;
+  readonly kind: LockKind;
+  /** Path of the control socket, null while there is none. */
+  readonly socketPath: string | null;
+  /** In clock ticks since boot, `''` where the system does not tell. */
+  readonly startTime: string;
+  readonly bootId: string;
+  /**
+   * Start time of process 1 as the owner sees it: another container's, or a restarted one's, is
+   * another, and pids from there say nothing here.
+   */
+  readonly namespace: string;
+};
+
+const OWNER_BYTES_MAX = 4096;
+const START_TIME_FIELD = 22;
+
+export function thisProcess(files: Files, kind: LockKind, socketPath: string | null): LockOwner {
+  return {
+    pid: process.pid, kind, socketPath,
+    startTime: readStartTime(files, process.pid),
+    bootId: readText(files, '/proc/sys/kernel/random/boot_id').trim(),
+    namespace: readStartTime(files, 1),
+  };
+}
+
+/** Replaces the content of a lock file. */
+export function writeOwner(files: Files, descriptor: Descriptor, owner: LockOwner): void {
+  const bytes = Buffer.from(`${JSON.stringify(owner)}\n`);
+  files.write(descriptor, bytes, 0);
+  files.truncate(descriptor, bytes.length);
+}
+
+/** Null when the file is missing, empty, or says nothing of the kind. */
+export function readOwner(files: Files, path: string): LockOwner | null {
+  try {
+    const owner: unknown = JSON.parse(readText(files, path));
+    if (!isJsonObject(owner)) return null;
+    const { pid, kind, socketPath, startTime, bootId, namespace } = owner;
+    if (typeof pid !== 'number' || (kind !== 'server' && kind !== 'command')) return null;
+    return {
+      pid, kind,
+      socketPath: typeof socketPath === 'string' ? socketPath : null,
+      startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Whether the process that wrote this is still there. A pid is given out again, in a container
+ * within seconds and often to the same program, so the start time has to be the same too. What was
+ * written before a reboot, or in a container that has gone, is dead.
+ */
+export function isAlive(files: Files, owner: LockOwner): boolean {
+  const here = thisProcess(files, owner.kind, null);
+  if (owner.bootId !== here.bootId || owner.namespace !== here.namespace) return false;
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EPERM') return false;
+  }
+  return owner.startTime === readStartTime(files, owner.pid);
+}
+
+/** When a process of our namespace started; `''` when that cannot be told. */
+function readStartTime(files: Files, pid: number): string {
+  const stat = readText(files, `/proc/${pid}/stat`);
+  // The second field is the program's name in brackets, and may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[START_TIME_FIELD - 3] ?? '';
+}
+
+function readText(files: Files, path: string): string {
+  let descriptor: Descriptor;
+  try {
+    descriptor = files.open(path, 'read');
+  } catch {
+    return '';
+  }
+  try {
+    const buffer = Buffer.alloc(OWNER_BYTES_MAX);
+    return buffer.toString('utf8', 0, files.read(descriptor, buffer, 0));
+  } catch {
+    return '';
+  } finally {
+    files.close(descriptor);
+  }
+}

@@ -1,0 +1,174 @@
+/** The committed records of one collection, in memory: the state that readers see. */
+import assert from 'node:assert/strict';
+import type { Place } from './arena.ts';
+import type { FrozenCollection } from './frozen-collection.ts';
+import { HotRecords } from './hot-records.ts';
+import { KeyOrder } from './key-order.ts';
+import type { Position } from './key-order.ts';
+import { STANDARD_LIMITS } from './memory-limits.ts';
+import type { Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart } from '../port.ts';
+import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
+import { UniqueMembers } from './unique-members.ts';
+import { CollectionWalk } from './walk.ts';
+
+export class StoredCollection implements Collection {
+  readonly spec: CollectionSpec;
+  readonly table: RecordTable;
+  readonly order: KeyOrder;
+  readonly unique: UniqueMembers;
+  #bytesTotal = 0;
+  readonly #hot: HotRecords;
+  #listeners: ((change: Change) => void)[] = [];
+  readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
+  readonly #place: Position = { block: 0, position: 0 };
+
+  constructor(spec: CollectionSpec, hotRecordsMax = STANDARD_LIMITS.hotRecordsMax) {
+    this.spec = spec;
+    this.#hot = new HotRecords(hotRecordsMax);
+    this.table = new RecordTable(spec.key);
+    this.order = new KeyOrder(this.table);
+    this.unique = new UniqueMembers(spec.unique ?? []);
+  }
+
+  get size(): number {
+    return this.order.size;
+  }
+
+  get bytesTotal(): number {
+    return this.#bytesTotal;
+  }
+
+  get slotBound(): number {
+    return this.table.bound;
+  }
+
+  find(id: string): StoredRecord | undefined {
+    const hot = this.#hot.find(id);
+    if (hot !== undefined) return hot;
+    const bytes = this.bytesAt(this.slotOf(id));
+    if (bytes === undefined) return undefined;
+    const record = { bytes, headers: undefined };
+    this.#hot.set(id, record);
+    return record;
+  }
+
+  findUnique(member: string, value: string): StoredRecord | undefined {
+    const id = this.unique.find(member, value);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  walk(from: WalkStart = {}): Walk {
+    return new CollectionWalk(this.table, this.order, from);
+  }
+
+  slotOf(id: string): number {
+    if (encodeKey(id, this.#key) < id.length) return -1;
+    const isFound = this.order.seek(this.#key, 0, this.#place);
+    return isFound ? this.order.slotAt(this.#place.block, this.#place.position) : -1;
+  }
+
+  bytesAt(slot: number): Buffer | undefined {
+    return slot < 0 ? undefined : this.table.bytesAt(slot);
+  }
+
+  idAt(slot: number): string | undefined {
+    return slot < 0 ? undefined : this.table.keyAt(slot);
+  }
+
+  /** The key of a record of this collection. */
+  keyOf(bytes: Buffer): string {
+    return readKey(bytes, this.table.keyStart);
+  }
+
+  compareSlots(left: number, right: number): number {
+    return this.table.compare(left, right);
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.push(listener);
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  /** Makes a record that lies in the arena the current one of its id. */
+  applyPut(id: string, place: Place, record: StoredRecord | null): void {
+    const length = encodeKey(id, this.#key);
+    assert(length === id.length);
+    let slot = -1;
+    let before: Buffer | null = null;
+    if (this.order.seek(this.#key, 0, this.#place)) {
+      slot = this.order.slotAt(this.#place.block, this.#place.position);
+      if (this.#listeners.length > 0) before = this.bytesAt(slot) ?? null;
+      this.#bytesTotal -= this.table.lengthOf(slot);
+      this.table.move(slot, place);
+    } else {
+      slot = this.table.add(place);
+      this.order.insert(this.#place, slot);
+    }
+    this.#bytesTotal += place.length;
+    this.#hot.replace(id, record);
+    if (!this.unique.isEmpty) this.unique.put(id, this.table.bytesAt(slot));
+    if (this.#listeners.length > 0) this.#tell(id, slot, before, this.bytesAt(slot) ?? null);
+  }
+
+  applyDelete(id: string): void {
+    encodeKey(id, this.#key);
+    const isFound = this.order.seek(this.#key, 0, this.#place);
+    assert(isFound, `delete of an unknown ${this.spec.name} record`);
+    const slot = this.order.slotAt(this.#place.block, this.#place.position);
+    const before = this.bytesAt(slot) ?? null;
+    this.#bytesTotal -= this.table.lengthOf(slot);
+    this.order.remove(this.#place);
+    this.table.remove(slot);
+    this.#hot.delete(id);
+    this.unique.delete(id);
+    this.#tell(id, slot, before, null);
+  }
+
+  /**
+   * Takes in a record of a chunk that was loaded whole. False when its key does not rise: the
+   * records of a snapshot are in order.
+   */
+  load(chunk: number, offset: number, length: number): boolean {
+    const { arena, keyStart } = this.table;
+    const isTaken = this.order.seek(arena.chunk(chunk), offset + keyStart, this.#place);
+    const isLast = this.#place.block >= this.order.blockCount - 1
+      && this.#place.position === this.order.countOf(this.#place.block);
+    if (isTaken || !isLast) return false;
+    arena.retain(chunk, length);
+    const slot = this.table.add({ chunk, offset, length });
+    this.order.insert(this.#place, slot);
+    this.#bytesTotal += length;
+    if (!this.unique.isEmpty) this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));
+    return true;
+  }
+
+  /** The state of this moment, for a snapshot, until `thaw`. Costs its number of pages. */
+  freeze(): FrozenCollection {
+    return {
+      size: this.size, table: this.table,
+      pages: this.table.freeze(), blocks: this.order.freeze(), ...this.table.arena.freeze(),
+    };
+  }
+
+  thaw(): void {
+    this.table.arena.thaw();
+    // Hot records hold on to the chunks that a compaction has emptied.
+    this.#hot.clear();
+  }
+
+  #tell(id: string, slot: number, before: Buffer | null, after: Buffer | null): void {
+    const change = { id, slot, before, after };
+    const failures: unknown[] = [];
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        // One listener's bug must not keep the change from the others.
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * A walk over a collection that goes on where it stopped, whatever was written meanwhile. It
+ * remembers where the bytes of its last key lie: those never change, even when the record does.
+ */
+import assert from 'node:assert/strict';
+import { SEPARATOR } from './arena.ts';
+import type { Arena } from './arena.ts';
+import type { KeyOrder, Position } from './key-order.ts';
+import type { Walk, WalkStart } from '../port.ts';
+import { KEY_LENGTH_MAX, encodeKey } from './record-table.ts';
+import type { RecordTable } from './record-table.ts';
+
+// Below this a run is cheaper to copy than to send as a slice of its own.
+const RUN_COPY_BYTES_MAX = 16 * 1024;
+// What a reader may keep waiting in copies; slices of what lies in the store cost nothing.
+const COPIED_BYTES_MAX = 256 * 1024;
+
+export class CollectionWalk implements Walk {
+  readonly #table: RecordTable;
+  readonly #order: KeyOrder;
+  readonly #isDescending: boolean;
+  /** The next place to look at, good while the collection's order has `#version`. */
+  readonly #place: Position = { block: 0, position: 0 };
+  #version = -1;
+  /** The last key seen, where it lies; null before the first. */
+  #key: Buffer | null = null;
+  #keyAt = 0;
+
+  constructor(
+    table: RecordTable, order: KeyOrder, { after = null, isDescending = false }: WalkStart,
+  ) {
+    this.#table = table;
+    this.#order = order;
+    this.#isDescending = isDescending;
+    if (after === null) return;
+    this.#key = Buffer.alloc(KEY_LENGTH_MAX + 1);
+    encodeKey(after, this.#key);
+  }
+
+  next(): number {
+    if (this.#version !== this.#order.version) this.#find();
+    const slot = this.#isDescending ? this.#stepBack() : this.#stepOn();
+    if (slot >= 0) this.#remember(slot);
+    return slot;
+  }
+
+  nextRuns(bytesMax: number): readonly Buffer[] {
+    assert(!this.#isDescending);
+    if (this.#version !== this.#order.version) this.#find();
+    const runs = new RunList();
+    let last = -1;
+    while (runs.bytesTotal < bytesMax && runs.bytesCopied < COPIED_BYTES_MAX) {
+      const slot = this.#stepOn();
+      if (slot < 0) break;
+      last = slot;
+      runs.add(this.#table.chunkOf(slot), this.#table.offsetOf(slot), this.#table.lengthOf(slot));
+    }
+    if (last < 0) return [];
+    this.#remember(last);
+    return runs.slices(this.#table.arena);
+  }
+
+  #stepOn(): number {
+    let slot = this.#order.slotAt(this.#place.block, this.#place.position);
+    if (slot < 0) {
+      this.#place.block += 1;
+      this.#place.position = 0;
+      slot = this.#order.slotAt(this.#place.block, 0);
+      if (slot < 0) {
+        this.#version = -1;
+        return -1;
+      }
+    }
+    this.#place.position += 1;
+    return slot;
+  }
+
+  #stepBack(): number {
+    while (this.#place.position === 0) {
+      if (this.#place.block === 0) return -1;
+      this.#place.block -= 1;
+      this.#place.position = this.#order.countOf(this.#place.block);
+    }
+    this.#place.position -= 1;
+    return this.#order.slotAt(this.#place.block, this.#place.position);
+  }
+
+  #remember(slot: number): void {
+    this.#key = this.#table.arena.chunk(this.#table.chunkOf(slot));
+    this.#keyAt = this.#table.offsetOf(slot) + this.#table.keyStart;
+  }
+
+  /** Going up: the first record after the last key; going down: just past the one before it. */
+  #find(): void {
+    this.#version = this.#order.version;
+    if (this.#key === null) {
+      this.#place.block = this.#isDescending ? Math.max(0, this.#order.blockCount - 1) : 0;
+      this.#place.position = this.#isDescending ? this.#order.countOf(this.#place.block) : 0;
+      return;
+    }
+    const isFound = this.#order.seek(this.#key, this.#keyAt, this.#place);
+    if (isFound && !this.#isDescending) this.#place.position += 1;
+  }
+}
+
+type Run = { readonly chunk: number; readonly start: number; end: number };
+
+/** Adjacent records of one chunk, joined into runs. */
+class RunList {
+  bytesTotal = 0;
+  /** At least so much is in runs that will be copied. */
+  bytesCopied = 0;
+  readonly #runs: Run[] = [];
+  #last: Run = { chunk: -1, start: 0, end: 0 };
+
+  add(chunk: number, offset: number, length: number): void {
+    const bytes = length + SEPARATOR.length;
+    this.bytesTotal += bytes;
+    if (this.#last.chunk === chunk && this.#last.end === offset) {
+      this.#last.end += bytes;
+      return;
+    }
+    const lastBytes = this.#last.end - this.#last.start;
+    if (lastBytes <= RUN_COPY_BYTES_MAX) this.bytesCopied += lastBytes;
+    this.#last = { chunk, start: offset, end: offset + bytes };
+    this.#runs.push(this.#last);
+  }
+
+  /** The runs as few slices, the last without its separator. */
+  slices(arena: Arena): Buffer[] {
+    this.#last.end -= SEPARATOR.length;
+    const slices: Buffer[] = [];
+    let small: Run[] = [];
+    for (const run of this.#runs) {
+      if (run.end - run.start <= RUN_COPY_BYTES_MAX) {
+        small.push(run);
+        continue;
+      }
+      if (small.length > 0) slices.push(join(arena, small));
+      small = [];
+      slices.push(arena.chunk(run.chunk).subarray(run.start, run.end));
+    }
+    if (small.length > 0) slices.push(join(arena, small));
+    return slices;
+  }
+}
+
+function join(arena: Arena, runs: readonly Run[]): Buffer {
+  let length = 0;
+  for (const { start, end } of runs) length += end - start;
+  const joined = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const { chunk, start, end } of runs) {
+    at += arena.chunk(chunk).copy(joined, at, start, end);
+  }
+  return joined;
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { writeBackup } from '../../../src/store/backup/backup.ts';
+import { createNodeFiles } from '../../../src/store/files.ts';
+import type { CollectionSpec } from '../../../src/store/port.ts';
+import { restoreBackup } from '../../../src/store/backup/restore.ts';
+import { openStore } from '../../../src/store/store.ts';
+import type { OpenedStore } from '../../../src/store/store.ts';
+import { verifyDirectory } from '../../../src/store/backup/verify.ts';
+
+const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
+const files = createNodeFiles();
+const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+for (const name of ['copy', 'copy.tar']) {
+  test(`a backup of a live store restores what was committed before it (${name})`,
+    async (context) => {
+      const root = makeDirectory(context);
+      const store = await openIn(join(root, 'data'));
+      await put(store, 'a', 'b');
+      await store.compact();
+      await put(store, 'c');
+      const backup = await store.openBackup();
+      await Promise.all([store.compact(), put(store, 'd')]);
+      await store.compact();
+      await writeBackup(files, backup, join(root, name), nowMs);
+      backup.close();
+      await store.close();
+
+      const report = await restore(root, name, 'fresh');
+      assert.deepEqual([report.records, report.notes, report.before], [{ books: 3 }, [], null]);
+      assert.deepEqual(await idsIn(join(root, 'fresh')), ['a', 'b', 'c']);
+    });
+}
+
+test('a tar backup is one that tar reads and writes', async (context) => {
+  const root = makeDirectory(context);
+  await fill(join(root, 'data'), ['a']);
+  await backUp(root, 'data', 'backup.tar');
+  const listed = spawnSync('tar', ['-tf', join(root, 'backup.tar')], { encoding: 'utf8' });
+  assert.equal(listed.stdout, 'journal-000001.jsonl\n');
+  spawnSync('tar', ['-cf', join(root, 'by-tar.tar'), '-C', root, 'data']);
+  await restore(root, 'by-tar.tar', 'fresh');
+  assert.deepEqual(await idsIn(join(root, 'fresh')), ['a']);
+});
+
+test('a restore needs leave to replace, and keeps what was there', async (context) => {
+  const root = makeDirectory(context);
+  await fill(join(root, 'data'), ['new']);
+  await fill(join(root, 'old'), ['a', 'b']);
+  writeFileSync(join(root, 'old', 'settings.json'), '{}');
+  await assert.rejects(restore(root, 'data', 'old'), { code: 'conflict' });
+  const { before } = await restore(root, 'data', 'old', true);
+  assert.deepEqual(await idsIn(join(root, 'old')), ['new']);
+  assert.ok(before?.startsWith(join(root, 'old', 'before-2026-01-02T03-04-05')));
+  assert.deepEqual(await idsIn(before ?? ''), ['a', 'b']);
+  assert.equal(readFileSync(join(root, 'old', 'settings.json'), 'utf8'), '{}');
+});
+
+test('a damaged backup is refused and changes nothing', async (context) => {
+  const root = makeDirectory(context);
+  await fill(join(root, 'data'), ['a', 'b']);
+  const journal = join(root, 'data', 'journal-000001.jsonl');
+  const content = readFileSync(journal, 'utf8');
+  writeFileSync(journal, content.replace('"title":"a"', '"title":"x"'));
+  await fill(join(root, 'old'), ['c']);
+  const namesBefore = readdirSync(join(root, 'old'));
+  await assert.rejects(restore(root, 'data', 'old', true),
+    { code: 'damaged', message: /journal-000001\.jsonl, line 2, offset \d+/ });
+  assert.deepEqual(readdirSync(join(root, 'old')), namesBefore);
+  assert.deepEqual(await idsIn(join(root, 'old')), ['c']);
+});
+
+test('only the store\'s own regular files are restored', async (context) => {
+  const root = makeDirectory(context);
+  await fill(join(root, 'data'), ['a']);
+  mkdirSync(join(root, 'data', 'actions'));
+  writeFileSync(join(root, 'data', 'actions', 'evil.js'), '');
+  writeFileSync(join(root, 'data', 'settings.json'), '{"server":{}}');
+  symlinkSync('/etc/passwd', join(root, 'data', 'books-000009.json'));
+  await restore(root, 'data', 'fresh');
+  assert.deepEqual(readdirSync(join(root, 'fresh')), ['journal-000001.jsonl']);
+});
+
+test('verify reports a torn end as a note', async (context) => {
+  const root = makeDirectory(context);
+  await fill(join(root, 'data'), ['a']);
+  const journal = join(root, 'data', 'journal-000001.jsonl');
+  const content = `${readFileSync(journal, 'utf8')}{"crc":"0000`;
+  writeFileSync(journal, content);
+  const report = await verifyDirectory({ directory: join(root, 'data'), files, specs });
+  assert.deepEqual([report.records, report.notes.length], [{ books: 1 }, 1]);
+  assert.match(report.notes[0] ?? '', /torn end of 12 bytes/);
+  assert.equal(readFileSync(journal, 'utf8'), content);
+});
+
+function makeDirectory(context: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'hookshelf-backup-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+function openIn(directory: string): Promise<OpenedStore> {
+  return openStore({ directory, files, specs, logger: silentLogger });
+}
+
+async function put(store: OpenedStore, ...ids: string[]): Promise<void> {
+  for (const id of ids) {
+    await store.transact((transaction) =>
+      transaction.put('books', id, JSON.stringify({ id, title: id })));
+  }
+}
+
+async function fill(directory: string, ids: readonly string[]): Promise<void> {
+  const store = await openIn(directory);
+  await put(store, ...ids);
+  await store.close();
+}
+
+async function backUp(root: string, from: string, to: string): Promise<void> {
+  const store = await openIn(join(root, from));
+  const backup = await store.openBackup();
+  await writeBackup(files, backup, join(root, to), nowMs);
+  backup.close();
+  await store.close();
+}
+
+function restore(root: string, from: string, to: string, isReplacing = false) {
+  const directory = join(root, to);
+  mkdirSync(directory, { recursive: true });
+  return restoreBackup({ directory, from: join(root, from), files, specs, isReplacing, nowMs });
+}
+
+async function idsIn(directory: string): Promise<string[]> {
+  const store = await openIn(directory);
+  const books = store.collection('books');
+  const walk = books.walk();
+  const ids: string[] = [];
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) ids.push(books.idAt(slot) ?? '');
+  await store.close();
+  return ids;
+}

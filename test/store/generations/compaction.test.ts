@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { CollectionSpec } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/store.ts';
+import type { OpenedStore } from '../../../src/store/store.ts';
+import { createRandom } from '../../support/random.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
+
+const specs: readonly CollectionSpec[] = [
+  { name: 'books', key: 'id' },
+  { name: 'hooks', key: 'identifier', unique: ['path'] },
+];
+
+function open(files: SimulatedFiles) {
+  return openStore({ directory: '/data', files, specs, logger: silentLogger });
+}
+
+function contentOf(store: OpenedStore): string[] {
+  const books = store.collection('books');
+  const walk = books.walk();
+  const lines: string[] = [];
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
+    lines.push(books.bytesAt(slot)?.toString() ?? '');
+  }
+  return lines;
+}
+
+test('a compacted store has the same records, before and after a restart', async () => {
+  const files = new SimulatedFiles();
+  const random = createRandom(1);
+  const store = await open(files);
+  const expected = new Map<string, string>();
+  const write = (count: number) => Promise.all(Array.from({ length: count }, () => {
+    const id = `b${Math.floor(random() * 500)}`;
+    if (random() < 0.2) {
+      expected.delete(id);
+      return store.transact((transaction) => transaction.delete('books', id));
+    }
+    const json = JSON.stringify({ id, title: 'é'.repeat(Math.floor(random() * 100)) });
+    expected.set(id, json);
+    return store.transact((transaction) => transaction.put('books', id, json));
+  }));
+  for (let round = 0; round < 5; round += 1) {
+    await write(300);
+    await Promise.all([store.compact(), write(200)]);
+    const sorted = [...expected].sort(([left], [right]) => left < right ? -1 : 1);
+    const wanted = sorted.map(([, json]) => json);
+    assert.deepEqual(contentOf(store), wanted);
+    const runs = Buffer.concat(store.collection('books').walk().nextRuns(1e7)).toString();
+    assert.deepEqual(JSON.parse(`[${runs}]`), wanted.map((json) => JSON.parse(json)));
+  }
+  assert.equal(store.statistics.generation, 6);
+  const before = contentOf(store);
+  await store.close();
+  assert.deepEqual(files.openPaths, []);
+  const reopened = await open(files);
+  assert.deepEqual(contentOf(reopened), before);
+  assert.deepEqual(files.list('/data').sort(), [
+    'books-000005.json', 'books-000006.json', 'hooks-000005.json', 'hooks-000006.json',
+    'journal-000005.jsonl', 'journal-000006.jsonl',
+  ]);
+  await reopened.close();
+});
+
+test('a snapshot and a journal are JSON, and a snapshot of nothing too', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  await store.transact((transaction) => transaction.put('books', 'a', '{"id":"a"}'));
+  await store.transact((transaction) => transaction.put('books', 'b', '{"id":"b"}'));
+  await store.compact();
+  await store.transact((transaction) => transaction.delete('books', 'a'));
+  await store.close();
+  const read = (name: string): string => {
+    const descriptor = files.open(`/data/${name}`, 'read');
+    const content = Buffer.alloc(files.sizeOf(descriptor));
+    files.read(descriptor, content, 0);
+    files.close(descriptor);
+    return content.toString();
+  };
+  const { crc, ...books } = JSON.parse(read('books-000002.json'));
+  assert.match(crc, /^[0-9a-f]{8}$/);
+  assert.deepEqual(books, {
+    format: 'hookshelf-snapshot-1', collection: 'books', generation: 2, sequence: 2,
+    collections: ['books', 'hooks'], records: [{ id: 'a' }, { id: 'b' }], count: 2,
+  });
+  assert.deepEqual(JSON.parse(read('hooks-000002.json')).records, []);
+  const lines = read('journal-000002.jsonl').trimEnd().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map(({ crc: _, ...line }) => line), [
+    { seq: 2, durable: 2, start: { format: 'hookshelf-journal-1', generation: 2 } },
+    { seq: 2, durable: 2, snapshots: ['books', 'hooks'] },
+    { seq: 3, durable: 2, ops: [{ delete: 'books', key: 'a' }] },
+    { seq: 3, durable: 3, mark: true },
+  ]);
+});

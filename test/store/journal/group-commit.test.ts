@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import type { CollectionSpec, Transaction } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
+
+const specs: readonly CollectionSpec[] = [
+  { name: 'books', key: 'id' },
+  { name: 'hooks', key: 'identifier', unique: ['path'] },
+];
+
+function open(files: SimulatedFiles, clock = new ManualClock()) {
+  return openStore({ directory: '/data', files, specs, clock, logger: silentLogger });
+}
+
+function putBook(id: string, title = 'T') {
+  return (transaction: Transaction) =>
+    transaction.put('books', id, JSON.stringify({ id, title }));
+}
+
+function putHook(identifier: string, path: string) {
+  return (transaction: Transaction) =>
+    transaction.put('hooks', identifier, JSON.stringify({ identifier, path }));
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+test('writers of the same and the next turns share one write and one sync', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  const before = files.history.length;
+  const writes = Array.from({ length: 32 }, (_, index) => store.transact(putBook(`a${index}`)));
+  await nextTurn();
+  writes.push(...Array.from({ length: 32 }, (_, index) => store.transact(putBook(`b${index}`))));
+  await Promise.all(writes);
+  assert.deepEqual(files.history.slice(before).map(({ kind }) => kind), ['write', 'datasync']);
+  assert.deepEqual([store.statistics.commits, store.statistics.transactions], [1, 64]);
+  await store.close();
+});
+
+test('waiters are answered in the order they came, when all of them are seen', async () => {
+  const store = await open(new SimulatedFiles());
+  const books = store.collection('books');
+  const sizes: number[] = [];
+  await Promise.all(['a', 'b', 'c'].map(async (id) => {
+    await store.transact(putBook(id));
+    sizes.push(books.size);
+  }));
+  assert.deepEqual(sizes, [3, 3, 3]);
+  await store.close();
+});
+
+test('a transaction sees its own writes, and one that throws leaves nothing', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  await store.transact(putBook('a', 'old'));
+  const before = files.history.length;
+  await assert.rejects(store.transact((transaction) => {
+    putBook('a', 'new')(transaction);
+    putBook('b')(transaction);
+    assert.match(transaction.find('books', 'a')?.toString() ?? '', /new/);
+    assert.equal(transaction.delete('books', 'a'), true);
+    assert.equal(transaction.delete('books', 'a'), false);
+    throw new Error('changed my mind');
+  }), /changed my mind/);
+  assert.match(await store.transact((transaction) =>
+    transaction.find('books', 'a')?.toString() ?? ''), /old/);
+  assert.equal(store.collection('books').find('b'), undefined);
+  assert.equal(files.history.length, before);
+  await store.close();
+});
+
+test('a value that is given up or handed on within a transaction is free for others', async () => {
+  const store = await open(new SimulatedFiles());
+  await store.transact(putHook('h1', 'x'));
+  await store.transact((transaction) => {
+    putHook('h1', 'y')(transaction);
+    putHook('h2', 'x')(transaction);
+  });
+  const hooks = store.collection('hooks');
+  assert.match(hooks.findUnique('path', 'x')?.bytes.toString() ?? '', /h2/);
+  assert.match(hooks.findUnique('path', 'y')?.bytes.toString() ?? '', /h1/);
+  await assert.rejects(store.transact(putHook('h3', 'x')), { code: 'conflict' });
+  await store.transact((transaction) => transaction.delete('hooks', 'h2'));
+  assert.equal(hooks.findUnique('path', 'x'), undefined);
+  await store.transact(putHook('h1', 'y'));
+  await store.close();
+});
+
+const WRONG_RECORDS = [
+  ['another key', 'a', '{"id":"b"}'],
+  ['the key not first', 'a', '{"title":"T","id":"a"}'],
+  ['two lines', 'a', '{"id":"a",\n"title":"T"}'],
+  ['no end', 'a', '{"id":"a"'],
+  ['a key of other characters', 'a b', '{"id":"a b"}'],
+  ['a key that is too long', 'a'.repeat(129), `{"id":"${'a'.repeat(129)}"}`],
+] as const;
+
+for (const [what, id, json] of WRONG_RECORDS) {
+  test(`a record with ${what} is the programmer's error and is not stored`, async () => {
+    const store = await open(new SimulatedFiles());
+    await assert.rejects(store.transact((transaction) => transaction.put('books', id, json)),
+      { code: 'ERR_ASSERTION' });
+    assert.equal(store.collection('books').size, 0);
+    await store.close();
+  });
+}
+
+test('what waits to be written is bounded', async () => {
+  const store = await open(new SimulatedFiles());
+  const large = 'x'.repeat(9 << 20);
+  const writes = Array.from({ length: 10 }, (_, index) =>
+    store.transact(putBook(`a${index}`, large)));
+  const results = await Promise.allSettled(writes);
+  const refused = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
+  assert.equal(refused.length, 2);
+  assert.ok(refused.every(({ code, details }) =>
+    code === 'unavailable' && details.retryAfterS === 1));
+  await store.transact(putBook('b'));
+  assert.equal(store.collection('books').size, 9);
+  await store.close();
+});
+
+test('a mark follows when writing pauses, and none while it goes on', async () => {
+  const files = new SimulatedFiles();
+  const clock = new ManualClock();
+  const store = await open(files, clock);
+  const lines = () => files.disk.node(files.disk.find('/data/journal-000001.jsonl') ?? -1)
+    .current.toString().trimEnd().split('\n').map((line) => Object.keys(JSON.parse(line)).at(-1));
+  await store.transact(putBook('a'));
+  await store.transact(putBook('b'));
+  assert.deepEqual(lines(), ['start', 'ops', 'ops']);
+  await clock.advance(1000);
+  assert.deepEqual(lines(), ['start', 'ops', 'ops', 'mark']);
+  await store.close();
+  assert.deepEqual(lines(), ['start', 'ops', 'ops', 'mark']);
+});
+
+test('a listener that fails keeps nothing from the others, nor from the writer', async () => {
+  const store = await open(new SimulatedFiles());
+  const heard: string[] = [];
+  const books = store.collection('books');
+  books.onChange(() => {
+    throw new Error('a bug');
+  });
+  books.onChange(({ id }) => heard.push(id));
+  await store.transact(putBook('a'));
+  assert.deepEqual(heard, ['a']);
+  assert.ok(books.find('a'));
+  await store.close();
+});
+
+test('after close nothing is taken, and closing again is nothing', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  const last = store.transact(putBook('a'));
+  await Promise.all([store.close(), store.close()]);
+  await last;
+  await assert.rejects(store.transact(putBook('b')), { code: 'unavailable' });
+  assert.deepEqual(files.openPaths, []);
+});

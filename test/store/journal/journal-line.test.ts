@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import {
+  LineEncoder, parseLine, visitOperations,
+} from '../../../src/store/journal/journal-line.ts';
+
+function encode(add: (encoder: LineEncoder) => void): Buffer {
+  const encoder = new LineEncoder();
+  add(encoder);
+  return Buffer.from(encoder.bytes);
+}
+
+function seal(rest: string): Buffer {
+  const crc = crc32(rest).toString(16).padStart(8, '0');
+  return Buffer.from(`{"crc":"${crc}${rest}`);
+}
+
+const transaction = encode((encoder) => encoder.addTransaction(7, 5, [
+  { collectionName: 'books', id: 'a', bytes: Buffer.from('{"id":"a","title":"é"}') },
+  { collectionName: 'tokens', id: 'b', bytes: null },
+]));
+
+test('a transaction is a line of plain JSON whose checksum covers the rest of it', () => {
+  const text = transaction.toString();
+  assert.ok(text.endsWith('\n'));
+  const { crc, ...line } = JSON.parse(text);
+  assert.equal(crc, crc32(text.slice(16, -1)).toString(16).padStart(8, '0'));
+  assert.deepEqual(line, { seq: 7, durable: 5, ops: [
+    { put: 'books', bytes: 23, record: { id: 'a', title: 'é' } },
+    { delete: 'tokens', key: 'b' },
+  ] });
+});
+
+test('operations come back in order, records as the bytes they were', () => {
+  const end = transaction.length - 1;
+  const line = parseLine(transaction, 0, end);
+  assert.deepEqual([line?.kind, line?.sequence, line?.durable], ['ops', 7, 5]);
+  const seen: string[] = [];
+  visitOperations(transaction, line?.operationsAt ?? 0, end, {
+    put: (name, from, to) => seen.push(`${name} ${transaction.toString('utf8', from, to)}`),
+    delete: (name, key) => seen.push(`${name} -${key}`),
+  });
+  assert.deepEqual(seen, ['books {"id":"a","title":"é"}', 'tokens -b']);
+});
+
+const NOTES = [
+  { kind: 'mark', line: encode((encoder) => encoder.addMark(3)) },
+  { kind: 'start', line: encode((encoder) => encoder.addStart(3, 42)), generation: 42 },
+  { kind: 'next', line: encode((encoder) => encoder.addNext(3, 43)), generation: 43 },
+  { kind: 'snapshots', line: encode((encoder) => encoder.addSnapshots(3, ['books', 'hooks'])),
+    collections: ['books', 'hooks'] },
+] as const;
+
+for (const { kind, line, ...members } of NOTES) {
+  test(`a ${kind} line comes back as it was written`, () => {
+    assert.deepEqual(parseLine(line, 0, line.length - 1), {
+      kind, sequence: 3, durable: 3, operationsAt: 0, generation: 0, collections: [], ...members,
+    });
+  });
+}
+
+test('a line with any byte changed is not valid', () => {
+  for (const good of [transaction, ...NOTES.map(({ line }) => line)]) {
+    for (let offset = 0; offset < good.length - 1; offset += 1) {
+      const bad = Buffer.from(good);
+      bad[offset] = (bad[offset] ?? 0) ^ 1;
+      assert.equal(parseLine(bad, 0, bad.length - 1), null);
+    }
+  }
+});
+
+const FOREIGN = [
+  '","seq":1,"durable":1,"mark":true} ', '","seq":1,"durable":1,"mark":true,"more":1}',
+  '", "seq":1,"durable":1,"mark":true}', '","seq":1,"durable":0,"mark":true}',
+  '","seq":-1,"durable":-1,"mark":true}', '","seq":1,"durable":1,"snapshots":[]}',
+  '","seq":99999999999999999999,"durable":0,"ops":[]}',
+];
+
+for (const rest of FOREIGN) {
+  test(`a line of another form is not valid, though its checksum is right: ${rest}`, () => {
+    const line = seal(rest);
+    assert.equal(parseLine(line, 0, line.length), null);
+  });
+}
+
+test('operations of another form are an error, never a wrong record', () => {
+  for (const operations of [
+    '', '{"put":"books","bytes":5,"record":{"id":"a"}}]}', '{"put":"books","bytes":9,"record":{"i',
+    '{"delete":"books"}]}', '{"delete":"books","key":"a"}] }', '{"delete":"books","key":"a"},]}',
+  ]) {
+    const buffer = Buffer.from(operations);
+    assert.throws(() => visitOperations(buffer, 0, buffer.length, { put() {}, delete() {} }));
+  }
+});
+
+test('lines of one write are encoded one after the other, however large', () => {
+  const bytes = Buffer.from(JSON.stringify({ id: 'a', text: 'x'.repeat(200_000) }));
+  const lines = encode((encoder) => {
+    encoder.addMark(1);
+    encoder.clear();
+    for (const sequence of [1, 2, 3]) {
+      encoder.addTransaction(sequence, 0, [{ collectionName: 'books', id: 'a', bytes }]);
+    }
+  }).toString().trimEnd().split('\n');
+  assert.deepEqual(lines.map((line) => JSON.parse(line).seq), [1, 2, 3]);
+  for (const line of lines) {
+    const buffer = Buffer.from(line);
+    assert.ok(parseLine(buffer, 0, buffer.length));
+  }
+});

@@ -20,7 +20,10 @@ const DEPTH_MAX = 16;
 const SECRET_HEADERS = /^(proxy-)?authorization$|^(set-)?cookie$|^x-signature$|^x-api-key$/;
 const SIGNATURE_HEADERS = /^webhook-signature$|^x-hub-signature/;
 const SECRET_MEMBERS = /passw(or)?d|passphrase|secret|token|(api|private)[-_]?key|credential/i;
-const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi;
+// Both begin with a mark, and not with a run of letters: text of a stranger's must cost no more
+// than its length. A password may hold an @, so the last one before the path ends it.
+const URL_CREDENTIALS = /(:\/{2,})[^\s/?#"'<>]*@/g;
+const URL_PARAMETERS = /([?&])([^\s=&?#/"'<>]{1,64})=[^\s&#"'<>]*/g;
 
 /** A logger that writes one line a call through `write`, from `level` up. */
 export function createLogger(options: {
@@ -59,9 +62,11 @@ export function isSecretName(name: string): boolean {
   return SECRET_HEADERS.test(lower) || SIGNATURE_HEADERS.test(lower) || SECRET_MEMBERS.test(name);
 }
 
-/** `text` with the credentials of every URL in it replaced. */
+/** `text` with the credentials of every URL in it replaced, and its secret-like parameters. */
 export function redactText(text: string): string {
-  return text.replace(URL_CREDENTIALS, `$1${REDACTED}@`);
+  return text.replace(URL_CREDENTIALS, `$1${REDACTED}@`)
+    .replace(URL_PARAMETERS, (pair, mark: string, name: string) =>
+      isSecretName(name) ? `${mark}${name}=${REDACTED}` : pair);
 }
 
 /** A copy of `value` with every secret replaced; errors become their name, message and code. */

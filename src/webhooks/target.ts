@@ -34,8 +34,12 @@ export const headersSchema: JsonSchema = {
   kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 2,
 };
 
+// The parser forgives `http:///user:…@host` and white space; what hides credentials from people
+// would not find them there.
+const AUTHORITY_PATTERN = /^https?:\/\/[^\s/\\?#"'<>]+([/?#]|$)/i;
+
 export function isTargetUrl(value: string): boolean {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+  if (!AUTHORITY_PATTERN.test(value) || !URL.canParse(value)) return false;
   return ['http:', 'https:'].includes(new URL(value).protocol);
 }
 

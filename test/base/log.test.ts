@@ -49,6 +49,27 @@ test('secrets are named by the contract', () => {
   }
 });
 
+test('credentials in a URL are found to their last @, and its secret-like parameters', () => {
+  const cases = [
+    ['http://u:p@ss@host/a', 'http://***@host/a'],
+    ['see https://u:p@h:1/?x=1&token=abc&y=2#z.', 'see https://***@h:1/?x=1&token=***&y=2#z.'],
+    ['http:///u:p@host/', 'http:///***@host/'],
+    ['{"a":"http://h","mail":"x@y"}', '{"a":"http://h","mail":"x@y"}'],
+    ['http://h/@x?a=b', 'http://h/@x?a=b'],
+  ];
+  for (const [text = '', shown] of cases) assert.equal(redactText(text), shown);
+});
+
+for (const piece of ['a.', 'a+', '://', ':/', '&a', '?a=', '&token=', '@']) {
+  test(`redaction of a long run of "${piece}" takes no time to speak of`, () => {
+    const text = piece.repeat(1_000_000 / piece.length);
+    const startedMs = performance.now();
+    redactText(text);
+    // Linear is some tens of milliseconds; quadratic, minutes.
+    assert.ok(performance.now() - startedMs < 2000);
+  });
+}
+
 test('redaction hides secrets at any depth and keeps the rest', () => {
   const shown = redact({
     headers: { authorization: 'Bearer abc', accept: '*/*' },

@@ -86,12 +86,16 @@ export function rawPost(path: string, body: string, headers = ''): string {
 }
 
 export async function getJson(port: number, path: string): Promise<unknown> {
+  return JSON.parse(await getText(port, path));
+}
+
+export async function getText(port: number, path: string): Promise<string> {
   const { get } = await import('node:http');
   return new Promise((done, failed) => {
     get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => done(JSON.parse(Buffer.concat(chunks).toString())));
+      response.on('end', () => done(Buffer.concat(chunks).toString()));
       response.on('error', failed);
     }).on('error', failed);
   });

@@ -40,7 +40,7 @@ async function startTarget(scheme: string): Promise<Running> {
   return { child, port: Number(String(line)) };
 }
 
-async function measure(kind: Kind, url: string): Promise<ClientLoadResult> {
+export async function measure(kind: Kind, url: string): Promise<ClientLoadResult> {
   const plan: ClientLoadPlan = { kind, url, concurrency: 64, warmupMs: 1000, durationMs: 2000 };
   const program = join(HERE, 'client-load.ts');
   const child = spawnPinned(0, ['--import', 'tsx', program, JSON.stringify(plan)]);

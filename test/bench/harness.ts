@@ -74,11 +74,12 @@ async function measure(scenario: Scenario, contestant: Contestant): Promise<Samp
   }
 }
 
-/** Starts `node …command` on core 0 and waits until it says where it listens. */
+/** Starts `node …command` and waits until it says where it listens. */
 export async function start(
   command: readonly string[], environment: Readonly<Record<string, string>> = {},
+  core = 0,
 ): Promise<Running> {
-  const child = spawnPinned(0, command, environment);
+  const child = spawnPinned(core, command, environment);
   const line = await firstLine(child, START_MS_MAX);
   const port = Number(/:(\d+)\/?\s*$/.exec(line)?.[1]);
   if (!Number.isInteger(port)) throw new Error(`no port in ${JSON.stringify(line)}`);

@@ -2,9 +2,10 @@
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getJson, makeBook, rawPost, runCommand, temporaryFolder } from './books.ts';
+import { getText, makeBook, rawPost, runCommand, temporaryFolder } from './books.ts';
 import { bare, ours } from './catalog.ts';
-import { compare, heading, print, start, stop } from './harness.ts';
+import { compare, heading, print, start, stop, whole } from './harness.ts';
+import type { Running } from './harness.ts';
 
 const SECRET = 'topsecret';
 const BODY_BYTES = 1024;
@@ -58,7 +59,7 @@ export async function incoming(): Promise<void> {
 }
 
 export async function forward(): Promise<void> {
-  const sink = await start(bare('sink', {}).command);
+  const sink = await startSink();
   const requests = (): readonly string[] => [signedRequest(makeBody())];
   const url = `http://127.0.0.1:${sink.port}/`;
   await compare({
@@ -104,27 +105,45 @@ export async function enqueue(): Promise<void> {
 }
 
 export async function deliver(): Promise<void> {
-  const sink = await start(bare('sink', {}).command);
+  const { measure } = await import('./client.ts');
+  const { emitMany } = await import('./emit.ts');
+  heading('Deliveries a second to a fast local target', '0.6 of the client’s own POST rate');
+  const first = await startSink();
+  const url = `http://127.0.0.1:${first.port}/`;
+  const clientRate = (await measure('ours', url)).perSecond;
+  await stop(first);
   const folder = temporaryFolder();
-  runCommand('outgoingwebhook:create', '--target-url', `http://127.0.0.1:${sink.port}/`,
-    '--trigger-event', 'bench', '--data', folder);
+  runCommand('outgoingwebhook:create', '--target-url', url, '--trigger-event', 'bench',
+    '--data', folder);
+  // Nobody listens while they are queued, so that what follows is delivery and nothing else.
+  const queueing = await start(ours(folder).command);
+  await emitMany(queueing.port, DELIVERIES);
+  await stop(queueing);
+  const sink = await startSink(first.port);
   const server = await start(ours(folder).command, {
     HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '64',
   });
-  heading('Deliveries a second to a fast local target', '0.6 of the client’s own POST rate');
   const startedAt = performance.now();
-  const { emitMany } = await import('./emit.ts');
-  await emitMany(server.port, DELIVERIES);
-  for (let count = 0; count < 10_000; count += 1) {
-    const pending = await getJson(server.port, '/api/deliveries?status=pending&limit=1');
-    if (Array.isArray(pending) && pending.length === 0) break;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  const seconds = (performance.now() - startedAt) / 1000;
-  print(`${DELIVERIES} emitted and delivered in ${seconds.toFixed(1)} s: `
-    + `${Math.round(DELIVERIES / seconds)} a second`);
+  await untilDelivered(server.port);
+  const rate = DELIVERIES / ((performance.now() - startedAt) / 1000);
+  print(`${DELIVERIES} deliveries: ${whole(rate)} a second, the client alone `
+    + `${whole(clientRate)}: ${(rate / clientRate).toFixed(2)}`);
   await stop(server);
   await stop(sink);
+}
+
+/** On the core of the load, so that what is measured has its own. */
+function startSink(port = 0): Promise<Running> {
+  return start(bare('sink', {}).command, { LISTEN_PORT: String(port) }, 1);
+}
+
+async function untilDelivered(port: number): Promise<void> {
+  for (let count = 0; count < 6000; count += 1) {
+    const text = await getText(port, '/metrics');
+    if (/^hookshelf_deliveries_pending 0$/m.test(text)) return;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+  }
+  throw new Error('the deliveries did not end');
 }

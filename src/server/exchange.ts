@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -117,6 +118,7 @@ export class HttpExchange implements Exchange {
 
   async sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
     const { request, response } = this;
+    const { socket } = request;
     // Before the head is written, so that a failure can still be told.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#abandon();
@@ -129,7 +131,8 @@ export class HttpExchange implements Exchange {
       cutStalledReader(response, this.#context.stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
-    this.#discardRest();
+    if (hasFailed(socket)) this.#closeFailed(socket);
+    else this.#discardRest();
     return this.#finish(status, bytes);
   }
 
@@ -205,6 +208,12 @@ export class HttpExchange implements Exchange {
     });
   }
 
+  /** Node's parser hands on nothing more of a connection that failed, and leaves it open. */
+  #closeFailed(socket: Socket): void {
+    socket.end();
+    discardThen(socket, this.#context.clock, () => socket.destroy());
+  }
+
   /** Whether so much of the body may still come that the connection cannot be used again. */
   #isBodyUnderWay(): boolean {
     const { request } = this;
@@ -222,13 +231,7 @@ export class HttpExchange implements Exchange {
     // All of the answer goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);
-    const { socket } = request;
-    if (hasFailed(socket)) {
-      // Node's parser hands nothing of it on any more.
-      socket.end();
-      discardThen(socket, this.#context.clock, () => socket.destroy());
-      return;
-    }
+    if (hasFailed(request.socket)) return this.#closeFailed(request.socket);
     discardThen(request, this.#context.clock, () => response.end());
   }
 

@@ -58,6 +58,27 @@ test('a late body is answered by its route, under its own request id, and counte
       assert.match(server.stderr(), /"requestId":"late-one","method":"POST","path":"/);
     }));
 
+test('a connection whose body breaks is answered by its route, and closed', () =>
+  withServer({}, async (place) => {
+    const head = { 'Transfer-Encoding': 'chunked', 'X-Request-Id': 'broken.1' };
+    const line = '{"title":"A"}\n';
+    const chunk = `${line.length.toString(16)}\r\n${line}\r\n`;
+    for (const [path, type, status, text] of [
+      ['/api/books', 'application/json', 400, /"instance":"\/api\/books"/],
+      ['/webhook/in/none', 'application/json', 404, /^\{"success":false,/],
+      ['/api/books/import', 'application/jsonl', 200, /\{"imported":1,.*"error":"/],
+    ] as const) {
+      const connection = new RawConnection(place);
+      const request = encodeRequest('POST', path, { ...head, 'Content-Type': type });
+      connection.send(`${request.toString()}${chunk}zz\r\n`);
+      const answer = await connection.answer();
+      assert.deepEqual([answer.status, answer.headers['x-request-id']], [status, 'broken.1'], path);
+      assert.match(answer.body, text);
+      await connection.rest();
+      connection.close();
+    }
+  }));
+
 test('an unknown expectation is passed over, and CONNECT is refused in words', () =>
   withServer({}, async (place) => {
     const answer = await rawRequest(place, 'GET', '/healthz',

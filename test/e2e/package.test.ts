@@ -37,7 +37,7 @@ test('the package', async (t) => inFolder(async (folder) => {
     const unexpected = names.filter((name) =>
       !/^(package\.json|README\.md|LICENSE|dist\/.+\.(js|d\.ts)|data\/samples\/[^/]+)$/.test(name));
     assert.deepEqual(unexpected, []);
-    const missing = ['package.json', 'dist/main.js', 'dist/index.js',
+    const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
       'dist/index.d.ts', 'data/samples/books.json'].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);
   });

@@ -23,7 +23,7 @@ const SECRET_MEMBERS = /passw(or)?d|passphrase|secret|token|(api|private)[-_]?ke
 // Both begin with a mark, and not with a run of letters: text of a stranger's must cost no more
 // than its length. A password may hold an @, so the last one before the path ends it.
 const URL_CREDENTIALS = /(:\/{2,})[^\s/?#"'<>]*@/g;
-const URL_PARAMETERS = /([?&])([^\s=&?#/"'<>]{1,64})=[^\s&#"'<>]*/g;
+const URL_PARAMETERS = /(^|[?&])([^\s=&?#/"'<>]{1,64})=[^\s&#"'<>]*/g;
 
 /** A logger that writes one line a call through `write`, from `level` up. */
 export function createLogger(options: {

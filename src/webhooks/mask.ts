@@ -30,14 +30,20 @@ export function unmask(value: JsonObject, stored: JsonObject | null): JsonObject
 }
 
 function maskMember(name: string, member: JsonValue): JsonValue {
-  if (name.toLowerCase() === 'headers' && isJsonObject(member)) {
-    return Object.fromEntries(Object.keys(member).map((header) => [header, MASK]));
-  }
-  if (typeof member === 'string') {
-    return isSecretName(name) ? MASK : member.replace(URL_CREDENTIALS, `$1${MASK}@`);
-  }
+  if (name.toLowerCase() === 'headers' || isSecretName(name)) return maskAll(member);
+  if (typeof member === 'string') return member.replace(URL_CREDENTIALS, `$1${MASK}@`);
   if (Array.isArray(member)) return member.map((item: JsonValue) => maskMember(name, item));
   return isJsonObject(member) ? mask(member) : member;
+}
+
+// The shape is kept, so that each value can be kept or replaced; null and booleans tell nothing.
+function maskAll(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(maskAll);
+  if (isJsonObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, member]) =>
+      [name, maskAll(member)]));
+  }
+  return value === null || typeof value === 'boolean' ? value : MASK;
 }
 
 function unmaskObject(
@@ -64,11 +70,11 @@ function unmaskValue(
 
 function unmaskText(
   value: string, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
-): string {
+): JsonValue {
   const shown = value === MASK ? MASK : URL_CREDENTIALS.exec(value)?.[2];
   if (shown !== MASK) return value;
+  if (value === MASK && (typeof stored === 'string' || typeof stored === 'number')) return stored;
   const before = typeof stored === 'string' ? stored : undefined;
-  if (value === MASK && before !== undefined) return before;
   const credentials = before === undefined ? undefined : URL_CREDENTIALS.exec(before)?.[2];
   if (value !== MASK && credentials !== undefined) {
     return value.replace(URL_CREDENTIALS, (_, scheme: string) => `${scheme}${credentials}@`);

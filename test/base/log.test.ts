@@ -54,6 +54,7 @@ test('credentials in a URL are found to their last @, and its secret-like parame
     ['http://u:p@ss@host/a', 'http://***@host/a'],
     ['see https://u:p@h:1/?x=1&token=abc&y=2#z.', 'see https://***@h:1/?x=1&token=***&y=2#z.'],
     ['http:///u:p@host/', 'http:///***@host/'],
+    ['api_key=abc&a=1', 'api_key=***&a=1'],
     ['{"a":"http://h","mail":"x@y"}', '{"a":"http://h","mail":"x@y"}'],
     ['http://h/@x?a=b', 'http://h/@x?a=b'],
   ];

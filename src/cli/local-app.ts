@@ -30,7 +30,11 @@ async function openLocal(context: CommandContext): Promise<LocalApp> {
   const app = await openApp({
     data: dataDirectory, role: 'command', loadsActions: spec.needsActions === true,
     // No browser reaches a command; `*` must not keep it from making the token that it needs.
-    settings: { ...settings, server: { ...settings.server, corsOrigins: [] } },
+    // Its own requests are no news either, however slow.
+    settings: {
+      ...settings,
+      server: { ...settings.server, corsOrigins: [] }, log: { ...settings.log, access: 'off' },
+    },
     logger: createProcessLogger(settings, io, lowest),
   });
   return {

@@ -1,0 +1,83 @@
+/** What `incomingwebhook:show` prints, run as a person would: pasted, with the secret exported. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { endOf, hookshelf, inFolder, startServer, type Ended } from './processes.ts';
+
+const isThere = (program: string, word: string): boolean =>
+  spawnSync(program, [word]).status === 0;
+const HAS_CURL = isThere('curl', '--version') && isThere('openssl', 'version');
+const HAS_PHP = spawnSync('php', ['-r', 'exit(function_exists("curl_init") ? 0 : 1);'])
+  .status === 0;
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'HEAD', 'OPTIONS'];
+const SECRETS = [
+  'plain', 'It\'s a "Secret" to $EVERYBODY `here` \\n', '-leading dash', 'ünïcode ☃',
+];
+
+type Examples = { readonly curl: string; readonly php: string };
+type Case = { readonly path: string; readonly secret: string | null; readonly method: string };
+
+const CASES: readonly Case[] = [
+  ...METHODS.map((method, index) => ({ path: `open-${index}`, secret: null, method })),
+  ...['GET', 'HEAD', 'DELETE'].map((method) => ({ path: method, secret: 'plain', method })),
+  ...SECRETS.map((secret, index) => ({ path: `odd.~_-${index}`, secret, method: 'POST' })),
+];
+
+async function withExamples(
+  use: (given: Case, examples: Examples) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (data) => {
+    const run = async (words: readonly string[], input = ''): Promise<string> => {
+      const { code, stdout, stderr } = await hookshelf([...words, '--data', data], { input });
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    const server = await startServer(['--data', data]);
+    try {
+      await run(['actionconfig:create', '--action', 'log', '--identifier', 'log']);
+      for (const given of CASES) {
+        const secret = given.secret === null ? [] : ['--secret-file', '-'];
+        await run(['incomingwebhook:create', '--path-segment', given.path, '--action-config',
+          'log', '--allowed-methods', given.method, ...secret], given.secret ?? '');
+        const shown = await run(['incomingwebhook:show', '--id', given.path, '--json']);
+        await use(given, JSON.parse(shown).examples);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+function runScript(program: string, script: string, secret: string | null): Promise<Ended> {
+  const child = spawn(program, [], {
+    env: {
+      PATH: process.env['PATH'] ?? '', ...secret === null ? {} : { WEBHOOK_SECRET: secret },
+    },
+  });
+  child.stdin.end(script);
+  return endOf(child);
+}
+
+function checkAnswer({ method, path }: Case, { stdout, stderr }: Ended): void {
+  if (method === 'HEAD') assert.match(stdout, /^HTTP\/1\.1 200 |^\s*$/, `${path}: ${stderr}`);
+  else assert.deepEqual(JSON.parse(stdout), { success: true, message: '', data: {} }, path);
+}
+
+test('the curl line works for every method, and signs with any secret', {
+  skip: !HAS_CURL && 'curl and openssl are needed',
+}, () => withExamples(async (given, { curl }) => {
+  checkAnswer(given, await runScript('sh', curl, given.secret));
+  if (given.secret === null) return;
+  const wrong = await runScript('sh', curl, `${given.secret}!`);
+  assert.match(wrong.stdout, given.method === 'HEAD'
+    ? /^HTTP\/1\.1 401 / : /Signature verification failed/, given.path);
+  const missing = await runScript('sh', curl, null);
+  assert.match(missing.stderr, /WEBHOOK_SECRET.*must hold the secret of this webhook/);
+}));
+
+test('the PHP example works for every method, and signs with any secret', {
+  skip: !HAS_PHP && 'php with the curl extension is needed',
+}, () => withExamples(async (given, { php }) => {
+  checkAnswer(given, await runScript('php', php, given.secret));
+}));

@@ -1,7 +1,7 @@
 /** What `npm pack` makes, installed without the network and used as its users would. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
@@ -40,6 +40,11 @@ test('the package', async (t) => inFolder(async (folder) => {
     const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
       'dist/index.d.ts', 'data/samples/books.json'].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);
+    const orphaned = names.filter((name) => {
+      const source = /^dist\/(.+?)(\.d\.ts|\.js)$/.exec(name)?.[1];
+      return source !== undefined && !existsSync(join(ROOT, 'src', `${source}.ts`));
+    });
+    assert.deepEqual(orphaned, []);
   });
 
   await t.test('installs without the network and runs without a build', () => {

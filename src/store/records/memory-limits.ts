@@ -9,7 +9,7 @@ export type MemoryLimits = {
 
 export const STANDARD_LIMITS: MemoryLimits = { hotRecordsMax: 32_768, stagedBytesMax: 64 << 20 };
 
-// With its headers and its place in the map, measured.
+// With its headers and its place in the map: 520 were measured, and ids may be longer.
 const HOT_RECORD_BYTES = 1024;
 const HOT_SHARE = 1 / 16;
 const STAGED_SHARE = 1 / 8;

@@ -32,8 +32,7 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const chunks: Buffer[] = [];
     let length = 0;
     const settle = (): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onError);
-      request.on('error', ignore);
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
     };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
@@ -55,7 +54,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const onClose = (): void => {
       if (!isEnded) reject(cutShort());
     };
-    // Ours when the body came too late or broken; 'close' follows those of the connection.
+    // Ours when the body came too late or broken; 'close' follows those of the connection. It stays:
+    // without a listener an error would end the process.
     const onError = (thrown: Error): void => {
       if (!(thrown instanceof AppError)) return;
       settle();
@@ -106,5 +106,3 @@ function tooLarge(bytesMax: number): AppError {
 function cutShort(): AppError {
   return new AppError('malformed', 'the body was cut short');
 }
-
-function ignore(): void {}

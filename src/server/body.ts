@@ -54,8 +54,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     const onClose = (): void => {
       if (!isEnded) reject(cutShort());
     };
-    // Ours when the body came too late or broken; 'close' follows those of the connection. It stays:
-    // without a listener an error would end the process.
+    // Ours when the body came too late or broken; 'close' follows those of the connection. It
+    // stays, as an error without a listener would end the process.
     const onError = (thrown: Error): void => {
       if (!(thrown instanceof AppError)) return;
       settle();

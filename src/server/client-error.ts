@@ -60,9 +60,19 @@ function responseOf(socket: Duplex): ServerResponse | null {
   return current instanceof http.ServerResponse ? current : null;
 }
 
+/**
+ * Whether what failed is the rest of a body that its answer did not wait for. A second answer would
+ * be taken for that to the next request. Node's parser, too, has no public name for its request.
+ */
+function isAnswered(socket: Duplex): boolean {
+  const parser: unknown = 'parser' in socket ? socket.parser : null;
+  if (typeof parser !== 'object' || parser === null || !('incoming' in parser)) return false;
+  return parser.incoming instanceof http.IncomingMessage && !parser.incoming.complete;
+}
+
 function close(error: Error, socket: Duplex, clock: Clock): void {
   const owed = responseOf(socket);
-  if (!socket.writable || owed?.headersSent === true) {
+  if (!socket.writable || owed?.headersSent === true || (owed === null && isAnswered(socket))) {
     socket.destroy();
     return;
   }

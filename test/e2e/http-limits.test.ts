@@ -58,6 +58,15 @@ test('a late body is answered by its route, under its own request id, and counte
       assert.match(server.stderr(), /"requestId":"late-one","method":"POST","path":"/);
     }));
 
+test('who never sends a body that was not waited for is cut without a second answer', () =>
+  withServer({ HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.3' }, async (place) => {
+    const connection = new RawConnection(place);
+    connection.send(encodeRequest('POST', '/api/books', { 'Content-Length': '50' }));
+    assert.equal((await connection.answer()).status, 415);
+    assert.equal(await connection.rest(), '');
+    connection.close();
+  }));
+
 test('a connection whose body breaks is answered by its route, and closed', () =>
   withServer({}, async (place) => {
     const head = { 'Transfer-Encoding': 'chunked', 'X-Request-Id': 'broken.1' };

@@ -2,12 +2,11 @@
  * The composition root, and the only place that knows every room: opens the store, wires services
  * and routes, listens, and closes in reverse order. It decides nothing about books or webhooks.
  */
-import { mkdirSync } from 'node:fs';
 import { tokenRoutes } from './access/routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import { storeMetrics } from './app/metrics.ts';
-import { ownerOf } from './app/options.ts';
+import { makeDataDirectory, ownerOf } from './app/options.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
@@ -78,15 +77,13 @@ export interface App {
   close(): Promise<void>;
 }
 
-const DIRECTORY_MODE = 0o700;
-
 /** What a data directory holds. */
 export const COLLECTIONS: readonly CollectionSpec[] =
   [bookCollection, ...webhookCollections, TOKENS];
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
-  mkdirSync(options.data, { recursive: true, mode: DIRECTORY_MODE });
+  makeDataDirectory(options.data);
   const closers = new Closers();
   try {
     return await compose(options, closers);

@@ -2,7 +2,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listener.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { Settings } from '../settings.ts';
+import { makeDirectories } from '../store/files.ts';
 
 export type Owner = { readonly uid: number; readonly gid: number };
 
@@ -38,6 +40,16 @@ export function limitsOf({ server }: Settings): ServerLimits {
 export function connectionsMaxOf(wanted: number, descriptors: number): number {
   const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
   return Math.min(wanted, room);
+}
+
+/** Makes the data directory when it is missing. Throws `conflict`. */
+export function makeDataDirectory(path: string): void {
+  try {
+    makeDirectories(path);
+  } catch (thrown) {
+    throw new AppError('conflict', `cannot make the data directory ${path} (`
+      + `${messageOf(thrown)}); name another one with --data`, {}, thrown);
+  }
 }
 
 /**

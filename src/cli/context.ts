@@ -1,7 +1,7 @@
 /** What a command gets besides its options: output, settings, and a session when it asks. */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AppError } from '../base/errors.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
 import type { LoadedSettings } from '../settings.ts';
 import { loadSettings } from '../settings.ts';
 import { readSettingsFile } from '../settings/sources.ts';
@@ -51,7 +51,7 @@ export function createContext(
 }
 
 function loadFor(dataDirectory: string, given: Arguments, io: Io): LoadedSettings {
-  if (statSync(dataDirectory, { throwIfNoEntry: false })?.isDirectory() === false) {
+  if (isNoDirectory(dataDirectory)) {
     throw new AppError('usage', `${dataDirectory} is not a directory; name one with --data`);
   }
   const config = given.find('config');
@@ -62,6 +62,15 @@ function loadFor(dataDirectory: string, given: Arguments, io: Io): LoadedSetting
   });
   const file = readSettingsFile(path, config !== undefined);
   return loadSettings({ flags, environment: io.environment, file });
+}
+
+function isNoDirectory(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch (thrown) {
+    // A file stands where a folder above it should.
+    return systemCodeOf(thrown) === 'ENOTDIR';
+  }
 }
 
 async function openFor(

@@ -1,8 +1,8 @@
 /** `data:*`: through the control socket or in this process; never over TCP. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../app.ts';
-import { ownerOf } from '../app/options.ts';
+import { makeDataDirectory, ownerOf } from '../app/options.ts';
 import { AppError } from '../base/errors.ts';
 import { createNodeFiles } from '../store/files.ts';
 import { acquireLock } from '../store/lock/lock.ts';
@@ -13,7 +13,6 @@ import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
 import { objectOf, textOf } from './resource.ts';
 
-const DIRECTORY_MODE = 0o700;
 const LOCK_WAIT_MS = 5000;
 // Beside a live server a file may be compacted away while it is read: look anew then.
 const LIVE_ATTEMPTS_MAX = 3;
@@ -57,7 +56,7 @@ export async function restoreData(context: CommandContext): Promise<number> {
   const { dataDirectory: directory, given, output, io } = context;
   const from = resolve(given.get('from'));
   if (!existsSync(from)) throw new AppError('not_found', `there is no backup ${from}`);
-  mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  makeDataDirectory(directory);
   const files = createNodeFiles(ownerOf(directory));
   const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
   try {

@@ -17,7 +17,7 @@ const EXIT_USAGE = 2;
 export async function run(
   argv: readonly string[], io: Io = processIo(), openSession: OpenSession | null = null,
 ): Promise<number> {
-  if (argv.length === 1 && argv[0] === '--version') return printVersion(io);
+  if (argv.length === 1 && argv[0] === '--version') return printVersion(io, false);
   try {
     return await dispatch(argv, io, openSession);
   } catch (thrown) {
@@ -25,9 +25,9 @@ export async function run(
   }
 }
 
-async function printVersion(io: Io): Promise<number> {
+async function printVersion(io: Io, isJson: boolean): Promise<number> {
   const { VERSION } = await import('../base/version.ts');
-  io.stdout.write(`${VERSION}\n`);
+  io.stdout.write(isJson ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`);
   return 0;
 }
 
@@ -39,7 +39,9 @@ async function dispatch(
   const options = Object.assign({}, ...COMMANDS.map((command) => command.options), COMMON_OPTIONS,
     { version: { type: 'boolean' } });
   const line = parseLine(argv, options);
-  if (line.name === null && isGiven(line, 'version')) return printVersion(io);
+  if (line.name === null && isGiven(line, 'version')) {
+    return printVersion(io, isGiven(line, 'json'));
+  }
   const spec = specOf(line, COMMANDS, STANDARD_COMMAND);
   if (spec === undefined) throw await unknownCommand(line.name ?? '', COMMANDS);
   const given = readArguments(spec, line);

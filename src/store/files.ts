@@ -4,7 +4,9 @@
  * `store/` may import `node:fs`. Errors are Node's, with `code`.
  */
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { systemCodeOf } from '../base/errors.ts';
 
 /** An open file. Descriptors are opaque to the store. */
 export type Descriptor = number;
@@ -98,11 +100,36 @@ export function createNodeFiles(owner: { uid: number; gid: number } | null = nul
       }
     },
     makeDirectory(path) {
-      fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-      if (owner !== null) fs.chownSync(path, owner.uid, owner.gid);
+      for (const made of makeDirectories(path)) {
+        if (owner !== null) fs.chownSync(made, owner.uid, owner.gid);
+      }
     },
     removeDirectory: (path) => fs.rmdirSync(path),
     exists: (path) => fs.existsSync(path),
   };
 }
 
+/**
+ * Makes `path` and what is missing above it, mode 0700, and says what it made. Node's own recursive
+ * way never ends where the system answers ENOENT for a folder that has its parent, as /proc does.
+ */
+export function makeDirectories(path: string): readonly string[] {
+  const missing: string[] = [];
+  let current = path;
+  while (!fs.existsSync(current) && dirname(current) !== current) {
+    missing.unshift(current);
+    current = dirname(current);
+  }
+  return missing.filter(makeOne);
+}
+
+/** False when somebody else was quicker. */
+function makeOne(path: string): boolean {
+  try {
+    fs.mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (systemCodeOf(error) === 'EEXIST' && fs.existsSync(path)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/** Data directories that cannot be had, and those under odd names, as processes. */
+import assert from 'node:assert/strict';
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { hookshelf, inFolder, startServer } from './processes.ts';
+
+const LONG_NAME = 'long-'.repeat(40);
+
+test('a data directory that cannot be had fails at once and says so', {
+  skip: process.platform !== 'linux' && 'needs /proc',
+}, async () => {
+  for (const [data, code, message] of [
+    ['/proc/none', 1, 'cannot make the data directory /proc/none '],
+    ['/proc/1/none/below', 1, 'cannot make the data directory /proc/1/none/below '],
+    ['/dev/null', 2, '/dev/null is not a directory; name one with --data'],
+    ['/dev/null/none', 2, '/dev/null/none is not a directory; name one with --data'],
+  ] as const) {
+    for (const words of [['book:list'], ['serve', '--port', '0']]) {
+      const ended = await hookshelf([...words, '--data', data]);
+      assert.equal(ended.code, code, ended.stderr);
+      assert.ok(ended.stderr.startsWith(`hookshelf: ${message}`), ended.stderr);
+      assert.match(ended.stderr, /--data\n$/);
+    }
+  }
+});
+
+test('a data directory of any name serves commands beside the server', async () => {
+  await inFolder(async (folder) => {
+    for (const name of ['with space', 'Bücher-書棚', `'"$x`, `${LONG_NAME}/${LONG_NAME}`]) {
+      const data = join(folder, name);
+      const server = await startServer(['--data', data], { environment: { TMPDIR: folder } });
+      const added = await hookshelf(
+        ['book:add', '--input', '{"title":"A"}', '--json', '--data', data],
+      );
+      assert.equal(added.code, 0, added.stderr);
+      assert.equal(statSync(data).mode & 0o777, 0o700);
+      assert.equal((await server.stop()).code, 0);
+    }
+  });
+});
+
+test('folders above a new data directory are made, and private', async () => {
+  await inFolder(async (folder) => {
+    const above = join(folder, 'above');
+    assert.equal((await hookshelf(['book:list', '--data', join(above, 'data')])).code, 0);
+    assert.equal(statSync(above).mode & 0o777, 0o700);
+    mkdirSync(join(folder, 'there'));
+    assert.equal((await hookshelf(['book:list', '--data', join(folder, 'there')])).code, 0);
+  });
+});
+
+test('--version takes --json', async () => {
+  const { stdout } = await hookshelf(['--version', '--json']);
+  assert.match(String(JSON.parse(stdout).version), /^\d+\.\d+\.\d+$/);
+});

@@ -41,6 +41,14 @@ test('the settings file that the README shows is a good one', () => {
   }
 });
 
+test('the README names every scenario that is measured', () => {
+  const run = readFileSync(new URL('bench/run.ts', import.meta.url), 'utf8');
+  const names = [...run.matchAll(/^  '([a-z-]+)': /gm)].map(([, name]) => `\`${name}\``);
+  assert.ok(names.length > 5);
+  const [, performance = ''] = readFileSync(README_PATH, 'utf8').split('\n## Performance\n');
+  assert.deepEqual(names.filter((name) => !performance.includes(name)), []);
+});
+
 function check(head: string, rows: TableRows): void {
   const lines = readFileSync(README_PATH, 'utf8').split('\n');
   const start = lines.indexOf(head) + 2;

@@ -72,7 +72,8 @@ function unmaskText(
   value: string, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
 ): JsonValue {
   const shown = value === MASK ? MASK : URL_CREDENTIALS.exec(value)?.[2];
-  if (shown !== MASK) return value;
+  // Whoever writes user and password apart means the same.
+  if (shown !== MASK && shown !== `${MASK}:${MASK}`) return value;
   if (value === MASK && (typeof stored === 'string' || typeof stored === 'number')) return stored;
   const before = typeof stored === 'string' ? stored : undefined;
   const credentials = before === undefined ? undefined : URL_CREDENTIALS.exec(before)?.[2];

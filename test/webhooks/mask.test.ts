@@ -30,6 +30,11 @@ test('what was shown, sent back, is what is stored', () => {
   assert.deepEqual(unmask(SHOWN, STORED), STORED);
 });
 
+test('a masked user and password, written apart, are the stored credentials as well', () => {
+  assert.deepEqual(unmask({ url: 'https://***:***@example.org/new' }, STORED),
+    { url: 'https://user:p@ss@example.org/new' });
+});
+
 test('a part is replaced and the rest is kept', () => {
   const changed = { ...SHOWN, token: { value: 'new', scopes: ['***'] }, password: '***' };
   assert.deepEqual(unmask(changed, STORED),

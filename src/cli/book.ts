@@ -4,6 +4,7 @@ import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import { readJsonOption } from './input.ts';
+import { printableJson } from './output.ts';
 import {
   column, create, fetchOne, patch, remove, textOf, walkPages,
 } from './resource.ts';
@@ -88,7 +89,7 @@ async function writeJson(
   { output }: CommandContext, books: readonly JsonObject[], isFirst: boolean,
 ): Promise<void> {
   if (books.length === 0) return;
-  const lines = books.map((book) => JSON.stringify(book)).join(',\n');
+  const lines = books.map((book) => printableJson(book)).join(',\n');
   await output.write(`${isFirst ? '[\n' : ',\n'}${lines}`);
 }
 

@@ -12,6 +12,7 @@ import type { Column } from './table.ts';
 import { padToWidth, widthOf } from './width.ts';
 
 const COLUMNS_STANDARD = 80;
+const MORE_CONTROLS = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 export class Output {
   readonly isJson: boolean;
@@ -47,7 +48,7 @@ export class Output {
   }
 
   async json(value: unknown): Promise<void> {
-    await this.write(`${JSON.stringify(value, null, 2)}\n`);
+    await this.write(`${printableJson(value, 2)}\n`);
   }
 
   /** One line of text, escaped. */
@@ -89,6 +90,11 @@ export class Output {
   progress(noun: string, total: number | null): Progress {
     return new Progress(this.#io.stderr, this.#io.now, noun, total);
   }
+}
+
+/** The same JSON, without the controls that JSON.stringify leaves: it reaches terminals, too. */
+export function printableJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replace(MORE_CONTROLS, escapeControls);
 }
 
 /** The terminal's width, null when it is none. */

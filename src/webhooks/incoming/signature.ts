@@ -6,7 +6,7 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 const PREFIX = 'sha256=';
-const PATTERN = /^sha256=[0-9a-f]{64}$/i;
+const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
 
 /** The secret's UTF-8 bytes as a key. Kept per hook: making one costs as much as a short HMAC. */
 export function signatureKey(secret: string): KeyObject {

@@ -21,6 +21,7 @@ const HEADERS: readonly [string, string | string[] | undefined, boolean][] = [
   ['missing', undefined, false],
   ['empty', '', false],
   ['no prefix', HEX, false],
+  ['an upper-case prefix', `SHA256=${HEX}`, false],
   ['another prefix', `sha1=${HEX}`, false],
   ['short', `sha256=${HEX.slice(2)}`, false],
   ['long', `sha256=${HEX}00`, false],

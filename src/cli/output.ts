@@ -3,6 +3,7 @@
  * characters are escaped. Notes and progress go to stderr. A reader that went away (EPIPE) ends
  * the printing, not the command.
  */
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { escapeControls } from '../base/log.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { Io, Terminal } from './io.ts';
@@ -18,13 +19,16 @@ export class Output {
   readonly isJson: boolean;
   readonly #io: Io;
   #isClosed = false;
+  #failure: Error | null = null;
 
   constructor(io: Io, isJson: boolean) {
     this.#io = io;
     this.isJson = isJson;
     for (const stream of [io.stdout, io.stderr]) {
-      stream.on('error', () => {
-        if (stream === io.stdout) this.#isClosed = true;
+      stream.on('error', (error: Error) => {
+        if (stream !== io.stdout) return;
+        this.#isClosed = true;
+        if (systemCodeOf(error) !== 'EPIPE') this.#failure ??= error;
       });
     }
   }
@@ -45,6 +49,15 @@ export class Output {
       };
       for (const event of ['drain', 'close', 'error']) stdout.on(event, done);
     });
+  }
+
+  /** Throws when what was written did not get where it should, as on a full disk. */
+  async finish(): Promise<void> {
+    // A file's error comes in the turn after its write.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#failure === null) return;
+    const message = `cannot write to standard output: ${messageOf(this.#failure)}`;
+    throw new AppError('conflict', message, {}, this.#failure);
   }
 
   async json(value: unknown): Promise<void> {

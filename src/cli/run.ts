@@ -48,7 +48,9 @@ async function dispatch(
   const { createContext } = await import('./context.ts');
   const { context, close } = createContext(spec, COMMANDS, given, io, openSession);
   try {
-    return await execute(context, line.name === null);
+    const code = await execute(context, line.name === null);
+    await context.output.finish();
+    return code;
   } finally {
     await close();
   }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { endOf, hookshelf, inFolder, start } from './processes.ts';
+import { PROGRAM, endOf, hookshelf, inFolder, start } from './processes.ts';
 
 test('--version, help and completion need no data directory', () => inFolder(async (cwd) => {
   for (const words of [['--version'], ['help'], ['help', 'serve'], ['completion', 'bash']]) {
@@ -66,4 +66,17 @@ test('a command can be killed at its standard input', () => inFolder(async (data
   setImmediate(() => child.kill('SIGTERM'));
   assert.equal((await exited)[1], 'SIGTERM');
   assert.equal((await hookshelf(['book:list', '--data', data])).code, 0);
+}));
+
+test('output that a full disk does not take is a failure', {
+  skip: process.platform !== 'linux' && 'needs /dev/full',
+}, () => inFolder(async (cwd) => {
+  for (const words of ['help', 'book:list', 'book:list --json']) {
+    const script = `exec "$0" "$1" ${words} > /dev/full`;
+    const { code, stderr } = await hookshelf([], {
+      cwd, program: ['/bin/sh', '-c', script, process.execPath, PROGRAM],
+    });
+    assert.equal(code, 1, words);
+    assert.match(stderr, /^hookshelf: cannot write to standard output: ENOSPC/);
+  }
 }));

@@ -14,3 +14,9 @@ export function missingFile(name: string, why: string): AppError {
   const message = `${name}, line 1, offset 0: the file is missing, ${why}`;
   return new AppError('damaged', `${message}; the data directory is left as it is`);
 }
+
+/** For a file, or a line, that is whole but of a format that this version does not know. */
+export function foreignLine(place: FilePlace): AppError {
+  return damagedAt(place, 'whole, but of a format that this version does not know: start the '
+    + 'newer hookshelf that wrote it');
+}

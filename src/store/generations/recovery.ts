@@ -16,6 +16,9 @@
  * that is missing although its journal says that the set was complete. A snapshot that is there
  * but not valid is no reason to refuse while the generation before it, and its journals, are whole.
  *
+ * Refused too, as nobody's damage: a line whose checksum is right but which is of no form known
+ * here. A newer version wrote it, and what looks like a torn end may be all of its journal.
+ *
  * Left over by crashes, and harmless: a set that is not complete, while no journal says that it
  * was (the set before it is still there); a journal without a valid first line, or with nothing
  * but that line, while the journal before it went on or names another one as the next (it was given
@@ -30,10 +33,10 @@
  */
 import { join } from 'node:path';
 import { StoredCollection } from '../records/collection.ts';
-import { damagedAt, missingFile } from './damage.ts';
+import { damagedAt, foreignLine, missingFile } from './damage.ts';
 import { readFully } from '../journal/file-lines.ts';
 import type { Files } from '../files.ts';
-import { parseLine } from '../journal/journal-line.ts';
+import { hasChecksum, parseLine } from '../journal/journal-line.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import { journalName, snapshotName, takeInventory } from './inventory.ts';
 import type { Inventory } from './inventory.ts';
@@ -229,6 +232,9 @@ async function readStart(files: Files, path: string): Promise<Start> {
     const count = await readFully(files, descriptor, content, 0);
     const end = content.subarray(0, count).indexOf(LINE_FEED);
     const line = end < 0 ? null : parseLine(content, 0, end);
+    if (line === null && hasChecksum(content, 0, end)) {
+      throw foreignLine({ path, line: 1, offset: 0 });
+    }
     return {
       sequence: line?.kind === 'start' ? line.sequence : -1,
       isAlone: files.sizeOf(descriptor) <= end + 1 || end < 0,

@@ -1,10 +1,12 @@
 /** Reads one journal into memory, and finds out whether what it holds can be trusted. */
+import { AssertionError } from 'node:assert';
+import { AppError } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { damagedAt } from './damage.ts';
+import { damagedAt, foreignLine } from './damage.ts';
 import type { FilePlace } from './damage.ts';
 import { readLines } from '../journal/file-lines.ts';
 import type { Files } from '../files.ts';
-import { parseLine, visitOperations } from '../journal/journal-line.ts';
+import { hasChecksum, parseLine, visitOperations } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
 
 export type Replayed = {
@@ -84,6 +86,8 @@ class Replay {
       return;
     }
     if (line === null) {
+      // No crash leaves a whole line that we cannot read: it is not ours to cut off.
+      if (isComplete && hasChecksum(buffer, start, end)) throw foreignLine(place);
       this.#bad = place;
       const joined = isComplete ? findJoined(buffer, start, end) : null;
       if (joined !== null) this.#checkAfterBad(place, joined);
@@ -160,6 +164,8 @@ class Replay {
         delete: (name, key) => collectionOf(name).applyDelete(key),
       });
     } catch (error) {
+      if (error instanceof AppError) throw error;
+      if (error instanceof AssertionError) throw foreignLine(place);
       throw damagedAt(place, `cannot be applied (${error instanceof Error ? error.message : ''})`);
     }
     this.#sequence = line.sequence;

@@ -20,7 +20,7 @@ import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../base/fields.ts';
 import { CHUNK_BYTES } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { damagedAt } from './damage.ts';
+import { damagedAt, foreignLine } from './damage.ts';
 import { readFully, readLines } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
 
@@ -40,6 +40,7 @@ const BRACKET = 0x5d;
 const RECORDS = ',"records":[';
 const CRC_HEX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
+const FOREIGN_HEADER = /^\{"format":"hookshelf-snapshot-(?!1")\d+"/;
 
 export function encodeHeader(header: SnapshotHeader): string {
   const { collection, generation, sequence, collections } = header;
@@ -62,8 +63,10 @@ export async function readHeader(files: Files, path: string): Promise<SnapshotHe
     const count = await readFully(files, descriptor, start, 0);
     const end = start.subarray(0, count).indexOf(LINE_FEED);
     const header = end < 0 ? null : parseHeader(start.toString('utf8', 0, end));
-    if (header === null) throw damagedAt({ path, line: 1, offset: 0 }, 'no snapshot header');
-    return header;
+    const place = { path, line: 1, offset: 0 };
+    if (header !== null) return header;
+    const isForeign = FOREIGN_HEADER.test(start.toString('latin1', 0, end));
+    throw isForeign ? foreignLine(place) : damagedAt(place, 'no snapshot header');
   } finally {
     files.close(descriptor);
   }

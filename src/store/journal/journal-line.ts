@@ -140,9 +140,7 @@ export class LineEncoder {
 
 /** The line in `[start, end)` of `buffer`, without its line feed, or null when it is not valid. */
 export function parseLine(buffer: Buffer, start: number, end: number): JournalLine | null {
-  if (end - start <= CRC_END || !matches(buffer, start, '{"crc":"')) return null;
-  const crc = crc32(buffer.subarray(start + CRC_END, end)).toString(16).padStart(8, '0');
-  if (!matches(buffer, start + CRC_START, crc)) return null;
+  if (!hasChecksum(buffer, start, end)) return null;
   const reader = new LineReader(buffer, start + CRC_END, end);
   try {
     reader.take('","seq":');
@@ -157,6 +155,13 @@ export function parseLine(buffer: Buffer, start: number, end: number): JournalLi
   } catch {
     return null;
   }
+}
+
+/** Whether the bytes are a line as somebody wrote it, though perhaps of a format unknown here. */
+export function hasChecksum(buffer: Buffer, start: number, end: number): boolean {
+  if (end - start <= CRC_END || !matches(buffer, start, '{"crc":"')) return false;
+  const crc = crc32(buffer.subarray(start + CRC_END, end)).toString(16).padStart(8, '0');
+  return matches(buffer, start + CRC_START, crc);
 }
 
 function parseNote(reader: LineReader, note: Omit<JournalLine, 'kind'>): JournalLine {

@@ -1,0 +1,76 @@
+/** The files as other programs read them, and files that a newer hookshelf wrote. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { hookshelf, inFolder } from './processes.ts';
+
+const JOURNAL = 'journal-000001.jsonl';
+
+test('a journal line is JSON with the CRC32 of the rest', () => inFolder(async (data) => {
+  await addBooks(data);
+  assert.equal(statSync(join(data, JOURNAL)).mode & 0o777, 0o600);
+  const lines = readFileSync(join(data, JOURNAL), 'utf8').trimEnd().split('\n');
+  for (const line of lines) {
+    const { crc, seq, durable } = JSON.parse(line);
+    assert.equal(crc, checksum(Buffer.from(line.slice(16))));
+    assert.ok(seq >= durable);
+  }
+  const titles = lines.flatMap((line) => JSON.parse(line).ops ?? [])
+    .map((operation: { record: { title: string } }) => operation.record.title);
+  assert.deepEqual(titles, ['Ä', 'B']);
+}));
+
+test('what a newer version wrote is refused and kept', () => inFolder(async (data) => {
+  await addBooks(data);
+  const path = join(data, JOURNAL);
+  const ours = readFileSync(path, 'utf8').trimEnd().split('\n');
+  const [start = '', ...others] = ours;
+  const newer = seal(start.replace('hookshelf-journal-1', 'hookshelf-journal-2'));
+  const sequence = JSON.parse(ours.at(-1) ?? '').seq;
+  const unknown = seal(`{"crc":"00000000","seq":${sequence + 1},"durable":${sequence},"new":[]}`);
+  const put = ours.findIndex((line) => line.includes('"put"'));
+  const other = ours.map((line) => seal(line.replace('"put"', '"set"')));
+  for (const [line, lines] of [
+    [put + 1, other],
+    [1, [newer]], [1, [newer, ...others]], [ours.length + 1, [...ours, unknown]],
+  ] as const) {
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const before = hashes(data);
+    for (const words of [['data:verify'], ['book:list'], ['serve', '--port', '0']]) {
+      const { code, stderr } = await hookshelf([...words, '--data', data]);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, new RegExp(`^hookshelf: ${JOURNAL}, line ${line}, offset \\d+: whole, `
+        + 'but of a format that this version does not know: start the newer hookshelf'));
+      assert.deepEqual(hashes(data), before);
+    }
+  }
+}));
+
+async function addBooks(data: string): Promise<void> {
+  for (const title of ['Ä', 'B']) {
+    const input = JSON.stringify({ title });
+    const { code, stderr } = await hookshelf(['book:add', '--input', input, '--data', data]);
+    assert.equal(code, 0, stderr);
+  }
+}
+
+function seal(line: string): string {
+  return `{"crc":"${checksum(Buffer.from(line.slice(16)))}${line.slice(16)}`;
+}
+
+/** CRC-32 as everybody has it (IEEE 802.3), bit by bit: not the program's own. */
+function checksum(bytes: Buffer): string {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ ((crc & 1) === 1 ? 0xedb88320 : 0);
+  }
+  return ((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, '0');
+}
+
+function hashes(directory: string): readonly (readonly [string, string])[] {
+  return readdirSync(directory).filter((name) => !name.startsWith('lock')).sort().map((name) =>
+    [name, createHash('sha256').update(readFileSync(join(directory, name))).digest('hex')] as const);
+}

@@ -1,6 +1,6 @@
 /** Data directories that cannot be had, and those under odd names, as processes. */
 import assert from 'node:assert/strict';
-import { mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { hookshelf, inFolder, startServer } from './processes.ts';
@@ -49,6 +49,18 @@ test('folders above a new data directory are made, and private', async () => {
     assert.equal((await hookshelf(['book:list', '--data', join(folder, 'there')])).code, 0);
   });
 });
+
+test('a data directory of somebody else says who may write it', {
+  skip: process.getuid?.() === 0 && 'root may write everywhere',
+}, () => inFolder(async (folder) => {
+  chmodSync(folder, 0o500);
+  for (const words of [['book:list'], ['serve', '--port', '0']]) {
+    const { code, stderr } = await hookshelf([...words, '--data', folder]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^hookshelf: cannot write in the data directory .* --data\n$/);
+  }
+  chmodSync(folder, 0o700);
+}));
 
 test('--version takes --json', async () => {
   const { stdout } = await hookshelf(['--version', '--json']);

@@ -70,7 +70,10 @@ function checksum(bytes: Buffer): string {
   return ((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, '0');
 }
 
-function hashes(directory: string): readonly (readonly [string, string])[] {
-  return readdirSync(directory).filter((name) => !name.startsWith('lock')).sort().map((name) =>
-    [name, createHash('sha256').update(readFileSync(join(directory, name))).digest('hex')] as const);
+function hashes(directory: string): Readonly<Record<string, string>> {
+  const names = readdirSync(directory).filter((name) => !name.startsWith('lock')).sort();
+  return Object.fromEntries(names.map((name) => {
+    const content = readFileSync(join(directory, name));
+    return [name, createHash('sha256').update(content).digest('hex')];
+  }));
 }

@@ -10,10 +10,10 @@
  * different ways cannot both win either.
  */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { AppError, systemCodeOf } from '../../base/errors.ts';
+import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { createNodeFiles } from '../files.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { findExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
@@ -44,6 +44,7 @@ const POLL_MS = 25;
 const NAMING_MS_MAX = 1000;
 // What flock(1) exits with when somebody else holds the lock.
 const HELD_STATUS = 1;
+const NO_ACCESS = ['EACCES', 'EPERM', 'EROFS'];
 
 /** Locks an existing directory. Throws `conflict`, naming the pid, when somebody else holds it. */
 export async function acquireLock(
@@ -128,10 +129,12 @@ class FlockLock implements DirectoryLock {
 
 function openLockFile(files: Files, path: string): Descriptor {
   try {
-    return files.open(path, 'create');
+    return files.open(path, files.exists(path) ? 'append-existing' : 'create');
   } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST') throw error;
-    return files.open(path, 'append-existing');
+    if (systemCodeOf(error) === 'EEXIST') return files.open(path, 'append-existing');
+    if (!NO_ACCESS.includes(systemCodeOf(error) ?? '')) throw error;
+    throw new AppError('conflict', `cannot write in the data directory ${dirname(path)} (`
+      + `${messageOf(error)}): run as its owner, or name another one with --data`, {}, error);
   }
 }
 

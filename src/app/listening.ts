@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { limitsOf } from './options.ts';
 import type { Owner } from './options.ts';
 import type { Clock } from '../base/clock.ts';
@@ -37,6 +37,7 @@ export class Listening {
   readonly #listeners: Listener[] = [];
   #secure: Listener | null = null;
   #port: number | null = null;
+  #ownFolder: string | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: ListeningOptions) {
@@ -47,6 +48,7 @@ export class Listening {
   async listenOnControl(): Promise<string> {
     const { data, dispatcher, clock, owner } = this.#options;
     const path = controlSocketPath(data, owner);
+    if (dirname(path) !== data) this.#ownFolder = dirname(path);
     // Its callers own the directory: an import of any length may take its time.
     const limits: ServerLimits = {
       ...limitsOf(this.#options.settings), requestTimeoutMs: 0, headersTimeoutMs: 0,
@@ -100,6 +102,7 @@ export class Listening {
     const timeoutMs = this.#options.settings.server.shutdownTimeout * 1000;
     this.#options.dispatcher.drain();
     await Promise.all(this.#listeners.map((listener) => listener.close(timeoutMs)));
+    if (this.#ownFolder !== null) rmSync(this.#ownFolder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Data directories that cannot be had, and those under odd names, as processes. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { hookshelf, inFolder, startServer } from './processes.ts';
@@ -36,6 +36,8 @@ test('a data directory of any name serves commands beside the server', async () 
       assert.equal(added.code, 0, added.stderr);
       assert.equal(statSync(data).mode & 0o777, 0o700);
       assert.equal((await server.stop()).code, 0);
+      // The socket of a path too long for one had a folder of its own.
+      assert.deepEqual(readdirSync(folder).filter((entry) => entry.startsWith('hookshelf-')), []);
     }
   });
 });

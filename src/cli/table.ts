@@ -10,7 +10,8 @@ export type Column<Row> = {
 };
 
 const GAP = '  ';
-const CUT_WIDTH_MIN = 8;
+// With more, the five columns of books do not fit a terminal of 80.
+const CUT_WIDTH_MIN = 6;
 
 /**
  * Lays out one page of rows after another in the same columns, so that a list of any length can

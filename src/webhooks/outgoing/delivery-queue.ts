@@ -20,6 +20,7 @@ import {
 } from './lanes.ts';
 import { HostPacer } from './pacing.ts';
 import { CHUNK, inTally, type RecorderParts } from './recorder.ts';
+import { ResultBatch } from './result-batch.ts';
 import type { QueueStatistics } from './queue-statistics.ts';
 import type { Sender } from './sender.ts';
 import { forwardHost, prepareShipment, type ShippingParts } from './shipping.ts';
@@ -61,7 +62,7 @@ export class DeliveryQueue {
   constructor(parts: QueueParts) {
     this.#parts = parts;
     this.#recorder = {
-      ...parts, isClosed: () => this.#isClosed,
+      ...parts, results: new ResultBatch(parts.store), isClosed: () => this.#isClosed,
       pendingOf: (hook, max) => this.pendingOf(hook, max),
     };
     this.#lanes = new Lanes({

@@ -11,11 +11,13 @@ import type { Store, Transaction } from '../../store/port.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type Outcome,
 } from './delivery.ts';
-import { changeDelivery, Tally } from './ledger.ts';
+import { Tally } from './ledger.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
+import type { ResultBatch } from './result-batch.ts';
 
 export type RecorderParts = {
   readonly store: Store;
+  readonly results: ResultBatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly schedule: readonly number[];
@@ -55,7 +57,7 @@ export async function recordOutcome(
 async function record(
   parts: RecorderParts, identifier: string, outcome: Outcome, isPayload: boolean,
 ): Promise<Delivery | undefined> {
-  const { store, clock, schedule } = parts;
+  const { clock, schedule } = parts;
   const nowMs = clock.now();
   const random = parts.random();
   const change = (before: Delivery): Delivery => {
@@ -67,7 +69,7 @@ async function record(
   if (outcome.kind === 'gone') {
     return retire(parts, identifier, nowMs, change);
   }
-  return store.transact((transaction) => changeDelivery(transaction, identifier, change));
+  return parts.results.write(identifier, change);
 }
 
 /** It was cancelled, or failed with its hook, while the attempt was under way. */

@@ -12,7 +12,9 @@ import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { loadTls } from '../base/network-modules.ts';
 import type { Dispatcher } from '../server/dispatcher.ts';
-import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
+import {
+  SOCKET_PATH_BYTES_MAX, createHttpServer, listenOnPort, listenOnSocket,
+} from '../server/listener.ts';
 import type { Certificate, Listener, ServerLimits } from '../server/listener.ts';
 import { isLoopbackName } from '../server/origin.ts';
 import type { Settings } from '../settings.ts';
@@ -29,8 +31,6 @@ export type ListeningOptions = {
 };
 
 const SOCKET_NAME = 'control.sock';
-// `sun_path` of Linux, without its end mark.
-const SOCKET_PATH_BYTES_MAX = 107;
 
 export class Listening {
   readonly #options: ListeningOptions;

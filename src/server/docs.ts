@@ -2,6 +2,7 @@
  * `GET /docs`: the OpenAPI document as one HTML page that needs nothing else, no script, font or
  * style from anywhere. Everything that comes from the document is escaped.
  */
+import { shellQuote } from '../base/shell.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { Route } from './route.ts';
 
@@ -175,13 +176,14 @@ function curlLine(placed: Placed, baseUri: string, document: DocumentView): stri
   const { path, method, operation } = placed;
   const [mediaType, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}`
-    + quote(baseUri + path.replace(/\{(\w+)\.*\}/g, (_, name: string) => name.toUpperCase()))];
+    + shellQuote(baseUri + path.replace(/\{(\w+)\.*\}/g, (_, name: string) => name.toUpperCase()))];
   if ((operation.security ?? []).length > 0) {
     lines.push('-H "Authorization: Bearer $HOOKSHELF_API_TOKEN"');
   }
   if (mediaType !== undefined && media !== undefined) {
     const example = media.example ?? exampleOf(media.schema ?? {}, document, 0);
-    lines.push(`-H ${quote(`Content-Type: ${mediaType}`)}`, `-d ${quote(JSON.stringify(example))}`);
+    lines.push(`-H ${shellQuote(`Content-Type: ${mediaType}`)}`);
+    lines.push(`-d ${shellQuote(JSON.stringify(example))}`);
   }
   return lines.join(' \\\n  ');
 }
@@ -240,11 +242,6 @@ function renderTable(heads: readonly string[], rows: readonly (readonly string[]
 
 function anchor(text: string): string {
   return encodeURIComponent(text.replace(/^\//, '').replace(/\W+/g, '-'));
-}
-
-/** `text` as one word of a POSIX shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll('\'', '\'\\\'\'')}'`;
 }
 
 /** Text of the document, in which `…` is code. */

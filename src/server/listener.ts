@@ -43,7 +43,7 @@ export interface Listener {
 const CHECK_INTERVAL_MS = 500;
 const IDLE_CHECK_MS = 50;
 // `sun_path` of Linux, without its end mark; Node cuts longer ones without a word.
-const SOCKET_PATH_BYTES_MAX = 107;
+export const SOCKET_PATH_BYTES_MAX = 107;
 
 /** A server that is not listening yet; give it connections with `emit('connection', duplex)`. */
 export function createHttpServer(

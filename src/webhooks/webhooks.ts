@@ -24,14 +24,13 @@ import { DeliveryQueue } from './outgoing/delivery-queue.ts';
 import { deliveryRoutes } from './outgoing/delivery-routes.ts';
 import { cancelled, deliveryCollection } from './outgoing/delivery.ts';
 import { createEvents, type Events } from './outgoing/events.ts';
-import { Tally, totalsCollection } from './outgoing/ledger.ts';
+import { CHUNK, Tally, totalsCollection } from './outgoing/ledger.ts';
 import { eventCollection } from './outgoing/message.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/outgoing-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import type { QueueStatistics } from './outgoing/queue-statistics.ts';
-import { CHUNK } from './outgoing/recorder.ts';
 import { Retention } from './outgoing/retention.ts';
 import { createSender, type Sender, type SendResult } from './outgoing/sender.ts';
 import { usesCollection } from './references.ts';

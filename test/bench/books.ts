@@ -1,6 +1,7 @@
 /** Deterministic books of about 350 stored bytes, and folders full of them. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, writeSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -90,7 +91,6 @@ export async function getJson(port: number, path: string): Promise<unknown> {
 }
 
 export async function getText(port: number, path: string): Promise<string> {
-  const { get } = await import('node:http');
   return new Promise((done, failed) => {
     get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
       const chunks: Buffer[] = [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   MAIN, getJson, makeBook, makeCatalog, rawGet, rawPost, requestsForAll, temporaryFolder,
 } from './books.ts';
-import { compare } from './harness.ts';
+import { compare, start, stop } from './harness.ts';
 import type { Contestant } from './harness.ts';
 
 const BARE = join(import.meta.dirname, 'bare.ts');
@@ -46,7 +46,6 @@ export async function getOne(): Promise<void> {
 export async function getAll(): Promise<void> {
   const { folder } = makeCatalog(BOOKS);
   const bodyPath = join(temporaryFolder(), 'books.json');
-  const { start, stop } = await import('./harness.ts');
   const server = await start(ours(folder).command);
   writeFileSync(bodyPath, JSON.stringify(await getJson(server.port, '/api/books')));
   await stop(server);

@@ -1,9 +1,9 @@
 /** What a million books cost: to open, to hold, to compact and to search. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { getJson, makeCatalog, runCommand } from './books.ts';
+import { MAIN, getJson, makeCatalog, runCommand } from './books.ts';
 import { ours } from './catalog.ts';
 import { heading, median, print, residentBytes, start, stop } from './harness.ts';
 
@@ -81,8 +81,6 @@ async function serve(folder: string, fileBytes: number): Promise<void> {
 
 /** Runs data:compact in a process of its own; resolves when it has ended. */
 async function compactElsewhere(folder: string): Promise<void> {
-  const { spawn } = await import('node:child_process');
-  const { MAIN } = await import('./books.ts');
   const child = spawn(process.execPath, [MAIN, 'data:compact', '--data', folder], {
     stdio: 'ignore',
   });

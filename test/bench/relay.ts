@@ -4,6 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getText, makeBook, rawPost, runCommand, temporaryFolder } from './books.ts';
 import { bare, ours } from './catalog.ts';
+import { measure } from './client.ts';
+import { emitMany } from './emit.ts';
 import { compare, heading, print, start, stop, whole } from './harness.ts';
 import type { Running } from './harness.ts';
 
@@ -105,8 +107,6 @@ export async function enqueue(): Promise<void> {
 }
 
 export async function deliver(): Promise<void> {
-  const { measure } = await import('./client.ts');
-  const { emitMany } = await import('./emit.ts');
   heading('Deliveries a second to a fast local target', '0.6 of the client’s own POST rate');
   const first = await startSink();
   const url = `http://127.0.0.1:${first.port}/`;

@@ -2,6 +2,7 @@
  * Ready-to-run calls of an incoming webhook. The secret is never shown: the examples read it from
  * the environment. Pure.
  */
+import { shellQuote } from '../../base/shell.ts';
 import { hasRequestBody } from '../target.ts';
 
 export type Examples = { readonly url: string; readonly curl: string; readonly php: string };
@@ -70,11 +71,6 @@ function phpExample({ url, method, hasSecret }: Hook): string {
     ']);',
     'echo curl_exec($request), "\\n";',
   ].join('\n');
-}
-
-/** One POSIX shell word that stands for exactly `text`. */
-export function shellQuote(text: string): string {
-  return /^[A-Z]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** A PHP single-quoted string literal. */

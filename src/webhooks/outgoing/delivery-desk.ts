@@ -7,11 +7,10 @@ import {
   type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import {
-  checkRoom, decodeTotals, Tally, totalsRecord, type Totals,
+  CHUNK, checkRoom, decodeTotals, Tally, totalsRecord, type Totals,
 } from './ledger.ts';
 import { deliveriesOf, eventCollection } from './message.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
-import { CHUNK } from './recorder.ts';
 
 export type DeliveryFilter = {
   readonly status: DeliveryStatus | null;

@@ -19,7 +19,8 @@ import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
 } from './lanes.ts';
 import { HostPacer } from './pacing.ts';
-import { CHUNK, inTally, type RecorderParts } from './recorder.ts';
+import { CHUNK, inTally } from './ledger.ts';
+import type { RecorderParts } from './recorder.ts';
 import { ResultBatch } from './result-batch.ts';
 import type { QueueStatistics } from './queue-statistics.ts';
 import type { Sender } from './sender.ts';
@@ -117,9 +118,8 @@ export class DeliveryQueue {
       const ids = this.pendingOf(hook, CHUNK);
       if (ids.length === 0 || this.#parts.hooks.find(hook) !== undefined) return;
       const nowMs = this.#parts.clock.now();
-      await inTally(this.#parts.store, (tally) => {
-        for (const id of ids) tally.change(id, (before) => cancelled(before, nowMs));
-      });
+      await inTally(this.#parts.store, (tally) =>
+        ids.forEach((id) => tally.change(id, (before) => cancelled(before, nowMs))));
     }
   }
 

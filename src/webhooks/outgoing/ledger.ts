@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
 import {
   deliveryCollection, encodeDelivery, readDelivery, statusOf, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
@@ -19,6 +19,8 @@ const TOTALS_ID = 'totals';
 const NO_TOTALS: Totals = {
   accepted: 0, pending: 0, delivered: 0, failed: 0, cancelled: 0, agedOut: 0,
 };
+/** Deliveries changed in one transaction: it is a few milliseconds of work. */
+export const CHUNK = 250;
 /** What a caller who found the queue full is told to wait. */
 const FULL_RETRY_S = 10;
 
@@ -108,6 +110,16 @@ export class Tally {
     this.#totals[to] += 1;
     this.#hasChanged = true;
   }
+}
+
+/** Changes deliveries in a transaction of their own. */
+export function inTally<T>(store: Store, run: (tally: Tally) => T): Promise<T> {
+  return store.transact((transaction) => {
+    const tally = new Tally(transaction);
+    const result = run(tally);
+    tally.close();
+    return result;
+  });
 }
 
 export function readTotals(source: Pick<Transaction, 'find'>): Totals {

@@ -11,7 +11,7 @@ import type { Store, Transaction } from '../../store/port.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type Outcome,
 } from './delivery.ts';
-import { Tally } from './ledger.ts';
+import { CHUNK, Tally, inTally } from './ledger.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
 import type { ResultBatch } from './result-batch.ts';
 
@@ -28,9 +28,6 @@ export type RecorderParts = {
   /** True once nothing more is to be waited for. */
   readonly isClosed: () => boolean;
 };
-
-/** Deliveries changed in one transaction: it is a few milliseconds of work. */
-export const CHUNK = 250;
 
 const RETRY_MS = 1000;
 
@@ -112,15 +109,6 @@ async function retire(
     tally.close();
     if (typeof hook === 'string') disableHook(transaction, hook, nowMs);
     return changed;
-  });
-}
-
-export function inTally<T>(store: Store, run: (tally: Tally) => T): Promise<T> {
-  return store.transact((transaction) => {
-    const tally = new Tally(transaction);
-    const result = run(tally);
-    tally.close();
-    return result;
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Store } from '../../store/port.ts';
 import type { Delivery } from './delivery.ts';
-import { Tally } from './ledger.ts';
+import { CHUNK, inTally } from './ledger.ts';
 
 type Change = (delivery: Delivery) => Delivery | null;
 type Result = {
@@ -13,9 +13,6 @@ type Result = {
   readonly resolve: (changed: Delivery | undefined) => void;
   readonly reject: (thrown: unknown) => void;
 };
-
-/** One transaction of so many is a few milliseconds of work. */
-const RESULTS_MAX = 250;
 
 export class ResultBatch {
   readonly #store: Store;
@@ -36,14 +33,10 @@ export class ResultBatch {
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (let start = 0; start < waiting.length; start += RESULTS_MAX) {
-      const results = waiting.slice(start, start + RESULTS_MAX);
-      this.#store.transact((transaction) => {
-        const tally = new Tally(transaction);
-        const changed = results.map(({ identifier, change }) => tally.change(identifier, change));
-        tally.close();
-        return changed;
-      }).then(
+    for (let start = 0; start < waiting.length; start += CHUNK) {
+      const results = waiting.slice(start, start + CHUNK);
+      inTally(this.#store, (tally) =>
+        results.map(({ identifier, change }) => tally.change(identifier, change))).then(
         (changed) => results.forEach(({ resolve }, index) => resolve(changed[index])),
         (thrown: unknown) => results.forEach(({ reject }) => reject(thrown)),
       );

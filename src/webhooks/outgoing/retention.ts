@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.ts';
 import { follow, type Applied } from '../follow.ts';
 import { deliveryCollection, readDelivery, statusOf, type Delivery } from './delivery.ts';
 import { Heap } from './heap.ts';
-import { CHUNK, inTally } from './recorder.ts';
+import { CHUNK, inTally } from './ledger.ts';
 
 export type RetentionParts = {
   readonly store: Store;

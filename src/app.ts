@@ -166,7 +166,7 @@ function composeBooks(shared: Shared, events: Events): {
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,
-    ...settings.catalog.events ? { onChange: bookEvents(events, now) } : {},
+    ...settings.catalog.events ? { onChange: bookEvents(events) } : {},
   });
   const turns = createTurns(clock);
   const collection = store.collection(bookCollection.name);

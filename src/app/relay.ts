@@ -77,15 +77,15 @@ export async function composeRelay(
 }
 
 /** Turns each change of a book into its event, in the transaction of the change itself. */
-export function bookEvents(events: Events, now: () => number): ChangeHook {
-  return (transaction, { before, after }) => {
+export function bookEvents(events: Events): ChangeHook {
+  return (transaction, { before, after }, drawn) => {
     const book = after ?? before;
     const name = eventName(before, after);
     // Nobody listens, mostly: then nothing is made.
     if (book === null || !events.isHeard(name)) return;
-    const timestamp = new Date(now()).toISOString();
+    const timestamp = new Date(drawn.nowMs).toISOString();
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
-    events.emit(transaction, name, `${head},"data":{"book":${book.toString()}}}`);
+    events.emit(transaction, drawn, name, `${head},"data":{"book":${book.toString()}}}`);
   };
 }
 

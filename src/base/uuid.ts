@@ -16,6 +16,9 @@ const RANDOM_POOL_BYTES = RANDOM_BYTES_PER_ID * 512;
 // room to count within a millisecond.
 const COUNTER_MAX = 2 ** 26 - 1;
 const COUNTER_START_MAX = 2 ** 25;
+// What a derived id counts on in: the random bytes at the end of its seed.
+const TAIL_DIGITS = RANDOM_ID_BYTES * 2;
+const TAIL_START_MAX = 2 ** (RANDOM_ID_BYTES * 8 - 1);
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** A source of rising UUIDv7 strings. `fillRandom` fills the buffer it is given. */
@@ -55,6 +58,21 @@ export function createIdSource(
     const randB = (0x8000 | (counter & 0x3fff)).toString(16);
     const rest = poolHex.slice(offset * 2, (offset + RANDOM_ID_BYTES) * 2);
     return `${timeHex}-${randA}-${randB}-${rest}`;
+  };
+}
+
+/**
+ * Ids that follow from `seed`, a UUIDv7 that nothing else is given: the same ones in the same order
+ * each time. They rise, from past the seed's time and counter to before those of the next id of its
+ * source: its last 48 bits, random, count on (RFC 9562 §6.2 method 2), from below half of them, so
+ * that there is always room.
+ */
+export function deriveIds(seed: string): IdSource {
+  const head = seed.slice(0, -TAIL_DIGITS);
+  let tail = Number.parseInt(seed.slice(-TAIL_DIGITS), 16) % TAIL_START_MAX;
+  return () => {
+    tail += 1;
+    return head + tail.toString(16).padStart(TAIL_DIGITS, '0');
   };
 }
 

@@ -81,6 +81,13 @@ export interface Transaction {
   delete(collection: string, id: string): boolean;
 }
 
+/** What a transaction must not draw itself, as it may run again: drawn before it, once. */
+export type Drawn = {
+  readonly nowMs: number;
+  /** A UUIDv7 to derive all ids from that are made in the transaction: see `deriveIds`. */
+  readonly seed: string;
+};
+
 export interface Store {
   collection(name: string): Collection;
   /**

@@ -12,7 +12,7 @@ import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fields.ts';
 import { applyMergePatch } from '../base/merge-patch.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
-import type { Store, StoredRecord, Transaction } from './port.ts';
+import type { Drawn, Store, StoredRecord, Transaction } from './port.ts';
 
 export type RecordChange = {
   readonly id: string;
@@ -21,7 +21,7 @@ export type RecordChange = {
 };
 
 /** Runs inside the transaction that makes the change; what it stages is committed with it. */
-export type ChangeHook = (transaction: Transaction, change: RecordChange) => void;
+export type ChangeHook = (transaction: Transaction, change: RecordChange, drawn: Drawn) => void;
 
 export type RepositorySpec = {
   readonly collection: string;
@@ -84,18 +84,18 @@ export function createRepository(options: {
     if (current === undefined) throw notFound(spec, id);
     return current;
   };
+  const draw = (): Drawn => ({ nowMs: now(), seed: spec.makeId() });
   const put = (
-    transaction: Transaction, id: string, before: Buffer | null, stamps: Stamps, fields: JsonObject,
+    transaction: Transaction, id: string, before: Buffer | null, json: string, drawn: Drawn,
   ): RecordView => {
-    const json = encodeRecord(key, id, stamps, fields);
     const stored = transaction.put(collection, id, json);
-    onChange?.(transaction, { id, before, after: stored.bytes });
+    onChange?.(transaction, { id, before, after: stored.bytes }, drawn);
     return view(stored);
   };
   const update = (
     id: string, expect: RecordExpectation | undefined, cause: 'replace' | 'patch', body: unknown,
   ): Promise<RecordView> => {
-    const nowMs = now();
+    const drawn = draw();
     return store.transact((transaction) => {
       const before = getStaged(transaction, id);
       expect?.(view({ bytes: before, headers: undefined }).bytes);
@@ -105,7 +105,8 @@ export function createRepository(options: {
       const wanted = reconcile !== undefined && isJsonObject(whole)
         ? reconcile(whole, current, cause) : whole;
       const fields = parseFields(spec, wanted, id);
-      return put(transaction, id, before, nextStamps(key, id, before, nowMs), fields);
+      const stamps = nextStamps(key, id, before, drawn.nowMs);
+      return put(transaction, id, before, encodeRecord(key, id, stamps, fields), drawn);
     });
   };
 
@@ -132,12 +133,14 @@ export function createRepository(options: {
       const fields = parseFields(spec, wanted, null);
       const givenId = spec.isKeyGiven === true ? givenKey(wanted, key) : undefined;
       const id = givenId ?? spec.makeId();
-      const time = new Date(now()).toISOString();
+      const drawn = draw();
+      const time = new Date(drawn.nowMs).toISOString();
+      const json = encodeRecord(key, id, { createdAt: time, updatedAt: time }, fields);
       return store.transact((transaction) => {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
           throw new AppError('conflict', `another ${spec.noun} has the ${key} ${id} already`);
         }
-        return put(transaction, id, null, { createdAt: time, updatedAt: time }, fields);
+        return put(transaction, id, null, json, drawn);
       });
     },
     async replace(id, body, expect) {
@@ -147,11 +150,12 @@ export function createRepository(options: {
       return update(id, expect, 'patch', patch);
     },
     async remove(id, expect) {
+      const drawn = draw();
       return store.transact((transaction) => {
         const before = getStaged(transaction, id);
         expect?.(view({ bytes: before, headers: undefined }).bytes);
         transaction.delete(collection, id);
-        onChange?.(transaction, { id, before, after: null });
+        onChange?.(transaction, { id, before, after: null }, drawn);
       });
     },
   };

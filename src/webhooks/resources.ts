@@ -29,7 +29,9 @@ export type ResourceParts = {
   readonly now: () => number;
   readonly makeId: () => string;
   /** Stages what goes with an outgoing webhook that is removed. */
-  readonly onOutgoingRemoved: (transaction: Transaction, identifier: string) => void;
+  readonly onOutgoingRemoved: (
+    transaction: Transaction, identifier: string, nowMs: number,
+  ) => void;
   /** Called once the removal is on disk. */
   readonly afterOutgoingRemoved: (identifier: string) => Promise<void>;
 };
@@ -82,11 +84,11 @@ function outgoingSpec({ makeId, onOutgoingRemoved }: ResourceParts): Spec {
     makeId,
     reconcile: (body, current, cause) => unmask(keepSecret(body, current, cause), current),
     present: (record) => mask(hideSecret(record)),
-    onChange(transaction, { id, before, after }) {
+    onChange(transaction, { id, before, after }, { nowMs }) {
       moveReference(transaction, 'outgoing',
         before === null ? undefined : readOutgoing(before).actionConfiguration,
         after === null ? undefined : readOutgoing(after).actionConfiguration);
-      if (after === null) onOutgoingRemoved(transaction, id);
+      if (after === null) onOutgoingRemoved(transaction, id, nowMs);
     },
   };
 }

@@ -109,7 +109,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const desk = createDeliveryDesk({ store, clock, pendingMax });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
-    onOutgoingRemoved: (transaction, hook) => cancelFirst(transaction, queue, hook, clock.now()),
+    onOutgoingRemoved: (transaction, hook, nowMs) => cancelFirst(transaction, queue, hook, nowMs),
     afterOutgoingRemoved: (hook) => queue.cancelOf(hook),
   });
   const routes = [

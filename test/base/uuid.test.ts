@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createIdSource, isUuid, timeOfUuidV7 } from '../../src/base/uuid.ts';
+import { createIdSource, deriveIds, isUuid, timeOfUuidV7 } from '../../src/base/uuid.ts';
 
 function sourceAt(times: readonly number[]) {
   let index = 0;
@@ -33,5 +33,17 @@ test('what is not a lower-case UUID is told from one', () => {
   assert.ok(isUuid(good));
   for (const bad of [good.toUpperCase(), good.slice(1), `${good}0`, good.replace('-', '_'), '']) {
     assert.ok(!isUuid(bad), bad);
+  }
+});
+
+test('derived ids are the same each time, rise, and end before the next id of their source', () => {
+  for (const fill of [0x00, 0xa5, 0xff]) {
+    const next = createIdSource({ now: () => 1_700_000_000_000 }, (pool) => void pool.fill(fill));
+    const [before, seed, after] = [next(), next(), next()];
+    const ids = Array.from({ length: 5000 }, deriveIds(seed));
+    assert.deepEqual(Array.from({ length: 5000 }, deriveIds(seed)), ids);
+    assert.ok(ids.every(isUuid));
+    assert.deepEqual([before, ...ids, after], [before, ...ids, after].toSorted());
+    assert.equal(new Set([before, seed, ...ids, after]).size, 5003);
   }
 });

@@ -1,7 +1,9 @@
 /**
  * A store in memory behind the same port: what is transacted is staged, and committed in the next
- * turn of the loop, so that tests see staged and committed state apart.
+ * turn of the loop, so that tests see staged and committed state apart. Every transaction is run
+ * twice, as the port allows, and has to stage the same both times.
  */
+import assert from 'node:assert/strict';
 import { AppError } from '../../src/base/errors.ts';
 import type {
   Change, Collection, CollectionSpec, Store, StoredRecord, Transaction, Walk, WalkStart,
@@ -59,7 +61,10 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     transact: (prepare) => new Promise((resolve, reject) => {
       const operations: Operation[] = [];
       const before = staged.flatMap((entry) => entry.operations);
+      const rehearsed: Operation[] = [];
+      prepare(transactionOver(get, before, rehearsed));
       const result = prepare(transactionOver(get, before, operations));
+      assert.deepEqual(operations, rehearsed, 'a transaction that ran again staged something else');
       if (staged.length === 0) setImmediate(flush);
       staged.push({ operations, commit: () => resolve(result), reject });
     }),

@@ -4,7 +4,8 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import { deriveIds } from '../../base/uuid.ts';
+import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { checkChain } from '../chain.ts';
 import { newDelivery } from './delivery.ts';
@@ -19,7 +20,7 @@ export interface Events {
    * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON on one line.
    */
   emit(
-    transaction: Transaction, name: string, payloadJson: string, depth?: number,
+    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string, depth?: number,
   ): readonly string[];
   /** Whether an event of the name would fire anything, so that its payload need not be made. */
   isHeard(name: string): boolean;
@@ -37,7 +38,7 @@ export function createEvents(parts: {
   readonly pendingMax: number;
 }): Events {
   const { store, hooks, makeId, clock, pendingMax } = parts;
-  const emit: Events['emit'] = (transaction, name, payloadJson, depth = 1) => {
+  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, depth = 1) => {
     if (!isEventName(name)) {
       throw new AppError('invalid', 'an event name is printable, without white space and "*"');
     }
@@ -46,11 +47,14 @@ export function createEvents(parts: {
     const heard = hooks.matching(name).filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
-    const identifiers = heard.map(() => makeId());
-    const message = identifiers[0] ?? makeId();
-    const at = new Date(clock.now()).toISOString();
-    const deliveries = heard.map((hook, index) =>
-      newDelivery({ identifier: identifiers[index] ?? makeId(), hook, event: name, message }, at));
+    const nextId = deriveIds(drawn.seed);
+    const message = nextId();
+    const at = new Date(drawn.nowMs).toISOString();
+    const deliveries = heard.map((hook, index) => {
+      const identifier = index === 0 ? message : nextId();
+      return newDelivery({ identifier, hook, event: name, message }, at);
+    });
+    const identifiers = deliveries.map(({ identifier }) => identifier);
     const event = { identifier: message, depth, deliveries: identifiers };
     const json = encodeEvent(event, at, name, payloadJson);
     acceptDeliveries(transaction, deliveries, { identifier: message, json }, pendingMax);
@@ -61,8 +65,9 @@ export function createEvents(parts: {
     isHeard: (name) => hooks.matching(name).length > 0,
     async emitNow(name, payload, depth) {
       const payloadJson = encodePayload(payload);
+      const drawn = { nowMs: clock.now(), seed: makeId() };
       const identifiers = await store.transact((transaction) =>
-        emit(transaction, name, payloadJson, depth));
+        emit(transaction, drawn, name, payloadJson, depth));
       return [...identifiers];
     },
     async queueForward(forward) {

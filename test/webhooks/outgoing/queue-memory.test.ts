@@ -27,18 +27,19 @@ test('what waits costs the queue a fraction of its bytes', async () => {
   const makeId = createIdSource(systemClock);
   const store = createMemoryStore(webhookCollections);
   const payload = JSON.stringify({ text: 'x'.repeat(PAYLOAD_BYTES - 11) });
-  let recordBytes = 0;
-  await store.transact((transaction) => {
-    for (let count = 0; count < COUNT; count += 1) {
-      const identifier = makeId();
+  const ids = Array.from({ length: COUNT }, makeId);
+  const recordBytes = await store.transact((transaction) => {
+    let bytes = 0;
+    for (const [count, identifier] of ids.entries()) {
       const origin = { identifier, hook: `hook-${count % 10}`, event: 'a.b', message: identifier };
       const delivery = encodeDelivery(newDelivery(origin, AT));
       const event = { identifier, depth: 1, deliveries: [identifier] };
       const message = encodeEvent(event, AT, 'a.b', payload);
       transaction.put('events', identifier, message);
       transaction.put('deliveries', identifier, delivery);
-      recordBytes += delivery.length + message.length;
+      bytes += delivery.length + message.length;
     }
+    return bytes;
   });
   const before = heapBytes();
   const webhooks = createWebhooks({

@@ -42,7 +42,7 @@ export type Prepared =
 
 async function prepareFor(
   parts: ShippingParts, hook: ReadyOutgoing, delivery: Delivery, depth: number, payload: Buffer,
-): Promise<Prepared> {
+): Promise<Prepared | null> {
   const { identifier } = delivery;
   const ship = (body: Buffer): Shipment => shipmentOf(hook, identifier, body, depth);
   if (delivery.body !== undefined) return { shipment: ship(Buffer.from(delivery.body, 'utf8')) };
@@ -60,7 +60,8 @@ async function prepareFor(
   await parts.store.transact((transaction) =>
     changeDelivery(transaction, identifier, (before) =>
       before.status === 'pending' ? { ...before, body: text } : null));
-  return { shipment: ship(body) };
+  // That took a while: the delivery may be cancelled by now, or its hook another.
+  return prepareShipment(parts, identifier);
 }
 
 function forwardShipment(id: string, { forward, text = null }: Message): Shipment {

@@ -1,5 +1,6 @@
 /** What this room needs of the shared HTTP client, and how its answers are shown to people. */
 import { systemCodeOf } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 import type { HttpRequest } from '../client/http-client.ts';
 import type { HttpResponse } from '../client/http-response.ts';
 
@@ -25,9 +26,9 @@ export function networkErrorCode(thrown: unknown): string {
 export function shownBody(body: Buffer): unknown {
   if (body.length <= SHOWN_BYTES_MAX) {
     try {
-      return JSON.parse(body.toString('utf8'));
+      return parseJson(body);
     } catch {
-      // Not JSON: shown as text.
+      // Not JSON, or nested deeper than could be shown: as text.
     }
   }
   return textStart(body, SHOWN_BYTES_MAX);

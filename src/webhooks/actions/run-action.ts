@@ -61,6 +61,25 @@ function failed(action: RegisteredAction, thrown: unknown, holder: LogHolder): A
   return ActionResult.fail(FAILED_MESSAGE);
 }
 
+/** JSON text; null when what an action gave cannot be JSON, or is neither object nor array then. */
+export function encodeData(data: object, holder: LogHolder): string | null {
+  try {
+    if (isEmptyObject(data)) return '{}';
+    const text: string | undefined = JSON.stringify(data);
+    if (text?.startsWith('{') === true || text?.startsWith('[') === true) return text;
+    holder.log.error('an action gave data that is neither object nor array as JSON');
+  } catch (thrown) {
+    holder.log.error('an action gave data that cannot be JSON', { error: thrown });
+  }
+  return null;
+}
+
+function isEmptyObject(data: object): boolean {
+  if (Object.getPrototypeOf(data) !== Object.prototype) return false;
+  for (const _ in data) return false;
+  return true;
+}
+
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value
     && typeof value.then === 'function';

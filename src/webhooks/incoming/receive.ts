@@ -10,7 +10,7 @@ import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import { ActionResult } from '../actions/action.ts';
 import type { Payload } from '../actions/action.ts';
 import type { ActionCall, ActionRegistry } from '../actions/registry.ts';
-import { FAILED_MESSAGE, runAction } from '../actions/run-action.ts';
+import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
 import { CHAIN_HEADER, chainDepthOf } from '../chain.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
@@ -36,7 +36,6 @@ const FULL_RETRY_S = 10;
 const JSON_HEADERS = ['Content-Type', 'application/json'] as const;
 // Text goes out in one write with its head; a buffer would take two pieces.
 const DONE = '{"success":true,"message":"","data":{}}';
-const EMPTY_PAYLOAD: Payload = Object.freeze([]);
 
 export function createReceiver(parts: ReceiveParts): Handler {
   return (exchange) => {
@@ -134,7 +133,7 @@ class ReceivedCall implements ActionCall {
     return chainDepthOf(this.#exchange.request.headers[CHAIN_HEADER]);
   }
 
-  payload = (): Payload => this.#decode() ?? EMPTY_PAYLOAD;
+  payload = (): Payload => this.#decode() ?? [];
 
   bytes = (): Buffer | null => this.#decode() === null ? null : this.#body;
 
@@ -159,30 +158,11 @@ function refuseBroken(exchange: Exchange, thrown: unknown): void {
 }
 
 function answer(exchange: Exchange, { success, message, data }: ActionResult): void {
-  const text = encodeData(exchange, data);
+  const text = encodeData(data, exchange);
   if (text === null) return refuse(exchange, 400, FAILED_MESSAGE);
   if (success && message === null && text === '{}') return exchange.send(200, JSON_HEADERS, DONE);
   const body = `{"success":${success},"message":${JSON.stringify(message ?? '')},"data":${text}}`;
   exchange.send(success ? 200 : 400, JSON_HEADERS, body);
-}
-
-/** null: what the action gave cannot be JSON, or is neither object nor array as JSON. */
-function encodeData(exchange: Exchange, data: object): string | null {
-  try {
-    if (isEmptyObject(data)) return '{}';
-    const text: string | undefined = JSON.stringify(data);
-    if (text?.startsWith('{') === true || text?.startsWith('[') === true) return text;
-    exchange.log.error('an action gave data that is neither object nor array as JSON');
-  } catch (thrown) {
-    exchange.log.error('an action gave data that cannot be JSON', { error: thrown });
-  }
-  return null;
-}
-
-function isEmptyObject(data: object): boolean {
-  if (Object.getPrototypeOf(data) !== Object.prototype) return false;
-  for (const _ in data) return false;
-  return true;
 }
 
 function refuse(

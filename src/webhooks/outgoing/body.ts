@@ -8,7 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/registry.ts';
-import { runAction } from '../actions/run-action.ts';
+import { encodeData, runAction } from '../actions/run-action.ts';
 import type { Payload } from '../incoming/payload.ts';
 import type { ReadyOutgoing } from './outgoing-index.ts';
 import { fillTemplate } from './template.ts';
@@ -56,8 +56,8 @@ async function runOn(
     throw new AppError('invalid', 'the action is not there');
   }
   const call = {
-    payload: () => payloadFrom(payloadJson),
-    bytes: () => payloadJson,
+    payload: () => payloadFrom(payloadJson) ?? [],
+    bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
     context: { headers: {}, query: '' },
     options: configuration.options,
     depth,
@@ -69,21 +69,13 @@ async function runOn(
     const detail = result.message === null ? '' : `: ${result.message}`;
     throw new AppError('invalid', `the action failed${detail}`);
   }
-  return encodeData(result.data, parts.log);
+  const text = encodeData(result.data, { log: parts.log });
+  if (text === null) throw new AppError('invalid', 'the action gave no JSON object or array');
+  return Buffer.from(text, 'utf8');
 }
 
 // An event's payload may be any JSON; an action is promised an object or array.
-function payloadFrom(payloadJson: Buffer): Payload {
+function payloadFrom(payloadJson: Buffer): Payload | null {
   const value: unknown = JSON.parse(payloadJson.toString('utf8'));
-  return typeof value === 'object' && value !== null ? value as Payload : [];
-}
-
-function encodeData(data: object, log: Logger): Buffer {
-  try {
-    const json: string | undefined = JSON.stringify(data);
-    if (json !== undefined) return Buffer.from(json, 'utf8');
-  } catch (thrown) {
-    log.error('an action gave data that cannot be JSON', { error: thrown });
-  }
-  throw new AppError('invalid', 'the action gave data that cannot be JSON');
+  return typeof value === 'object' && value !== null ? value as Payload : null;
 }

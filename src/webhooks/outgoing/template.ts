@@ -27,7 +27,9 @@ export const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 const INDEX_PATTERN = /^(0|[1-9][0-9]{0,8})$/;
 
 /** Throws `malformed` with line and column: not JSON, an open, empty or malformed placeholder. */
-export function parseTemplate(text: string): Template {
+export function parseTemplate(given: string): Template {
+  // A byte order mark is accepted, as in every JSON text, and is no part of it (RFC 8259 §8.1).
+  const text = given.replace(/^\ufeff/, '');
   if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
   parseJson(Buffer.from(text, 'utf8'));
   const parts: Part[] = [];
@@ -156,6 +158,6 @@ function rawIndexOf(raw: string, decodedIndex: number): number {
 
 function malformed(text: string, index: number, problem: string): AppError {
   const before = text.slice(0, index).split('\n');
-  const column = (before.at(-1)?.length ?? 0) + 1;
+  const column = [...before.at(-1) ?? ''].length + 1;
   return new AppError('malformed', `${problem} (line ${before.length}, column ${column})`);
 }

@@ -152,6 +152,15 @@ test('what is no JSON object or array becomes the empty array', async () => {
   assert.deepEqual(seen[0]?.[0], { a: 1 });
 });
 
+test('an empty payload is the action\'s own to change, like any other', async () => {
+  for (let count = 0; count < 2; count += 1) {
+    seen.length = 0;
+    await relay.ask('POST', '/webhook/in/hook', 'nonsense');
+    assert.deepEqual(seen[0]?.[0], []);
+    (seen[0]?.[0] as unknown[]).push('changed');
+  }
+});
+
 const RESULTS: readonly [string, number, object][] = [
   ['hook', 200, { success: true, message: '', data: {} }],
   ['plain', 200, { success: true, message: '', data: { a: 1 } }],

@@ -10,6 +10,7 @@ class Shape {
   static label(): string { return 'Shapes a payload'; }
   execute(payload: { n?: number }): object {
     if (payload.n === 13) return { success: false, message: 'unlucky' };
+    if (payload.n === 14) return { success: true, data: new Date(0) };
     return { success: true, data: { shaped: payload } };
   }
 }
@@ -83,6 +84,25 @@ test('a failing action fails the send, and nothing goes out', async () => {
   assert.equal(target.received.length, before);
 });
 
+test('data that is neither object nor array as JSON fails the send too', async () => {
+  const before = target.received.length;
+  const { json } = await sendWith({ actionConfiguration: 'shape' }, { payload: { n: 14 } });
+  assert.equal(json['success'], false);
+  assert.equal(target.received.length, before);
+});
+
+test('a forward of a payload that is no object or array is the empty array', async () => {
+  reply = answer(200, 'ok');
+  const options = { url: target.url('/forwarded') };
+  await relay.ask('POST', '/api/action-configurations', {
+    identifier: 'forward', actionType: 'http-forward', options,
+  });
+  for (const [payload, body] of [['text', '[]'], [{ a: [1] }, '{"a":[1]}'], [[1], '[1]']]) {
+    await sendWith({ actionConfiguration: 'forward' }, { payload });
+    assert.equal(target.received.at(-2)?.body.toString(), body);
+  }
+});
+
 test('a disabled hook sends nothing', async () => {
   const before = target.received.length;
   const { json } = await sendWith({ enabled: false });
@@ -101,6 +121,14 @@ test('a refusal and a dead target are results', async () => {
     success: false, message: 'The target could not be reached: ECONNREFUSED', statusCode: null,
     response: null,
   });
+});
+
+test('an answer nested as no JSON of ours may be is shown as text', async () => {
+  const nested = '['.repeat(20_000) + ']'.repeat(20_000);
+  reply = answer(200, nested);
+  const { status, json } = await sendWith({});
+  assert.equal(status, 200);
+  assert.deepEqual(json, { success: true, statusCode: 200, response: nested });
 });
 
 test('an unknown hook is not found', async () => {

@@ -42,6 +42,7 @@ const CASES: readonly [string, string, unknown][] = [
   ['closing braces alone are text', '"}} {{ name }}}"', '}} Ada}'],
   ['a template without placeholders', '{"a": [1, true, null]}', { a: [1, true, null] }],
   ['a template may be a number', ' 12 ', 12],
+  ['a byte order mark before it does not go out', '\ufeff["{{ count }}"]', [3]],
 ];
 
 for (const [name, template, expected] of CASES) {
@@ -59,6 +60,8 @@ const REFUSED: readonly [string, string, RegExp][] = [
   ['not JSON', '{"a": }', /line 1, column 7/],
   ['an open placeholder', '{\n  "a": "x {{ name"\n}', /not closed.*line 2, column 11/],
   ['open after an escape', '"\\n\\u0041{{ name"', /line 1, column 10/],
+  ['open after what takes two units', '"😀😀{{ name"', /line 1, column 4/],
+  ['open after a byte order mark', '\ufeff"{{ name"', /line 1, column 2/],
   ['no path', '"{{ }}"', /line 1, column 2/],
   ['an empty step', '"{{ a..b }}"', /path/],
   ['a bare placeholder', '{{ name }}', /column/],

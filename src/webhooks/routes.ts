@@ -167,9 +167,14 @@ function actionsRoute(actions: ActionRegistry): Route {
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
     summary: 'The actions that configurations can name, with their options',
-    answers: [shown('Every action', arrayOf(item))],
-    handle: (exchange) => exchange.sendJson(200, actions.list().map(
-      ({ identifier, label, isBuiltIn, options }) => ({ identifier, label, isBuiltIn, options }))),
+    answers: [{
+      ...shown('Every action', arrayOf(item)), headers: { 'X-Total-Count': 'How many there are' },
+    }],
+    handle(exchange) {
+      const known = actions.list().map(({ identifier, label, isBuiltIn, options }) =>
+        ({ identifier, label, isBuiltIn, options }));
+      exchange.sendJson(200, known, ['X-Total-Count', String(known.length)]);
+    },
   };
 }
 

@@ -180,6 +180,16 @@ test('options hide header values, secret-like members and URL credentials', asyn
   });
 });
 
+test('every collection says how many there are, to HEAD and with a limit as well', async () => {
+  for (const path of [OUT, IN, CONFIG, '/api/actions']) {
+    const whole = await relay.ask('GET', path);
+    const count = String(JSON.parse(whole.text).length);
+    const answers = [whole, await relay.ask('HEAD', path)];
+    if (path !== '/api/actions') answers.push(await relay.ask('GET', `${path}?limit=1`));
+    for (const { headers } of answers) assert.equal(headers['x-total-count'], count, path);
+  }
+});
+
 test('actions are listed with their options', async () => {
   const { text } = await relay.ask('GET', '/api/actions');
   const listed = JSON.parse(text) as { identifier: string; label: string; options: unknown[] }[];

@@ -1,7 +1,7 @@
 /** What people do with deliveries: look, try again, cancel, and check that the books balance. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Collection, Store, Transaction } from '../../store/port.ts';
 import {
   cancelled, deliveryCollection, readDelivery, retried, statusOf,
   type Delivery, type DeliveryStatus,
@@ -26,6 +26,8 @@ export type Reconciliation = Totals & {
 export interface DeliveryDesk {
   /** Up to `limit` deliveries after key `after`, in order of creation. */
   list(filter: DeliveryFilter, after: string | null, limit: number): Promise<Delivery[]>;
+  /** How many there are in all. */
+  count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
   /** Due now. Throws `not_found`, `conflict` when it was delivered or cancelled, `unavailable`. */
   retry(identifier: string): Promise<Delivery>;
@@ -67,6 +69,10 @@ export function createDeliveryDesk(parts: {
     find,
     totals,
     list: (filter, after, limit) => listDeliveries(store, filter, after, limit),
+    async count(filter) {
+      if (filter.hook !== null) return countRecords(records, matcherOf(filter));
+      return filter.status === null ? records.size : totals()[filter.status];
+    },
     async retry(identifier) {
       const nowMs = clock.now();
       return change(identifier, (transaction, before) =>
@@ -131,23 +137,55 @@ function retryAll(
 }
 
 async function listDeliveries(
-  store: Store, { status, hook }: DeliveryFilter, after: string | null, limit: number,
+  store: Store, filter: DeliveryFilter, after: string | null, limit: number,
 ): Promise<Delivery[]> {
   const collection = store.collection(deliveryCollection.name);
   const walk = collection.walk({ after });
-  const hookMark = `"hook":"${hook}"`;
+  const matches = matcherOf(filter);
   const found: Delivery[] = [];
   let scanned = 0;
   for (let slot = walk.next(); slot !== -1 && found.length < limit; slot = walk.next()) {
     const bytes = collection.bytesAt(slot);
     scanned += 1;
     if (scanned % SCAN === 0) await nextTurn();
-    if (bytes === undefined || (status !== null && statusOf(bytes) !== status)) continue;
-    if (hook !== null && !bytes.includes(hookMark)) continue;
-    const delivery = readDelivery(bytes);
-    if (hook === null || delivery.hook === hook) found.push(delivery);
+    if (bytes !== undefined && matches(bytes)) found.push(readDelivery(bytes));
   }
   return found;
+}
+
+function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean {
+  // Nothing but the member reads like this: within a string the quotes are escaped.
+  const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
+  return (bytes) => (status === null || statusOf(bytes) === status)
+    && (hook === null || bytes.includes(hookMark));
+}
+
+/** Counts in steps; what is written meanwhile is counted as it is applied. */
+async function countRecords(
+  records: Collection, matches: (bytes: Buffer) => boolean,
+): Promise<number> {
+  let count = 0;
+  let seen = '';
+  const unlisten = records.onChange(({ id, before, after }) => {
+    if (id > seen) return;
+    if (before !== null && matches(before)) count -= 1;
+    if (after !== null && matches(after)) count += 1;
+  });
+  try {
+    const walk = records.walk();
+    let scanned = 0;
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const bytes = records.bytesAt(slot);
+      if (bytes !== undefined && matches(bytes)) count += 1;
+      scanned += 1;
+      if (scanned % SCAN !== 0) continue;
+      seen = records.idAt(slot) ?? seen;
+      await nextTurn();
+    }
+    return count;
+  } finally {
+    unlisten();
+  }
 }
 
 /**

@@ -104,7 +104,10 @@ function listRoute(desk: DeliveryDesk): Route {
     answers: [
       {
         ...shown('Deliveries', arrayOf(DELIVERY_SCHEMA)),
-        headers: { Link: 'The next page, `rel="next"`, while there is more' },
+        headers: {
+          'X-Total-Count': 'How many match, on all pages',
+          Link: 'The next page, `rel="next"`, while there is more',
+        },
       },
       ...problemAnswers(400),
     ],
@@ -119,11 +122,11 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
   };
   const limit = integerOf(query, 'limit', 1, LIMIT_MAX);
   const after = cursorOf(query.get('cursor'));
-  if (limit === null) return streamList(exchange, desk, filter, after);
+  const headers = ['X-Total-Count', String(await desk.count(filter))];
+  if (limit === null) return streamList(exchange, desk, filter, after, headers);
   const found = await desk.list(filter, after, limit + 1);
   const page = found.slice(0, limit);
   const last = page.at(-1);
-  const headers: string[] = [];
   if (found.length > limit && last !== undefined) {
     const next = new URLSearchParams({ limit: String(limit) });
     if (filter.status !== null) next.set('status', filter.status);
@@ -138,11 +141,12 @@ const PIECE = 100;
 
 function streamList(
   exchange: Exchange, desk: DeliveryDesk, filter: DeliveryFilter, start: string | null,
+  headers: readonly string[],
 ): Promise<void> {
   let after = start;
   let opening = '[';
   let isDone = false;
-  return exchange.sendStream(200, ['Content-Type', 'application/json'], async () => {
+  return exchange.sendStream(200, ['Content-Type', 'application/json', ...headers], async () => {
     if (isDone) return null;
     const found = await desk.list(filter, after, PIECE);
     const items = found.map((delivery) => JSON.stringify(shownDelivery(delivery))).join(',');

@@ -92,6 +92,24 @@ test('deliveries are listed by status, by hook and page by page', async () => {
   }
 });
 
+test('a list says how many match, on all its pages, to HEAD as well', async () => {
+  const down = await emit('down');
+  await until(down, ({ attempts }) => (attempts as unknown[]).length === 1);
+  const { json: { hook } } = await relay.ask('GET', `/api/deliveries/${down}`);
+  const filters = ['', 'status=pending', 'status=delivered', 'status=failed', `hook=${hook}`,
+    `hook=${hook}&status=pending`, `hook=${hook}&status=delivered`, 'hook=nobody', 'hook=%22'];
+  for (const filter of filters) {
+    const whole = await list(`?${filter}`);
+    const count = String(idsOf(whole).length);
+    const page = await list(`?${filter}&limit=1`);
+    const cursor = Buffer.from(down).toString('base64url');
+    const later = await list(`?${filter}&limit=1&cursor=${cursor}`);
+    const head = await relay.ask('HEAD', `/api/deliveries?${filter}&limit=1`);
+    assert.deepEqual([whole, page, later, head].map(({ headers }) => headers['x-total-count']),
+      [count, count, count, count], filter);
+  }
+});
+
 test('a delivery is cancelled once, and never tried again by hand', async () => {
   const id = await emit('down');
   const cancelled = await relay.ask('POST', `/api/deliveries/${id}/cancel`);

@@ -1,43 +1,45 @@
-/** One attempt of a delivery: sent, written down, told to the log, and what it says of the host. */
-import type { Logger } from '../../base/log.ts';
+/** One attempt of a delivery: prepared, sent, written down; and what it says of the host. */
 import type { Outcome } from './delivery.ts';
 import type { Verdict } from './lanes.ts';
 import { recordOutcome, type RecorderParts } from './recorder.ts';
 import type { Sender } from './sender.ts';
-import { failureOf, type Prepared, type ShippingParts } from './shipping.ts';
+import { failureOf, prepareShipment, type Prepared, type ShippingParts } from './shipping.ts';
 
-type SendParts = Pick<ShippingParts, 'clock'> & {
+export type AttemptParts = ShippingParts & RecorderParts & {
   readonly sender: Pick<Sender, 'attempt'>;
-  readonly log: Logger;
+  /** Cuts attempts off. */
+  readonly signal: AbortSignal;
 };
 
 /** A target that takes longer holds slots that others could use: it counts as not well. */
 const SLOW_MS = 1000;
-/** null: nothing was sent, or it was cut off by the signal. */
-export async function sendPrepared(
-  { sender, log, clock }: SendParts, prepared: Prepared | null, signal: AbortSignal,
-): Promise<Outcome | null> {
-  if (prepared === null || signal.aborted) return null;
-  if ('failure' in prepared) return prepared.failure;
-  try {
-    return await sender.attempt(prepared.shipment, signal);
-  } catch (thrown) {
-    log.error('an attempt failed unexpectedly', { error: thrown });
-    return failureOf(clock, 'internal error');
-  }
+
+/**
+ * Resolves when what came of it is written. `onSent` is called before, when nothing is under way
+ * any more; with null when nothing was sent, or it was cut off. Rejects without that call when the
+ * attempt could not be prepared.
+ */
+export async function runAttempt(
+  parts: AttemptParts, identifier: string, onSent: (outcome: Outcome | null) => void,
+): Promise<void> {
+  const preparing = prepareShipment(parts, identifier);
+  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  const outcome = prepared === null ? null : await send(parts, prepared);
+  onSent(outcome);
+  if (prepared === null || outcome === null) return;
+  const { isPayload, known } = prepared;
+  await recordOutcome(parts, { identifier, outcome, isPayload, known });
 }
 
-export async function recordAndTell(
-  parts: RecorderParts, identifier: string, outcome: Outcome, isPayload: boolean,
-): Promise<void> {
-  const recorded = await recordOutcome(parts, identifier, outcome, isPayload);
-  const { statusCode, error, durationMs } = outcome.attempt;
-  const level = outcome.kind === 'delivered' ? 'info' : 'warning';
-  parts.log[level]('a delivery was attempted', {
-    delivery: identifier, hook: recorded?.hook ?? null, event: recorded?.event ?? null,
-    statusCode, error, durationMs, status: recorded?.status ?? null,
-    attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
-  });
+async function send(parts: AttemptParts, prepared: Prepared): Promise<Outcome | null> {
+  if (parts.signal.aborted) return null;
+  if ('failure' in prepared) return prepared.failure;
+  try {
+    return await parts.sender.attempt(prepared.shipment, parts.signal);
+  } catch (thrown) {
+    parts.log.error('an attempt failed unexpectedly', { error: thrown });
+    return failureOf(parts.clock, 'internal error');
+  }
 }
 
 /** What an outcome says of the target's host. */

@@ -13,18 +13,18 @@ import { follow, type Applied } from '../follow.ts';
 import {
   cancelled, deliveryCollection, readDelivery, statusOf, type Delivery, type Outcome,
 } from './delivery.ts';
-import { recordAndTell, sendPrepared, verdictOf } from './attempt.ts';
+import { runAttempt, verdictOf, type AttemptParts } from './attempt.ts';
+import { Background } from './background.ts';
 import { DueTimes } from './due-times.ts';
 import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
 } from './lanes.ts';
 import { HostPacer } from './pacing.ts';
 import { CHUNK, inTally } from './ledger.ts';
-import type { RecorderParts } from './recorder.ts';
 import { ResultBatch } from './result-batch.ts';
 import type { QueueStatistics } from './queue-statistics.ts';
 import type { Sender } from './sender.ts';
-import { forwardHost, prepareShipment, type ShippingParts } from './shipping.ts';
+import { forwardHost, type ShippingParts } from './shipping.ts';
 
 export type QueueParts = ShippingParts & {
   readonly sender: Pick<Sender, 'attempt'>;
@@ -45,12 +45,12 @@ const BUG_DELAY_MS = 60_000;
 
 export class DeliveryQueue {
   readonly #parts: QueueParts;
-  readonly #recorder: RecorderParts;
+  readonly #runner: AttemptParts;
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #due: DueTimes;
   readonly #pacer: HostPacer<Host>;
-  readonly #attempts = new Set<Promise<void>>();
+  readonly #background: Background;
   readonly #underWay = new Set<string>();
   readonly #abort = new AbortController();
   readonly #unfollow: () => void;
@@ -62,13 +62,14 @@ export class DeliveryQueue {
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
-    this.#recorder = {
+    this.#runner = {
       ...parts, results: new ResultBatch(parts.store), isClosed: () => this.#isClosed,
-      pendingOf: (hook, max) => this.pendingOf(hook, max),
+      signal: this.#abort.signal, pendingOf: (hook, max) => this.pendingOf(hook, max),
     };
     this.#lanes = new Lanes({
       inFlightMax: parts.inFlightMax, inFlightPerLaneMax: parts.inFlightPerHookMax,
     });
+    this.#background = new Background(parts.log, () => this.#askPump());
     this.#pacer = new HostPacer(parts.clock);
     this.#due = new DueTimes(parts.clock, (entry) => this.#makeReady(entry));
     // Every attempt under way listens.
@@ -83,7 +84,7 @@ export class DeliveryQueue {
     this.#isStarted = true;
     this.#due.start();
     this.#askPump();
-    for (const hook of this.#orphanedHooks()) this.#background(this.cancelOf(hook));
+    for (const hook of this.#orphanedHooks()) this.#background.run(this.cancelOf(hook));
   }
 
   /** Lets what is under way end, for `graceMs`; what is cut off then counts as not made. */
@@ -94,7 +95,7 @@ export class DeliveryQueue {
     this.#pacer.close();
     this.#unfollow();
     const timer = this.#parts.clock.startTimer(graceMs, () => this.#abort.abort());
-    while (this.#attempts.size > 0) await Promise.all(this.#attempts);
+    await this.#background.idle();
     timer.cancel();
   }
 
@@ -189,14 +190,14 @@ export class DeliveryQueue {
     if (lane === undefined || this.#isClosed) return;
     const hook = this.#parts.hooks.find(identifier);
     this.#lanes.update(lane, hook?.host ?? '', hook?.enabled ?? false);
-    if (hook === undefined && this.#isStarted) this.#background(this.cancelOf(identifier));
+    if (hook === undefined && this.#isStarted) this.#background.run(this.cancelOf(identifier));
     this.#askPump();
   }
 
   // A delivery may be staged for a hook while the hook's removal is, too.
   #cancelIfOrphaned(hook: string | null): void {
     if (hook !== null && this.#parts.hooks.find(hook) === undefined) {
-      this.#background(this.cancelOf(hook));
+      this.#background.run(this.cancelOf(hook));
     }
   }
 
@@ -220,12 +221,12 @@ export class DeliveryQueue {
   #pump(): void {
     // What could not be written down would be sent again after a restart.
     if (this.#parts.store.failure !== null) return this.#lookLater();
-    while (!this.#isClosed && this.#attempts.size < UNRECORDED_MAX) {
+    while (!this.#isClosed && this.#background.count < UNRECORDED_MAX) {
       const ticket = this.#lanes.next();
       if (ticket === null) return;
       const { id } = ticket.entry;
       this.#underWay.add(id);
-      this.#background(this.#attempt(ticket).finally(() => this.#settle(id)));
+      this.#background.run(this.#attempt(ticket));
     }
   }
 
@@ -238,43 +239,31 @@ export class DeliveryQueue {
     });
   }
 
-  #background(work: Promise<void>): void {
-    const owned = work.catch((thrown: unknown) => {
-      this.#parts.log.error('the delivery queue failed unexpectedly', { error: thrown });
-    }).finally(() => {
-      this.#attempts.delete(owned);
-      this.#askPump();
-    });
-    this.#attempts.add(owned);
-  }
-
   async #attempt(ticket: Ticket): Promise<void> {
     const { entry } = ticket;
-    let outcome: Outcome | null = null;
-    let isPayload = false;
+    let isSent = false;
     try {
-      const prepared = await prepareShipment(this.#parts, entry.id);
-      isPayload = prepared !== null && 'shipment' in prepared && prepared.isPayload === true;
-      outcome = await sendPrepared(this.#parts, prepared, this.#abort.signal);
+      await runAttempt(this.#runner, entry.id, (outcome) => {
+        isSent = true;
+        this.#release(ticket, outcome);
+      });
     } catch (thrown) {
-      // Nothing went out: the body could not be stored, or there is a bug.
+      if (isSent) throw thrown;
+      // The body could not be stored, or there is a bug.
       const delayMs = thrown instanceof AppError ? BUG_DELAY_MS / 10 : BUG_DELAY_MS;
       this.#parts.log.error('a delivery could not be prepared', {
         delivery: entry.id, error: thrown,
       });
       this.#lanes.release(ticket, null);
       if (entry.state === 'running') this.#due.wait(entry, this.#parts.clock.now() + delayMs);
-      return;
-    }
-    this.#release(ticket, outcome);
-    if (outcome !== null) {
-      this.#counts[outcome.kind] += 1;
-      await recordAndTell(this.#recorder, entry.id, outcome, isPayload);
+    } finally {
+      this.#settle(entry.id);
     }
   }
 
   #release(ticket: Ticket, outcome: Outcome | null): void {
     const { host } = ticket;
+    if (outcome !== null) this.#counts[outcome.kind] += 1;
     const verdict = outcome === null ? null : verdictOf(outcome);
     const pauseMs = verdict === null || this.#isClosed
       ? 0 : this.#pacer.judge(host, verdict !== 'dead');

@@ -44,6 +44,9 @@ export type Delivery = {
   readonly attempts: readonly Attempt[];
 };
 
+/** A delivery beside the bytes it was read from, which never change. */
+export type KnownDelivery = { readonly bytes: Buffer; readonly delivery: Delivery };
+
 /** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
 export type Outcome = {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
@@ -68,6 +71,7 @@ const JITTER = 0.1;
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
+const QUOTE = 0x22;
 
 export function newDelivery(
   given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message'>, at: string,
@@ -86,14 +90,14 @@ export function afterAttempt(
   const { attempt, kind } = outcome;
   if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
   const attempts = [...delivery.attempts, attempt].slice(-ATTEMPTS_MAX);
-  const failures = delivery.failures + (kind === 'delivered' ? 0 : 1);
+  if (kind === 'delivered') return finished({ ...delivery, attempts }, 'delivered', nowMs);
+  const failures = delivery.failures + 1;
+  const counted = { ...delivery, failures, attempts };
   const delayS = kind === 'failed' ? schedule[failures - 1] : undefined;
-  const counted = { ...stamped(delivery, nowMs), failures, attempts };
-  if (kind === 'delivered') return finished(counted, 'delivered');
-  if (delayS === undefined) return finished(counted, 'failed');
+  if (delayS === undefined) return finished(counted, 'failed', nowMs);
   const jitteredMs = delayS * 1000 * (1 + JITTER * random);
   const waitMs = Math.max(jitteredMs, Math.min(outcome.retryAfterMs, RETRY_AFTER_MS_MAX));
-  return { ...counted, nextAttemptAt: timeText(nowMs + waitMs) };
+  return { ...stamped(counted, nowMs), nextAttemptAt: timeText(nowMs + waitMs) };
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
@@ -107,22 +111,24 @@ function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): D
 
 /** The delivery as finished. Only a failed one may be tried again, so only it keeps its body. */
 export function finished(
-  delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>,
+  delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>, nowMs: number,
 ): Delivery {
-  const { body, ...rest } = delivery;
-  const kept = status === 'failed' && body !== undefined ? { body } : {};
-  return { ...rest, ...kept, status, nextAttemptAt: null };
+  const after = {
+    ...delivery, updatedAt: timeAfter(delivery.updatedAt, nowMs), status, nextAttemptAt: null,
+  };
+  if (after.body === undefined || status === 'failed') return after;
+  const { body: _, ...rest } = after;
+  return rest;
 }
 
 /** null: it is not pending any more. */
 export function cancelled(before: Delivery, nowMs: number): Delivery | null {
-  return before.status === 'pending' ? finished(stamped(before, nowMs), 'cancelled') : null;
+  return before.status === 'pending' ? finished(before, 'cancelled', nowMs) : null;
 }
 
 /** `updatedAt` rises, whatever the clock does. */
 export function stamped(delivery: Delivery, nowMs: number): Delivery {
-  const atMs = Math.max(nowMs, Date.parse(delivery.updatedAt) + 1);
-  return { ...delivery, updatedAt: timeText(atMs) };
+  return { ...delivery, updatedAt: timeAfter(delivery.updatedAt, nowMs) };
 }
 
 /** Due now, with the whole schedule before it. */
@@ -181,10 +187,36 @@ export function statusOf(bytes: Buffer): DeliveryStatus {
   return status;
 }
 
+const CREATED_MARK = Buffer.from('"createdAt":"');
+const UPDATED_MARK = Buffer.from('"updatedAt":"');
+const MESSAGE_MARK = Buffer.from('"message":"');
+const IDENTIFIER_MARK = Buffer.from('"identifier":"');
+
+/** Milliseconds since the epoch at which a stored delivery was last written, without parsing it. */
+export function updatedMsOf(bytes: Buffer): number {
+  return Date.parse(textAfter(bytes, UPDATED_MARK) ?? textAfter(bytes, CREATED_MARK) ?? '');
+}
+
+/** The message of a stored delivery, without parsing it. */
+export function messageIdOf(bytes: Buffer): string {
+  return textAfter(bytes, MESSAGE_MARK) ?? textAfter(bytes, IDENTIFIER_MARK) ?? '';
+}
+
+// A mark's plain quotes cannot stand inside a string, so what follows the first is the member.
+function textAfter(bytes: Buffer, mark: Buffer): string | null {
+  const found = bytes.indexOf(mark);
+  const start = found + mark.length;
+  return found === -1 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+}
+
 /** What callers see. */
 export function shownDelivery(delivery: Delivery): object {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, attempts } = delivery;
   return { identifier, hook, event, status, createdAt, nextAttemptAt, attempts };
+}
+
+function timeAfter(before: string, nowMs: number): string {
+  return timeText(Math.max(nowMs, Date.parse(before) + 1));
 }
 
 function timeText(ms: number): string {

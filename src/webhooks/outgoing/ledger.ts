@@ -7,7 +7,8 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
 import {
-  deliveryCollection, encodeDelivery, readDelivery, statusOf, type Delivery, type DeliveryStatus,
+  deliveryCollection, encodeDelivery, messageIdOf, readDelivery, statusOf, updatedMsOf,
+  type Delivery, type DeliveryStatus, type KnownDelivery,
 } from './delivery.ts';
 import { deliveriesOf, eventCollection } from './message.ts';
 
@@ -73,12 +74,14 @@ export class Tally {
     this.#totals = { ...readTotals(transaction) };
   }
 
+  /** `known` spares reading again what is still as it was. */
   change(
     identifier: string, change: (delivery: Delivery) => Delivery | null,
+    known: KnownDelivery | null = null,
   ): Delivery | undefined {
     const bytes = this.#transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined) return undefined;
-    const before = readDelivery(bytes);
+    const before = known?.bytes === bytes ? known.delivery : readDelivery(bytes);
     const after = change(before);
     if (after === null) return undefined;
     put(this.#transaction, after);
@@ -89,15 +92,16 @@ export class Tally {
     return after;
   }
 
-  /** Removes a finished delivery that is too old to keep. */
-  ageOut(identifier: string, isStillOld: (delivery: Delivery) => boolean): void {
+  /** Removes a finished delivery that is too old to keep, unless it was written since `atMs`. */
+  ageOut(identifier: string, atMs: number): void {
     const bytes = this.#transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined) return;
-    const delivery = readDelivery(bytes);
-    if (delivery.status === 'pending' || !isStillOld(delivery)) return;
+    if (bytes === undefined || updatedMsOf(bytes) !== atMs) return;
+    const status = statusOf(bytes);
+    if (status === 'pending') return;
     this.#transaction.delete(deliveryCollection.name, identifier);
-    this.#move(delivery.status, 'agedOut');
-    this.#finishedMessages.add(delivery.message);
+    this.#move(status, 'agedOut');
+    // Of the others the message went when they finished.
+    if (isMessageNeeded(status)) this.#finishedMessages.add(messageIdOf(bytes));
   }
 
   close(): void {

@@ -2,6 +2,7 @@
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../follow.ts';
+import { mergeHeaders } from '../target.ts';
 import { outgoingSchema, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './template.ts';
 import type { Template } from './template.ts';
@@ -10,7 +11,11 @@ export type ReadyOutgoing = OutgoingWebhook & {
   readonly template: Template | null;
   /** `host:port` of the target, for what is bounded a host. */
   readonly host: string;
+  /** Its headers over those that every webhook has, names in lower case. */
+  readonly sentHeaders: Readonly<Record<string, string>>;
 };
+
+const DEFAULT_HEADERS = { 'content-type': 'application/json' };
 
 export interface OutgoingIndex {
   find(identifier: string): ReadyOutgoing | undefined;
@@ -74,6 +79,7 @@ function toReady(hook: OutgoingWebhook): ReadyOutgoing {
     ...hook,
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
     host: new URL(targetUrl).host,
+    sentHeaders: mergeHeaders(DEFAULT_HEADERS, hook.headers),
   };
 }
 

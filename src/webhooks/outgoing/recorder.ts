@@ -9,7 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import { decodeRecord, encodeRecord, nextStamps } from '../../store/repository.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import {
-  afterAttempt, finished, stamped, type Delivery, type Outcome,
+  afterAttempt, finished, stamped, type Delivery, type KnownDelivery, type Outcome,
 } from './delivery.ts';
 import { CHUNK, Tally, inTally } from './ledger.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
@@ -31,28 +31,49 @@ export type RecorderParts = {
 
 const RETRY_MS = 1000;
 
-/** Resolves with the delivery as recorded; undefined when it is gone, or we are closed first. */
-export async function recordOutcome(
-  parts: RecorderParts, identifier: string, outcome: Outcome, isPayload: boolean,
-): Promise<Delivery | undefined> {
+/** What came of the attempt of a delivery, and what was known of it before. */
+export type Attempted = {
+  readonly identifier: string;
+  readonly outcome: Outcome;
+  /** The payload itself went out. */
+  readonly isPayload: boolean;
+  readonly known: KnownDelivery | null;
+};
+
+/** Resolves when it is written, or the delivery is gone, or we are closed first. */
+export async function recordOutcome(parts: RecorderParts, attempted: Attempted): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
     try {
-      return await record(parts, identifier, outcome, isPayload);
+      tell(parts.log, attempted, await record(parts, attempted));
+      return;
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       if (isFirst) {
         parts.log.error('the result of an attempt waits to be written', {
-          delivery: identifier, error: thrown,
+          delivery: attempted.identifier, error: thrown,
         });
       }
     }
-    if (parts.isClosed()) return undefined;
+    if (parts.isClosed()) break;
     await sleep(parts.clock, RETRY_MS);
   }
+  tell(parts.log, attempted, undefined);
 }
 
-async function record(
-  parts: RecorderParts, identifier: string, outcome: Outcome, isPayload: boolean,
+function tell(
+  log: Logger, { identifier, outcome }: Attempted, recorded: Delivery | undefined,
+): void {
+  const { statusCode, error, durationMs } = outcome.attempt;
+  const level = outcome.kind === 'delivered' ? 'info' : 'warning';
+  log[level]('a delivery was attempted', {
+    delivery: identifier, hook: recorded?.hook ?? null, event: recorded?.event ?? null,
+    statusCode, error, durationMs, status: recorded?.status ?? null,
+    attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
+  });
+}
+
+function record(
+  parts: RecorderParts, { identifier, outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
   const { clock, schedule } = parts;
   const nowMs = clock.now();
@@ -63,18 +84,15 @@ async function record(
       : afterLateAttempt(before, outcome, nowMs);
     return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
   };
-  if (outcome.kind === 'gone') {
-    return retire(parts, identifier, nowMs, change);
-  }
-  return parts.results.write(identifier, change);
+  return outcome.kind === 'gone' ? retire(parts, identifier, nowMs, change)
+    : parts.results.write(identifier, change, known);
 }
 
 /** It was cancelled, or failed with its hook, while the attempt was under way. */
 function afterLateAttempt(before: Delivery, outcome: Outcome, nowMs: number): Delivery {
-  const counted = {
-    ...stamped(before, nowMs), attempts: [...before.attempts, outcome.attempt],
-  };
-  return outcome.kind === 'delivered' ? finished(counted, 'delivered') : counted;
+  const counted = { ...before, attempts: [...before.attempts, outcome.attempt] };
+  return outcome.kind === 'delivered'
+    ? finished(counted, 'delivered', nowMs) : stamped(counted, nowMs);
 }
 
 /**
@@ -92,7 +110,7 @@ async function retire(
   const fail = (tally: Tally, ids: readonly string[]): void => {
     for (const id of ids) {
       tally.change(id, (before) =>
-        before.status === 'pending' ? finished(stamped(before, nowMs), 'failed') : null);
+        before.status === 'pending' ? finished(before, 'failed', nowMs) : null);
     }
   };
   let rest = others();

@@ -3,13 +3,14 @@
  * change once for all of them. Where that transaction fails, all of them have failed.
  */
 import type { Store } from '../../store/port.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, KnownDelivery } from './delivery.ts';
 import { CHUNK, inTally } from './ledger.ts';
 
 type Change = (delivery: Delivery) => Delivery | null;
 type Result = {
   readonly identifier: string;
   readonly change: Change;
+  readonly known: KnownDelivery | null;
   readonly resolve: (changed: Delivery | undefined) => void;
   readonly reject: (thrown: unknown) => void;
 };
@@ -23,9 +24,11 @@ export class ResultBatch {
   }
 
   /** Resolves with the delivery as written; undefined when it is gone. */
-  write(identifier: string, change: Change): Promise<Delivery | undefined> {
+  write(
+    identifier: string, change: Change, known: KnownDelivery | null,
+  ): Promise<Delivery | undefined> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ identifier, change, resolve, reject }) > 1) return;
+      if (this.#waiting.push({ identifier, change, known, resolve, reject }) > 1) return;
       setImmediate(() => this.#flush());
     });
   }
@@ -36,7 +39,8 @@ export class ResultBatch {
     for (let start = 0; start < waiting.length; start += CHUNK) {
       const results = waiting.slice(start, start + CHUNK);
       inTally(this.#store, (tally) =>
-        results.map(({ identifier, change }) => tally.change(identifier, change))).then(
+        results.map(({ identifier, change, known }) =>
+          tally.change(identifier, change, known))).then(
         (changed) => results.forEach(({ resolve }, index) => resolve(changed[index])),
         (thrown: unknown) => results.forEach(({ reject }) => reject(thrown)),
       );

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { follow, type Applied } from '../follow.ts';
-import { deliveryCollection, readDelivery, statusOf, type Delivery } from './delivery.ts';
+import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
 import { Heap } from './heap.ts';
 import { CHUNK, inTally } from './ledger.ts';
 
@@ -58,7 +58,7 @@ export class Retention {
     if (after === null) return;
     const status = statusOf(after);
     if (status === 'pending') return;
-    const item = { id, atMs: Date.parse(readDelivery(after).updatedAt) };
+    const item = { id, atMs: updatedMsOf(after) };
     if (status === 'failed') {
       this.#failed.push(item);
       return;
@@ -88,7 +88,7 @@ export class Retention {
       if (items.length === 0) return;
       try {
         await inTally(this.#parts.store, (tally) => {
-          for (const { id, atMs } of items) tally.ageOut(id, (found) => isUnchanged(found, atMs));
+          for (const { id, atMs } of items) tally.ageOut(id, atMs);
         });
       } catch (thrown) {
         for (const item of items) this.#finished.push(item);
@@ -126,8 +126,4 @@ function isEarlier(left: Item, right: Item): boolean {
 function isKeptShort(bytes: Buffer): boolean {
   const status = statusOf(bytes);
   return status === 'delivered' || status === 'cancelled';
-}
-
-function isUnchanged(delivery: Delivery, atMs: number): boolean {
-  return Date.parse(delivery.updatedAt) === atMs;
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/retry.ts';
 import { withChainHeader } from '../chain.ts';
@@ -13,7 +14,7 @@ import {
   isSuccessStatus, networkErrorCode, shownBody, textStart,
   type HttpAnswer, type HttpSender,
 } from '../http.ts';
-import { hasRequestBody, mergeHeaders } from '../target.ts';
+import { hasRequestBody } from '../target.ts';
 import type { BodyMaker } from './body.ts';
 import { RESPONSE_BYTES_MAX, type Outcome } from './delivery.ts';
 import type { ReadyOutgoing } from './outgoing-index.ts';
@@ -47,7 +48,6 @@ export interface Sender {
   attempt(shipment: Shipment, signal: AbortSignal): Promise<Outcome | null>;
 }
 
-const DEFAULT_HEADERS = { 'content-type': 'application/json' };
 const NO_BODY = Buffer.alloc(0);
 const GONE = 410;
 
@@ -74,7 +74,7 @@ export function shipmentOf(
     id,
     url: hook.targetUrl,
     method: hook.httpMethod,
-    headers: withChainHeader(mergeHeaders(DEFAULT_HEADERS, hook.headers), depth),
+    headers: withChainHeader(hook.sentHeaders, depth),
     secret: hook.secret ?? null,
     body: hasRequestBody(hook.httpMethod) ? body : null,
   };
@@ -120,7 +120,7 @@ async function attempt(
     statusCode, error, response,
   });
   try {
-    const answer = await http.request({ ...requestOf(shipment, startedAt), retries: 0, signal });
+    const answer = await http.request(requestOf(shipment, startedAt, 0, signal));
     const { statusCode } = answer;
     const response = textStart(answer.body, RESPONSE_BYTES_MAX);
     const attempted = told(statusCode, null, response);
@@ -132,13 +132,13 @@ async function attempt(
   }
 }
 
-function requestOf(shipment: Shipment, atMs: number): {
-  method: string; url: string; headers: Readonly<Record<string, string>>; body?: Buffer;
-} {
+function requestOf(
+  shipment: Shipment, atMs: number, retries?: number, signal?: AbortSignal,
+): HttpRequest {
   const { id, url, method, secret, body } = shipment;
   const headers = secret === null ? shipment.headers
     : { ...shipment.headers, ...signatureHeaders(secret, id, atMs, body ?? NO_BODY) };
-  return { method, url, headers, ...body === null ? {} : { body } };
+  return { method, url, headers, body: body ?? undefined, retries, signal };
 }
 
 function kindOf(statusCode: number): Outcome['kind'] {

@@ -3,7 +3,9 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../store/port.ts';
 import type { BodyMaker } from './body.ts';
-import { deliveryCollection, readDelivery, type Delivery, type Outcome } from './delivery.ts';
+import {
+  deliveryCollection, readDelivery, statusOf, type KnownDelivery, type Outcome,
+} from './delivery.ts';
 import { changeDelivery } from './ledger.ts';
 import { eventCollection, payloadOf, readMessage, type Message } from './message.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './outgoing-index.ts';
@@ -16,52 +18,60 @@ export type ShippingParts = {
   readonly clock: Clock;
 };
 
+export type Prepared = {
+  /** The body is the payload itself. */
+  readonly isPayload: boolean;
+  readonly known: KnownDelivery;
+} & ({ readonly shipment: Shipment } | { readonly failure: Outcome });
+
 /**
  * What to send, with what the hook's record says now; or the failure that nothing could be sent;
  * or null when the delivery is not to be attempted any more. The body that an action or a template
- * makes is stored before the first attempt, so that every retry sends the same bytes.
+ * makes is stored before the first attempt, so that every retry sends the same bytes. A promise
+ * only where there is something to wait for.
  */
-export async function prepareShipment(
+export function prepareShipment(
   parts: ShippingParts, identifier: string,
-): Promise<Prepared | null> {
+): Prepared | null | Promise<Prepared | null> {
   const bytes = parts.store.collection(deliveryCollection.name).find(identifier)?.bytes;
-  const delivery = bytes === undefined ? null : readDelivery(bytes);
-  if (delivery === null || delivery.status !== 'pending') return null;
+  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  const known = { bytes, delivery: readDelivery(bytes) };
+  const { delivery } = known;
   const messageBytes = parts.store.collection(eventCollection.name).find(delivery.message)?.bytes;
-  if (messageBytes === undefined) return { failure: failureOf(parts.clock, 'its payload is gone') };
+  const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
+  if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
   const message = readMessage(messageBytes);
-  if (delivery.hook === null) return { shipment: forwardShipment(identifier, message) };
+  if (delivery.hook === null) {
+    return { shipment: forwardShipment(identifier, message), isPayload: false, known };
+  }
   const hook = parts.hooks.find(delivery.hook);
   if (hook === undefined || !hook.enabled) return null;
-  return prepareFor(parts, hook, delivery, message.depth, payloadOf(messageBytes));
+  const ship = (body: Buffer, isPayload: boolean): Prepared =>
+    ({ shipment: shipmentOf(hook, identifier, body, message.depth), isPayload, known });
+  if (delivery.body !== undefined) return ship(Buffer.from(delivery.body, 'utf8'), false);
+  const payload = payloadOf(messageBytes);
+  if (delivery.isPayload === true || !parts.bodies.isMade(hook)) return ship(payload, true);
+  // That takes a while: the delivery may be cancelled by then, or its hook another.
+  return storeBody(parts, hook, identifier, message.depth, payload)
+    .then((failure) => failure === null ? prepareShipment(parts, identifier) : fail(failure));
 }
 
-export type Prepared =
-  | { readonly shipment: Shipment; readonly isPayload?: boolean }
-  | { readonly failure: Outcome };
-
-async function prepareFor(
-  parts: ShippingParts, hook: ReadyOutgoing, delivery: Delivery, depth: number, payload: Buffer,
-): Promise<Prepared | null> {
-  const { identifier } = delivery;
-  const ship = (body: Buffer): Shipment => shipmentOf(hook, identifier, body, depth);
-  if (delivery.body !== undefined) return { shipment: ship(Buffer.from(delivery.body, 'utf8')) };
-  if (delivery.isPayload === true || !parts.bodies.isMade(hook)) {
-    return { shipment: ship(payload), isPayload: true };
-  }
+/** Makes the body and stores it; the failure when it cannot be made. */
+async function storeBody(
+  parts: ShippingParts, hook: ReadyOutgoing, identifier: string, depth: number, payload: Buffer,
+): Promise<Outcome | null> {
   let body: Buffer;
   try {
     body = await parts.bodies.make(hook, payload, depth);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
-    return { failure: failureOf(parts.clock, messageOf(thrown)) };
+    return failureOf(parts.clock, messageOf(thrown));
   }
   const text = body.toString('utf8');
   await parts.store.transact((transaction) =>
     changeDelivery(transaction, identifier, (before) =>
       before.status === 'pending' ? { ...before, body: text } : null));
-  // That took a while: the delivery may be cancelled by now, or its hook another.
-  return prepareShipment(parts, identifier);
+  return null;
 }
 
 function forwardShipment(id: string, { forward, text = null }: Message): Shipment {

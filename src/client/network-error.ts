@@ -105,9 +105,10 @@ export function proxyError(thrown: unknown): NetworkError {
 
 /** The proxy answered, but not with what was asked for. */
 export function proxyRefusal(statusCode: number): NetworkError {
-  // With these the proxy says that it tried and the target, or the way there, was at fault.
-  const isProxyFailure = ![502, 503, 504].includes(statusCode);
+  // It tried, and the target or the way there was at fault; or it will not go there at all.
+  const isOfTarget = [502, 503, 504].includes(statusCode)
+    || (statusCode >= 400 && statusCode < 500 && ![407, 429].includes(statusCode));
   const message = `the proxy refused with status ${statusCode}`;
   return new NetworkError(
-    'proxy', 'EPROXY', message, { isProxyFailure, proxyStatusCode: statusCode });
+    'proxy', 'EPROXY', message, { isProxyFailure: !isOfTarget, proxyStatusCode: statusCode });
 }

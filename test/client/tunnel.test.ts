@@ -93,7 +93,12 @@ const FAILING: Readonly<Record<string, Failing>> = {
   },
   'refuses with 403': {
     plan: { onConnect: 403 },
-    code: 'EPROXY', statusCode: 403, isProxyFailure: true, attempts: 2,
+    // It will not go there: a target that is never to be reached must not wait for ever.
+    code: 'EPROXY', statusCode: 403, isProxyFailure: false, attempts: 2,
+  },
+  'refuses with 429': {
+    plan: { onConnect: 429 },
+    code: 'EPROXY', statusCode: 429, isProxyFailure: true, attempts: 2,
   },
   'refuses with 503': {
     plan: { onConnect: 503 },

@@ -11,7 +11,7 @@ import type { Logger } from '../../base/log.ts';
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { follow, type Applied } from '../follow.ts';
 import {
-  cancelled, deliveryCollection, readDelivery, statusOf, type Delivery, type Outcome,
+  cancelled, deliveryCollection, dueTimeMs, readDelivery, statusOf, type Delivery, type Outcome,
 } from './delivery.ts';
 import { runAttempt, verdictOf, type AttemptParts } from './attempt.ts';
 import { Background } from './background.ts';
@@ -157,8 +157,8 @@ export class DeliveryQueue {
     }
   }
 
-  #schedule(entry: Entry, { nextAttemptAt }: Delivery): void {
-    const dueAtMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt);
+  #schedule(entry: Entry, delivery: Delivery): void {
+    const dueAtMs = dueTimeMs(delivery, this.#parts.clock.now());
     if (dueAtMs > this.#parts.clock.now()) this.#due.wait(entry, dueAtMs);
     else if (entry.state !== 'ready') this.#makeReady(entry);
   }

@@ -137,6 +137,19 @@ export function retried(delivery: Delivery, nowMs: number): Delivery {
   return { ...rest, status: 'pending', failures: 0, nextAttemptAt: timeText(nowMs) };
 }
 
+/**
+ * When a pending delivery is due, by a clock that stands at `nowMs`. Where that was set back since
+ * the wait was written down, what counts is how long it was to be.
+ */
+export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number): number {
+  const dueAtMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt);
+  if (dueAtMs <= nowMs) return dueAtMs;
+  const writtenAtMs = Date.parse(attempts.at(-1)?.at ?? createdAt);
+  // Due before it was written: the clock had been set back by then, and is right about this.
+  const isSetBack = writtenAtMs > nowMs && dueAtMs >= writtenAtMs;
+  return isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs;
+}
+
 /** A stored delivery, what it leaves out filled in. */
 export function readDelivery(bytes: Buffer): Delivery {
   const stored = readRecord<Partial<Delivery> & Head>(bytes, ({ identifier, status, createdAt }) =>

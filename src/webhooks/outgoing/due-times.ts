@@ -10,11 +10,15 @@ const LOOK_MS_MAX = 60_000;
 /** Entries made ready in one turn of the event loop. */
 const READY_MAX = 1000;
 const STALE_MAX = 1000;
+/** A clock that was set back by less is late by that; it is not worth going through all waits. */
+const STEP_MS_MIN = 1000;
 
 export class DueTimes {
   readonly #clock: Clock;
   readonly #onDue: (entry: Entry) => void;
   readonly #heap = new Heap<Item>((left, right) => left.atMs < right.atMs);
+  /** What the time of day is ahead of the monotonic clock. */
+  #aheadMs: number;
   #timer: Timer | null = null;
   #timerAtMs = Infinity;
   #staleCount = 0;
@@ -23,6 +27,7 @@ export class DueTimes {
   constructor(clock: Clock, onDue: (entry: Entry) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
+    this.#aheadMs = clock.now() - clock.monotonicMs();
   }
 
   start(): void {
@@ -39,6 +44,7 @@ export class DueTimes {
 
   /** The entry waits until `dueAtMs`; another wait of the same entry is forgotten. */
   wait(entry: Entry, dueAtMs: number): void {
+    this.#heedStep();
     if (entry.state === 'waiting' && entry.dueAtMs !== dueAtMs) this.#staleCount += 1;
     entry.state = 'waiting';
     entry.dueAtMs = dueAtMs;
@@ -66,6 +72,7 @@ export class DueTimes {
   }
 
   #fire(): void {
+    this.#heedStep();
     const nowMs = this.#clock.now();
     for (let count = 0; count < READY_MAX; count += 1) {
       const head = this.#heap.peek();
@@ -75,6 +82,23 @@ export class DueTimes {
       else this.#staleCount = Math.max(0, this.#staleCount - 1);
     }
     this.#arm();
+  }
+
+  /** When the clock was set back, what waits is due that much sooner: waits keep their length. */
+  #heedStep(): void {
+    const aheadMs = this.#clock.now() - this.#clock.monotonicMs();
+    const stepMs = this.#aheadMs - aheadMs;
+    this.#aheadMs = aheadMs;
+    if (stepMs < STEP_MS_MIN) return;
+    const items: Item[] = [];
+    for (let item = this.#heap.pop(); item !== undefined; item = this.#heap.pop()) {
+      if (isCurrent(item)) items.push(item);
+    }
+    this.#staleCount = 0;
+    for (const { entry, atMs } of items) {
+      entry.dueAtMs = atMs - stepMs;
+      this.#heap.push({ entry, atMs: entry.dueAtMs });
+    }
   }
 }
 

@@ -42,8 +42,13 @@ export class SimulatedClock implements Clock {
   readonly #timers = new Heap<{ atMs: number; run: (() => void) | null }>(
     (left, right) => left.atMs < right.atMs);
 
-  now(): number { return this.#nowMs; }
+  #behindMs = 0;
+
+  now(): number { return this.#nowMs - this.#behindMs; }
   monotonicMs(): number { return this.#nowMs; }
+
+  /** Somebody corrects the time of day; timers go on as they were. */
+  setBack(byMs: number): void { this.#behindMs += byMs; }
 
   startTimer(delayMs: number, run: () => void): Timer {
     const timer: { atMs: number; run: (() => void) | null } = {

@@ -129,8 +129,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...booksRoutes, ...webhooks.routes, ...tokenRoutes(tokens),
     ...maintenanceRoutes({ store, files, clock }),
   ]);
+  closers.add(() => dispatcher.close());
   const listening = new Listening({
-    ...options, clock, owner, dispatcher, isClosed: () => verifier.isRequired,
+    ...options, clock, owner, dispatcher, needsToken: () => verifier.isRequired,
   });
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {

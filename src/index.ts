@@ -5,6 +5,8 @@
 import type { RequestListener } from 'node:http';
 import { resolve } from 'node:path';
 import { openApp } from './app.ts';
+import type { App } from './app.ts';
+import { AppError } from './base/errors.ts';
 import { redacting, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import type { JsonValue } from './base/schema.ts';
@@ -79,11 +81,26 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
   return {
     listen: async (place) => ({ url: (await app.listen(place)).url }),
     handler: app.dispatcher.listeners('embedded').request,
-    books: { ...app.books, list: (query) => app.bookList.list(query) },
+    books: {
+      ...app.books,
+      get(id) {
+        checkOpen(app);
+        return app.books.get(id);
+      },
+      async list(query) {
+        checkOpen(app);
+        return app.bookList.list(query);
+      },
+    },
     webhooks: {
       send: (hook, payload) => app.webhooks.send(hook, payload),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
     close: () => app.close(),
   };
+}
+
+// Writes are refused by the store itself; what is read of a closed one would silently grow old.
+function checkOpen(app: App): void {
+  if (app.dispatcher.isClosed) throw new AppError('unavailable', 'the app is closed');
 }

@@ -27,10 +27,11 @@ export type ListeningOptions = {
   readonly dispatcher: Dispatcher;
   readonly allowAnonymous?: boolean;
   /** Whether a token is needed. */
-  readonly isClosed: () => boolean;
+  readonly needsToken: () => boolean;
 };
 
 const SOCKET_NAME = 'control.sock';
+const PORT_MAX = 65_535;
 
 export class Listening {
   readonly #options: ListeningOptions;
@@ -58,14 +59,21 @@ export class Listening {
     return path;
   }
 
-  /** Throws `usage` for a host that is not loopback while anybody may come in. */
+  /**
+   * Throws `usage` for a host that is not loopback while anybody may come in, and `unavailable`
+   * once this is closed.
+   */
   async listen(
     place: { readonly port?: number; readonly host?: string },
   ): Promise<{ url: string; port: number | null }> {
-    const { settings, dispatcher, clock, allowAnonymous, isClosed } = this.#options;
+    const { settings, dispatcher, clock, allowAnonymous, needsToken } = this.#options;
     const { host = settings.server.host, port = settings.server.port } = place;
+    if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
+      throw new AppError('usage', `the port must be an integer from 0 to ${PORT_MAX}`);
+    }
+    if (this.#closing !== null) throw closed();
     const isLocal = isLoopbackName(host);
-    if (!isLocal && !isClosed() && allowAnonymous !== true) {
+    if (!isLocal && !needsToken() && allowAnonymous !== true) {
       throw new AppError('usage', `on ${host} anybody could read and change everything: set `
         + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
     }
@@ -75,6 +83,10 @@ export class Listening {
       dispatcher.listeners(entrance), limitsOf(settings), clock, certificate ?? undefined,
     );
     const listener = await listenOnPort(server, host, port, clock);
+    if (this.#closing !== null) {
+      await listener.close(0);
+      throw closed();
+    }
     this.#listeners.push(listener);
     this.#port = listener.port;
     if (certificate !== null) this.#secure = listener;
@@ -119,6 +131,10 @@ export function controlSocketPath(data: string, owner: Owner | null): string {
   mkdirSync(folder, { mode: 0o700 });
   if (owner !== null) chownSync(folder, owner.uid, owner.gid);
   return join(folder, SOCKET_NAME);
+}
+
+function closed(): AppError {
+  return new AppError('unavailable', 'the app is closed');
 }
 
 function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {

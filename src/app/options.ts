@@ -42,7 +42,7 @@ export function connectionsMaxOf(wanted: number, descriptors: number): number {
   return Math.min(wanted, room);
 }
 
-/** Makes the data directory when it is missing. Throws `conflict`. */
+/** Makes the data directory when it is missing. Throws `conflict`, also when it is a file. */
 export function makeDataDirectory(path: string): void {
   try {
     makeDirectories(path);
@@ -50,6 +50,8 @@ export function makeDataDirectory(path: string): void {
     throw new AppError('conflict', `cannot make the data directory ${path} (`
       + `${messageOf(thrown)}); name another one with --data`, {}, thrown);
   }
+  if (statSync(path).isDirectory()) return;
+  throw new AppError('conflict', `${path} is not a directory; name one with --data`);
 }
 
 /**

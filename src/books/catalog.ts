@@ -2,7 +2,7 @@
  * The catalog: books as a repository, and imports, which keep what they bring. It tells of changes
  * through a hook inside their transaction, and knows nobody who listens.
  */
-import { AppError } from '../base/errors.ts';
+import { AppError, messageOf } from '../base/errors.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { createRepository, encodeRecord, nextStamps } from '../store/repository.ts';
 import type { ChangeHook, Repository } from '../store/repository.ts';
@@ -107,18 +107,34 @@ export interface BookShelf {
 export function createBookShelf(catalog: Catalog): BookShelf {
   return {
     get(id) {
-      const found = catalog.find(id);
-      if (found === undefined) throw new AppError('not_found', `there is no book "${id}"`);
+      const found = catalog.find(keyOf(id));
+      if (found === undefined) throw notFound(id);
       return decodeBook(found.bytes);
     },
     add: async (book) => decodeBook((await catalog.add(toJson(book))).bytes),
-    replace: async (id, book) => decodeBook((await catalog.replace(id, toJson(book))).bytes),
-    patch: async (id, patch) => decodeBook((await catalog.patch(id, toJson(patch))).bytes),
-    delete: (id) => catalog.remove(id),
+    replace: async (id, book) =>
+      decodeBook((await catalog.replace(keyOf(id), toJson(book))).bytes),
+    patch: async (id, patch) => decodeBook((await catalog.patch(keyOf(id), toJson(patch))).bytes),
+    delete: async (id) => catalog.remove(keyOf(id)),
   };
+}
+
+// Programs in plain JavaScript have no types to keep them from handing on what is undefined.
+function keyOf(id: unknown): string {
+  if (typeof id === 'string') return id;
+  throw notFound(id);
+}
+
+function notFound(id: unknown): AppError {
+  return new AppError('not_found', `there is no book "${String(id)}"`);
 }
 
 // A program may give dates, undefined members, objects that change later: JSON has none of these.
 function toJson(value: object): unknown {
-  return JSON.parse(JSON.stringify(value));
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch (cause) {
+    const detail = `must be what JSON can hold (${messageOf(cause)})`;
+    throw new AppError('invalid', detail, { errors: [{ pointer: '', detail }] }, cause);
+  }
 }

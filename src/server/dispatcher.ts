@@ -58,6 +58,9 @@ export interface Dispatcher {
   listeners(entrance: Entrance): RequestListeners;
   /** From now on every answer closes its connection. */
   drain(): void;
+  /** From now on requests are answered with 503: a foreign server may go on to bring some. */
+  close(): void;
+  readonly isClosed: boolean;
 }
 
 const STALL_MS = 30_000;
@@ -80,6 +83,7 @@ class HttpDispatcher implements Dispatcher {
   // Unique among processes with one log, cheap to make.
   readonly #idPrefix = `${randomBytes(6).toString('hex')}-`;
   #requestCount = 0;
+  #isClosed = false;
 
   constructor(options: DispatcherOptions) {
     const stallMs = options.stallMs ?? STALL_MS;
@@ -104,6 +108,14 @@ class HttpDispatcher implements Dispatcher {
     this.#context.isDraining = true;
   }
 
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   #serve(
     entrance: Entrance, request: IncomingMessage, response: ServerResponse,
     awaitsContinue: boolean,
@@ -124,6 +136,7 @@ class HttpDispatcher implements Dispatcher {
 
   #route(exchange: HttpExchange, table: RouteTable): void | Promise<void> {
     splitTarget(exchange);
+    if (this.#isClosed) throw new AppError('unavailable', 'this service is closed');
     const { path } = exchange;
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;

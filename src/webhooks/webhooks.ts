@@ -1,5 +1,7 @@
 /** The relay put together: collections in, routes and services out. Only app.ts makes one. */
 import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
 import type { Logger } from '../base/log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { Route } from '../server/route.ts';
@@ -119,6 +121,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   return {
     routes, resources, actions, desk, events,
     async send(given, payload) {
+      if (typeof given !== 'string' && !isJsonObject(given)) {
+        throw new AppError('invalid', 'a hook is an identifier or an object');
+      }
       const { identifier = '' } = typeof given === 'string' ? { identifier: given } : given;
       const stored = indexes.outgoing.find(identifier);
       if (stored !== undefined) return sender.send(stored, payload);

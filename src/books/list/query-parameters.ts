@@ -3,6 +3,7 @@
  * text into named values; what the values mean is the business of `query.ts`.
  */
 import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import { nearest } from '../../base/nearest.ts';
 import { parseQuery } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/route.ts';
@@ -71,7 +72,8 @@ export function readQueryString(search: string): QueryValues {
 }
 
 /** The values in an object that a program gave. Throws `malformed` for unknown members. */
-export function readQueryObject(query: object): QueryValues {
+export function readQueryObject(query: unknown): QueryValues {
+  if (!isJsonObject(query)) throw malformed('a query must be an object');
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(query)) {
     checkName(name);

@@ -17,7 +17,7 @@ export function createEmitEventAction(emit: EmitLater): RegisteredAction {
     options: [{ name: 'name', description: "the event's name", isRequired: true }],
     validateOptions({ name, ...others }) {
       const unknown = Object.keys(others).map((option) => `${option} is not a known option`);
-      const isNamed = typeof name === 'string' && isEventName(name);
+      const isNamed = isEventName(name);
       return isNamed ? unknown : ['name must be an event name', ...unknown];
     },
     async run(call) {

@@ -70,9 +70,10 @@ export const outgoingSchema: ObjectSchema = {
   check: findProblems,
 };
 
-/** Whether `name` can be emitted. */
-export function isEventName(name: string): boolean {
-  return name.length <= EVENT_NAME_LENGTH_MAX && EVENT_NAME_PATTERN.test(name);
+/** Whether `name` can be emitted. Programs and custom actions hand in what they like. */
+export function isEventName(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX
+    && EVENT_NAME_PATTERN.test(name);
 }
 
 export function isTriggerEvent(pattern: string): boolean {

@@ -1,0 +1,97 @@
+/** The library in hands that have no types, and after its end. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { AppError, createHookshelf } from '../src/index.ts';
+import type { ErrorCode, Hookshelf } from '../src/index.ts';
+import { ask } from './e2e/ask.ts';
+
+function folder(context: TestContext): string {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  context.after(() => rmSync(data, { recursive: true }));
+  return data;
+}
+
+async function open(context: TestContext): Promise<Hookshelf> {
+  const shelf = await createHookshelf({ data: folder(context) });
+  context.after(() => shelf.close());
+  return shelf;
+}
+
+const circular: Record<string, unknown> = {};
+circular['self'] = circular;
+
+type Misuse = readonly ['books' | 'webhooks', string, readonly unknown[], ErrorCode];
+
+const MISUSES: readonly Misuse[] = [
+  ['books', 'get', [undefined], 'not_found'],
+  ['books', 'get', [7], 'not_found'],
+  ['books', 'delete', [undefined], 'not_found'],
+  ['books', 'replace', [undefined, { title: 'Emma' }], 'not_found'],
+  ['books', 'patch', [null, {}], 'not_found'],
+  ['books', 'add', [undefined], 'invalid'],
+  ['books', 'add', [() => {}], 'invalid'],
+  ['books', 'add', [circular], 'invalid'],
+  ['books', 'add', [{ title: 'Emma', numberOfPages: 474n }], 'invalid'],
+  ['books', 'list', [null], 'malformed'],
+  ['books', 'list', ['q=emma'], 'malformed'],
+  ['books', 'list', [{ limt: 1 }], 'malformed'],
+  ['webhooks', 'send', [undefined, {}], 'invalid'],
+  ['webhooks', 'send', [null, {}], 'invalid'],
+  ['webhooks', 'emit', [undefined, {}], 'invalid'],
+  ['webhooks', 'emit', ['shop.opened', circular], 'invalid'],
+];
+
+test('whatever a program hands in, what fails is an AppError', async (context) => {
+  const shelf = await open(context);
+  for (const [part, method, given, code] of MISUSES) {
+    const call = async (): Promise<unknown> => {
+      const found: unknown = Reflect.get(shelf[part], method);
+      assert(typeof found === 'function');
+      return Reflect.apply(found, shelf[part], given);
+    };
+    await assert.rejects(call, (thrown: unknown) =>
+      thrown instanceof AppError && thrown.code === code, `${method}(${String(given[0])})`);
+  }
+  for (const port of [-1, 1.5, 65_536, NaN]) {
+    await assert.rejects(shelf.listen({ port }), { name: 'AppError', code: 'usage' });
+  }
+  const file = join(folder(context), 'file');
+  writeFileSync(file, '');
+  await assert.rejects(createHookshelf({ data: file }),
+    { name: 'AppError', code: 'conflict', message: /is not a directory/ });
+});
+
+test('a closed app listens no more, nor ends its closing with a port open', async (context) => {
+  const shelf = await open(context);
+  const listening = shelf.listen({ port: 0 });
+  await shelf.close();
+  await assert.rejects(listening, { code: 'unavailable' });
+  await assert.rejects(shelf.listen({ port: 0 }), { code: 'unavailable' });
+});
+
+test('a closed app neither reads nor writes, and its handler says so', async (context) => {
+  const shelf = await open(context);
+  const { id } = await shelf.books.add({ title: 'Emma' });
+  const server = createServer(shelf.handler).listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await new Promise((resolve) => {
+    server.once('listening', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  assert.equal((await ask(`${url}/api/books/${id}`)).status, 200);
+  await shelf.close();
+  for (const path of [`/api/books/${id}`, '/api/books', '/readyz']) {
+    const { status, headers } = await ask(url + path);
+    assert.deepEqual([status, headers['content-type']], [503, 'application/problem+json'], path);
+  }
+  assert.throws(() => shelf.books.get(id), { code: 'unavailable' });
+  await assert.rejects(shelf.books.list(), { code: 'unavailable' });
+  await assert.rejects(shelf.books.add({ title: 'Emma' }), { code: 'unavailable' });
+});

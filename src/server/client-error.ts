@@ -14,11 +14,16 @@ import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
 import type { Problem } from './problem.ts';
 import { givenRequestId } from './request-id.ts';
 
+/** Told the status of an answer that no route gave, and the method, or that it is unknown. */
+export type CountRefusal = (method: string, status: number) => void;
+
 /**
  * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
  * still owes, and closes it.
  */
-export function answerClientError(error: Error, socket: Duplex, clock: Clock): void {
+export function answerClientError(
+  error: Error, socket: Duplex, clock: Clock, count: CountRefusal,
+): void {
   const isLate = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
   // Node tells so once a request, and leaves it to us.
   if (failed.has(socket) || (isLate && isStreaming(socket))) return;
@@ -30,16 +35,18 @@ export function answerClientError(error: Error, socket: Duplex, clock: Clock): v
     socket.destroy();
     return;
   }
-  afterAnswers(socket, () => close(error, socket, clock));
+  afterAnswers(socket, () => close(error, socket, clock, count));
 }
 
 /** Answers a CONNECT: Node would close the connection without a word. */
-export function refuseTunnel(socket: Duplex, clock: Clock): void {
+export function refuseTunnel(socket: Duplex, clock: Clock, count: CountRefusal): void {
   socket.on('error', ignore);
-  endWith(toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none')),
-    makeId(), socket, clock);
+  const problem = toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none'));
+  count('CONNECT', problem.status);
+  endWith(problem, makeId(), socket, clock);
 }
 
+const UNKNOWN_METHOD = 'UNKNOWN';
 const failed = new WeakSet<Duplex>();
 
 /** Whether nothing more of what this connection sends can be understood. */
@@ -70,7 +77,7 @@ function isAnswered(socket: Duplex): boolean {
   return parser.incoming instanceof http.IncomingMessage && !parser.incoming.complete;
 }
 
-function close(error: Error, socket: Duplex, clock: Clock): void {
+function close(error: Error, socket: Duplex, clock: Clock, count: CountRefusal): void {
   const owed = responseOf(socket);
   if (!socket.writable || owed?.headersSent === true || (owed === null && isAnswered(socket))) {
     socket.destroy();
@@ -83,6 +90,8 @@ function close(error: Error, socket: Duplex, clock: Clock): void {
     return;
   }
   const problem = code === 'HPE_HEADER_OVERFLOW' ? HEADERS_TOO_LARGE : toProblem(explain(code));
+  // A request that has been routed is counted there, however it ends.
+  if (owed === null) count(UNKNOWN_METHOD, problem.status);
   const requestId = owed === null ? null : givenRequestId(owed.req);
   endWith(problem, requestId ?? makeId(), socket, clock);
 }

@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { CountRefusal } from './client-error.ts';
 import { HttpExchange } from './exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
@@ -52,6 +53,8 @@ export type RequestListeners = {
   readonly request: RequestListener;
   /** A sender that waits for `100 Continue`. */
   readonly checkContinue: RequestListener;
+  /** No event: told of an answer to what never became a request of ours. */
+  readonly refused: CountRefusal;
 };
 
 export interface Dispatcher {
@@ -101,6 +104,7 @@ class HttpDispatcher implements Dispatcher {
     return {
       request: (request, response) => this.#serve(entrance, request, response, false),
       checkContinue: (request, response) => this.#serve(entrance, request, response, true),
+      refused: (method, status) => this.#unrouted.meter.record(method, status, null),
     };
   }
 

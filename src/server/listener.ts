@@ -70,8 +70,9 @@ export function createHttpServer(
   server.on('checkContinue', listeners.checkContinue);
   // Other expectations may be passed over (RFC 9110 §10.1.1); Node's own answer says nothing.
   server.on('checkExpectation', listeners.request);
-  server.on('connect', (_request, socket) => refuseTunnel(socket, clock));
-  server.on('clientError', (error: Error, socket) => answerClientError(error, socket, clock));
+  server.on('connect', (_request, socket) => refuseTunnel(socket, clock, listeners.refused));
+  server.on('clientError', (error: Error, socket) =>
+    answerClientError(error, socket, clock, listeners.refused));
   return server;
 }
 

@@ -34,7 +34,8 @@ export class Meter {
     this.template = template;
   }
 
-  record(method: string, status: number, durationMs: number): void {
+  /** `durationMs` is null where there was no head to count from. */
+  record(method: string, status: number, durationMs: number | null): void {
     if (method !== this.#lastMethod) this.#select(method);
     this.#last.record(status, durationMs);
   }
@@ -52,9 +53,10 @@ class Figures {
   readonly byDuration = new Float64Array(BUCKETS_S.length + 1);
   durationMs = 0;
 
-  record(status: number, durationMs: number): void {
+  record(status: number, durationMs: number | null): void {
     const index = status - STATUS_MIN;
     this.byStatus[index] = (this.byStatus[index] ?? 0) + 1;
+    if (durationMs === null) return;
     let bucket = 0;
     while (bucket < BUCKETS_S.length && durationMs > (BUCKETS_S[bucket] ?? 0) * 1000) bucket += 1;
     this.byDuration[bucket] = (this.byDuration[bucket] ?? 0) + 1;
@@ -102,6 +104,7 @@ export class Metrics {
     lines.push(`# HELP ${name} Time from a request's head to its answer.`);
     lines.push(`# TYPE ${name} histogram`);
     for (const [labels, figures] of this.#figures()) {
+      if (figures.byDuration.every((inBucket) => inBucket === 0)) continue;
       let count = 0;
       for (const [index, inBucket] of figures.byDuration.entries()) {
         count += inBucket;

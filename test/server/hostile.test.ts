@@ -49,6 +49,21 @@ test('what is no HTTP request is answered with a problem, and the connection clo
     assert.equal(await connection.rest(), '', name);
     connection.close();
   }
+  const total = 'hookshelf_http_requests_total';
+  for (const line of [
+    // The broken chunk is of a request, whose route has it.
+    `${total}{route="unmatched",method="UNKNOWN",status="400"} ${notHttp.length - 3}`,
+    `${total}{route="unmatched",method="UNKNOWN",status="431"} 2`,
+    `${total}{route="/echo",method="POST",status="400"} 1`,
+  ]) {
+    assert.ok(server.metrics.render().split('\n').includes(line), line);
+  }
+});
+
+test('a CONNECT is refused and counted', async () => {
+  await using server = await startServer([hello]);
+  assert.equal((await rawRequest(server, 'CONNECT', 'example.org:443')).status, 400);
+  assert.match(server.metrics.render(), /\{route="unmatched",method="CONNECT",status="400"\} 1\n/);
 });
 
 const targets: readonly [string, string, number, RegExp][] = [
@@ -133,6 +148,10 @@ test('late clients are cut soon after their limit, whatever they sent', async ()
     assert(performance.now() - startedMs < 2_500);
     connection.close();
   }));
+  const text = server.metrics.render();
+  assert.match(text, /\{route="unmatched",method="UNKNOWN",status="408"\} 2\n/);
+  assert.match(text, /\{route="\/echo",method="POST",status="408"\} 1\n/);
+  assert.doesNotMatch(text, /duration_seconds_\w+\{[^}]*UNKNOWN/, 'no head was there to time from');
 });
 
 test('mutated requests are answered or dropped, and never stop the server', async () => {

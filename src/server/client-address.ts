@@ -3,12 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
 /**
- * The address of the client; with `trustProxy` the one that the nearest proxy added, last, to
- * `Forwarded` (RFC 7239) or `X-Forwarded-For`. `''` on a unix socket.
+ * The address of the client: with `trustProxy` the one that the nearest proxy added, last, to
+ * `Forwarded` (RFC 7239) or `X-Forwarded-For`, else the peer's. `''` on a unix socket.
  */
-export function clientAddressOf(request: IncomingMessage, trustProxy: boolean): string {
+export function clientAddressOf(
+  request: IncomingMessage, peerAddress: string | undefined, trustProxy: boolean,
+): string {
   const forwarded = trustProxy ? forwardedFor(request) : null;
-  return forwarded ?? unmapped(request.socket.remoteAddress ?? '');
+  return forwarded ?? unmapped(peerAddress ?? '');
 }
 
 function forwardedFor(request: IncomingMessage): string | null {

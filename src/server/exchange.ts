@@ -66,6 +66,7 @@ export class HttpExchange implements Exchange {
   isAnswered = false;
   readonly #context: ExchangeContext;
   readonly #startedMs: number;
+  readonly #peerAddress: string | undefined;
 
   constructor(
     context: ExchangeContext, endpoint: Endpoint, request: IncomingMessage,
@@ -73,6 +74,8 @@ export class HttpExchange implements Exchange {
   ) {
     this.#context = context;
     this.#startedMs = context.clock.monotonicMs();
+    // Now, as a connection that is gone has none.
+    this.#peerAddress = request.socket.remoteAddress;
     this.endpoint = endpoint;
     this.request = request;
     this.response = response;
@@ -89,7 +92,7 @@ export class HttpExchange implements Exchange {
   }
 
   get clientAddress(): string {
-    return clientAddressOf(this.request, this.#context.trustProxy);
+    return clientAddressOf(this.request, this.#peerAddress, this.#context.trustProxy);
   }
 
   get log(): Logger {

@@ -125,6 +125,25 @@ test('the access log tells what it is asked to, and no query', async () => {
   }
 });
 
+test('a client that left before its answer is named in the access log', async () => {
+  let leave = (): void => {};
+  await using server = await startServer([route('GET', '/late', async (exchange) => {
+    const closed = new Promise((resolve) => exchange.response.on('close', resolve));
+    leave();
+    await closed;
+    await exchange.sendStream(200, [], () => null);
+  })], { accessLog: 'all' });
+  const connection = new RawConnection(server);
+  leave = () => void connection.socket.resetAndDestroy();
+  connection.send(encodeRequest('GET', '/late'));
+  await connection.closed;
+  for (let turn = 0; turn < 10_000 && server.logged.length === 0; turn += 1) {
+    await new Promise(setImmediate);
+  }
+  const { status, client } = server.logged[0]?.fields ?? {};
+  assert.deepEqual([status, client], [499, '127.0.0.1']);
+});
+
 test('the client address is taken from a proxy only when that is trusted', async () => {
   const cases: readonly [Record<string, string>, string][] = [
     [{ 'X-Forwarded-For': '10.0.0.1' }, '10.0.0.1'],

@@ -64,6 +64,7 @@ export async function restoreData(context: CommandContext): Promise<number> {
       directory, from, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
       nowMs: io.now(),
     });
+    for (const note of report.notes) if (!output.isJson) output.note(note);
     const kept = report.before === null ? '' : `; what was there before is in ${report.before}`;
     await output.result(report, `restored: ${describe(report)}${kept}`);
     return 0;

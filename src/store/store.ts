@@ -19,7 +19,7 @@ import type { Collection, CollectionSpec, Store, StoreStatistics, Transaction } 
 import { assess } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
 import { repair } from './generations/repair.ts';
-import { checkNoRestorePending } from './backup/restore.ts';
+import { checkNothingPending } from './backup/pending.ts';
 import { SpaceProbe } from './journal/space-probe.ts';
 import { Staging } from './journal/staging.ts';
 
@@ -60,7 +60,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 async function open(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger } = options;
   makeDurableDirectory(files, directory);
-  checkNoRestorePending(files, directory);
+  checkNothingPending(files, directory);
   const assessment = await assess(options);
   const journal = await repair(directory, files, logger, assessment);
   const store = new FileStore(options, assessment, journal);

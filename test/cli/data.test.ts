@@ -97,3 +97,15 @@ test('a damaged backup is not restored', () => inPlace('without a server', async
   const missing = await place.run(['data:restore', '--from', join(place.folder, 'none')]);
   assert.match(missing.stderr, /there is no backup/);
 }));
+
+test('a restore tells of a torn end that it leaves out', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One', 'Two');
+    const from = join(place.folder, 'backup');
+    cpSync(place.data, from, { recursive: true });
+    const journal = join(from, readdirSync(from).find((file) => file.endsWith('.jsonl')) ?? '');
+    writeFileSync(journal, `${readFileSync(journal, 'utf8')}{"torn`);
+    const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
+    assert.equal(code, 0);
+    assert.match(stderr, /^hookshelf: .*torn end of 6 bytes[^\n]*\n$/);
+  }));

@@ -9,6 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import { readFully, writeFully } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { journalName, snapshotName, takeInventory } from '../generations/inventory.ts';
+import { BACKUP_PENDING } from './pending.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
 export type BackupFile = {
@@ -64,25 +65,25 @@ export async function writeBackup(
     await writeTar(files, backup, target, nowMs);
     return;
   }
-  if (!files.exists(target)) files.makeDirectory(target);
+  const isNew = !files.exists(target);
+  if (isNew) files.makeDirectory(target);
   if (files.list(target).length > 0) {
     throw new AppError('conflict', `${target} is not empty; name a new directory`);
   }
-  for (const file of backup.files) {
-    const copy = files.open(join(target, file.name), 'create');
-    try {
-      let position = 0;
-      for await (const piece of readPieces(files, file)) {
-        await writeFully(files, copy, piece, position);
-        position += piece.length;
-      }
-      await files.datasyncAsync(copy);
-    } finally {
-      files.close(copy);
-    }
+  const mark = join(target, BACKUP_PENDING);
+  // Of two that take the same directory only one can make it.
+  files.close(files.open(mark, 'create'));
+  const copies = backup.files.map(({ name }) => join(target, name));
+  try {
+    await fillDirectory(files, backup, target);
+    files.unlink(mark);
+    await files.syncDirectoryAsync(target);
+    await files.syncDirectoryAsync(dirname(target));
+  } catch (error) {
+    for (const path of [...copies, mark]) if (files.exists(path)) files.unlink(path);
+    if (isNew) files.removeDirectory(target);
+    throw error;
   }
-  await files.syncDirectoryAsync(target);
-  await files.syncDirectoryAsync(dirname(target));
 }
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
@@ -95,26 +96,46 @@ export async function* tarOf(files: Files, backup: Backup, nowMs: number): Async
   yield Buffer.alloc(2 * TAR_BLOCK_BYTES);
 }
 
+/** What is there is on disk when this resolves; the mark is, before anything else. */
+async function fillDirectory(files: Files, backup: Backup, target: string): Promise<void> {
+  await files.syncDirectoryAsync(target);
+  for (const file of backup.files) {
+    await writeCopy(files, join(target, file.name), readPieces(files, file));
+  }
+  await files.syncDirectoryAsync(target);
+}
+
+async function writeCopy(
+  files: Files, path: string, pieces: AsyncIterable<Buffer>,
+): Promise<void> {
+  const copy = files.open(path, 'create');
+  try {
+    let position = 0;
+    for await (const piece of pieces) {
+      await writeFully(files, copy, piece, position);
+      position += piece.length;
+    }
+    await files.datasyncAsync(copy);
+  } finally {
+    files.close(copy);
+  }
+}
+
+/** Under another name until it is whole. */
 async function writeTar(
   files: Files, backup: Backup, target: string, nowMs: number,
 ): Promise<void> {
   if (files.exists(target)) {
     throw new AppError('conflict', `${target} is already there; name a new file`);
   }
-  const descriptor = files.open(target, 'create');
+  const part = `${target}.${nowMs}.part`;
   try {
-    let position = 0;
-    for await (const piece of tarOf(files, backup, nowMs)) {
-      await writeFully(files, descriptor, piece, position);
-      position += piece.length;
-    }
-    await files.datasyncAsync(descriptor);
+    await writeCopy(files, part, tarOf(files, backup, nowMs));
+    files.rename(part, target);
     await files.syncDirectoryAsync(dirname(target));
   } catch (error) {
-    files.unlink(target);
+    if (files.exists(part)) files.unlink(part);
     throw error;
-  } finally {
-    files.close(descriptor);
   }
 }
 

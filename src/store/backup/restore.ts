@@ -11,6 +11,7 @@ import type { BackupFile } from './backup.ts';
 import { readFully } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { isStoreName } from '../generations/inventory.ts';
+import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
 import type { CollectionSpec } from '../port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
@@ -33,7 +34,6 @@ export type RestoreReport = VerifyReport & {
   readonly before: string | null;
 };
 
-const PENDING_NAME = 'restore.pending';
 const STAGE_NAME = 'restore.tmp';
 
 /** Throws `damaged` when the backup is not whole; the data is left as it is then. */
@@ -53,16 +53,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   }
 }
 
-/** Throws `damaged` when a restore was cut off half way. */
-export function checkNoRestorePending(files: Files, directory: string): void {
-  if (!files.exists(join(directory, PENDING_NAME))) return;
-  throw new AppError('damaged', `a restore into ${directory} was cut off; run data:restore `
-    + '--replace again (what was there before is in its before-… directories)');
-}
-
 function moveIn(options: RestoreOptions, stage: string): string | null {
   const { directory, files, nowMs } = options;
-  const pendingPath = join(directory, PENDING_NAME);
+  const pendingPath = join(directory, RESTORE_PENDING);
   if (!files.exists(pendingPath)) files.close(files.open(pendingPath, 'create'));
   files.syncDirectory(directory);
   const old = listData(files, directory);
@@ -106,6 +99,7 @@ async function copyIn({ files, from, nowMs }: RestoreOptions, stage: string): Pr
 function listDirectory(
   files: Files, from: string, open: (path: string) => Descriptor,
 ): BackupFile[] {
+  checkNothingPending(files, from);
   return listData(files, from).filter(isBackedUp).map((name) => {
     const descriptor = open(join(from, name));
     return { name, descriptor, at: 0, bytes: files.sizeOf(descriptor) };

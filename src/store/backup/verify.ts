@@ -1,4 +1,5 @@
 /** Reads everything that a start would read, and says what a start would say, changing nothing. */
+import { checkNothingPending } from './pending.ts';
 import { assess } from '../generations/recovery.ts';
 import type { Source } from '../generations/recovery.ts';
 
@@ -13,6 +14,7 @@ export type VerifyReport = {
 
 /** Throws `damaged`, with file, line and offset, when a start would be refused. */
 export async function verifyDirectory(source: Source): Promise<VerifyReport> {
+  checkNothingPending(source.files, source.directory);
   const { base, collections, damagedSets, journals, sequence } = await assess(source);
   const notes = damagedSets.map((error) => `${error.message} (the generation before is whole)`);
   const last = journals.at(-1);

@@ -1,0 +1,25 @@
+/**
+ * Empty files that stand in a directory while its files are being put there, so that one in which
+ * that was cut off is never taken for a whole one: a journal without its end, or a generation
+ * without its newest journal, looks like one that was never written further.
+ */
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import type { Files } from '../files.ts';
+
+/** While a restore moves the old data away and the new data in. */
+export const RESTORE_PENDING = 'restore.pending';
+/** While a backup is copied into a directory. */
+export const BACKUP_PENDING = 'backup.pending';
+
+/** Throws `damaged` when a restore into the directory, or a backup, was cut off half way. */
+export function checkNothingPending(files: Files, directory: string): void {
+  if (files.exists(join(directory, RESTORE_PENDING))) {
+    throw new AppError('damaged', `a restore into ${directory} was cut off; run data:restore `
+      + '--replace again (what was there before is in its before-… directories)');
+  }
+  if (files.exists(join(directory, BACKUP_PENDING))) {
+    throw new AppError('damaged', `the backup ${directory} was cut off while it was written; make `
+      + 'another one');
+  }
+}

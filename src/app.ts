@@ -71,8 +71,8 @@ export interface App {
   readonly webhooks: Webhooks;
   /** Serves the API on TCP, and everything on the control socket. */
   listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
-  /** Reads the TLS certificate and key again, for new connections. */
-  renewCertificate(): void;
+  /** Reads the TLS certificate and key again, for new connections; false when there are none. */
+  renewCertificate(): boolean;
   /** Answers what is in flight, flushes and releases the directory; idempotent. */
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@
 import { resolve } from 'node:path';
 import { AppError } from './base/errors.ts';
 import { redactText } from './base/log.ts';
+import { nearest } from './base/nearest.ts';
 import {
   ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags, hintFor,
 } from './settings/sources.ts';
@@ -105,7 +106,8 @@ function readValue(kind: Kind, value: unknown, directory: string): Read {
       return typeof value === 'boolean' ? { value } : { problem: 'true or false' };
     case 'choice': {
       if (typeof value === 'string' && kind.values.includes(value)) return { value };
-      const hint = typeof value === 'string' ? hintFor(value, kind.values) : '';
+      const near = typeof value === 'string' ? nearest(value, kind.values) : null;
+      const hint = near === null ? '' : ` (did you mean ${near}?)`;
       return { problem: `one of ${kind.values.join(', ')}${hint}` };
     }
     case 'list': return readList(kind, value, directory);

@@ -100,9 +100,12 @@ export class Listening {
     return server.baseUri ?? `${scheme}://localhost:${this.#port ?? server.port}`;
   }
 
-  renewCertificate(): void {
+  /** False when the settings name no certificate. */
+  renewCertificate(): boolean {
     const certificate = readCertificate(this.#options.settings);
-    if (certificate !== null) this.#secure?.renew(certificate);
+    if (certificate === null) return false;
+    this.#secure?.renew(certificate);
+    return true;
   }
 
   close(): Promise<void> {

@@ -67,6 +67,8 @@ export type ParsedLine = {
   readonly name: string | null;
   readonly operands: readonly string[];
   readonly given: readonly GivenOption[];
+  /** An option that nobody knows, directly before `name`: that may have been meant as its value. */
+  readonly beforeName: GivenOption | null;
 };
 
 export type GivenOption = {
@@ -84,8 +86,12 @@ export function parseLine(words: readonly string[], options: OptionSpecs): Parse
   });
   const operands: string[] = [];
   const given: GivenOption[] = [];
+  let beforeName: GivenOption | null = null;
   for (const token of tokens) {
-    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind === 'positional' && operands.push(token.value) === 1) {
+      const last = given.at(-1);
+      if (last !== undefined && !Object.hasOwn(options, last.name)) beforeName = last;
+    }
     if (token.kind !== 'option') continue;
     const isDashed = token.inlineValue === false && /^-./.test(token.value);
     if (isDashed) {
@@ -97,7 +103,7 @@ export function parseLine(words: readonly string[], options: OptionSpecs): Parse
       rawName: token.rawName, value: token.value,
     });
   }
-  return { name: operands.shift() ?? null, operands, given };
+  return { name: operands.shift() ?? null, operands, given, beforeName };
 }
 
 type OptionConfig = { readonly type: 'string' | 'boolean'; readonly short?: string };

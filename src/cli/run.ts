@@ -43,7 +43,13 @@ async function dispatch(
     return printVersion(io, isGiven(line, 'json'));
   }
   const spec = specOf(line, COMMANDS, STANDARD_COMMAND);
-  if (spec === undefined) throw await unknownCommand(line.name ?? '', COMMANDS);
+  if (spec === undefined) {
+    // `hookshelf --prt 9000`: the option is what is wrong, and said here.
+    if (line.beforeName !== null) {
+      readArguments(STANDARD_COMMAND, { ...line, given: [line.beforeName] });
+    }
+    throw await unknownCommand(line.name ?? '', COMMANDS);
+  }
   const given = readArguments(spec, line);
   const { createContext } = await import('./context.ts');
   const { context, close } = createContext(spec, COMMANDS, given, io, openSession);

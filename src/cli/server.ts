@@ -55,8 +55,9 @@ async function announce(
 function renew(app: App | null, logger: Logger): void {
   if (app === null) return;
   try {
-    app.renewCertificate();
-    logger.info('the certificate was read again');
+    const isRead = app.renewCertificate();
+    logger.info(isRead
+      ? 'the certificate was read again' : 'SIGHUP: there is no certificate to read again');
   } catch (thrown) {
     // The old one is still good for what it was good for.
     logger.error('the certificate could not be read again', { error: thrown });

@@ -10,6 +10,8 @@ const ID = '01980000-0000-7000-8000-000000000001';
 const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:lst'], /unknown command "book:lst"; did you mean book:list\?/],
   [['frobnicate'], /unknown command "frobnicate"; see hookshelf help/],
+  [['--prt', '9000'], /unknown option --prt of serve; did you mean --port\?/],
+  [['--json', 'frobnicate'], /unknown command "frobnicate"/],
   [['book'], /book is a group; its commands are book:list, book:show/],
   [['book:list', '--limt', '5'], /unknown option --limt of book:list; did you mean --limit\?/],
   [['book:list', '-x'], /unknown option -x of book:list/],

@@ -31,6 +31,13 @@ test('https is served with the certificate of the settings, and the renewed one 
     assert.equal((await server.stop()).code, 0);
   }));
 
+test('SIGHUP without a certificate says that there is nothing to read', () =>
+  inFolder(async (folder) => {
+    const server = await startServer(['--data', join(folder, 'data')]);
+    await hangUp(server, 'there is no certificate to read again');
+    assert.equal((await server.stop()).code, 0);
+  }));
+
 test('a certificate that cannot be read stops the start and names the setting', () =>
   inFolder(async (folder) => {
     const { code, stderr } = await hookshelf(['serve', '--data', join(folder, 'data')], {

@@ -82,6 +82,11 @@ export function redact(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries);
 }
 
+/** Whether `redact` would replace anything in a JSON value. */
+export function holdsSecret(value: unknown): boolean {
+  return JSON.stringify(redact(value)) !== JSON.stringify(value);
+}
+
 // Absent and boolean members (`hasSecret`) tell nothing, and are worth seeing.
 function hidden(member: unknown): unknown {
   return member === null || member === undefined || typeof member === 'boolean' ? member : REDACTED;

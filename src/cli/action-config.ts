@@ -2,7 +2,7 @@
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
-import { readJsonOption } from './input.ts';
+import { readJsonOption, refuseSecretInPlace } from './input.ts';
 import {
   column, create, fetchAll, fetchOne, list, remove, replace, requireChange, textOf,
 } from './resource.ts';
@@ -65,12 +65,17 @@ export async function deleteConfiguration(context: CommandContext): Promise<numb
 
 async function membersOf(context: CommandContext): Promise<JsonObject> {
   const action = context.given.find('action');
-  const options = context.given.has('options')
-    ? (await readJsonOption(context, 'options')).value as JsonObject : undefined;
+  const options = context.given.has('options') ? await readOptions(context) : undefined;
   return {
     ...action === undefined ? {} : { actionType: action },
     ...options === undefined ? {} : { options },
   };
+}
+
+async function readOptions(context: CommandContext): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, 'options');
+  refuseSecretInPlace(context, 'options', value);
+  return value as JsonObject;
 }
 
 async function printChanged(

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
+import { holdsSecret } from '../base/log.ts';
 import type { CommandContext } from './command.ts';
 import type { Io } from './io.ts';
 
@@ -27,6 +28,18 @@ export async function readJsonOption(context: CommandContext, name: string): Pro
   }
 }
 
+/**
+ * Throws `usage` when an option that takes `<… | @file | ->` has `value` in place and it holds what
+ * the log would hide: others on the machine can read arguments.
+ */
+export function refuseSecretInPlace(
+  { given }: CommandContext, name: string, value: unknown,
+): void {
+  if (isElsewhere(given.get(name)) || !holdsSecret(value)) return;
+  throw new AppError('usage', `--${name} holds a secret, which other users could see in the `
+    + `process list; write it to a file and give --${name} @<file>`);
+}
+
 /** A secret from a file or standard input, without one trailing newline. Throws `invalid`. */
 export async function readSecretOption(context: CommandContext, name: string): Promise<string> {
   const bytes = await readNamed(context.io, context.given.get(name), name);
@@ -50,8 +63,11 @@ export async function readNamedText(context: CommandContext, name: string): Prom
 
 async function readInPlace({ given, io }: CommandContext, name: string): Promise<Buffer> {
   const text = given.get(name);
-  const isElsewhere = text === STANDARD_INPUT || text.startsWith('@');
-  return isElsewhere ? readNamed(io, text.replace(/^@/, ''), name) : Buffer.from(text);
+  return isElsewhere(text) ? readNamed(io, text.replace(/^@/, ''), name) : Buffer.from(text);
+}
+
+function isElsewhere(text: string): boolean {
+  return text === STANDARD_INPUT || text.startsWith('@');
 }
 
 async function readNamed(io: Io, path: string, name: string): Promise<Buffer> {

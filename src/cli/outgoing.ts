@@ -2,9 +2,9 @@
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { isSecretName } from '../base/log.ts';
-import type { JsonObject } from '../base/schema.ts';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
-import { readJsonOption, readNamedText, readTextOption } from './input.ts';
+import { readJsonOption, readNamedText, readTextOption, refuseSecretInPlace } from './input.ts';
 import {
   column, create, fetchOne, list, objectOf, patch, pathOf, remove, requireChange, textOf,
   unsetMembers,
@@ -109,15 +109,13 @@ async function membersOf(
   };
 }
 
-/** In place, or from a file when it holds a password, which a process list would show. */
+/** In place, or from a file when it holds a password or a token. */
 async function readTargetUrl(context: CommandContext): Promise<string> {
-  const given = context.given.get('target-url');
-  if (!/^(@|-$)/.test(given) && /^[^/]*\/\/[^/?#]*@/.test(given)) {
-    throw new AppError('usage', '--target-url holds credentials, which other users could see in '
-      + 'the process list; write it to a file and give --target-url @<file>');
-  }
+  refuseSecretInPlace(context, 'target-url', context.given.get('target-url'));
   return (await readNamedText(context, 'target-url')).trim();
 }
+
+type Header = readonly [name: string, value: JsonValue];
 
 async function readHeaders(context: CommandContext): Promise<JsonObject> {
   const { given } = context;
@@ -129,12 +127,15 @@ async function readHeaders(context: CommandContext): Promise<JsonObject> {
   }
   const fromFile = given.has('headers-file')
     ? headersOf(await readTextOption(context, 'headers-file')) : [];
-  const headers = Object.fromEntries([...fromFile, ...plain]);
-  return plain.length + fromFile.length === 0 ? {} : { headers };
+  const headers = [...fromFile, ...plain];
+  const names = headers.map(([name]) => name.toLowerCase());
+  const twice = headers.find(([name], index) => names.indexOf(name.toLowerCase()) < index)?.[0];
+  if (twice !== undefined) throw new AppError('usage', `the header ${twice} stands twice`);
+  return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) };
 }
 
 /** A JSON object, or a header a line. */
-function headersOf(text: string): (readonly [string, string])[] {
+function headersOf(text: string): Header[] {
   if (!text.trimStart().startsWith('{')) {
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
     return lines.map((line) => headerOf(line, '--headers-file'));
@@ -142,7 +143,9 @@ function headersOf(text: string): (readonly [string, string])[] {
   try {
     const parsed: unknown = JSON.parse(text);
     if (isJsonObject(parsed)) {
-      return Object.entries(parsed).map(([name, value]) => [name, String(value)] as const);
+      // What is no text of any kind is left for the service to refuse by its name.
+      return Object.entries(parsed).map(([name, value]) =>
+        [name, typeof value === 'object' ? value : String(value)]);
     }
   } catch {
     // Said below: the engine's own message would show a piece of the file.
@@ -150,7 +153,7 @@ function headersOf(text: string): (readonly [string, string])[] {
   throw new AppError('usage', '--headers-file is not a JSON object of names and values');
 }
 
-function headerOf(line: string, option: string): readonly [string, string] {
+function headerOf(line: string, option: string): Header {
   const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
   if (name === undefined || value === undefined) {
     throw new AppError('usage', `${option} must be written 'Name: value'`);

@@ -74,7 +74,10 @@ test('a plain secret keys the Standard Webhooks signature by its UTF-8 bytes', (
 test('a whsec_ secret that is no base64 is refused', () => {
   assert.equal(findSecretProblem('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'), null);
   assert.equal(findSecretProblem('anything else'), null);
-  for (const secret of ['whsec_', 'whsec_=', 'whsec_not base64!']) {
+  assert.equal(findSecretProblem('whsec_AAA'), null);
+  assert.equal(findSecretProblem('whsec_AAA='), null);
+  for (const secret of ['whsec_', 'whsec_=', 'whsec_not base64!', 'whsec_AAAAA', 'whsec_AA=',
+    'whsec_AAAA=']) {
     assert.match(String(findSecretProblem(secret)), /base64/);
   }
 });

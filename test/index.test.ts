@@ -103,8 +103,17 @@ test('wrong settings are named', async () => {
     { code: 'usage', message: /http\.timeuot.*http\.timeout/ });
 });
 
+test('limits of time may be any part of a second', async (context) => {
+  for (const seconds of [16.4, 1.0005, 0.001]) {
+    const names = ['requestTimeout', 'headersTimeout', 'keepAliveTimeout', 'shutdownTimeout'];
+    const server = Object.fromEntries(names.map((name) => [name, seconds]));
+    await (await open(context, { server })).listen({ port: 0 });
+  }
+});
+
 test('a service open to anybody stays on loopback', async (context) => {
   const shelf = await open(context);
+  await shelf.listen({ port: 0, host: 'LOCALHOST' });
   await assert.rejects(shelf.listen({ port: 0, host: '0.0.0.0' }), { code: 'usage' });
 });
 

@@ -29,11 +29,16 @@ export function clientOptionsOf({ http }: Settings): HttpClientOptions {
 
 export function limitsOf({ server }: Settings): ServerLimits {
   return {
-    requestTimeoutMs: server.requestTimeout * 1000,
-    headersTimeoutMs: server.headersTimeout * 1000,
-    keepAliveTimeoutMs: server.keepAliveTimeout * 1000,
+    requestTimeoutMs: wholeMs(server.requestTimeout),
+    headersTimeoutMs: wholeMs(server.headersTimeout),
+    keepAliveTimeoutMs: wholeMs(server.keepAliveTimeout),
     connectionsMax: connectionsMaxOf(server.maxConnections, descriptorsMax()),
   };
+}
+
+// A server of Node takes whole milliseconds alone, and 16.4 * 1000 is 16399.999999999998.
+function wholeMs(seconds: number): number {
+  return Math.max(1, Math.round(seconds * 1000));
 }
 
 /** At most as many connections as the process may have descriptors for, less what else it needs. */

@@ -15,8 +15,8 @@ export function hostNameOf(authority: string): string {
 
 /** Whether a host name or address can only be this machine. */
 export function isLoopbackName(host: string): boolean {
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isLoopbackAddress(host);
+  const name = host.toLowerCase();
+  return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name);
 }
 
 export function isLoopbackAddress(address: string): boolean {

@@ -11,10 +11,9 @@ import type { Owner } from './options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { loadTls } from '../base/network-modules.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
 import type { Dispatcher } from '../server/dispatcher.ts';
-import {
-  SOCKET_PATH_BYTES_MAX, createHttpServer, listenOnPort, listenOnSocket,
-} from '../server/listener.ts';
+import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
 import type { Certificate, Listener, ServerLimits } from '../server/listener.ts';
 import { isLoopbackName } from '../server/origin.ts';
 import type { Settings } from '../settings.ts';

@@ -10,6 +10,7 @@ import type { ListenOptions, Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { http, loadHttps } from '../base/network-modules.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
 import type { RequestListeners } from './dispatcher.ts';
 
@@ -42,8 +43,6 @@ export interface Listener {
 // Late clients are looked for this often, so they are cut within two seconds of their limit.
 const CHECK_INTERVAL_MS = 500;
 const IDLE_CHECK_MS = 50;
-// `sun_path` of Linux, without its end mark; Node cuts longer ones without a word.
-export const SOCKET_PATH_BYTES_MAX = 107;
 
 /** A server that is not listening yet; give it connections with `emit('connection', duplex)`. */
 export function createHttpServer(

@@ -43,6 +43,8 @@ export interface Files {
   /** Must be empty. */
   removeDirectory(path: string): void;
   exists(path: string): boolean;
+  /** Gives what another call has made the mode and the owner of what is made here. */
+  adopt(path: string): void;
 }
 
 const readAsync = promisify(fs.read);
@@ -106,6 +108,10 @@ export function createNodeFiles(owner: { uid: number; gid: number } | null = nul
     },
     removeDirectory: (path) => fs.rmdirSync(path),
     exists: (path) => fs.existsSync(path),
+    adopt(path) {
+      fs.chmodSync(path, 0o600);
+      if (owner !== null) fs.chownSync(path, owner.uid, owner.gid);
+    },
   };
 }
 

@@ -59,6 +59,7 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
 export type Running = {
   readonly url: string;
   readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
   /** What it has written to stderr so far. */
   stderr(): string;
   /** Sends the signal and waits for the end. */
@@ -80,7 +81,7 @@ export async function startServer(
     ended.then(({ code }) => assert.fail(`serve ended with ${code}: ${stderr}`)),
   ]);
   return {
-    url, child, stderr: () => stderr,
+    url, child, ended, stderr: () => stderr,
     stop(signal = 'SIGTERM') {
       child.kill(signal);
       return ended;

@@ -6,9 +6,12 @@
  * a live owner's is not above, so of two starts at once one fails, however long either sleeps.
  */
 import { join } from 'node:path';
+import { sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { isAlive, readOwner, thisProcess, writeOwner } from './lock-owner.ts';
+import { giveLifeSign, removeLifeSign } from './life-sign.ts';
+import { isAlive, lifeSignPath, readOwner, thisProcess, writeOwner } from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
 
 const NAME = /^lock-(\d+)$/;
@@ -16,16 +19,25 @@ const NAME = /^lock-(\d+)$/;
 const RELEASED = Buffer.from('{"released":true}\n');
 // Between creating a file and writing into it lie microseconds; a crash there is rarer still.
 const CREATION_MS_MAX = 500;
+const POLL_MS = 5;
 
-/** Null when somebody else holds the directory; `isHeldOtherwise` is asked last. */
-export function tryExclusiveLock(
-  directory: string, files: Files, kind: LockKind, isHeldOtherwise: () => boolean,
-): { announce(socketPath: string | null): void; release(): void } | null {
+export type ExclusiveLockOptions = {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly kind: LockKind;
+  /** Asked last. */
+  isHeldOtherwise(): Promise<boolean>;
+};
+
+/** Null when somebody else holds the directory. */
+export async function tryExclusiveLock(
+  directory: string, { files, clock, kind, isHeldOtherwise }: ExclusiveLockOptions,
+): Promise<{ announce(socketPath: string | null): void; release(): void } | null> {
   const numbers = listLocks(directory, files);
   const highest = numbers.at(-1) ?? 0;
-  if (highest > 0 && isHeld(directory, files, highest)) return null;
+  if (highest > 0 && await isHeld(pathOf(directory, highest), files, clock)) return null;
   const number = highest + 1;
-  const path = join(directory, `lock-${number}`);
+  const path = pathOf(directory, number);
   let descriptor: Descriptor;
   try {
     descriptor = files.open(path, 'create');
@@ -33,21 +45,27 @@ export function tryExclusiveLock(
     if (systemCodeOf(error) === 'EEXIST') return null;
     throw error;
   }
-  writeOwner(files, descriptor, thisProcess(files, kind, null));
+  const lifeSign = await giveLifeSign(lifeSignPath(path), files);
+  const announce = (socketPath: string | null): void =>
+    writeOwner(files, descriptor, thisProcess(files, kind, socketPath, lifeSign !== null));
+  announce(null);
   const release = (): void => {
+    lifeSign?.end();
     files.write(descriptor, RELEASED, 0);
     files.truncate(descriptor, RELEASED.length);
     files.close(descriptor);
   };
-  if (listLocks(directory, files).at(-1) !== number || isHeldOtherwise()) {
+  if (listLocks(directory, files).at(-1) !== number || await isHeldOtherwise()) {
     release();
     return null;
   }
-  for (const old of numbers) removeIfThere(files, join(directory, `lock-${old}`));
+  for (const old of numbers) {
+    removeIfThere(files, pathOf(directory, old));
+    removeLifeSign(lifeSignPath(pathOf(directory, old)), files);
+  }
   let isReleased = false;
   return {
-    announce: (socketPath) =>
-      writeOwner(files, descriptor, thisProcess(files, kind, socketPath)),
+    announce,
     release() {
       if (!isReleased) release();
       isReleased = true;
@@ -55,22 +73,27 @@ export function tryExclusiveLock(
   };
 }
 
-/** The live owner of the highest lock, or null. */
-export function findExclusiveOwner(directory: string, files: Files): LockOwner | null {
+/** Whom the highest lock names, and its path; null when it is free, or there is none. */
+export function readExclusiveOwner(
+  directory: string, files: Files,
+): { readonly owner: LockOwner; readonly path: string } | null {
   const highest = listLocks(directory, files).at(-1);
   if (highest === undefined) return null;
-  const owner = readOwner(files, join(directory, `lock-${highest}`));
-  return owner !== null && isAlive(files, owner) ? owner : null;
+  const path = pathOf(directory, highest);
+  const owner = readOwner(files, path);
+  return owner === null ? null : { owner, path };
 }
 
-function isHeld(directory: string, files: Files, number: number): boolean {
-  const path = join(directory, `lock-${number}`);
-  const deadlineMs = performance.now() + CREATION_MS_MAX;
-  while (isEmpty(files, path) && performance.now() < deadlineMs) {
-    // Its owner is just writing its name.
-  }
+async function isHeld(path: string, files: Files, clock: Clock): Promise<boolean> {
+  const deadlineMs = clock.monotonicMs() + CREATION_MS_MAX;
+  // Its owner is just writing its name.
+  while (isEmpty(files, path) && clock.monotonicMs() < deadlineMs) await sleep(clock, POLL_MS);
   const owner = readOwner(files, path);
-  return owner !== null && isAlive(files, owner);
+  return owner !== null && isAlive(files, owner, path);
+}
+
+function pathOf(directory: string, number: number): string {
+  return join(directory, `lock-${number}`);
 }
 
 function isEmpty(files: Files, path: string): boolean {

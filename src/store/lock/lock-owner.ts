@@ -1,7 +1,8 @@
 /** Who holds a data directory, as a lock file says it, and whether that process still lives. */
-import { isJsonObject } from '../../base/fields.ts';
 import { systemCodeOf } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import type { Descriptor, Files } from '../files.ts';
+import { isLifeSignGiven } from './life-sign.ts';
 
 export type LockKind = 'server' | 'command';
 
@@ -18,14 +19,18 @@ export type LockOwner = {
    * another, and pids from there say nothing here.
    */
   readonly namespace: string;
+  /** Whether it listens beside its lock file (life-sign.ts). */
+  readonly hasLifeSign: boolean;
 };
 
 const OWNER_BYTES_MAX = 4096;
 const START_TIME_FIELD = 22;
 
-export function thisProcess(files: Files, kind: LockKind, socketPath: string | null): LockOwner {
+export function thisProcess(
+  files: Files, kind: LockKind, socketPath: string | null, hasLifeSign: boolean,
+): LockOwner {
   return {
-    pid: process.pid, kind, socketPath,
+    pid: process.pid, kind, socketPath, hasLifeSign,
     startTime: readStartTime(files, process.pid),
     bootId: readText(files, '/proc/sys/kernel/random/boot_id').trim(),
     namespace: readStartTime(files, 1),
@@ -44,32 +49,45 @@ export function readOwner(files: Files, path: string): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readText(files, path));
     if (!isJsonObject(owner)) return null;
-    const { pid, kind, socketPath, startTime, bootId, namespace } = owner;
+    const { pid, kind, socketPath, startTime, bootId, namespace, hasLifeSign } = owner;
     if (typeof pid !== 'number' || (kind !== 'server' && kind !== 'command')) return null;
     return {
       pid, kind,
       socketPath: typeof socketPath === 'string' ? socketPath : null,
       startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
+      hasLifeSign: hasLifeSign === true,
     };
   } catch {
     return null;
   }
 }
 
+/** The path of the life sign that belongs to a lock file. */
+export function lifeSignPath(lockPath: string): string {
+  return `${lockPath}.sock`;
+}
+
 /**
- * Whether the process that wrote this is still there. A pid is given out again, in a container
- * within seconds and often to the same program, so the start time has to be the same too. What was
- * written before a reboot, or in a container that has gone, is dead.
+ * Whether the process that wrote this into `lockPath` is still there. Its life sign tells. Where
+ * there can be none, its pid does: one is given out again, in a container within seconds and often
+ * to the same program, so the start time has to be the same too; and what was written before a
+ * reboot, or in another container, counts as dead.
  */
-export function isAlive(files: Files, owner: LockOwner): boolean {
-  const here = thisProcess(files, owner.kind, null);
-  if (owner.bootId !== here.bootId || owner.namespace !== here.namespace) return false;
+export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
+  if (owner.hasLifeSign) return isLifeSignGiven(lifeSignPath(lockPath), files);
+  if (!isOfThisNamespace(files, owner)) return false;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
     if (systemCodeOf(error) !== 'EPERM') return false;
   }
   return owner.startTime === readStartTime(files, owner.pid);
+}
+
+/** Whether the pid of this owner says anything here. */
+export function isOfThisNamespace(files: Files, owner: LockOwner): boolean {
+  const here = thisProcess(files, owner.kind, null, false);
+  return owner.bootId === here.bootId && owner.namespace === here.namespace;
 }
 
 /** When a process of our namespace started; `''` when that cannot be told. */

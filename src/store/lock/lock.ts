@@ -7,17 +7,22 @@
  *
  * Where flock(1) is missing or the file system refuses it, exclusive-lock.ts stands in. Whoever
  * locks looks at the other kind of lock after making its own, so that two processes that lock in
- * different ways cannot both win either.
+ * different ways cannot both win either. Beside either kind of lock its holder gives a sign of life
+ * (life-sign.ts), which is what tells of it in another container.
  */
 import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { createNodeFiles } from '../files.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { findExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
-import { isAlive, readOwner, thisProcess, writeOwner } from './lock-owner.ts';
+import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
+import { giveLifeSign } from './life-sign.ts';
+import type { LifeSign } from './life-sign.ts';
+import {
+  isAlive, isOfThisNamespace, lifeSignPath, readOwner, thisProcess, writeOwner,
+} from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
 
 export type { LockKind, LockOwner } from './lock-owner.ts';
@@ -53,32 +58,51 @@ export async function acquireLock(
   const { clock = systemClock, files = createNodeFiles(), waitMs = 0 } = options;
   const startedMs = clock.monotonicMs();
   while (true) {
-    const lock = tryLock(directory, files, options);
+    const lock = await tryLock(directory, { ...options, files, clock });
     if (lock !== null) return lock;
-    const owner = readLockOwner(directory, files);
-    if (clock.monotonicMs() - startedMs >= patienceMs(files, owner, waitMs)) {
-      throw new AppError('conflict', describe(directory, owner));
+    const held = readLock(directory, files);
+    if (clock.monotonicMs() - startedMs >= await patienceMs(files, held, waitMs)) {
+      throw new AppError('conflict', describe(directory, files, held));
     }
     await sleep(clock, POLL_MS);
   }
 }
 
-function patienceMs(files: Files, owner: LockOwner | null, waitMs: number): number {
-  if (owner === null || !isAlive(files, owner)) return Math.max(waitMs, NAMING_MS_MAX);
-  return owner.kind === 'server' ? 0 : waitMs;
+/** A lock file and who it names. */
+type Held = { readonly owner: LockOwner; readonly path: string };
+
+async function patienceMs(files: Files, held: Held | null, waitMs: number): Promise<number> {
+  if (held === null || !(await isAlive(files, held.owner, held.path))) {
+    return Math.max(waitMs, NAMING_MS_MAX);
+  }
+  return held.owner.kind === 'server' ? 0 : waitMs;
 }
 
-/** Who holds a directory, as far as its lock file tells, or null. */
+/**
+ * Who holds a directory, or held it when it was killed, as far as its lock file tells, or null. The
+ * socket's path is as it is here: another container may have the directory in another place.
+ */
 export function readLockOwner(
   directory: string, files: Files = createNodeFiles(),
 ): LockOwner | null {
-  const owner = readOwner(files, join(directory, 'lock'));
-  return owner ?? findExclusiveOwner(directory, files);
+  const owner = readLock(directory, files)?.owner ?? null;
+  if (owner === null || owner.socketPath === null || isOfThisNamespace(files, owner)) return owner;
+  const socketPath = join(directory, basename(owner.socketPath));
+  return files.exists(socketPath) ? { ...owner, socketPath } : owner;
 }
 
-function tryLock(directory: string, files: Files, options: LockOptions): DirectoryLock | null {
-  const { kind, program = 'flock' } = options;
-  const descriptor = openLockFile(files, join(directory, 'lock'));
+function readLock(directory: string, files: Files): Held | null {
+  const path = join(directory, 'lock');
+  const owner = readOwner(files, path);
+  return owner === null ? readExclusiveOwner(directory, files) : { owner, path };
+}
+
+async function tryLock(
+  directory: string, options: LockOptions & { readonly files: Files; readonly clock: Clock },
+): Promise<DirectoryLock | null> {
+  const { kind, files, clock, program = 'flock' } = options;
+  const path = join(directory, 'lock');
+  const descriptor = openLockFile(files, path);
   let isKept = false;
   try {
     const { status } = spawnSync(program, ['-x', '-n', '3'], {
@@ -86,18 +110,22 @@ function tryLock(directory: string, files: Files, options: LockOptions): Directo
     });
     if (status === HELD_STATUS) return null;
     if (status !== 0) {
-      return tryExclusiveLock(directory, files, kind, () => {
-        const owner = readOwner(files, join(directory, 'lock'));
-        return owner !== null && isAlive(files, owner);
+      return await tryExclusiveLock(directory, {
+        files, clock, kind,
+        async isHeldOtherwise() {
+          const owner = readOwner(files, path);
+          return owner !== null && isAlive(files, owner, path);
+        },
       });
     }
-    writeOwner(files, descriptor, thisProcess(files, kind, null));
-    if (findExclusiveOwner(directory, files) !== null) {
-      files.truncate(descriptor, 0);
-      return null;
-    }
+    const lifeSign = await giveLifeSign(lifeSignPath(path), files);
     isKept = true;
-    return new FlockLock(files, descriptor, kind);
+    const lock = new FlockLock(files, descriptor, kind, lifeSign);
+    lock.announce(null);
+    const other = readExclusiveOwner(directory, files);
+    if (other === null || !(await isAlive(files, other.owner, other.path))) return lock;
+    lock.release();
+    return null;
   } finally {
     if (!isKept) files.close(descriptor);
   }
@@ -107,21 +135,28 @@ class FlockLock implements DirectoryLock {
   readonly #files: Files;
   readonly #descriptor: Descriptor;
   readonly #kind: LockKind;
+  readonly #lifeSign: LifeSign | null;
   #isReleased = false;
 
-  constructor(files: Files, descriptor: Descriptor, kind: LockKind) {
+  constructor(
+    files: Files, descriptor: Descriptor, kind: LockKind, lifeSign: LifeSign | null,
+  ) {
     this.#files = files;
     this.#descriptor = descriptor;
     this.#kind = kind;
+    this.#lifeSign = lifeSign;
   }
 
   announce(socketPath: string | null): void {
-    writeOwner(this.#files, this.#descriptor, thisProcess(this.#files, this.#kind, socketPath));
+    const hasLifeSign = this.#lifeSign !== null;
+    const owner = thisProcess(this.#files, this.#kind, socketPath, hasLifeSign);
+    writeOwner(this.#files, this.#descriptor, owner);
   }
 
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
+    this.#lifeSign?.end();
     this.#files.truncate(this.#descriptor, 0);
     this.#files.close(this.#descriptor);
   }
@@ -138,7 +173,12 @@ function openLockFile(files: Files, path: string): Descriptor {
   }
 }
 
-function describe(directory: string, owner: LockOwner | null): string {
-  const who = owner === null ? 'another process' : `process ${owner.pid} (${owner.kind})`;
+function describe(directory: string, files: Files, held: Held | null): string {
+  const who = held === null ? 'another process' : nameOf(files, held.owner);
   return `the data directory ${directory} is in use by ${who}; stop it first`;
+}
+
+function nameOf(files: Files, owner: LockOwner): string {
+  const name = `process ${owner.pid} (${owner.kind})`;
+  return isOfThisNamespace(files, owner) ? name : `${name} of another container or of the host`;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,6 +10,7 @@ import { createNodeFiles } from '../../../src/store/files.ts';
 import { acquireLock, readLockOwner } from '../../../src/store/lock/lock.ts';
 import { thisProcess } from '../../../src/store/lock/lock-owner.ts';
 
+const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
 const WAYS = [{ program: 'flock' }, { program: 'no-such-program' }];
 
 for (const way of WAYS) {
@@ -41,16 +42,10 @@ for (const way of WAYS) {
   test(`of processes that start at once one wins, and its end frees the lock (${way.program})`,
     async (context) => {
       const directory = makeDirectory(context);
-      const children = [1, 2, 3].map(() => startHolder(directory, way.program));
-      const answers = await Promise.all(children.map(async (child) => {
-        const [line] = await once(child.stdout, 'data');
-        return String(line).trim();
-      }));
+      const children = [1, 2, 3].map(() => startHolder(context, directory, way.program));
+      const answers = await Promise.all(children.map(firstLine));
       assert.deepEqual(answers.sort(), ['conflict', 'conflict', 'held']);
-      await Promise.all(children.map(async (child) => {
-        child.kill('SIGKILL');
-        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      }));
+      await Promise.all(children.map(kill));
       (await acquireLock(directory, { kind: 'server', ...way })).release();
     });
 }
@@ -67,12 +62,65 @@ test('the two ways of locking respect each other', async (context) => {
 
 test('an owner whose pid now belongs to another process is dead', async (context) => {
   const directory = makeDirectory(context);
-  const owner = thisProcess(createNodeFiles(), 'server', null);
+  const owner = thisProcess(createNodeFiles(), 'server', null, false);
   for (const stale of [{ startTime: '1' }, { bootId: 'earlier' }, { namespace: '7' }]) {
     writeFileSync(join(directory, 'lock-900'), JSON.stringify({ ...owner, ...stale }));
     const lock = await acquireLock(directory, { kind: 'server', program: 'no-such-program' });
     lock.release();
     rmSync(join(directory, 'lock-901'));
+  }
+});
+
+for (const way of WAYS) {
+  test(`an owner whose pid says nothing here keeps its lock while it lives (${way.program})`, {
+    skip: !canUnshare && 'process namespaces cannot be made here',
+  }, async (context) => {
+    const directory = makeDirectory(context);
+    // As containers that share a volume: process 1 of the one is not process 1 of the other.
+    const inContainer = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    const first = startHolder(context, directory, way.program, inContainer);
+    assert.equal(await firstLine(first), 'held');
+    await assert.rejects(acquireLock(directory, { kind: 'server', program: 'no-such-program' }), {
+      code: 'conflict', message: /process 1 \(server\) of another container or of the host; stop/,
+    });
+    const second = startHolder(context, directory, 'no-such-program', inContainer);
+    assert.equal(await firstLine(second), 'conflict');
+    await kill(first);
+    const third = startHolder(context, directory, 'no-such-program', inContainer);
+    assert.equal(await firstLine(third), 'held');
+    await Promise.all([kill(second), kill(third)]);
+  });
+}
+
+test('the path of a directory may be longer than a socket takes', async (context) => {
+  const directory = join(makeDirectory(context), 'd'.repeat(120));
+  mkdirSync(directory);
+  const stranger = { namespace: '7', pid: 1 };
+  const lock = await acquireLock(directory, { kind: 'server', program: 'no-such-program' });
+  const path = join(directory, 'lock-1');
+  const owner = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...owner, ...stranger }));
+  await assert.rejects(acquireLock(directory, { kind: 'server', program: 'no-such-program' }),
+    { code: 'conflict' });
+  lock.release();
+  writeFileSync(path, JSON.stringify({ ...owner, ...stranger }));
+  (await acquireLock(directory, { kind: 'server', program: 'no-such-program' })).release();
+});
+
+test('the socket of a server in another container is looked for here', async (context) => {
+  const directory = makeDirectory(context);
+  const owner = thisProcess(createNodeFiles(), 'server', '/elsewhere/control.sock', false);
+  writeFileSync(join(directory, 'lock'), JSON.stringify({ ...owner, namespace: '7' }));
+  assert.equal(readLockOwner(directory)?.socketPath, '/elsewhere/control.sock');
+  writeFileSync(join(directory, 'control.sock'), '');
+  assert.equal(readLockOwner(directory)?.socketPath, join(directory, 'control.sock'));
+});
+
+test('a lock leaves nothing but its file', async (context) => {
+  const directory = makeDirectory(context);
+  for (const [way, names] of [[WAYS[0], ['lock']], [WAYS[1], ['lock', 'lock-1']]] as const) {
+    (await acquireLock(directory, { kind: 'command', ...way })).release();
+    assert.deepEqual(readdirSync(directory).sort(), names);
   }
 });
 
@@ -91,14 +139,29 @@ function makeDirectory(context: TestContext): string {
   return directory;
 }
 
-function startHolder(directory: string, program: string) {
+async function firstLine(child: ReturnType<typeof startHolder>): Promise<string> {
+  const [line] = await once(child.stdout, 'data');
+  return String(line).trim();
+}
+
+async function kill(child: ReturnType<typeof startHolder>): Promise<void> {
+  child.kill('SIGKILL');
+  // Unlike its exit, the end of its output waits for what it has started.
+  await once(child, 'close');
+}
+
+function startHolder(
+  context: TestContext, directory: string, program: string, before: readonly string[] = [],
+) {
   const module = import.meta.resolve('../../../src/store/lock/lock.ts');
   const source = `
     import { acquireLock } from ${JSON.stringify(module)};
     acquireLock(${JSON.stringify(directory)}, { kind: 'server', program: '${program}' }).then(
       () => console.log('held'), (error) => console.log(error.code));
     setInterval(() => {}, 1000);`;
-  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', source], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', source];
+  const [file = '', ...words] = [...before, ...node];
+  const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  context.after(() => child.kill('SIGKILL'));
+  return child;
 }

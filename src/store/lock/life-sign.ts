@@ -1,0 +1,94 @@
+/**
+ * A sign that the holder of a lock lives, for those who cannot see its process: a unix socket in
+ * the data directory that it listens on for as long as it holds the lock. The kernel answers for
+ * it. A connection succeeds while the process lives, be it busy or stopped, and is refused once it
+ * has ended, however it ended, from every container that shares the directory. What another
+ * container says of pids and start times means nothing here. Nothing is said over the socket.
+ */
+import { connect, createServer } from 'node:net';
+import type { Server } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { systemCodeOf } from '../../base/errors.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../../base/socket-path.ts';
+import type { Files } from '../files.ts';
+
+export interface LifeSign {
+  /** Idempotent; the socket is gone when this returns. */
+  end(): void;
+}
+
+const OWN_DESCRIPTORS = '/proc/self/fd';
+/** Nobody has listened there since: the file of an ended process, none at all, or another one. */
+const DEAD = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
+
+/**
+ * Listens at `path`, in place of what an ended process left there: only who holds the lock that the
+ * path belongs to may do so. Null where the file system has no sockets.
+ */
+export async function giveLifeSign(path: string, files: Files): Promise<LifeSign | null> {
+  const way = wayTo(path, files);
+  if (way === null) return null;
+  removeLifeSign(path, files);
+  const server = createServer((socket) => socket.destroy());
+  if (!(await listen(server, way.path))) {
+    way.close();
+    return null;
+  }
+  server.on('error', () => {});
+  // Who has nothing else to do may end.
+  server.unref();
+  files.adopt(path);
+  let isEnded = false;
+  return {
+    end() {
+      if (isEnded) return;
+      isEnded = true;
+      server.close();
+      way.close();
+    },
+  };
+}
+
+/** Whether somebody listens at `path`; also true when that cannot be told. */
+export function isLifeSignGiven(path: string, files: Files): Promise<boolean> {
+  const way = wayTo(path, files);
+  if (way === null) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const socket = connect(way.path);
+    const settle = (isGiven: boolean): void => {
+      socket.destroy();
+      way.close();
+      resolve(isGiven);
+    };
+    socket.on('connect', () => settle(true));
+    socket.on('error', (error) => settle(!DEAD.includes(systemCodeOf(error) ?? '')));
+  });
+}
+
+export function removeLifeSign(path: string, files: Files): void {
+  try {
+    files.unlink(path);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** `path` as the kernel takes it: a long one through a descriptor of its directory. */
+function wayTo(path: string, files: Files): { readonly path: string; close(): void } | null {
+  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, close() {} };
+  if (!files.exists(OWN_DESCRIPTORS)) return null;
+  // With the dot, a link to the directory is followed.
+  const descriptor = files.open(`${dirname(path)}/.`, 'read');
+  return {
+    path: join(OWN_DESCRIPTORS, String(descriptor), basename(path)),
+    close: () => files.close(descriptor),
+  };
+}
+
+function listen(server: Server, path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    // In a worker of node:cluster too the socket is this process's.
+    server.listen({ path, exclusive: true }, () => resolve(true));
+  });
+}

@@ -105,7 +105,7 @@ export class StagedTransaction implements Transaction {
   find(collectionName: string, id: string): Buffer | undefined {
     const { collection, staged } = this.#staging.area(collectionName);
     const operation = staged.get(id);
-    if (operation === undefined) return collection.find(id)?.bytes;
+    if (operation === undefined) return collection.bytesOf(id);
     this.#note(operation);
     return operation.bytes ?? undefined;
   }
@@ -122,7 +122,7 @@ export class StagedTransaction implements Transaction {
     const id = collection.unique.find(member, value);
     if (id === undefined) return undefined;
     const over = staged.get(id);
-    if (over === undefined) return collection.find(id)?.bytes;
+    if (over === undefined) return collection.bytesOf(id);
     // Its holder has given it up, or is gone.
     this.#note(over);
     return undefined;

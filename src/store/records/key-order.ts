@@ -25,6 +25,8 @@ export class KeyOrder {
   #blocks: Block[] = [];
   #epoch = 0;
   #size = 0;
+  /** Where the last key was found. */
+  readonly #found: Position = { block: 0, position: 0 };
 
   constructor(table: RecordTable) {
     this.#table = table;
@@ -53,6 +55,7 @@ export class KeyOrder {
    * it is equal. Past the last record the place is the end of the last block.
    */
   seek(target: Uint8Array, at: number, place: Position): boolean {
+    if (this.#isNextAfterFound(target, at, place)) return true;
     place.block = Math.max(0, this.#blocks.length - 1);
     place.position = this.countOf(place.block);
     if (this.#size === 0 || this.#compareLast(place.block, target, at) < 0) return false;
@@ -66,7 +69,27 @@ export class KeyOrder {
       else high = middle;
     }
     place.position = low;
-    return this.#table.compareTo(this.slotAt(place.block, low), target, at) === 0;
+    if (this.#table.compareTo(this.slotAt(place.block, low), target, at) !== 0) return false;
+    this.#found.block = place.block;
+    this.#found.position = low;
+    return true;
+  }
+
+  /**
+   * Whoever goes through records in order asks for the one found last again, for the next, or,
+   * having removed it, for what took its place: two comparisons instead of seventeen.
+   */
+  #isNextAfterFound(target: Uint8Array, at: number, place: Position): boolean {
+    const { block, position } = this.#found;
+    for (let candidate = position; candidate < position + 2; candidate += 1) {
+      const slot = this.slotAt(block, candidate);
+      if (slot < 0 || this.#table.compareTo(slot, target, at) !== 0) continue;
+      place.block = block;
+      place.position = candidate;
+      this.#found.position = candidate;
+      return true;
+    }
+    return false;
   }
 
   /** Inserts a slot before `place`. */

@@ -23,12 +23,22 @@ export async function runAttempt(
   parts: AttemptParts, identifier: string, onSent: (outcome: Outcome | null) => void,
 ): Promise<void> {
   const preparing = prepareShipment(parts, identifier);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  const prepared = preparing instanceof Promise
+    ? await unlessCutOff(preparing, parts.signal) : preparing;
   const outcome = prepared === null ? null : await send(parts, prepared);
   onSent(outcome);
   if (prepared === null || outcome === null) return;
   const { isPayload, known } = prepared;
   await recordOutcome(parts, { identifier, outcome, isPayload, known });
+}
+
+/** An action may take longer than we have; what comes of it then is of no use to anybody. */
+function unlessCutOff<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const cutOff = (): void => resolve(null);
+    signal.addEventListener('abort', cutOff);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cutOff));
+  });
 }
 
 async function send(parts: AttemptParts, prepared: Prepared): Promise<Outcome | null> {

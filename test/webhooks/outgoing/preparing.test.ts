@@ -66,3 +66,17 @@ test('what is made goes to where the hook points by then, signed with its secret
   assert.deepEqual(simulation.requests.map(({ host, headers }) => [host, headers['x-signature']]),
     [['new', undefined]]);
 });
+
+test('a stop waits no longer for a body that is being made than for anything else', async () => {
+  let isClosed = false;
+  const closed = simulation.webhooks.close(1000).then(() => {
+    isClosed = true;
+  });
+  await simulation.clock.advance(1100);
+  assert.ok(isClosed);
+  await closed;
+  await end();
+  assert.equal(simulation.requests.length, 0);
+  assert.deepEqual([simulation.delivery(id)?.status, simulation.delivery(id)?.attempts.length],
+    ['pending', 0]);
+});

@@ -1,12 +1,13 @@
 /** Maintenance of the data directory: on the control socket only. */
 import { isAbsolute } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { parseObject } from '../base/fields.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import { problemAnswers } from '../server/problem.ts';
 import type { Route } from '../server/route.ts';
 import { writeBackup } from '../store/backup/backup.ts';
+import { diskError } from '../store/disk-error.ts';
 import type { Files } from '../store/files.ts';
 import type { OpenedStore } from '../store/store.ts';
 
@@ -66,8 +67,9 @@ async function backUp(
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
     // The target's disk, not ours: nothing is wrong with the store.
-    const code = systemCodeOf(thrown) === 'ENOSPC' ? 'storage_full' : 'conflict';
-    throw new AppError(code, `cannot write ${to}: ${messageOf(thrown)}`, {}, thrown);
+    const error = diskError(`cannot write ${to}`, thrown);
+    throw error.code === 'storage_full' ? error
+      : new AppError('conflict', error.message, {}, thrown);
   } finally {
     backup.close();
   }

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { openBackup } from './backup/backup.ts';
 import type { Backup } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { Compaction } from './generations/compaction.ts';
+import { diskError } from './disk-error.ts';
 import type { Files } from './files.ts';
 import { GroupCommit } from './journal/group-commit.ts';
 import { unsyncedName } from './generations/inventory.ts';
@@ -52,8 +53,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     return await open(options);
   } catch (error) {
     if (error instanceof AppError || systemCodeOf(error) === undefined) throw error;
-    throw new AppError('unavailable',
-      `the data directory ${options.directory} cannot be opened (${messageOf(error)})`, {}, error);
+    throw diskError(`the data directory ${options.directory} cannot be opened`, error);
   }
 }
 

@@ -12,8 +12,9 @@
  * When a step fails the new journal stays in use, and the next attempt makes another generation.
  */
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
+import { diskError } from '../disk-error.ts';
 import type { Files } from '../files.ts';
 import type { FrozenCollection } from '../records/frozen-collection.ts';
 import type { GroupCommit } from '../journal/group-commit.ts';
@@ -90,8 +91,7 @@ export class Compaction {
       await this.#running;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      throw new AppError('unavailable',
-        `a new generation could not be written (${messageOf(error)})`, {}, error);
+      throw diskError('a new generation could not be written', error);
     } finally {
       this.#running = null;
     }
@@ -125,7 +125,7 @@ export class Compaction {
       await files.syncDirectoryAsync(directory);
     } catch (error) {
       await this.#removeTemporary();
-      throw new AppError('unavailable', 'the snapshots could not be written', {}, error);
+      throw error;
     } finally {
       for (const collection of collections.values()) collection.thaw();
     }

@@ -4,8 +4,8 @@
  * by a crash; the next start then finds the same state.
  */
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { diskError } from '../disk-error.ts';
 import { readFully, writeFully } from '../journal/file-lines.ts';
 import type { Files } from '../files.ts';
 import { journalName, temporaryName, tornName } from './inventory.ts';
@@ -110,8 +110,7 @@ async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): P
     }
     await files.datasyncAsync(descriptor);
   } catch (error) {
-    throw new AppError('unavailable',
-      `${path}: what was read cannot be made durable (${messageOf(error)})`, {}, error);
+    throw diskError(`${path}: what was read cannot be made durable`, error);
   } finally {
     files.close(descriptor);
   }

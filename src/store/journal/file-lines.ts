@@ -1,4 +1,5 @@
 /** Reads a file line by line, in pieces, in memory that does not grow with the file. */
+import { positiveCount } from '../disk-error.ts';
 import type { Descriptor, Files } from '../files.ts';
 
 const PIECE_BYTES = 1 << 20;
@@ -66,8 +67,6 @@ export async function writeFully(
   let total = 0;
   while (total < source.length) {
     const rest = source.subarray(total);
-    const count = await files.writeAsync(descriptor, rest, position + total);
-    if (count <= 0) throw new Error('the file system took no bytes');
-    total += count;
+    total += positiveCount(await files.writeAsync(descriptor, rest, position + total));
   }
 }

@@ -9,10 +9,10 @@
  */
 import assert from 'node:assert/strict';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { AppError, messageOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { GatherPace } from './gather-pace.ts';
-import { codeOf, type AppendFailure, type Journal } from './journal.ts';
+import { errorOf, type AppendFailure, type Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
 import type { Transaction } from '../port.ts';
 import { StagedTransaction, newBatch } from './staging.ts';
@@ -274,10 +274,8 @@ export class GroupCommit {
   }
 
   #fail(failure: AppendFailure): AppError {
-    const { kind, cause } = failure;
-    const what = kind === 'refused'
-      ? 'the journal cannot be written' : 'the journal could not be synced, restart the service';
-    const error = new AppError(codeOf(failure), `${what} (${messageOf(cause)})`, {}, cause);
+    const { kind } = failure;
+    const error = errorOf(failure);
     if (this.#failure === null || kind === 'unknown') {
       this.#options.logger.error('writing stopped', { error });
     }

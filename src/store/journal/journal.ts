@@ -6,16 +6,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFully } from './file-lines.ts';
-import { systemCodeOf } from '../../base/errors.ts';
-import type { ErrorCode } from '../../base/errors.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { diskError, positiveCount } from '../disk-error.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { journalName } from '../generations/inventory.ts';
 import { LineEncoder } from './journal-line.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
-
-const FULL_CODES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 export class Journal {
   readonly generation: number;
@@ -74,7 +72,8 @@ export class Journal {
     try {
       for (let written = 0; written < bytes.length;) {
         const rest = bytes.subarray(written);
-        written += positive(this.#files.write(this.#descriptor, rest, this.#length + written));
+        const position = this.#length + written;
+        written += positiveCount(this.#files.write(this.#descriptor, rest, position));
       }
       return null;
     } catch (error) {
@@ -104,16 +103,11 @@ export class Journal {
   }
 }
 
-/** What writers are told. Other errors than a lack of room may pass as well. */
-export function codeOf({ kind, cause }: AppendFailure): ErrorCode {
-  if (kind === 'unknown') return 'unknown_outcome';
-  const systemCode = systemCodeOf(cause) ?? 'ENOSPC';
-  return FULL_CODES.includes(systemCode) ? 'storage_full' : 'unavailable';
-}
-
-function positive(written: number): number {
-  if (written <= 0) throw new Error('the file system took no bytes');
-  return written;
+/** What writers are told. */
+export function errorOf({ kind, cause }: AppendFailure): AppError {
+  if (kind === 'refused') return diskError('the journal cannot be written', cause);
+  const what = 'the journal could not be synced, restart the service';
+  return new AppError('unknown_outcome', `${what} (${messageOf(cause)})`, {}, cause);
 }
 
 /**

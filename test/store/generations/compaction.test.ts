@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { CollectionSpec } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -92,4 +93,28 @@ test('a snapshot and a journal are JSON, and a snapshot of nothing too', async (
     { seq: 3, durable: 2, ops: [{ delete: 'books', key: 'a' }] },
     { seq: 3, durable: 3, mark: true },
   ]);
+});
+
+test('without room a compaction fails as storage_full, whatever finds it out', async () => {
+  const kinds = ['open', 'write', 'rename'];
+  for (let failing = 0, isThrough = false; !isThrough; failing += 1) {
+    const files = new SimulatedFiles();
+    const store = await open(files);
+    await store.transact((transaction) => transaction.put('books', 'a', '{"id":"a"}'));
+    let count = 0;
+    files.onCall = ({ kind }) => {
+      if (!kinds.includes(kind)) return null;
+      count += 1;
+      return count > failing ? { code: 'ENOSPC' } : null;
+    };
+    const outcome = await store.compact().then(() => null, (error: unknown) => error);
+    isThrough = outcome === null;
+    if (!isThrough) {
+      assert.ok(outcome instanceof AppError);
+      assert.match(`${outcome.code}: ${outcome.message}`, /^storage_full: .*; free some room/);
+    }
+    assert.ok(failing < 100);
+    files.onCall = () => null;
+    await store.close();
+  }
 });

@@ -1,0 +1,41 @@
+/** A disk without room, as the limit on the size of files plays it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask } from './ask.ts';
+import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
+
+/** No file may grow past 64 KiB, or half of that: the shells differ. */
+const LIMITED = ['/bin/sh', '-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, PROGRAM];
+const FULL = /^hookshelf: a new generation could [^\n]*\(EFBIG: [^\n]*\); free some room [^\n]*\n$/;
+const BOOKS = 30;
+const book = { title: 'A', description: 'x'.repeat(10_000) };
+
+test('without room data:compact and writes say what to do, with exit code 1 and 507', () =>
+  inFolder(async (data) => {
+    const input = `${JSON.stringify(book)}\n`.repeat(BOOKS);
+    const words = ['book:import', '--file', '-', '--format', 'jsonl', '--data', data];
+    assert.equal((await hookshelf(words, { input })).code, 0);
+    const compact = ['data:compact', '--data', data];
+    assert.equal((await hookshelf(compact)).code, 0);
+    const refused = await hookshelf(compact, { program: LIMITED });
+    assert.match(refused.stderr, FULL);
+    assert.equal(refused.code, 1);
+    const server = await startServer(['--data', data], { program: LIMITED });
+    try {
+      const { code, stderr } = await hookshelf(compact);
+      assert.match(stderr, FULL);
+      assert.equal(code, 1);
+      const statuses: number[] = [];
+      for (let count = 0; count < BOOKS && statuses.at(-1) !== 507; count += 1) {
+        const { status, text } = await ask(`${server.url}/api/books`, {
+          method: 'POST', body: book,
+        });
+        statuses.push(status);
+        if (status === 507) assert.match(JSON.parse(text).detail, /; free some room /);
+      }
+      assert.deepEqual([statuses[0], statuses.at(-1)], [201, 507]);
+    } finally {
+      await server.stop();
+    }
+    assert.equal((await hookshelf(compact)).code, 0);
+  }));

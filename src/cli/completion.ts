@@ -38,13 +38,21 @@ function operandsOf(spec: CommandSpec, commands: Commands): readonly string[] {
   return spec.operand.values ?? commands.map(({ name }) => name);
 }
 
+/** Shell words, one for each option with a value: the word after it is no command. */
+function valueOptionsOf(commands: Commands): string[] {
+  const options = commands.flatMap(optionsOf).filter(([, { type }]) => type === 'string');
+  return distinct(options.flatMap(([name, { short }]) =>
+    [`--${name}`, ...short === undefined ? [] : [`-${short}`]]));
+}
+
 function bashScript(commands: Commands): string {
   const cases = commands.map((spec) => {
-    const words = [...optionsOf(spec).map(([name]) => `--${name}`), ...operandsOf(spec, commands)];
-    return `    ${spec.name}) words='${words.join(' ')}' ;;`;
+    const operands = operandsOf(spec, commands);
+    const words = operands.length === 0 ? '' : ` words='${operands.join(' ')}'`;
+    return `    ${spec.name}) options='${wordsOf(optionsOf(spec)).join(' ')}'${words} ;;`;
   });
   const values = distinct(commands.flatMap((spec) => optionsOf(spec)).flatMap(([name, option]) => {
-    const head = `    --${name})`;
+    const head = `    --${name}${option.short === undefined ? '' : `|-${option.short}`})`;
     if (option.values !== undefined) return [`${head} words='${option.values.join(' ')}' ;;`];
     if (option.completes === undefined) {
       return option.type === 'string' ? [`${head} return ;;`] : [];
@@ -52,23 +60,31 @@ function bashScript(commands: Commands): string {
     const action = option.completes === 'file' ? '-f' : '-d';
     return [`${head} COMPREPLY=($(compgen ${action} -- "$current")); return ;;`];
   }));
+  const names = commands.map(({ name }) => name).join(' ');
+  const standard = wordsOf(standardOptionsOf(commands)).join(' ');
   // A colon breaks words in bash: the command is put together again, and what stands before the
   // last colon is taken off the answers.
   return `# bash completion for hookshelf
 _hookshelf() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}" words='' command=''
+  local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}"
+  local words='' options='' command=''
   local -a parts
   read -ra parts <<< "$line"
   [[ "$line" == *[[:space:]] ]] && parts+=('')
   current="\${parts[\${#parts[@]}-1]}"
-  local previous="\${parts[\${#parts[@]}-2]}" part
+  local previous="\${parts[\${#parts[@]}-2]}" part before=''
   for part in "\${parts[@]:1:\${#parts[@]}-2}"; do
-    [[ "$part" != -* ]] && { command="$part"; break; }
+    case "$before" in
+      ${valueOptionsOf(commands).join('|')}) ;;
+      *) [[ "$part" != -* ]] && { command="$part"; break; } ;;
+    esac
+    before="$part"
   done
   case "$command" in
-    '') words='${[...commands.map(({ name }) => name), ...standardOptions(commands)].join(' ')}' ;;
+    '') options='${standard}' words='${names}' ;;
 ${cases.join('\n')}
   esac
+  [[ "$current" == -* || -z "$words" ]] && words="$options"
   case "$previous" in
 ${values.join('\n')}
   esac
@@ -82,36 +98,43 @@ complete -F _hookshelf hookshelf
 `;
 }
 
-function standardOptions(commands: Commands): string[] {
+/** What may stand without a command. */
+function standardOptionsOf(commands: Commands): Option[] {
   const standard = commands.find(({ name }) => name === 'serve');
   const own = standard === undefined ? [] : optionsOf(standard);
-  return [...own.map(([name]) => `--${name}`), '--version'];
+  return [...own, ['version', { type: 'boolean', meaning: 'print the version' }]];
 }
 
 function zshScript(commands: Commands): string {
   const rows = commands.map(({ name, summary }) =>
     `    ${zshQuote(`${name.replaceAll(':', '\\:')}:${summary}`)}`);
   const cases = commands.map((spec) => {
-    const specs = optionsOf(spec).map(([name, option]) => zshOption(name, option));
     const words = operandsOf(spec, commands).map((name) => name.replaceAll(':', '\\:'));
-    const operand = words.length === 0 ? [] : [zshQuote(`1:word:(${words.join(' ')})`)];
-    return `    ${spec.name.replaceAll(':', '\\:')}) _arguments ${
-      [...specs, ...operand].join(' \\\n      ')} ;;`;
+    const operand = words.length === 0 ? [] : [zshQuote(`2:word:(${words.join(' ')})`)];
+    const specs = [...zshOptions(optionsOf(spec)), zshQuote('1: :'), ...operand];
+    return `    ${spec.name.replaceAll(':', '\\:')}) _arguments ${specs.join(' \\\n      ')} ;;`;
   });
+  const standard = [...zshOptions(standardOptionsOf(commands)),
+    zshQuote('1:command:_hookshelf_commands')];
   return `#compdef hookshelf
-_hookshelf() {
+_hookshelf_commands() {
   local -a commands
   commands=(
 ${rows.join('\n')}
   )
-  if (( CURRENT == 2 )); then
-    _describe 'command' commands
-    return
-  fi
-  local command="\${words[2]}"
-  shift words
-  (( CURRENT-- ))
+  _describe 'command' commands
+}
+_hookshelf() {
+  local command='' before='' word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$before" in
+      ${valueOptionsOf(commands).join('|')}) ;;
+      *) [[ "$word" != -* ]] && { command="$word"; break } ;;
+    esac
+    before="$word"
+  done
   case "$command" in
+    '') _arguments ${standard.join(' \\\n      ')} ;;
 ${cases.join('\n')}
   esac
 }
@@ -123,10 +146,17 @@ fi
 `;
 }
 
-function zshOption(name: string, option: OptionSpec): string {
+function zshOptions(options: readonly Option[]): string[] {
+  return options.flatMap(([name, option]) => [
+    zshOption(`--${name}`, option),
+    ...option.short === undefined ? [] : [zshOption(`-${option.short}`, option)],
+  ]);
+}
+
+function zshOption(word: string, option: OptionSpec): string {
   const meaning = option.meaning.replace(/[[\]:]/g, '\\$&');
   const repeat = option.isRepeatable === true ? '*' : '';
-  const head = `${repeat}--${name}[${meaning}]`;
+  const head = `${repeat}${word}[${meaning}]`;
   if (option.type === 'boolean') return zshQuote(head);
   if (option.values !== undefined) return zshQuote(`${head}:value:(${option.values.join(' ')})`);
   if (option.completes === undefined) return zshQuote(`${head}:value: `);
@@ -139,29 +169,58 @@ function zshQuote(text: string): string {
 
 function fishScript(commands: Commands): string {
   const lines = commands.flatMap((spec) => [
-    `complete -c hookshelf -n __fish_use_subcommand -f -a ${fishQuote(spec.name)}`
-      + ` -d ${fishQuote(spec.summary)}`,
-    ...optionsOf(spec).map(([name, option]) => fishOption(spec, name, option)),
-    ...operandsOf(spec, commands).map((word) => `complete -c hookshelf -n ${fishCondition(spec)} -f`
-      + ` -a ${fishQuote(word)}`),
+    fishLine('', `-f -a ${fishQuote(spec.name)} -d ${fishQuote(spec.summary)}`),
+    ...optionsOf(spec).map(([name, option]) => fishOption(spec.name, name, option)),
+    ...operandsOf(spec, commands).map((word) => fishLine(spec.name, `-f -a ${fishQuote(word)}`)),
   ]);
-  return ['# fish completion for hookshelf', 'complete -c hookshelf -f', ...lines, ''].join('\n');
+  const standard = standardOptionsOf(commands)
+    .map(([name, option]) => fishOption('', name, option));
+  return `# fish completion for hookshelf
+# Whether the words before the cursor name this command; '' is none.
+function __hookshelf_is
+  set -l before ''
+  set -l words (commandline -opc)
+  for word in $words[2..-1]
+    switch "$before"
+      case ${valueOptionsOf(commands).join(' ')}
+      case '*'
+        if not string match -q -- '-*' "$word"
+          test "$word" = "$argv[1]"
+          return
+        end
+    end
+    set before "$word"
+  end
+  test -z "$argv[1]"
+end
+complete -c hookshelf -f
+${[...lines, ...standard].join('\n')}
+`;
 }
 
-function fishOption(spec: CommandSpec, name: string, option: OptionSpec): string {
-  const value = option.values !== undefined ? ` -x -a ${fishQuote(option.values.join(' '))}` : '';
-  const path = option.completes === undefined ? ' -x' : ' -r -F';
-  const kind = option.type === 'boolean' ? '' : value || path;
-  return `complete -c hookshelf -n ${fishCondition(spec)} -l ${name}${kind}`
-    + ` -d ${fishQuote(option.meaning)}`;
+function fishOption(command: string, name: string, option: OptionSpec): string {
+  const short = option.short === undefined ? '' : ` -s ${option.short}`;
+  const value = fishValue(option);
+  return fishLine(command, `-l ${name}${short}${value} -d ${fishQuote(option.meaning)}`);
 }
 
-function fishCondition(spec: CommandSpec): string {
-  return fishQuote(`__fish_seen_subcommand_from ${spec.name}`);
+function fishValue(option: OptionSpec): string {
+  if (option.type === 'boolean') return '';
+  if (option.values !== undefined) return ` -x -a ${fishQuote(option.values.join(' '))}`;
+  if (option.completes === undefined) return ' -x';
+  return option.completes === 'file' ? ' -r -F' : " -x -a '(__fish_complete_directories)'";
+}
+
+function fishLine(command: string, rest: string): string {
+  return `complete -c hookshelf -n ${fishQuote(`__hookshelf_is '${command}'`)} ${rest}`;
 }
 
 function fishQuote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+function wordsOf(options: readonly Option[]): string[] {
+  return options.map(([name]) => `--${name}`);
 }
 
 function distinct(lines: readonly string[]): string[] {

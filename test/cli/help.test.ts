@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { COMMON_OPTIONS, parseLine, readArguments } from '../../src/cli/arguments.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { scriptFor } from '../../src/cli/completion.ts';
 import type { OptionSpecs } from '../../src/cli/spec.ts';
 import { VERSION } from '../../src/base/version.ts';
 import { runCommand } from './io.ts';
@@ -61,44 +59,3 @@ test('help on a group lists its commands', async () => {
   assert.deepEqual(stdout.match(/data:\w+/g),
     ['data:verify', 'data:compact', 'data:backup', 'data:restore']);
 });
-
-for (const shell of ['bash', 'zsh', 'fish']) {
-  test(`the completion script for ${shell} names every command`, async () => {
-    const { stdout } = await runCommand(['completion', shell]);
-    const missing = COMMANDS.filter(({ name }) =>
-      !stdout.includes(name) && !stdout.includes(name.replaceAll(':', '\\:')));
-    assert.deepEqual(missing, []);
-  });
-}
-
-/** What bash offers for a line, cursor at its end. */
-function completionsOf(line: string): string[] {
-  const words = line.split(/([\s:])/).filter((word) => word.trim() !== '');
-  const list = words.map((word) => `'${word}'`).join(' ');
-  const last = /\s$/.test(line) ? " ''" : '';
-  const index = words.length - (last === '' ? 1 : 0);
-  const script = `${scriptFor('bash', COMMANDS)}
-COMP_WORDBREAKS=$' \\t\\n:='
-COMP_LINE='${line}' COMP_POINT=${line.length} COMP_CWORD=${index} COMP_WORDS=(${list}${last})
-_hookshelf
-printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
-  assert.equal(stderr, '');
-  return stdout.split('\n').filter((word) => word !== '');
-}
-
-const hasBash = spawnSync('bash', ['--version']).status === 0;
-const COMPLETIONS: readonly (readonly [string, string[]])[] = [
-  ['hookshelf book:im', ['import']],
-  ['hookshelf sett', ['settings:show']],
-  ['hookshelf book:export --for', ['--format']],
-  ['hookshelf book:export --format ', ['json', 'jsonl', 'csv']],
-  ['hookshelf completion f', ['fish']],
-  ['hookshelf delivery:list --status p', ['pending']],
-  ['hookshelf help data:ba', ['backup']],
-];
-for (const [line, expected] of COMPLETIONS) {
-  test(`bash completes "${line}"`, { skip: !hasBash && 'bash is not installed' }, () => {
-    assert.deepEqual(completionsOf(line), expected);
-  });
-}

@@ -203,6 +203,7 @@ function composeServer(
     bodyBytesMax: server.maxBodyBytes,
     accessLog: log.access,
     trustProxy: server.trustProxy,
+    baseUri: server.baseUri,
   });
 }
 

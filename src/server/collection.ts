@@ -80,7 +80,8 @@ function sendCollection(exchange: Exchange, spec: CollectionSpec): Promise<void>
   const last = page.at(-1);
   if (after !== null && last !== undefined) {
     const cursor = Buffer.from(last.id).toString('base64url');
-    headers.push('Link', `<${spec.path}?limit=${limit}&cursor=${cursor}>; rel="next"`);
+    const url = exchange.linkTo(`${spec.path}?limit=${limit}&cursor=${cursor}`);
+    headers.push('Link', `<${url}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, pullArray(() => page.shift() ?? null));
 }

@@ -40,6 +40,8 @@ export type DispatcherOptions = {
   readonly bodyBytesMax: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: boolean;
+  /** What links in answers begin with, without a slash at its end; not given, they are paths. */
+  readonly baseUri?: string | null;
   /** A reader that takes nothing for so long is cut; 30 s when not given. */
   readonly stallMs?: number;
 };

@@ -29,6 +29,7 @@ export type ExchangeContext = {
   readonly stallMs: number;
   readonly outbox: Outbox;
   readonly trustProxy: boolean;
+  readonly baseUri?: string | null;
   readonly accessLog: 'all' | 'errors' | 'off';
   /** Set when the server stops: each answer then closes its connection. */
   isDraining: boolean;
@@ -93,6 +94,10 @@ export class HttpExchange implements Exchange {
 
   get clientAddress(): string {
     return clientAddressOf(this.request, this.#peerAddress, this.#context.trustProxy);
+  }
+
+  linkTo(path: string): string {
+    return this.isControl ? path : `${this.#context.baseUri ?? ''}${path}`;
   }
 
   get log(): Logger {

@@ -120,13 +120,13 @@ function postRoute(spec: ResourceSpec): Route {
     body: bodyOf(spec),
     answers: [
       { ...shown(spec, 201, `The ${noun} as stored`),
-        headers: { ...VERSION_HEADERS, Location: `Path of the new ${noun}` } },
+        headers: { ...VERSION_HEADERS, Location: `Where the new ${noun} is` } },
       ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
       const added = await service.add(await exchange.readJson(BODY_MEDIA_TYPES));
       const location = `${spec.path}/${encodeURIComponent(keyOf(added.bytes))}`;
-      const headers = ['Location', location, ...representationHeaders(added)];
+      const headers = ['Location', exchange.linkTo(location), ...representationHeaders(added)];
       exchange.send(201, headers, added.bytes);
     },
   };

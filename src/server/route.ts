@@ -70,6 +70,8 @@ export interface Exchange {
   readonly isControl: boolean;
   readonly clientAddress: string;
   readonly log: Logger;
+  /** What `Location` and `Link` say for a path: below `server.baseUri` where that is set. */
+  linkTo(path: string): string;
   /** Status, flat header list (name, value, name, …) and body; adds length, request id and CORS. */
   send(status: number, headers: readonly string[], body?: Buffer | string): void;
   sendJson(status: number, value: unknown, headers?: readonly string[]): void;

@@ -93,7 +93,8 @@ const server = {
   port: count(8000, 'TCP port to listen on; 0 asks the kernel for one', 0, 65535),
   host: text('127.0.0.1', checkHost, 'address to listen on'),
   baseUri: optional(checkBaseUri,
-    'what absolute URLs begin with; commands derive http://localhost:<port> without it'),
+    'what absolute URLs begin with, and links in answers; commands derive '
+    + 'http://localhost:<port> without it'),
   maxBodyBytes: count(1_048_576, 'larger request bodies get 413', 1, BODY_BYTES_MAX, 'bytes'),
   requestTimeout: seconds(30, 'until a request, its body included, has arrived'),
   headersTimeout: seconds(10, 'until the head of a request has arrived'),

@@ -29,6 +29,7 @@ export async function getList(
     request: { method: 'GET' },
     response,
     route: { path: '/api/books' },
+    linkTo: (path: string) => path,
     async sendStream(status: number, headers: readonly string[], pull: () => Buffer[] | null) {
       const pieces: Buffer[] = [];
       for (let some = pull(); some !== null; some = pull()) {

@@ -108,7 +108,8 @@ async function sendList(options: Parts, exchange: Exchange): Promise<void> {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(answer.total)];
     if (answer.cursor !== null) {
       const values = new Map([...query.values, ['cursor', answer.cursor]]);
-      headers.push('Link', `<${exchange.route.path}?${writeQueryString(values)}>; rel="next"`);
+      const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(values)}`);
+      headers.push('Link', `<${next}>; rel="next"`);
     }
     await exchange.sendStream(200, headers, answer.stream ?? streamSource(answer.source));
   } finally {

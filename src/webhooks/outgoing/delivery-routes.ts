@@ -132,7 +132,7 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
     if (filter.status !== null) next.set('status', filter.status);
     if (filter.hook !== null) next.set('hook', filter.hook);
     next.set('cursor', Buffer.from(last.identifier).toString('base64url'));
-    headers.push('Link', `<${PATH}?${next}>; rel="next"`);
+    headers.push('Link', `<${exchange.linkTo(`${PATH}?${next}`)}>; rel="next"`);
   }
   return exchange.sendJson(200, page.map(shownDelivery), headers);
 }

@@ -128,12 +128,15 @@ export function canSeePayload(run: Function): boolean {
 function validate(actionClass: ActionClass, options: JsonObject, log: Logger): readonly string[] {
   if (actionClass.validateOptions === undefined) return [];
   try {
-    const problems: unknown = actionClass.validateOptions(options);
-    return Array.isArray(problems) ? problems.map(String) : [];
+    const problems: unknown = actionClass.validateOptions(options) ?? [];
+    if (Array.isArray(problems)) return problems.map(String);
+    // A promise that nobody waits for would end the process if it were rejected.
+    if (problems instanceof Promise) problems.catch(() => {});
+    log.error('validateOptions() of an action must give an array of sentences at once');
   } catch (thrown) {
     log.error('an action could not check its options', { error: thrown });
-    return ['could not be checked: the action failed; see the log'];
   }
+  return ['could not be checked: the action failed; see the log'];
 }
 
 /** A run's result as an ActionResult. Throws when it is none. */

@@ -107,6 +107,29 @@ test('two actions of one identifier are refused', async () => {
   assert.throws(() => registry(sources), /b\.mjs: there is an action "sound" already/);
 });
 
+const UNCHECKED = /could not be checked/;
+const ANSWERS: readonly [() => unknown, RegExp | null][] = [
+  [() => undefined, null], [() => null, null], [() => [], null], [() => ['a'], /^a$/],
+  [() => 'no list', UNCHECKED], [() => false, UNCHECKED], [async () => [], UNCHECKED],
+  [async () => { throw new Error('late'); }, UNCHECKED],
+];
+
+test('options are taken when their check gives no problem, and never when it gives no list', () => {
+  for (const [given, expected] of ANSWERS) {
+    class Checked {
+      static identifier(): string { return 'checked'; }
+      static label(): string { return 'Checked'; }
+      static validateOptions(): unknown { return given(); }
+      execute(): ActionResult { return ActionResult.ok(); }
+    }
+    const action = registry([{ actionClass: Checked, origin: 'a test' }]).find('checked');
+    const [problem = null, ...more] = action?.validateOptions({}) ?? [];
+    assert.deepEqual(more, []);
+    if (expected === null) assert.equal(problem, null);
+    else assert.match(String(problem), expected);
+  }
+});
+
 test('only a function that cannot look at its payload goes without it', () => {
   const blind = {
     execute() { return 1; }, async later() { return 1; },

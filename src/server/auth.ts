@@ -38,6 +38,8 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 class RequestGuard implements Guard {
   readonly #tokens: TokenVerifier;
   readonly #corsOrigins: readonly string[];
+  // Without `*`: the last token may expire while --allow-anonymous opens what it leaves behind.
+  readonly #namedOrigins: readonly string[];
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   // Nearly every request names the same host.
@@ -47,6 +49,7 @@ class RequestGuard implements Guard {
     const base = options.baseUri === null ? null : new URL(options.baseUri);
     this.#tokens = options.tokens;
     this.#corsOrigins = options.corsOrigins.map(withoutSlash);
+    this.#namedOrigins = this.#corsOrigins.filter((origin) => origin !== '*');
     const hosts = options.allowedHosts.map((host) => host.toLowerCase());
     this.#hosts = new Set(base === null ? hosts : [...hosts, hostNameOf(base.host)]);
     this.#origins = new Set([...this.#corsOrigins, ...base === null ? [] : [base.origin]]);
@@ -57,10 +60,11 @@ class RequestGuard implements Guard {
     if (entrance === 'control') return false;
     if (entrance !== 'embedded') checkHostCount(request);
     const { origin } = request.headers;
-    if (this.#corsOrigins.length > 0) {
-      exchange.corsHeaders = corsHeadersFor(origin, this.#corsOrigins);
-    }
     const isRequired = this.#tokens.isRequired;
+    if (this.#corsOrigins.length > 0) {
+      const allowed = isRequired ? this.#corsOrigins : this.#namedOrigins;
+      exchange.corsHeaders = corsHeadersFor(origin, allowed);
+    }
     if (!isRequired && isOnLoopback(request, entrance) && !isOpenToPages(exchange.path)) {
       this.#checkHost(request);
       if (origin !== undefined) this.#checkOrigin(request, origin);

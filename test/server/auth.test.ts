@@ -208,6 +208,26 @@ test('all origins may be allowed with a token only', async () => {
   assert.equal(answer.headers['access-control-allow-origin'], '*');
 });
 
+test('all origins are allowed no longer when no token is needed any more', async () => {
+  let isRequired = true;
+  const tokens: TokenVerifier = {
+    get isRequired() {
+      return isRequired;
+    },
+    verify: () => 'read',
+  };
+  await using server = await start({ tokens, corsOrigins: ['*', 'https://app.example'] });
+  const allowedFor = async (Origin: string): Promise<string | undefined> => {
+    const headers = { Origin, Authorization: 'Bearer any' };
+    const answer = await rawRequest(server, 'GET', '/api/books', headers);
+    return answer.headers['access-control-allow-origin'];
+  };
+  assert.equal(await allowedFor('https://any.example'), '*');
+  isRequired = false;
+  assert.equal(await allowedFor('https://any.example'), undefined);
+  assert.equal(await allowedFor('https://app.example'), 'https://app.example');
+});
+
 test('host names are read from every form of authority', () => {
   for (const [authority, name, isLoopback] of [
     ['localhost:8000', 'localhost', true], ['[::1]', '::1', true], ['[::1]:80', '::1', true],

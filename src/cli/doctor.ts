@@ -6,6 +6,7 @@ import { messageOf, systemCodeOf } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
 import { loadSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
+import { exchange } from './call.ts';
 import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
 import { isListening } from './session.ts';
@@ -108,10 +109,16 @@ async function checkLock({ dataDirectory }: CommandContext): Promise<Verdict> {
   const owner = findOwner(dataDirectory);
   if (owner === null) return ok('nobody holds the data directory');
   const { pid, socketPath } = owner;
-  const isServing = socketPath !== null && await isListening(socketPath);
-  return ok(isServing
-    ? `a server holds the data directory and answers (pid ${pid})`
-    : `pid ${pid} held the data directory and serves no commands`);
+  if (socketPath === null || !(await isListening(socketPath))) {
+    return ok(`pid ${pid} held the data directory and serves no commands`);
+  }
+  try {
+    await exchange({ socketPath }, { method: 'GET', path: '/readyz' });
+  } catch (thrown) {
+    return failed(`the server that holds the data directory (pid ${pid}) is not ready: `
+      + messageOf(thrown), 'see its log');
+  }
+  return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
 async function checkPort(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -99,6 +100,24 @@ test('doctor knows our own server', () => inPlace('through a server', async (pla
   const { stdout } = await place.run(['doctor']);
   assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));
 }));
+
+test('doctor fails while our server is not ready, and says why', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data, { mode: 0o700 });
+    const socketPath = join(place.data, 'control.sock');
+    const server = createHttpServer((request, response) => {
+      response.writeHead(request.url === '/readyz' ? 503 : 200);
+      response.end('{"detail":"the disk is full"}');
+    });
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+    const { code, stdout } = await place.run(['doctor'], {
+      environment: { HOOKSHELF_SERVER_PORT: String(await freePort()) },
+    });
+    server.close();
+    assert.match(stdout, /lock +failed +the server .* \(pid 7\) is not ready: the disk is full/);
+    assert.equal(code, 1);
+  }));
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -24,11 +24,14 @@ export function announcedLength(request: IncomingMessage): number | null {
 /**
  * The raw body. Throws `too_large` over `bytesMax`: before anything is read when the head says so;
  * and `malformed` when the body was cut short. What is not read stays with the request, paused.
+ * Throws `internal` when somebody else has read it, as a body parser in front of us does.
  */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if ((announcedLength(request) ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShort());
+    checkUnread(request);
+    if (request.readableEnded) return resolve(Buffer.alloc(0));
     const chunks: Buffer[] = [];
     let length = 0;
     const settle = (): void => {
@@ -64,6 +67,14 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     request.on('error', onError).on('data', onData).on('end', onEnd).on('close', onClose);
     return undefined;
   });
+}
+
+/** Throws `internal` when something of the request's body has been taken before. */
+export function checkUnread(request: IncomingMessage): void {
+  const isTaken = request.readableDidRead || (request.readableEnded && announcesBody(request));
+  if (!isTaken) return;
+  throw new AppError('internal', 'the body of a request had been read when it came to hookshelf: '
+    + 'mount its handler in front of whatever parses bodies');
 }
 
 /**

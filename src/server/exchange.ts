@@ -9,7 +9,9 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { LogFields, Logger } from '../base/log.ts';
-import { announcedLength, announcesBody, checkMediaType, parseBody, readBody } from './body.ts';
+import {
+  announcedLength, announcesBody, checkMediaType, checkUnread, parseBody, readBody,
+} from './body.ts';
 import { bodyChunks } from './body-stream.ts';
 import { clientAddressOf } from './client-address.ts';
 import { hasFailed } from './client-error.ts';
@@ -155,6 +157,7 @@ export class HttpExchange implements Exchange {
   }
 
   readChunks(): AsyncIterable<Buffer> {
+    checkUnread(this.request);
     if (this.awaitsContinue) {
       this.awaitsContinue = false;
       this.response.writeContinue();

@@ -4,6 +4,9 @@ import type { Target } from './target.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
+/** Text goes out in UTF-8. */
+export type RequestBody = Buffer | Uint8Array | string;
+
 const NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const BAD_VALUE_PATTERN = /[^\t\x20-\x7e\x80-\xff]/;
 // How the message is framed and where it goes is the client's to say: a second opinion in a header
@@ -22,10 +25,20 @@ const lowerNames = new Map<string, string>();
 
 /** `method` in upper case; throws NetworkError `invalid` when it cannot be sent. */
 export function checkMethod(method: string): string {
+  if (typeof method !== 'string') throw invalidError('the method is not text');
   const upper = method.toUpperCase();
   if (!NAME_PATTERN.test(upper)) throw invalidError('the method is not a token');
   if (REFUSED_METHODS.has(upper)) throw invalidError(`the method ${upper} is not for a client`);
   return upper;
+}
+
+/** A body as it is sent. Throws NetworkError `invalid` for what is neither text nor bytes. */
+export function encodeBody(body: RequestBody | undefined): Buffer | undefined {
+  if (body === undefined || body === null || Buffer.isBuffer(body)) return body ?? undefined;
+  if (typeof body === 'string') return Buffer.from(body, 'utf8');
+  // A view: nobody's bytes are copied.
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  throw invalidError('the body is neither text nor bytes');
 }
 
 /** Throws NetworkError `invalid` for what cannot be sent, or is the client's own to say. */
@@ -41,8 +54,8 @@ export function encodeHeaders(
     hasUserAgent ||= lower === 'user-agent';
     hasAuthorization ||= lower === 'authorization';
     const value = headers[name] ?? '';
-    if (typeof value === 'string') flat.push(name, checkValue(name, value));
-    else for (const item of value) flat.push(name, checkValue(name, item));
+    if (Array.isArray(value)) for (const item of value) flat.push(name, checkValue(name, item));
+    else flat.push(name, checkValue(name, value));
   }
   if (!hasUserAgent) flat.push('User-Agent', USER_AGENT);
   if (!hasAuthorization && target.authorization !== null) {
@@ -66,7 +79,7 @@ function checkName(name: string): string {
 }
 
 // The value stays out of the message: it may be a secret.
-function checkValue(name: string, value: string): string {
+function checkValue(name: string, value: unknown): string {
   if (typeof value !== 'string' || BAD_VALUE_PATTERN.test(value)) {
     throw invalidError(`the value of the header ${name} holds a character that cannot be sent`);
   }

@@ -12,8 +12,8 @@ import { loadTls } from '../base/network-modules.ts';
 import type { Outcome, PreparedRequest } from './attempt.ts';
 import { Call } from './call.ts';
 import { createDenyList } from './deny-list.ts';
-import { checkMethod, encodeHeaders } from './headers.ts';
-import type { RequestHeaders } from './headers.ts';
+import { checkMethod, encodeBody, encodeHeaders } from './headers.ts';
+import type { RequestBody, RequestHeaders } from './headers.ts';
 import { HttpResponse } from './http-response.ts';
 import { canceledError, deniedError } from './network-error.ts';
 import { Pool } from './pool.ts';
@@ -49,8 +49,8 @@ export type HttpRequest = {
   readonly method: string;
   readonly url: string;
   readonly headers?: RequestHeaders;
-  /** Sent byte for byte, with Content-Length. */
-  readonly body?: Buffer | undefined;
+  /** Sent byte for byte, with Content-Length; text in UTF-8. */
+  readonly body?: RequestBody | undefined;
   readonly timeoutMs?: number | undefined;
   readonly totalTimeoutMs?: number | undefined;
   /** 0: a single attempt. */
@@ -162,12 +162,13 @@ class NodeHttpClient implements HttpClient {
     const target = this.#targets.get(url);
     if (target.route.isDenied) throw deniedError();
     const verb = checkMethod(method);
+    const bytes = encodeBody(body);
     return {
       pool: this.#poolOf(target.route),
       method: verb,
       path: target.path,
-      headers: encodeHeaders(target, verb, headers, body),
-      body,
+      headers: encodeHeaders(target, verb, headers, bytes),
+      body: bytes,
     };
   }
 

@@ -22,6 +22,18 @@ test('a body goes out byte for byte with its length, whatever its bytes', async 
   }
 });
 
+test('a body of text goes out in UTF-8, with its length in bytes', async (context) => {
+  const server = await startServer({ onRequest: ({ socket }) => socket.write(answer()) });
+  const { client } = setUp(context, [server]);
+  for (const body of ['{"é":"☃"}', new TextEncoder().encode('ü')]) {
+    await client.request({ method: 'POST', url: server.url('/a'), body });
+    assert.deepEqual(server.received.at(-1)?.body, Buffer.from(body));
+    assert.match(server.received.at(-1)?.head ?? '',
+      new RegExp(`^Content-Length: ${Buffer.byteLength(body)}$`, 'm'));
+  }
+  assert.equal(server.accepted, 1);
+});
+
 type HeadRow = { readonly method: string; readonly body?: Buffer; readonly length: string | null };
 const HEADS: readonly HeadRow[] = [
   { method: 'GET', length: null },
@@ -64,7 +76,16 @@ test('headers arrive as given; a URL\'s credentials become Basic ones', async (c
   assert.ok(!first?.includes('@'));
 });
 
+/** What a custom action, which nobody checks the types of, may give. */
+const untyped = (request: object): Partial<HttpRequest> => request;
+
 const INVALID: readonly (readonly [string, Partial<HttpRequest>])[] = [
+  ['an object for a body', untyped({ body: { hush: 1 } })],
+  ['an array for a body', untyped({ body: ['hush'] })],
+  ['a number for a body', untyped({ body: 5 })],
+  ['a number for a value', untyped({ headers: { 'X-A': 5 } })],
+  ['an object for a value', untyped({ headers: { 'X-A': { hush: 1 } } })],
+  ['a number for a method', untyped({ method: 5 })],
   ['a line break in a value', { headers: { 'X-A': 'hush\r\nX-B: 1' } }],
   ['a bare line feed in a value', { headers: { 'X-A': 'hush\n' } }],
   ['a NUL in a value', { headers: { 'X-A': 'hush\0' } }],

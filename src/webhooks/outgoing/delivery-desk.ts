@@ -9,7 +9,7 @@ import {
 import {
   CHUNK, checkRoom, decodeTotals, Tally, totalsRecord, type Totals,
 } from './ledger.ts';
-import { deliveriesOf, eventCollection } from './message.ts';
+import { eventCollection, hasDelivery } from './message.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
 
 export type DeliveryFilter = {
@@ -233,7 +233,7 @@ async function findOrphans(store: Store, problems: string[]): Promise<void> {
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = messages.bytesAt(slot);
     const isNeeded = bytes === undefined
-      || deliveriesOf(bytes).some((id) => records.find(id) !== undefined);
+      || hasDelivery(bytes, (id) => records.find(id) !== undefined);
     if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
     scanned += 1;
     if (scanned % SCAN === 0) await nextTurn();

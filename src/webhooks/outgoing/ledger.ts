@@ -10,7 +10,7 @@ import {
   deliveryCollection, encodeDelivery, messageIdOf, readDelivery, statusOf, updatedMsOf,
   type Delivery, type DeliveryStatus, type KnownDelivery,
 } from './delivery.ts';
-import { deliveriesOf, eventCollection } from './message.ts';
+import { eventCollection, hasDelivery } from './message.ts';
 
 export const totalsCollection: CollectionSpec = { name: 'delivery-totals', key: 'identifier' };
 
@@ -162,13 +162,13 @@ function isMessageNeeded(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }
 
-// From the end: deliveries of an event finish about in order, so the last is the likeliest left.
+// Deliveries of an event finish about in order, so the newest is the likeliest left.
 function dropMessage(transaction: Transaction, identifier: string): void {
   const bytes = transaction.find(eventCollection.name, identifier);
   if (bytes === undefined) return;
-  const isNeeded = deliveriesOf(bytes).findLast((delivery) => {
+  const isNeeded = hasDelivery(bytes, (delivery) => {
     const found = transaction.find(deliveryCollection.name, delivery);
     return found !== undefined && isMessageNeeded(statusOf(found));
   });
-  if (isNeeded === undefined) transaction.delete(eventCollection.name, identifier);
+  if (!isNeeded) transaction.delete(eventCollection.name, identifier);
 }

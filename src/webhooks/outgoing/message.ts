@@ -15,19 +15,27 @@ export const eventCollection: CollectionSpec = { name: 'events', key: 'identifie
 
 export type Message = {
   readonly identifier: string;
+  /** Events that led to it. */
   readonly depth: number;
   readonly deliveries: readonly string[];
-  readonly forward?: Omit<QueuedForward, 'body'>;
-  readonly text?: string | null;
 };
 
+type ForwardRecord = {
+  readonly forward: Omit<QueuedForward, 'body'>;
+  readonly text: QueuedForward['body'];
+};
+
+// Plain quotes cannot stand inside a string, so a mark is found where the member is.
+const DEPTH_MARK = Buffer.from('"depth":');
+const DELIVERIES_MARK = Buffer.from('"deliveries":');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
-const CLOSE = Buffer.from('}');
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const CLOSING_BRACKET = 0x5d;
 
 /** `payloadJson` is valid JSON on one line, as JSON.stringify makes it. */
 export function encodeEvent(
-  event: Pick<Message, 'identifier' | 'depth' | 'deliveries'>, createdAt: string, name: string,
-  payloadJson: string,
+  event: Message, createdAt: string, name: string, payloadJson: string,
 ): string {
   const { identifier, depth, deliveries } = event;
   const head = JSON.stringify({ identifier, createdAt, name, depth, deliveries });
@@ -42,27 +50,33 @@ export function encodeForward(
   });
 }
 
-/** What stands before an event's payload, which may be large, is all that is parsed of it. */
-export function readMessage(bytes: Buffer): Message {
-  const payloadAt = bytes.indexOf(PAYLOAD_MARK);
-  const head = payloadAt === -1
-    ? bytes : Buffer.concat([bytes.subarray(0, payloadAt + 1), CLOSE]);
-  return readRecord<Message>(head, ({ identifier, depth, deliveries, forward }) =>
-    typeof identifier === 'string' && typeof depth === 'number' && Array.isArray(deliveries)
-    && (forward === undefined || isJsonObject(forward)));
+/** Events that led to a message. Found without parsing, as the rest is: a message may be large. */
+export function depthOf(bytes: Buffer): number {
+  const start = bytes.indexOf(DEPTH_MARK) + DEPTH_MARK.length;
+  return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 
-/** The bytes of an event's payload within its record, not copied. */
-export function payloadOf(bytes: Buffer): Buffer {
-  const start = bytes.indexOf(PAYLOAD_MARK) + PAYLOAD_MARK.length;
-  return bytes.subarray(start, bytes.length - 1);
+/** The bytes of an event's payload within its record, not copied; null for a queued forward. */
+export function payloadOf(bytes: Buffer): Buffer | null {
+  const start = bytes.indexOf(PAYLOAD_MARK);
+  return start === -1 ? null : bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
 }
 
-const DELIVERIES_MARK = Buffer.from('"deliveries":');
+/** What a queued forward is to send. */
+export function readForward(bytes: Buffer): QueuedForward {
+  const { forward, text } = readRecord<ForwardRecord>(bytes, (record) =>
+    isJsonObject(record['forward']) && typeof record['forward']['url'] === 'string');
+  return { ...forward, body: text };
+}
 
-/** The deliveries of a message, without parsing its payload. */
-export function deliveriesOf(bytes: Buffer): readonly string[] {
+/** Whether any of a message's deliveries is sought; the newest is asked for first. */
+export function hasDelivery(bytes: Buffer, isSought: (identifier: string) => boolean): boolean {
   const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
-  const list: unknown = JSON.parse(bytes.toString('latin1', start, bytes.indexOf(0x5d, start) + 1));
-  return Array.isArray(list) ? list.map(String) : [];
+  let end = bytes.lastIndexOf(QUOTE, bytes.indexOf(CLOSING_BRACKET, start));
+  while (end > start) {
+    const open = bytes.lastIndexOf(QUOTE, end - 1);
+    if (isSought(bytes.toString('latin1', open + 1, end))) return true;
+    end = bytes.lastIndexOf(QUOTE, open - 1);
+  }
+  return false;
 }

@@ -7,7 +7,7 @@ import {
   deliveryCollection, readDelivery, statusOf, type KnownDelivery, type Outcome,
 } from './delivery.ts';
 import { changeDelivery } from './ledger.ts';
-import { eventCollection, payloadOf, readMessage, type Message } from './message.ts';
+import { depthOf, eventCollection, payloadOf, readForward } from './message.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './outgoing-index.ts';
 import { shipmentOf, type Shipment } from './sender.ts';
 
@@ -40,19 +40,19 @@ export function prepareShipment(
   const messageBytes = parts.store.collection(eventCollection.name).find(delivery.message)?.bytes;
   const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
   if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
-  const message = readMessage(messageBytes);
-  if (delivery.hook === null) {
-    return { shipment: forwardShipment(identifier, message), isPayload: false, known };
+  const payload = payloadOf(messageBytes);
+  if (payload === null || delivery.hook === null) {
+    return { shipment: forwardShipment(identifier, messageBytes), isPayload: false, known };
   }
   const hook = parts.hooks.find(delivery.hook);
   if (hook === undefined || !hook.enabled) return null;
+  const depth = depthOf(messageBytes);
   const ship = (body: Buffer, isPayload: boolean): Prepared =>
-    ({ shipment: shipmentOf(hook, identifier, body, message.depth), isPayload, known });
+    ({ shipment: shipmentOf(hook, identifier, body, depth), isPayload, known });
   if (delivery.body !== undefined) return ship(Buffer.from(delivery.body, 'utf8'), false);
-  const payload = payloadOf(messageBytes);
   if (delivery.isPayload === true || !parts.bodies.isMade(hook)) return ship(payload, true);
   // That takes a while: the delivery may be cancelled by then, or its hook another.
-  return storeBody(parts, hook, identifier, message.depth, payload)
+  return storeBody(parts, hook, identifier, depth, payload)
     .then((failure) => failure === null ? prepareShipment(parts, identifier) : fail(failure));
 }
 
@@ -74,10 +74,11 @@ async function storeBody(
   return null;
 }
 
-function forwardShipment(id: string, { forward, text = null }: Message): Shipment {
-  const { url = '', method = 'POST', headers = {} } = forward ?? {};
-  const body = text === null ? null : Buffer.from(text, 'utf8');
-  return { id, url, method, headers, secret: null, body };
+function forwardShipment(id: string, messageBytes: Buffer): Shipment {
+  const { url, method, headers, body } = readForward(messageBytes);
+  return {
+    id, url, method, headers, secret: null, body: body === null ? null : Buffer.from(body, 'utf8'),
+  };
 }
 
 /** An attempt that failed before anything could go out. */
@@ -90,6 +91,5 @@ export function failureOf(clock: Clock, error: string): Outcome {
 /** `host:port` that a queued forward goes to. */
 export function forwardHost(store: Store, message: string): string {
   const bytes = store.collection(eventCollection.name).find(message)?.bytes;
-  const url = bytes === undefined ? undefined : readMessage(bytes).forward?.url;
-  return url !== undefined && URL.canParse(url) ? new URL(url).host : '';
+  return bytes === undefined ? '' : new URL(readForward(bytes).url).host;
 }

@@ -5,7 +5,7 @@ import {
   statusOf, type Delivery, type Outcome,
 } from '../../../src/webhooks/outgoing/delivery.ts';
 import {
-  deliveriesOf, encodeEvent, encodeForward, payloadOf, readMessage,
+  depthOf, encodeEvent, encodeForward, hasDelivery, payloadOf, readForward,
 } from '../../../src/webhooks/outgoing/message.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -117,18 +117,33 @@ test("an event's payload and deliveries are found whatever its name says", () =>
   const event = { identifier: 'e1', depth: 2, deliveries: ['d1', 'd2'] };
   const json = encodeEvent(event, fresh.createdAt, name, JSON.stringify(payload));
   const bytes = Buffer.from(json);
-  assert.deepEqual(JSON.parse(payloadOf(bytes).toString()), payload);
-  assert.deepEqual(deliveriesOf(bytes), ['d1', 'd2']);
-  assert.equal(readMessage(bytes).depth, 2);
+  assert.deepEqual(JSON.parse(String(payloadOf(bytes))), payload);
+  assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
+  assert.equal(depthOf(bytes), 2);
 });
 
 test('a queued forward keeps the received text as it came', () => {
   const body = '\ufeff{ "a":\n1.0 }';
   const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: 'x' }, body };
   const bytes = Buffer.from(encodeForward('m', fresh.createdAt, 'd1', forward));
-  const message = readMessage(bytes);
-  assert.equal(message.text, body);
-  const { body: _, ...request } = forward;
-  assert.deepEqual(message.forward, request);
+  assert.equal(payloadOf(bytes), null);
+  assert.deepEqual(readForward(bytes), forward);
   assert.deepEqual(deliveriesOf(bytes), ['d1']);
 });
+
+test('the deliveries of a message are asked for from the newest until one is sought', () => {
+  const event = { identifier: 'e1', depth: 1, deliveries: ['d1', 'd2', 'd3'] };
+  const bytes = Buffer.from(encodeEvent(event, fresh.createdAt, 'a', '["d0"]'));
+  const asked: string[] = [];
+  assert.ok(hasDelivery(bytes, (id) => asked.push(id) === 2));
+  assert.deepEqual(asked, ['d3', 'd2']);
+  const none = encodeEvent({ ...event, deliveries: [] }, fresh.createdAt, 'a', '["d0"]');
+  assert.ok(!hasDelivery(Buffer.from(none), () => true));
+});
+
+/** Newest first. */
+function deliveriesOf(bytes: Buffer): string[] {
+  const found: string[] = [];
+  hasDelivery(bytes, (id) => found.push(id) === 0);
+  return found;
+}

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { clientMetrics, queueMetrics } from './metrics.ts';
 import { clientOptionsOf } from './options.ts';
+import { timeText } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { IdSource } from '../base/uuid.ts';
@@ -83,7 +84,7 @@ export function bookEvents(events: Events): ChangeHook {
     const name = eventName(before, after);
     // Nobody listens, mostly: then nothing is made.
     if (book === null || !events.isHeard(name)) return;
-    const timestamp = new Date(drawn.nowMs).toISOString();
+    const timestamp = timeText(drawn.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);
     events.emit(transaction, drawn, name, `${head},"data":{"book":${book.toString()}}}`);
   };

@@ -30,3 +30,18 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
     clock.startTimer(delayMs, resolve);
   });
 }
+
+let lastMs = NaN;
+let lastText = '';
+
+/**
+ * RFC 3339 in UTC with milliseconds. The last one is remembered: what goes to disk together mostly
+ * carries one time, and making it costs as much as a look-up.
+ */
+export function timeText(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastText;
+}

@@ -2,6 +2,7 @@
  * Logging as a parameter, and the one place that decides what may never be written. What passes
  * through `redact` has the values of credential headers and secret-like members replaced by `***`.
  */
+import { timeText } from './clock.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -36,7 +37,7 @@ export function createLogger(options: {
   const encode = options.format === 'json' ? encodeJson : encodePretty;
   const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
-    const time = new Date(options.now()).toISOString();
+    const time = timeText(options.now());
     options.write(`${encode(time, level, redactText(message), redact(fields))}\n`);
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };

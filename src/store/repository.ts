@@ -7,6 +7,7 @@
  * order. What a caller sees of it are the stored bytes, or what `present` makes of them.
  */
 import { strict as assert } from 'node:assert';
+import { timeText } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fields.ts';
@@ -134,7 +135,7 @@ export function createRepository(options: {
       const givenId = spec.isKeyGiven === true ? givenKey(wanted, key) : undefined;
       const id = givenId ?? spec.makeId();
       const drawn = draw();
-      const time = new Date(drawn.nowMs).toISOString();
+      const time = timeText(drawn.nowMs);
       const json = encodeRecord(key, id, { createdAt: time, updatedAt: time }, fields);
       return store.transact((transaction) => {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
@@ -186,7 +187,7 @@ export function nextStamps(
 ): Stamps {
   const { createdAt, updatedAt } = stampsOf(key, id, before);
   const updatedMs = Math.max(nowMs, Date.parse(updatedAt) + 1);
-  return { createdAt, updatedAt: new Date(updatedMs).toISOString() };
+  return { createdAt, updatedAt: timeText(updatedMs) };
 }
 
 // Every record begins alike, so that its stamps are found without parsing it.

@@ -3,6 +3,7 @@
  * whatever caused them, so that the cause and its deliveries are one line on disk, or none.
  */
 import { AppError } from '../../base/errors.ts';
+import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
@@ -49,7 +50,7 @@ export function createEvents(parts: {
     if (heard.length === 0) return [];
     const nextId = deriveIds(drawn.seed);
     const message = nextId();
-    const at = new Date(drawn.nowMs).toISOString();
+    const at = timeText(drawn.nowMs);
     const deliveries = heard.map((hook, index) => {
       const identifier = index === 0 ? message : nextId();
       return newDelivery({ identifier, hook, event: name, message }, at);
@@ -72,7 +73,7 @@ export function createEvents(parts: {
     },
     async queueForward(forward) {
       const identifier = makeId();
-      const at = new Date(clock.now()).toISOString();
+      const at = timeText(clock.now());
       const origin = { identifier, hook: null, event: null, message: identifier };
       const delivery = newDelivery(origin, at);
       const json = encodeForward(identifier, at, identifier, forward);

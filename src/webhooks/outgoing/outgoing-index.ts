@@ -2,6 +2,7 @@
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../follow.ts';
+import { withChainHeader } from '../chain.ts';
 import { mergeHeaders } from '../target.ts';
 import { outgoingSchema, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './template.ts';
@@ -11,9 +12,11 @@ export type ReadyOutgoing = OutgoingWebhook & {
   readonly template: Template | null;
   /** `host:port` of the target, for what is bounded a host. */
   readonly host: string;
-  /** Its headers over those that every webhook has, names in lower case. */
-  readonly sentHeaders: Readonly<Record<string, string>>;
+  /** Its headers over those that every webhook has, and how many events led to the request. */
+  headersFor(depth: number): SentHeaders;
 };
+
+type SentHeaders = Readonly<Record<string, string>>;
 
 const DEFAULT_HEADERS = { 'content-type': 'application/json' };
 
@@ -79,7 +82,17 @@ function toReady(hook: OutgoingWebhook): ReadyOutgoing {
     ...hook,
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
     host: new URL(targetUrl).host,
-    sentHeaders: mergeHeaders(DEFAULT_HEADERS, hook.headers),
+    headersFor: rememberLast((depth) =>
+      withChainHeader(mergeHeaders(DEFAULT_HEADERS, hook.headers), depth)),
+  };
+}
+
+/** Most events are the first of their chain. */
+function rememberLast(make: (depth: number) => SentHeaders): (depth: number) => SentHeaders {
+  let last: { readonly depth: number; readonly headers: SentHeaders } | null = null;
+  return (depth) => {
+    if (last?.depth !== depth) last = { depth, headers: make(depth) };
+    return last.headers;
   };
 }
 

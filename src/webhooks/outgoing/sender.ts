@@ -2,6 +2,7 @@
  * One outgoing request: how it is signed, and what came of it. A one-off `send` and each attempt of
  * a durable delivery go through here. A failed delivery is a result, never an exception.
  */
+import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -9,7 +10,6 @@ import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/retry.ts';
-import { withChainHeader } from '../chain.ts';
 import {
   isSuccessStatus, networkErrorCode, shownBody, textStart,
   type HttpAnswer, type HttpSender,
@@ -74,7 +74,7 @@ export function shipmentOf(
     id,
     url: hook.targetUrl,
     method: hook.httpMethod,
-    headers: withChainHeader(hook.sentHeaders, depth),
+    headers: hook.headersFor(depth),
     secret: hook.secret ?? null,
     body: hasRequestBody(hook.httpMethod) ? body : null,
   };
@@ -115,7 +115,7 @@ async function attempt(
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
   const told = (statusCode: number | null, error: string | null, response: string | null) => ({
-    at: new Date(startedAt).toISOString(),
+    at: timeText(startedAt),
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     statusCode, error, response,
   });

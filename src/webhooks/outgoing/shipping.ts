@@ -1,5 +1,6 @@
 /** From a stored delivery to the request that an attempt sends. */
 import { AppError, messageOf } from '../../base/errors.ts';
+import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../store/port.ts';
 import type { BodyMaker } from './body.ts';
@@ -83,7 +84,7 @@ function forwardShipment(id: string, messageBytes: Buffer): Shipment {
 
 /** An attempt that failed before anything could go out. */
 export function failureOf(clock: Clock, error: string): Outcome {
-  const at = new Date(clock.now()).toISOString();
+  const at = timeText(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
 }

@@ -24,7 +24,8 @@ const SECRET_MEMBERS = /passw(or)?d|passphrase|secret|token|(api|private)[-_]?ke
 // Both begin with a mark, and not with a run of letters: text of a stranger's must cost no more
 // than its length. A password may hold an @, so the last one before the path ends it.
 const URL_CREDENTIALS = /(:\/{2,})[^\s/?#"'<>]*@/g;
-const URL_PARAMETERS = /(^|[?&])([^\s=&?#/"'<>]{1,64})=[^\s&#"'<>]*/g;
+const URL_PARAMETER_NAME = /(?:^|[?&;#/])([^\s=&;?#/"'<>]+)=/g;
+const URL_PARAMETER_END = /[\s&#"'<>]/g;
 
 /** A logger that writes one line a call through `write`, from `level` up. */
 export function createLogger(options: {
@@ -65,9 +66,42 @@ export function isSecretName(name: string): boolean {
 
 /** `text` with the credentials of every URL in it replaced, and its secret-like parameters. */
 export function redactText(text: string): string {
-  return text.replace(URL_CREDENTIALS, `$1${REDACTED}@`)
-    .replace(URL_PARAMETERS, (pair, mark: string, name: string) =>
-      isSecretName(name) ? `${mark}${name}=${REDACTED}` : pair);
+  let redacted = '';
+  let at = 0;
+  for (const { start, end } of secretParameters(text, URL_PARAMETER_END, 0)) {
+    redacted += text.slice(at, start) + (end > start ? REDACTED : '');
+    at = end;
+  }
+  return (redacted + text.slice(at)).replace(URL_CREDENTIALS, `$1${REDACTED}@`);
+}
+
+/** A parameter `name=value` in text; `start` and `end` are its value's. */
+export type Parameter = { readonly name: string; readonly start: number; readonly end: number };
+
+/**
+ * The parameters with secret-like names from `from` on, in order; their names percent-decoded. A
+ * value ends where the global pattern `valueEnd` matches: not at a `;`, which it may hold.
+ */
+export function secretParameters(text: string, valueEnd: RegExp, from: number): Parameter[] {
+  const found: Parameter[] = [];
+  let end = from;
+  for (const match of text.matchAll(URL_PARAMETER_NAME)) {
+    const start = match.index + match[0].length;
+    const name = percentDecoded(match[1] ?? '');
+    if (match.index < end || !isSecretName(name)) continue;
+    valueEnd.lastIndex = start;
+    end = valueEnd.exec(text)?.index ?? text.length;
+    found.push({ name, start, end });
+  }
+  return found;
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return text.includes('%') ? decodeURIComponent(text) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** A copy of `value` with every secret replaced; errors become their name, message and code. */

@@ -1,16 +1,13 @@
 /**
  * What an answer shows instead of secrets, and how it comes back. Values of `headers`, members with
- * secret-like names and credentials in URLs are shown as `***`; `***` sent back keeps what is
- * stored at the same place. Pure.
+ * secret-like names and credentials in URLs (url-secrets.ts) are shown as `***`; `***` sent back
+ * keeps what is stored at the same place. Pure.
  */
 import { invalid, isJsonObject, pointerStep } from '../base/fields.ts';
 import type { FieldError } from '../base/errors.ts';
 import { isSecretName } from '../base/log.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
-
-export const MASK = '***';
-
-const URL_CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
+import { MASK, hideUrlSecrets, keepUrlSecrets } from './url-secrets.ts';
 
 /** A copy of `value` that tells no secret. */
 export function mask(value: JsonObject): JsonObject {
@@ -31,7 +28,7 @@ export function unmask(value: JsonObject, stored: JsonObject | null): JsonObject
 
 function maskMember(name: string, member: JsonValue): JsonValue {
   if (name.toLowerCase() === 'headers' || isSecretName(name)) return maskAll(member);
-  if (typeof member === 'string') return member.replace(URL_CREDENTIALS, `$1${MASK}@`);
+  if (typeof member === 'string') return hideUrlSecrets(member);
   if (Array.isArray(member)) return member.map((item: JsonValue) => maskMember(name, item));
   return isJsonObject(member) ? mask(member) : member;
 }
@@ -71,15 +68,10 @@ function unmaskValue(
 function unmaskText(
   value: string, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
 ): JsonValue {
-  const shown = value === MASK ? MASK : URL_CREDENTIALS.exec(value)?.[2];
-  // Whoever writes user and password apart means the same.
-  if (shown !== MASK && shown !== `${MASK}:${MASK}`) return value;
-  if (value === MASK && (typeof stored === 'string' || typeof stored === 'number')) return stored;
-  const before = typeof stored === 'string' ? stored : undefined;
-  const credentials = before === undefined ? undefined : URL_CREDENTIALS.exec(before)?.[2];
-  if (value !== MASK && credentials !== undefined) {
-    return value.replace(URL_CREDENTIALS, (_, scheme: string) => `${scheme}${credentials}@`);
-  }
+  const isKept = typeof stored === 'string' || typeof stored === 'number';
+  if (value === MASK && isKept) return stored;
+  const kept = value === MASK ? null : keepUrlSecrets(value, isKept ? String(stored) : '');
+  if (kept !== null) return kept;
   errors.push({ pointer, detail: `has no stored value that ${MASK} could keep` });
   return value;
 }

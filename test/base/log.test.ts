@@ -55,13 +55,20 @@ test('credentials in a URL are found to their last @, and its secret-like parame
     ['see https://u:p@h:1/?x=1&token=abc&y=2#z.', 'see https://***@h:1/?x=1&token=***&y=2#z.'],
     ['http:///u:p@host/', 'http:///***@host/'],
     ['api_key=abc&a=1', 'api_key=***&a=1'],
+    ['http://h/?api%5Fkey=abc&%74oken=abc&%zz=1', 'http://h/?api%5Fkey=***&%74oken=***&%zz=1'],
+    ['http://h/?a=1;token=a;b&c=d', 'http://h/?a=1;token=***&c=d'],
+    ['http://h/#access_token=abc&x=1', 'http://h/#access_token=***&x=1'],
+    ['http://h/?to=http://i/?token=abc', 'http://h/?to=http://i/?token=***'],
+    [`http://h/?${'x'.repeat(100)}token=abc`, `http://h/?${'x'.repeat(100)}token=***`],
+    ['?token=&auth[token]=abc', '?token=&auth[token]=***'],
+    ['{"url":"http://h/?token=abc","b":1}', '{"url":"http://h/?token=***","b":1}'],
     ['{"a":"http://h","mail":"x@y"}', '{"a":"http://h","mail":"x@y"}'],
     ['http://h/@x?a=b', 'http://h/@x?a=b'],
   ];
   for (const [text = '', shown] of cases) assert.equal(redactText(text), shown);
 });
 
-for (const piece of ['a.', 'a+', '://', ':/', '&a', '?a=', '&token=', '@']) {
+for (const piece of ['a.', 'a+', '://', ':/', '&a', '?a=', '&token=', ';', '/%74=', '@']) {
   test(`redaction of a long run of "${piece}" takes no time to speak of`, () => {
     const text = piece.repeat(1_000_000 / piece.length);
     const startedMs = performance.now();

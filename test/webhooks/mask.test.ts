@@ -35,6 +35,37 @@ test('a masked user and password, written apart, are the stored credentials as w
     { url: 'https://user:p@ss@example.org/new' });
 });
 
+const QUERY = 'http://h/a?x=%20&token=a%2Fb;c&y&API%5Fkey=k&token=second&empty_token=#secret=f';
+const SHOWN_QUERY = 'http://h/a?x=%20&token=***&y&API%5Fkey=***&token=***&empty_token=#secret=***';
+
+test('secret-like parameters of a URL are hidden, and nothing else of it changes', () => {
+  assert.deepEqual(mask({ url: QUERY, list: [QUERY] }), { url: SHOWN_QUERY, list: [SHOWN_QUERY] });
+  const both = 'https://u:p@h/?password=q';
+  assert.deepEqual(mask({ url: both }), { url: 'https://***@h/?password=***' });
+  assert.deepEqual(unmask({ url: 'https://***@i/?b=c&password=***' }, { url: both }),
+    { url: 'https://u:p@i/?b=c&password=q' });
+  for (const url of ['http://h/?tok=1', 'mail?token=1', '?token=1', 'http://token=1/']) {
+    assert.deepEqual(mask({ url }), { url });
+  }
+});
+
+test('hidden parameters sent back are the stored ones of that name, in their order', () => {
+  const stored = { url: QUERY };
+  const cases = [
+    [SHOWN_QUERY, QUERY],
+    ['http://i/?API_key=***', 'http://i/?API_key=k'],
+    ['http://i/?token=***&token=***&x=***', 'http://i/?token=a%2Fb;c&token=second&x=***'],
+    ['http://i/?token=%2A%2A%2A&token=new', 'http://i/?token=a%2Fb;c&token=new'],
+  ];
+  for (const [given = '', kept] of cases) {
+    assert.deepEqual(unmask({ url: given }, stored), { url: kept });
+  }
+  for (const url of ['http://h/?Token=***', 'http://h/?token=***&token=***&token=***']) {
+    assert.throws(() => unmask({ url }, stored), { code: 'invalid' }, url);
+    assert.throws(() => unmask({ url }, null), { code: 'invalid' }, url);
+  }
+});
+
 test('a part is replaced and the rest is kept', () => {
   const changed = { ...SHOWN, token: { value: 'new', scopes: ['***'] }, password: '***' };
   assert.deepEqual(unmask(changed, STORED),

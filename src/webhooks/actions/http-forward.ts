@@ -12,6 +12,7 @@ import {
 import {
   findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, mergeHeaders,
 } from '../target.ts';
+import { hideUrlSecrets } from '../url-secrets.ts';
 import { ActionResult } from './action.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
 
@@ -63,11 +64,11 @@ async function forwardNow(
     const exposed = call.options['exposeResponse'] === true
       ? { response: shownBody(answer.body) } : {};
     if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposed });
-    log.warning('a forward was refused', { url, statusCode });
+    log.warning('a forward was refused', { url: hideUrlSecrets(url), statusCode });
     return ActionResult.fail(`The upstream answered ${statusCode}`, { statusCode, ...exposed });
   } catch (thrown) {
     const code = networkErrorCode(thrown);
-    log.warning('a forward failed', { url, error: code });
+    log.warning('a forward failed', { url: hideUrlSecrets(url), error: code });
     return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
   }
 }

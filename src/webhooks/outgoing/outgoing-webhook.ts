@@ -41,7 +41,8 @@ export const outgoingSchema: ObjectSchema = {
     ...stampMembers,
     targetUrl: {
       schema: targetUrlSchema, isRequired: true,
-      description: 'Credentials in it are shown as ***; *** sent back keeps them',
+      description: 'Credentials in it, parameters like `token` too, are shown as ***; *** sent '
+        + 'back keeps them',
     },
     httpMethod: { schema: targetMethodSchema, default: DEFAULT_METHOD },
     headers: {

@@ -1,5 +1,6 @@
 /** `serve`, in this process, or under a memory cap in one that starts with it. */
 import type { CommandContext } from './command.ts';
+import { loadQuietly } from './load-quietly.ts';
 
 const MEGABYTES_MIN = 64;
 const MEGABYTES_MAX = 1_048_576;
@@ -13,6 +14,6 @@ export async function serve(context: CommandContext): Promise<number> {
     const { isCapped, runCapped } = await import('./memory-cap.ts');
     if (!isCapped(megabytes)) return runCapped(megabytes);
   }
-  const { runServer } = await import('./server.ts');
+  const { runServer } = await loadQuietly(() => import('./server.ts'));
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
 }

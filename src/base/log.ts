@@ -39,7 +39,7 @@ export function createLogger(options: {
   const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
     const time = timeText(options.now());
-    options.write(`${encode(time, level, redactText(message), redact(fields))}\n`);
+    options.write(`${encode(time, level, messageText(message), redact(fields))}\n`);
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }
@@ -53,9 +53,15 @@ export function redacting(logger: Logger): Logger {
   const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
     const shown = Object.entries(fields).map(([name, value]) =>
       [name, isSecretName(name) ? hidden(value) : redact(value)]);
-    logger[level](redactText(message), Object.fromEntries(shown));
+    logger[level](messageText(message), Object.fromEntries(shown));
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+}
+
+/** Custom actions are mostly JavaScript, where a message may be anything. */
+function messageText(message: unknown): string {
+  if (typeof message === 'string') return redactText(message);
+  return JSON.stringify(redact(message)) ?? String(message);
 }
 
 /** Whether a header or member of this name holds a secret. */
@@ -104,16 +110,28 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** A copy of `value` with every secret replaced; errors become their name, message and code. */
-export function redact(value: unknown, depth = 0): unknown {
+/**
+ * A copy of `value` with every secret replaced; errors become their name, message and code, bytes
+ * their number. `above` holds what `value` stands in: an object in itself is shown once.
+ */
+export function redact(value: unknown, above: object[] = []): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > DEPTH_MAX) return '…';
-  if (value instanceof Error) return redactError(value, depth);
-  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  if (above.length > DEPTH_MAX || above.includes(value)) return '…';
+  if (ArrayBuffer.isView(value)) return `<${value.byteLength} bytes>`;
+  if (value instanceof Date) return value.toJSON();
+  above.push(value);
+  const shown = redactMembers(value, above);
+  above.pop();
+  return shown;
+}
+
+function redactMembers(value: object, above: object[]): unknown {
+  if (value instanceof Error) return redactError(value, above);
+  if (Array.isArray(value)) return value.map((item) => redact(item, above));
   const entries = Object.entries(value).map(([name, member]) =>
-    [name, isSecretName(name) ? hidden(member) : redact(member, depth + 1)]);
+    [name, isSecretName(name) ? hidden(member) : redact(member, above)]);
   return Object.fromEntries(entries);
 }
 
@@ -127,9 +145,9 @@ function hidden(member: unknown): unknown {
   return member === null || member === undefined || typeof member === 'boolean' ? member : REDACTED;
 }
 
-function redactError(error: Error, depth: number): unknown {
+function redactError(error: Error, above: object[]): unknown {
   const code = 'code' in error ? { code: error.code } : {};
-  const cause = error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) };
+  const cause = error.cause === undefined ? {} : { cause: redact(error.cause, above) };
   const stack = error.stack === undefined ? {} : { stack: redactText(error.stack) };
   return { name: error.name, message: redactText(error.message), ...code, ...stack, ...cause };
 }

@@ -213,6 +213,9 @@ test('a settings file is read with its folder, may be missing, and must be JSON'
     assert.deepEqual(settings.actions, [join(folder, 'a.mjs')]);
     writeFileSync(path, '{"actions":');
     assert.throws(() => readSettingsFile(path, false), /settings\.json cannot be read/);
+    writeFileSync(path, '{"http": {"timeout": 5},\n "http": {"retries": 1}}');
+    assert.throws(() => readSettingsFile(path, false),
+      /settings\.json cannot be read: line 2, column 2: the member "http" stands twice/);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -17,7 +17,7 @@ export function parseJson(bytes: Buffer): unknown {
     const place = placeOf(bytes, validUtf8Length(bytes));
     throw new AppError('malformed', `not valid UTF-8 at ${place}`);
   }
-  const text = hasByteOrderMark(bytes) ? bytes.subarray(3) : bytes;
+  const text = withoutByteOrderMark(bytes);
   if (!isTooDeep(text)) {
     try {
       return JSON.parse(text.toString('utf8')) as unknown;
@@ -28,15 +28,29 @@ export function parseJson(bytes: Buffer): unknown {
   throw malformed(text, undefined);
 }
 
+/**
+ * The same for text that a person keeps, where of two members with one name the first would be
+ * forgotten without a word: they are `malformed` as well.
+ */
+export function parseJsonStrictly(bytes: Buffer): unknown {
+  const value = parseJson(bytes);
+  const text = withoutByteOrderMark(bytes);
+  const problem = findProblem(text, true);
+  if (problem === null) return value;
+  throw new AppError('malformed', `${placeOf(text, problem.offset)}: ${problem.detail}`);
+}
+
 function malformed(text: Buffer, cause: unknown): AppError {
-  const problem = findProblem(text);
+  const problem = findProblem(text, false);
   if (problem === null) return new AppError('malformed', 'not valid JSON', {}, cause);
   const place = placeOf(text, problem.offset);
   return new AppError('malformed', `not valid JSON at ${place}: ${problem.detail}`, {}, cause);
 }
 
-function hasByteOrderMark(bytes: Buffer): boolean {
-  return bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const isMarked = bytes.length >= 3
+    && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? bytes.subarray(3) : bytes;
 }
 
 const QUOTE = 0x22;
@@ -72,9 +86,9 @@ function isTooDeep(text: Buffer): boolean {
 type Problem = { readonly offset: number; readonly detail: string };
 
 /** The first thing in valid UTF-8 `text` that is not JSON, or null. */
-function findProblem(text: Buffer): Problem | null {
+function findProblem(text: Buffer, isStrict: boolean): Problem | null {
   try {
-    const end = skipSpace(text, scanValue(text, skipSpace(text, 0), 0));
+    const end = skipSpace(text, scanValue(text, skipSpace(text, 0), 0, isStrict));
     return end < text.length ? { offset: end, detail: expected(text, end, 'the end') } : null;
   } catch (thrown) {
     if (thrown instanceof Broken) return thrown.problem;
@@ -92,14 +106,15 @@ class Broken extends Error {
 }
 
 /** The offset after the value that begins at `offset`. */
-function scanValue(text: Buffer, offset: number, depth: number): number {
+function scanValue(text: Buffer, offset: number, depth: number, isStrict: boolean): number {
   const byte = text[offset];
   if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
     if (depth === JSON_DEPTH_MAX) {
       throw new Broken(offset, `nested over ${JSON_DEPTH_MAX} levels deep`);
     }
     return byte === OBJECT_OPEN
-      ? scanObject(text, offset, depth + 1) : scanArray(text, offset, depth + 1);
+      ? scanObject(text, offset, depth + 1, isStrict)
+      : scanArray(text, offset, depth + 1, isStrict);
   }
   if (byte === QUOTE) return scanString(text, offset);
   if (byte === 0x2d || isDigit(byte)) return scanNumber(text, offset);
@@ -109,27 +124,36 @@ function scanValue(text: Buffer, offset: number, depth: number): number {
   throw new Broken(offset, expected(text, offset, 'a value'));
 }
 
-function scanObject(text: Buffer, start: number, depth: number): number {
+function scanObject(text: Buffer, start: number, depth: number, isStrict: boolean): number {
+  const names = new Set<string>();
   let offset = skipSpace(text, start + 1);
   if (text[offset] === OBJECT_CLOSE) return offset + 1;
   for (;;) {
     if (text[offset] !== QUOTE) {
       throw new Broken(offset, expected(text, offset, 'a member name in double quotes'));
     }
-    offset = skipSpace(text, scanString(text, offset));
+    const nameEnd = scanString(text, offset);
+    if (isStrict) addName(names, text, offset, nameEnd);
+    offset = skipSpace(text, nameEnd);
     if (text[offset] !== COLON) throw new Broken(offset, expected(text, offset, '":"'));
-    offset = skipSpace(text, scanValue(text, skipSpace(text, offset + 1), depth));
+    offset = skipSpace(text, scanValue(text, skipSpace(text, offset + 1), depth, isStrict));
     if (text[offset] === OBJECT_CLOSE) return offset + 1;
     if (text[offset] !== COMMA) throw new Broken(offset, expected(text, offset, '"," or "}"'));
     offset = skipSpace(text, offset + 1);
   }
 }
 
-function scanArray(text: Buffer, start: number, depth: number): number {
+function addName(names: Set<string>, text: Buffer, start: number, end: number): void {
+  const name = String(JSON.parse(text.toString('utf8', start, end)));
+  if (names.has(name)) throw new Broken(start, `the member ${JSON.stringify(name)} stands twice`);
+  names.add(name);
+}
+
+function scanArray(text: Buffer, start: number, depth: number, isStrict: boolean): number {
   let offset = skipSpace(text, start + 1);
   if (text[offset] === ARRAY_CLOSE) return offset + 1;
   for (;;) {
-    offset = skipSpace(text, scanValue(text, offset, depth));
+    offset = skipSpace(text, scanValue(text, offset, depth, isStrict));
     if (text[offset] === ARRAY_CLOSE) return offset + 1;
     if (text[offset] !== COMMA) throw new Broken(offset, expected(text, offset, '"," or "]"'));
     offset = skipSpace(text, offset + 1);

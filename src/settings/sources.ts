@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
-import { parseJson } from '../base/json.ts';
+import { parseJsonStrictly } from '../base/json.ts';
 import { nearest } from '../base/nearest.ts';
 import { SETTING_ROWS } from './table.ts';
 import type { Kind } from './table.ts';
@@ -52,7 +52,7 @@ const VENDOR_GROUPS = /^(http|incoming)\./;
  */
 export function readSettingsFile(path: string, isRequired: boolean): SettingsFile | null {
   try {
-    return { origin: path, value: parseJson(readFileSync(path)), directory: dirname(path) };
+    return { origin: path, value: parseJsonStrictly(readFileSync(path)), directory: dirname(path) };
   } catch (cause) {
     if (systemCodeOf(cause) === 'ENOENT' && !isRequired) return null;
     const problem = `the settings file ${path} cannot be read: ${messageOf(cause)}`;

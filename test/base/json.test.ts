@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { parseJson } from '../../src/base/json.ts';
+import { parseJson, parseJsonStrictly } from '../../src/base/json.ts';
 import { createRandom, below } from '../support/random.ts';
 
 function problemOf(bytes: Buffer | string): string {
@@ -124,5 +124,18 @@ test('the scanner and the engine agree on every mutation of a text', () => {
     const problem = problemOf(text);
     // Without a place the scanner would have found nothing wrong with what the engine refuses.
     assert.match(problem, isValid ? /^none$/ : /^not valid JSON at line \d+, column \d+: /, text);
+  }
+});
+
+test('a text that a person keeps has each member of an object once', () => {
+  for (const text of ['{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}', '[]', '7', ' "a" ']) {
+    assert.deepEqual(parseJsonStrictly(Buffer.from(text)), JSON.parse(text));
+  }
+  for (const [text, message] of [
+    ['{"a": 1,\n  "a": 2}', 'line 2, column 3: the member "a" stands twice'],
+    ['\ufeff{"a": [{"x": 1, "\\u0078": 2}]}', 'line 1, column 17: the member "x" stands twice'],
+    ['{"a": 1, "a": }', 'not valid JSON at line 1, column 15: expected a value, found "}"'],
+  ] as const) {
+    assert.throws(() => parseJsonStrictly(Buffer.from(text)), { code: 'malformed', message });
   }
 });

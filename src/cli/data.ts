@@ -3,12 +3,16 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../app.ts';
 import { makeDataDirectory, ownerOf } from '../app/options.ts';
-import { AppError } from '../base/errors.ts';
-import { createNodeFiles } from '../store/files.ts';
-import { acquireLock } from '../store/lock/lock.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
+import { openFiles, writeBackup } from '../store/backup/backup.ts';
+import type { Backup } from '../store/backup/backup.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import { verifyDirectory } from '../store/backup/verify.ts';
 import type { VerifyReport } from '../store/backup/verify.ts';
+import { diskError } from '../store/disk-error.ts';
+import { createNodeFiles } from '../store/files.ts';
+import type { Files } from '../store/files.ts';
+import { acquireLock } from '../store/lock/lock.ts';
 import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
 import { objectOf, textOf } from './resource.ts';
@@ -42,14 +46,37 @@ export async function backupData(context: CommandContext): Promise<number> {
     throw new AppError('not_found', `there is no data directory ${context.dataDirectory}`);
   }
   const to = resolve(context.given.get('to'));
-  const session = await context.openSession();
-  const { body } = await session.request({
-    method: 'POST', path: '/control/data/backup', body: { to },
-  });
-  const { files, bytes } = objectOf(body);
-  const size = `${textOf(files)} files, ${textOf(bytes)} bytes`;
-  await context.output.result(body, `backed up ${size} to ${to}`);
+  const files = createNodeFiles(ownerOf(context.dataDirectory));
+  const backup = await openBackup(context, files);
+  try {
+    await writeBackup(files, backup, to, context.io.now());
+  } catch (thrown) {
+    throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
+  } finally {
+    backup.close();
+  }
+  const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
+  const size = `${backup.files.length} files, ${bytes} bytes`;
+  await context.output.result({ to, files: backup.files.length, bytes },
+    `backed up ${size} to ${to}`);
   return 0;
+}
+
+/** Opened before anything is copied, so that compactions meanwhile cannot take them away. */
+async function openBackup(context: CommandContext, files: Files): Promise<Backup> {
+  const session = await context.openSession();
+  for (let attempt = 1; ; attempt += 1) {
+    const { body } = await session.request({ method: 'GET', path: '/control/data/backup' });
+    const { files: listed } = objectOf(body);
+    const wanted = Array.isArray(listed) ? listed.map(objectOf) : [];
+    try {
+      return openFiles(files, context.dataDirectory, wanted.map(({ name, bytes }) =>
+        ({ name: String(name), bytes: Number(bytes) })));
+    } catch (thrown) {
+      // A compaction came between.
+      if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
+    }
+  }
 }
 
 export async function restoreData(context: CommandContext): Promise<number> {

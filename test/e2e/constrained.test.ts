@@ -55,6 +55,26 @@ test('what root makes in a directory takes the owner of that directory', { skip:
     assert.deepEqual(foreign, []);
   }));
 
+test('a backup goes where its command may write, not the server', {
+  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+}, () => inFolder(async (folder) => {
+  const { program, data } = placeFor(folder, NOBODY);
+  const options: ProcessOptions = {
+    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
+  };
+  const server = await startServer(['--data', data], options);
+  await tour(server.url, data, { environment });
+  const vault = join(folder, 'vault');
+  mkdirSync(vault, { mode: 0o700 });
+  for (const name of ['copy', 'copy.tar']) {
+    const to = join(vault, name);
+    const made = await hookshelf(['data:backup', '--to', to, '--data', data], { environment });
+    assert.equal(made.code, 0, made.stderr);
+    assert.equal(statSync(to).uid, NOBODY);
+  }
+  await server.stop();
+}));
+
 test('without a folder for temporary files everything works', () => inFolder(async (folder) => {
   const data = join(folder, 'data');
   const options = { environment, cwd: folder };

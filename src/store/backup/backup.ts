@@ -38,22 +38,30 @@ export function openBackup(
     ...(inventory.snapshots.get(base) ?? []).map((name) => snapshotName(name, base)),
     ...journals.map(journalName),
   ];
+  // The journal in use is synced up to there; what may lie behind is no part of it.
+  const inUse = names.at(-1);
+  return openFiles(files, directory, names.map((name) =>
+    ({ name, bytes: name === inUse ? journalLength : null })));
+}
+
+/** Opens files of a directory by name, to be copied up to a length; null stands for all of it. */
+export function openFiles(
+  files: Files, directory: string,
+  wanted: readonly { readonly name: string; readonly bytes: number | null }[],
+): Backup {
   const opened: BackupFile[] = [];
   const close = (): void => {
     for (const { descriptor } of opened.splice(0)) files.close(descriptor);
   };
   try {
-    for (const name of names) {
+    for (const { name, bytes } of wanted) {
       const descriptor = files.open(join(directory, name), 'read');
-      opened.push({ name, descriptor, at: 0, bytes: files.sizeOf(descriptor) });
+      opened.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeOf(descriptor) });
     }
   } catch (error) {
     close();
     throw error;
   }
-  // The journal in use is synced up to there; what may lie behind is no part of it.
-  const last = opened.pop();
-  if (last !== undefined) opened.push({ ...last, bytes: journalLength });
   return { files: [...opened], close };
 }
 

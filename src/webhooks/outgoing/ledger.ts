@@ -81,7 +81,8 @@ export class Tally {
   ): Delivery | undefined {
     const bytes = this.#transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined) return undefined;
-    const before = known?.bytes === bytes ? known.delivery : readDelivery(bytes);
+    const before = known !== null && isSame(known.bytes, bytes)
+      ? known.delivery : readDelivery(bytes);
     const after = change(before);
     if (after === null) return undefined;
     put(this.#transaction, after);
@@ -156,6 +157,12 @@ function writeTotals(transaction: Transaction, totals: Totals): void {
 
 function put(transaction: Transaction, delivery: Delivery): void {
   transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
+}
+
+/** Whether both are one place in memory; what lies there never changes. */
+function isSame(left: Buffer, right: Buffer): boolean {
+  return left.buffer === right.buffer && left.byteOffset === right.byteOffset
+    && left.length === right.length;
 }
 
 function isMessageNeeded(status: DeliveryStatus): boolean {

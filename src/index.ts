@@ -7,8 +7,10 @@ import { resolve } from 'node:path';
 import { openApp } from './app.ts';
 import type { App } from './app.ts';
 import { AppError } from './base/errors.ts';
+import { isJsonObject } from './base/fields.ts';
 import { redacting, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
+import { nearest } from './base/nearest.ts';
 import type { JsonValue } from './base/schema.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/list.ts';
@@ -74,6 +76,7 @@ export interface Hookshelf {
  * the directory, `damaged` when its data cannot be read.
  */
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
+  checkOptions(options);
   const { data = 'data', settings: given = {}, actions = [] } = options;
   const logger = options.logger === undefined ? silentLogger : redacting(options.logger);
   const { settings } = loadSettings({ file: { origin: 'settings', value: given } });
@@ -103,4 +106,30 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
 // Writes are refused by the store itself; what is read of a closed one would silently grow old.
 function checkOpen(app: App): void {
   if (app.dispatcher.isClosed) throw new AppError('unavailable', 'the app is closed');
+}
+
+const OPTIONS = ['data', 'settings', 'actions', 'logger'];
+const LOGGER_METHODS = ['debug', 'info', 'warning', 'error'];
+
+// A mistyped `data` would open another directory, and `console` has no `warning`.
+function checkOptions(options: unknown): void {
+  if (!isJsonObject(options)) throw new AppError('usage', 'the options must be an object');
+  for (const name of Object.keys(options)) {
+    if (OPTIONS.includes(name)) continue;
+    const near = nearest(name, OPTIONS);
+    const hint = near === null ? `known are ${OPTIONS.join(', ')}` : `did you mean \`${near}\`?`;
+    throw new AppError('usage', `unknown option \`${name}\`: ${hint}`);
+  }
+  const { data, actions, logger } = options;
+  if (data !== undefined && typeof data !== 'string') {
+    throw new AppError('usage', 'the option `data` must be the path of a directory');
+  }
+  if (actions !== undefined && !Array.isArray(actions)) {
+    throw new AppError('usage', 'the option `actions` must be an array of classes');
+  }
+  if (logger === undefined) return;
+  const lacking = LOGGER_METHODS.filter((name) =>
+    typeof Object(logger)[name] !== 'function');
+  if (lacking.length === 0) return;
+  throw new AppError('usage', `the option \`logger\` lacks ${lacking.join(', ')}`);
 }

@@ -67,6 +67,24 @@ test('whatever a program hands in, what fails is an AppError', async (context) =
     { name: 'AppError', code: 'conflict', message: /is not a directory/ });
 });
 
+test('options that are none, or not of their kind, are named', async (context) => {
+  for (const [options, message] of [
+    [null, /options must be an object/],
+    [{ dat: 'x' }, /unknown option `dat`: did you mean `data`/],
+    [{ directory: 'x' }, /unknown option `directory`: known are data, settings, actions, logger/],
+    [{ data: 5 }, /`data` must be the path/], [{ settings: null }, /settings must hold a JSON/],
+    [{ actions: {} }, /`actions` must be an array/],
+    [{ logger: console }, /`logger` lacks warning/],
+    [{ logger: null }, /`logger` lacks debug, info, warning, error/],
+  ] as const) {
+    const given = options === null || 'data' in options
+      ? options : { data: folder(context), ...options };
+    const call = async (): Promise<unknown> =>
+      Reflect.apply(createHookshelf, undefined, [given]);
+    await assert.rejects(call, { name: 'AppError', code: 'usage', message });
+  }
+});
+
 test('a closed app listens no more, nor ends its closing with a port open', async (context) => {
   const shelf = await open(context);
   const listening = shelf.listen({ port: 0 });

@@ -9,6 +9,8 @@ import { isSecretName } from '../base/log.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import { MASK, hideUrlSecrets, keepUrlSecrets } from './url-secrets.ts';
 
+const HEADERS = ['headers', 'staticheaders'];
+
 /** A copy of `value` that tells no secret. */
 export function mask(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, member]) =>
@@ -27,7 +29,7 @@ export function unmask(value: JsonObject, stored: JsonObject | null): JsonObject
 }
 
 function maskMember(name: string, member: JsonValue): JsonValue {
-  if (name.toLowerCase() === 'headers' || isSecretName(name)) return maskAll(member);
+  if (HEADERS.includes(name.toLowerCase()) || isSecretName(name)) return maskAll(member);
   if (typeof member === 'string') return hideUrlSecrets(member);
   if (Array.isArray(member)) return member.map((item: JsonValue) => maskMember(name, item));
   return isJsonObject(member) ? mask(member) : member;

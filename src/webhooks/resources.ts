@@ -67,8 +67,8 @@ function incomingSpec({ makeId }: ResourceParts): Spec {
     noun: 'incoming webhook',
     schema: incomingSchema,
     makeId,
-    reconcile: keepSecret,
-    present: hideSecret,
+    reconcile: unmaskWithSecret,
+    present: (record) => mask(hideSecret(record)),
     onChange: (transaction, { before, after }) => moveReference(transaction, 'incoming',
       before === null ? undefined : readIncoming(before).actionConfiguration,
       after === null ? undefined : readIncoming(after).actionConfiguration),
@@ -82,7 +82,7 @@ function outgoingSpec({ makeId, onOutgoingRemoved }: ResourceParts): Spec {
     noun: 'outgoing webhook',
     schema: outgoingSchema,
     makeId,
-    reconcile: (body, current, cause) => unmask(keepSecret(body, current, cause), current),
+    reconcile: unmaskWithSecret,
     present: (record) => mask(hideSecret(record)),
     onChange(transaction, { id, before, after }, { nowMs }) {
       moveReference(transaction, 'outgoing',
@@ -117,6 +117,10 @@ function keepSecret(
   const isKept = cause === 'replace' && !Object.hasOwn(body, 'secret')
     && current?.['secret'] !== undefined;
   return isKept ? { ...body, secret: current['secret'] ?? null } : body;
+}
+
+function unmaskWithSecret(...given: Parameters<typeof keepSecret>): JsonObject {
+  return unmask(keepSecret(...given), given[1]);
 }
 
 function hideSecret(record: JsonObject): JsonObject {

@@ -166,6 +166,22 @@ test('masked values sent back keep what is stored', async () => {
   });
 });
 
+test('*** is no secret of an incoming webhook, and hides its header values too', async () => {
+  await relay.ask('POST', CONFIG, { identifier: 'starred', actionType: 'log' });
+  const body = { pathSegment: 'starred', actionConfiguration: 'starred' };
+  assert.equal((await relay.ask('POST', IN, { ...body, secret: '***' })).status, 422);
+  const staticHeaders = { Authorization: 'Bearer planted', 'X-A': 'planted' };
+  const made = await relay.ask('POST', IN, { ...body, secret: 'kept', staticHeaders });
+  assert.deepEqual(made.json['staticHeaders'], { Authorization: '***', 'X-A': '***' });
+  const { identifier } = made.json;
+  const path = `${IN}/${String(identifier)}`;
+  const shown = (await relay.ask('GET', path)).json;
+  assert.equal((await relay.ask('PUT', path, { ...shown, secret: '***' })).status, 200);
+  const stored = relay.store.collection('incoming-webhooks').find(String(identifier));
+  const { secret, staticHeaders: kept } = JSON.parse(stored?.bytes.toString() ?? '{}');
+  assert.deepEqual([secret, kept], ['kept', staticHeaders]);
+});
+
 test('options hide header values, secret-like members and URL credentials', async () => {
   const url = 'http://u:p@host/';
   await relay.ask('POST', CONFIG, {

@@ -69,7 +69,8 @@ export const incomingSchema: ObjectSchema = {
     },
     staticHeaders: {
       schema: { kind: 'json', isObject: true, bytesMax: 16 * 1024, depthMax: 8 },
-      description: 'Reserved; has no effect',
+      description: 'Reserved; has no effect. Values are shown as ***; *** sent back keeps the '
+        + 'stored one',
     },
     actionConfiguration: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,

@@ -141,7 +141,6 @@ function validate(actionClass: ActionClass, options: JsonObject, log: Logger): r
 
 /** A run's result as an ActionResult. Throws when it is none. */
 export function toActionResult(outcome: unknown): ActionResult {
-  if (outcome instanceof ActionResult) return outcome;
   if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) {
     throw new TypeError('an action must return an ActionResult or {success, message, data}');
   }

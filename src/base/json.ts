@@ -47,7 +47,7 @@ function malformed(text: Buffer, cause: unknown): AppError {
   return new AppError('malformed', `not valid JSON at ${place}: ${problem.detail}`, {}, cause);
 }
 
-function withoutByteOrderMark(bytes: Buffer): Buffer {
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
   const isMarked = bytes.length >= 3
     && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return isMarked ? bytes.subarray(3) : bytes;
@@ -208,7 +208,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-function skipSpace(text: Buffer, start: number): number {
+export function skipSpace(text: Buffer, start: number): number {
   let offset = start;
   while (offset < text.length && isSpace(text[offset])) offset += 1;
   return offset;

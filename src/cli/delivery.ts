@@ -1,7 +1,7 @@
 /** `event:emit` and `delivery:*`. */
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
-import { readJsonOption } from './input.ts';
+import { readJsonOption, withPayload } from './input.ts';
 import { column, fetchOne, list, objectOf, pathOf, textOf } from './resource.ts';
 import type { Resource } from './resource.ts';
 import type { Session } from './session.ts';
@@ -23,10 +23,10 @@ const DELIVERIES: Resource = {
 
 export async function emitEvent(context: CommandContext): Promise<number> {
   const name = context.given.get('name');
-  const { value: payload } = await readJsonOption(context, 'payload');
+  const { bytes } = await readJsonOption(context, 'payload');
   const session = await context.openSession();
   const { body } = await session.request({
-    method: 'POST', path: '/api/events', body: { name, payload },
+    method: 'POST', path: '/api/events', body: withPayload({ name }, bytes),
   });
   const result = objectOf(body);
   const queued = queuedText(result['deliveries']);

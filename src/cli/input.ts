@@ -1,8 +1,9 @@
 /** What options name: JSON in place, in a file or on standard input; secrets never in place. */
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../base/errors.ts';
-import { parseJson } from '../base/json.ts';
+import { parseJson, withoutByteOrderMark } from '../base/json.ts';
 import { holdsSecret } from '../base/log.ts';
+import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import type { Io } from './io.ts';
 
@@ -26,6 +27,12 @@ export async function readJsonOption(context: CommandContext, name: string): Pro
   } catch (cause) {
     throw new AppError('usage', `--${name}: ${messageOf(cause)}`, {}, cause);
   }
+}
+
+/** A body of `members` and a payload, whose text goes out as it was given. */
+export function withPayload(members: JsonObject, payloadJson: Buffer): Buffer {
+  const head = JSON.stringify({ ...members, payload: 0 }).slice(0, -'0}'.length);
+  return Buffer.concat([Buffer.from(head), withoutByteOrderMark(payloadJson), Buffer.from('}')]);
 }
 
 /**

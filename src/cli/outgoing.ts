@@ -4,7 +4,9 @@ import { isJsonObject } from '../base/fields.ts';
 import { isSecretName } from '../base/log.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
-import { readJsonOption, readNamedText, readTextOption, refuseSecretInPlace } from './input.ts';
+import {
+  readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
+} from './input.ts';
 import {
   column, create, fetchOne, list, objectOf, patch, pathOf, remove, requireChange, textOf,
   unsetMembers,
@@ -74,7 +76,7 @@ export async function deleteOutgoing(context: CommandContext): Promise<number> {
 /** Prints what came of it; exit code 1 when it was not successful. */
 export async function sendOutgoing(context: CommandContext): Promise<number> {
   const payload = context.given.has('payload')
-    ? { payload: (await readJsonOption(context, 'payload')).value } : {};
+    ? withPayload({}, (await readJsonOption(context, 'payload')).bytes) : {};
   const session = await context.openSession();
   const path = `${pathOf(OUTGOING, context.given.get('identifier'))}/send`;
   const { body } = await session.request({ method: 'POST', path, body: payload });

@@ -1,10 +1,13 @@
 /** What the tables of this room's routes are put together from. */
 import { AppError } from '../base/errors.ts';
-import { isJsonObject, parseObject } from '../base/fields.ts';
-import type { JsonObject, JsonValue, ObjectSchema, Schema } from '../base/schema.ts';
-import type { AnswerSpec, ParameterSpec } from '../server/route.ts';
+import { parseObject } from '../base/fields.ts';
+import { findMemberText } from '../base/json-member.ts';
+import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
+import { checkMediaType, parseBody } from '../server/body.ts';
+import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
 
 export const JSON_TYPE = 'application/json';
+export const NO_PAYLOAD = Buffer.from('{}');
 
 /** Bounded by the limit of bodies alone: measuring it again would cost as much as storing it. */
 export function anyJson(): Schema {
@@ -37,15 +40,16 @@ export function pathParameter(name: string, description: string): ParameterSpec 
 }
 
 /**
- * A body by its table, and the payload in it. That may be any JSON: there null is a value, not an
- * absent member, which counts as {}.
+ * A body by its table, and the JSON text of the payload in it, byte for byte. That may be any JSON:
+ * there null is a value, not an absent member, which counts as {}.
  */
-export function parsePayload(
-  schema: ObjectSchema, body: unknown,
-): { readonly members: JsonObject; readonly payload: JsonValue } {
-  const members = parseObject(schema, body);
-  const isNull = isJsonObject(body) && body['payload'] === null;
-  return { members, payload: isNull ? null : members['payload'] ?? {} };
+export async function readPayload(
+  exchange: Exchange, schema: ObjectSchema,
+): Promise<{ readonly members: JsonObject; readonly payloadJson: Buffer }> {
+  checkMediaType(exchange.request, [JSON_TYPE]);
+  const body = await exchange.readBody();
+  const members = parseObject(schema, parseBody(body));
+  return { members, payloadJson: findMemberText(body, 'payload') ?? NO_PAYLOAD };
 }
 
 export function notFound(noun: string, identifier: string): AppError {

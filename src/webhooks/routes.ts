@@ -1,10 +1,10 @@
 /** Management of the three resources over HTTP, and what commands need besides. */
-import type { JsonValue, ObjectSchema } from '../base/schema.ts';
+import type { ObjectSchema } from '../base/schema.ts';
 import { announcesBody } from '../server/body.ts';
 import type { ResourceCollection } from '../server/collection.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { resourceRoutes } from '../server/resource.ts';
-import type { AnswerSpec, Exchange, Route } from '../server/route.ts';
+import type { AnswerSpec, Route } from '../server/route.ts';
 import type { Collection } from '../store/port.ts';
 import type { Repository } from '../store/repository.ts';
 import type { ActionRegistry } from './actions/registry.ts';
@@ -17,7 +17,8 @@ import { outgoingSchema } from './outgoing/outgoing-webhook.ts';
 import type { Sender } from './outgoing/sender.ts';
 import type { Resources } from './resources.ts';
 import {
-  JSON_TYPE, anyJson, arrayOf, notFound, objectOf, parsePayload, pathParameter, shown, text,
+  JSON_TYPE, NO_PAYLOAD, anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown,
+  text,
 } from './route-parts.ts';
 
 export type RouteParts = {
@@ -30,7 +31,7 @@ export type RouteParts = {
   readonly actions: ActionRegistry;
   readonly hooks: HookIndex;
   readonly outgoing: OutgoingIndex;
-  readonly sender: Pick<Sender, 'send'>;
+  readonly sender: Pick<Sender, 'sendText'>;
   readonly receive: ReceiveParts;
   /** Absolute, without a slash at the end. */
   readonly baseUri: () => string;
@@ -195,16 +196,12 @@ function sendRoute({ outgoing, sender }: RouteParts): Route {
       ...problemAnswers(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
-      const payload = await readPayload(exchange);
+      const payloadJson = announcesBody(exchange.request)
+        ? (await readPayload(exchange, SEND_SCHEMA)).payloadJson : NO_PAYLOAD;
       const identifier = exchange.params[0] ?? '';
       const hook = outgoing.find(identifier);
       if (hook === undefined) throw notFound('outgoing webhook', identifier);
-      exchange.sendJson(200, await sender.send(hook, payload));
+      exchange.sendJson(200, await sender.sendText(hook, payloadJson));
     },
   };
-}
-
-async function readPayload(exchange: Exchange): Promise<JsonValue> {
-  if (!announcesBody(exchange.request)) return {};
-  return parsePayload(SEND_SCHEMA, await exchange.readJson()).payload;
 }

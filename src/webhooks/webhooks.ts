@@ -206,7 +206,7 @@ function makeRegistry(options: WebhooksOptions, events: Events): ActionRegistry 
     builtIn: [
       createLogAction(log),
       createHttpForwardAction({ http, log, queue: (forward) => events.queueForward(forward) }),
-      createEmitEventAction((name, payload, depth) => events.emitNow(name, payload, depth)),
+      createEmitEventAction((...event) => events.emitText(...event)),
     ],
     custom: actions,
     tools: { log, http, ActionResult },

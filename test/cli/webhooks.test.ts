@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -139,6 +139,21 @@ for (const way of WAYS) {
       assert.deepEqual([template.code, /payloadTemplate/.test(template.stderr)], [1, true]);
       assert.equal((await place.run(['outgoingwebhook:delete', '--id', id])).code, 0);
       assert.equal((await place.run(['outgoingwebhook:show', '--id', id])).code, 1);
+    })));
+
+  test(`a payload goes out as it is written, ${way}`, () => inPlace(way, (place) =>
+    withTarget(async (url, received) => {
+      const hook = await json(place, ['outgoingwebhook:create', '--target-url', url,
+        '--trigger-event', 'raw']);
+      const file = join(place.folder, 'payload.json');
+      const payload = '{"n" : 12345678901234567890, "x": 1.0, "x": 1e2}';
+      writeFileSync(file, `\ufeff ${payload}\n`);
+      await json(place, ['outgoingwebhook:send', '--id', String(hook['identifier']),
+        '--payload', `@${file}`]);
+      assert.equal(received[0]?.body, payload);
+      await json(place, ['event:emit', '--name', 'raw', '--payload', '-'], payload);
+      const journal = readFileSync(join(place.data, 'journal-000001.jsonl'), 'utf8');
+      assert.ok(journal.includes(`"payload":${payload}}`));
     })));
 
   test(`events are emitted and deliveries managed, ${way}`, () => inPlace(way, (place) =>

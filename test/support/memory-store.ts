@@ -106,6 +106,7 @@ function transactionOver(
       const bytes = Buffer.from(json);
       const { key, unique = [] } = get(collection).spec;
       if (!json.startsWith(`{"${key}":"${id}"`)) throw new Error(`${json} has not the key ${id}`);
+      assert(!json.includes('\n'), 'a record is one line');
       for (const member of unique) {
         const value = memberOf(bytes, member);
         const holder = value === undefined ? undefined : findUnique(collection, member, value);

@@ -1,11 +1,11 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
+import { withoutByteOrderMark } from '../../base/json.ts';
 import { isEventName } from '../outgoing/outgoing-webhook.ts';
 import { ActionResult } from './action.ts';
-import type { Payload } from './action.ts';
 import type { RegisteredAction } from './registry.ts';
 
 /** Resolves with the deliveries' identifiers once they are on disk. */
-export type EmitLater = (name: string, payload: Payload, depth: number) => Promise<string[]>;
+export type EmitLater = (name: string, payloadJson: string, depth: number) => Promise<string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 
@@ -24,7 +24,9 @@ export function createEmitEventAction(emit: EmitLater): RegisteredAction {
       if (call.place === 'outgoing') {
         return ActionResult.fail('emit-event is not for an outgoing webhook');
       }
-      const deliveries = await emit(String(call.options['name']), call.payload(), call.depth + 1);
+      const bytes = call.bytes();
+      const payloadJson = bytes === null ? '[]' : withoutByteOrderMark(bytes).toString();
+      const deliveries = await emit(String(call.options['name']), payloadJson, call.depth + 1);
       return ActionResult.ok({ deliveries });
     },
   };

@@ -5,7 +5,7 @@ import { problemAnswers } from '../../server/problem.ts';
 import { integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Route } from '../../server/route.ts';
 import {
-  anyJson, arrayOf, notFound, objectOf, parsePayload, pathParameter, shown, text,
+  anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown, text,
 } from '../route-parts.ts';
 import type { DeliveryDesk, DeliveryFilter } from './delivery-desk.ts';
 import {
@@ -49,7 +49,7 @@ const DELIVERY_SCHEMA: ObjectSchema = {
 };
 
 export function deliveryRoutes(parts: {
-  readonly events: Pick<Events, 'emitNow'>; readonly desk: DeliveryDesk;
+  readonly events: Pick<Events, 'emitText'>; readonly desk: DeliveryDesk;
 }): readonly Route[] {
   const { events, desk } = parts;
   return [
@@ -64,7 +64,7 @@ export function deliveryRoutes(parts: {
   ];
 }
 
-function emitRoute(events: Pick<Events, 'emitNow'>): Route {
+function emitRoute(events: Pick<Events, 'emitText'>): Route {
   return {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
     summary: 'Emit an event: every enabled outgoing webhook that it triggers gets a delivery',
@@ -76,8 +76,8 @@ function emitRoute(events: Pick<Events, 'emitNow'>): Route {
       ...problemAnswers(400, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
-      const { members, payload } = parsePayload(EVENT_SCHEMA, await exchange.readJson());
-      const deliveries = await events.emitNow(String(members['name']), payload);
+      const { members, payloadJson } = await readPayload(exchange, EVENT_SCHEMA);
+      const deliveries = await events.emitText(String(members['name']), payloadJson.toString());
       exchange.sendJson(202, { deliveries });
     },
   };

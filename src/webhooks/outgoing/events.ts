@@ -18,7 +18,7 @@ import { isEventName, outgoingCollection } from './outgoing-webhook.ts';
 export interface Events {
   /**
    * Stages the deliveries of an event; their identifiers. Throws `invalid` for a bad name or too
-   * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON on one line.
+   * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as it is.
    */
   emit(
     transaction: Transaction, drawn: Drawn, name: string, payloadJson: string, depth?: number,
@@ -26,7 +26,9 @@ export interface Events {
   /** Whether an event of the name would fire anything, so that its payload need not be made. */
   isHeard(name: string): boolean;
   /** The same in a transaction of its own. */
-  emitNow(name: string, payload: unknown, depth?: number): Promise<string[]>;
+  emitText(name: string, payloadJson: string, depth?: number): Promise<string[]>;
+  /** The same with a program's value. Throws also `invalid` for what cannot be JSON. */
+  emitNow(name: string, payload: unknown): Promise<string[]>;
   /** Accepts one request to be made durably; the delivery's identifier. */
   queueForward(forward: QueuedForward): Promise<string>;
 }
@@ -61,16 +63,17 @@ export function createEvents(parts: {
     acceptDeliveries(transaction, deliveries, { identifier: message, json }, pendingMax);
     return identifiers;
   };
+  const emitText: Events['emitText'] = async (name, payloadJson, depth) => {
+    const drawn = { nowMs: clock.now(), seed: makeId() };
+    const identifiers = await store.transact((transaction) =>
+      emit(transaction, drawn, name, payloadJson, depth));
+    return [...identifiers];
+  };
   return {
     emit,
+    emitText,
     isHeard: (name) => hooks.matching(name).length > 0,
-    async emitNow(name, payload, depth) {
-      const payloadJson = encodePayload(payload);
-      const drawn = { nowMs: clock.now(), seed: makeId() };
-      const identifiers = await store.transact((transaction) =>
-        emit(transaction, drawn, name, payloadJson, depth));
-      return [...identifiers];
-    },
+    emitNow: async (name, payload) => emitText(name, encodePayload(payload)),
     async queueForward(forward) {
       const identifier = makeId();
       const at = timeText(clock.now());

@@ -2,7 +2,8 @@
  * What deliveries carry, kept once however many there are: a record of the `events` collection.
  *
  * An event: `{"identifier", "createdAt", "name", "depth", "deliveries", "payload"}`; the payload is
- * the last member, so that its bytes are a slice of the record.
+ * the last member, so that its bytes, as they were given, are a slice of the record. Where they
+ * hold line breaks, which a record cannot, `payloadText` stands there instead: a string of them.
  * A queued forward: `{"identifier", "createdAt", "depth", "deliveries", "forward": {"url",
  * "method", "headers"}, "text"}`; the text is the received body, byte for byte in UTF-8, or null.
  */
@@ -29,17 +30,21 @@ type ForwardRecord = {
 const DEPTH_MARK = Buffer.from('"depth":');
 const DELIVERIES_MARK = Buffer.from('"deliveries":');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
+const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
-/** `payloadJson` is valid JSON on one line, as JSON.stringify makes it. */
+/** `payloadJson` is valid JSON; its bytes are kept. */
 export function encodeEvent(
   event: Message, createdAt: string, name: string, payloadJson: string,
 ): string {
   const { identifier, depth, deliveries } = event;
   const head = JSON.stringify({ identifier, createdAt, name, depth, deliveries });
-  return `${head.slice(0, -1)},"payload":${payloadJson}}`;
+  const isOneLine = !/[\r\n]/.test(payloadJson);
+  const member = isOneLine
+    ? `"payload":${payloadJson}` : `"payloadText":${JSON.stringify(payloadJson)}`;
+  return `${head.slice(0, -1)},${member}}`;
 }
 
 export function encodeForward(
@@ -56,10 +61,15 @@ export function depthOf(bytes: Buffer): number {
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 
-/** The bytes of an event's payload within its record, not copied; null for a queued forward. */
+/** The bytes of an event's payload, mostly a slice of its record; null for a queued forward. */
 export function payloadOf(bytes: Buffer): Buffer | null {
   const start = bytes.indexOf(PAYLOAD_MARK);
-  return start === -1 ? null : bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
+  if (start !== -1) return bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
+  const textStart = bytes.indexOf(PAYLOAD_TEXT_MARK);
+  if (textStart === -1) return null;
+  const text: unknown = JSON.parse(
+    bytes.toString('utf8', textStart + PAYLOAD_TEXT_MARK.length, bytes.length - 1));
+  return Buffer.from(String(text), 'utf8');
 }
 
 /** What a queued forward is to send. */

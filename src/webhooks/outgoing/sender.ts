@@ -44,6 +44,8 @@ export type Shipment = {
 export interface Sender {
   /** Once, with the shared client's retries. Never throws for a failed delivery. */
   send(hook: ReadyOutgoing, payload: JsonValue): Promise<SendResult>;
+  /** The same with a payload that is JSON text, sent as it is. */
+  sendText(hook: ReadyOutgoing, payloadJson: Buffer): Promise<SendResult>;
   /** One attempt of a durable delivery; null when it was abandoned by the signal. */
   attempt(shipment: Shipment, signal: AbortSignal): Promise<Outcome | null>;
 }
@@ -61,7 +63,8 @@ export type SenderParts = {
 
 export function createSender(parts: SenderParts): Sender {
   return {
-    send: (hook, payload) => sendOnce(parts, hook, payload),
+    send: (hook, payload) => sendOnce(parts, hook, () => encodePayload(payload)),
+    sendText: (hook, payloadJson) => sendOnce(parts, hook, () => payloadJson),
     attempt: (shipment, signal) => attempt(parts, shipment, signal),
   };
 }
@@ -81,7 +84,7 @@ export function shipmentOf(
 }
 
 async function sendOnce(
-  parts: SenderParts, hook: ReadyOutgoing, payload: JsonValue,
+  parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer,
 ): Promise<SendResult> {
   const { log, http, clock } = parts;
   const fail = (message: string): SendResult =>
@@ -89,7 +92,7 @@ async function sendOnce(
   if (!hook.enabled) return fail('The webhook is disabled');
   let body: Buffer;
   try {
-    body = await parts.bodies.make(hook, encodePayload(payload), 0);
+    body = await parts.bodies.make(hook, encode(), 0);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     return fail(`Nothing was sent: ${messageOf(thrown)}`);

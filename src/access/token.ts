@@ -3,8 +3,8 @@
  * random bits, so a fast hash is as good as a slow one, and nobody who reads the data directory
  * can use it.
  */
-import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 
 export type Scope = 'read' | 'write' | 'admin';
@@ -56,12 +56,12 @@ const SPAN_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 
 /** A new token's text: a prefix that secret scanners can look for, and 256 random bits. */
 export function generateToken(): string {
-  return PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+  return PREFIX + loadCrypto().randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 /** The SHA-256 of a token's text, in hex. */
 export function hashToken(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return loadCrypto().createHash('sha256').update(text).digest('hex');
 }
 
 /** When a token asked for at `nowMs` expires, as RFC 3339 UTC. Throws `invalid` for the past. */

@@ -2,11 +2,11 @@
  * Stored API tokens. Once one has existed the API stays closed: revoked and expired tokens remain
  * as records, so that forgetting the last one cannot open what it guarded.
  */
-import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { parseObject } from '../base/fields.ts';
 import type { Logger } from '../base/log.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { TokenVerifier } from '../server/tokens.ts';
@@ -62,7 +62,7 @@ export class Tokens {
     const hash = hashToken(text);
     const token = this.#byHash.get(hash);
     if (token?.hash === undefined) return null;
-    if (!timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
+    if (!loadCrypto().timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
     const nowMs = this.#clock.now();
     if (isExpired(token, nowMs)) return null;
     this.#recordUse(token, nowMs);

@@ -2,7 +2,6 @@
  * Where an app listens: on TCP for everybody, and on the control socket for who owns the data
  * directory. Holds the rule that a service open to anybody stays on loopback.
  */
-import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +10,7 @@ import type { Owner } from './options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { loadTls } from '../base/network-modules.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
 import type { Dispatcher } from '../server/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
@@ -127,7 +127,7 @@ export class Listening {
 export function controlSocketPath(data: string, owner: Owner | null): string {
   const path = join(data, SOCKET_NAME);
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
-  const digest = createHash('sha256').update(data).digest('hex').slice(0, 16);
+  const digest = loadCrypto().createHash('sha256').update(data).digest('hex').slice(0, 16);
   const folder = join(process.env['XDG_RUNTIME_DIR'] ?? tmpdir(), `hookshelf-${digest}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });

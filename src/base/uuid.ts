@@ -3,8 +3,8 @@
  * rand_b (§6.2 method 1), then random bits. Ids of one source rise strictly, within a millisecond
  * and when the clock steps back.
  */
-import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { loadCrypto } from './node-modules.ts';
 
 export type IdSource = () => string;
 
@@ -23,7 +23,7 @@ const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3
 
 /** A source of rising UUIDv7 strings. `fillRandom` fills the buffer it is given. */
 export function createIdSource(
-  clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = randomFillSync,
+  clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = fillAtRandom,
 ): IdSource {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
   // As hex once for all its ids, like the time for those of a millisecond: ids come in bursts.
@@ -89,4 +89,8 @@ export function timeOfUuidV7(uuid: string): number {
 function formatTime(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+function fillAtRandom(pool: Buffer): void {
+  loadCrypto().randomFillSync(pool);
 }

@@ -2,9 +2,9 @@
  * Words of the command line -> a command and its options. Options may stand before or after the
  * command's name. Everything wrong is a `usage` error that says what would be right.
  */
-import { parseArgs } from 'node:util';
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
+import { util } from '../base/node-modules.ts';
 import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 
 /** Options of one command, checked against its table. */
@@ -80,7 +80,7 @@ export type GivenOption = {
 
 /** Splits the words; `options` are those of all commands, equal names having equal types. */
 export function parseLine(words: readonly string[], options: OptionSpecs): ParsedLine {
-  const { tokens } = parseArgs({
+  const { tokens } = util.parseArgs({
     args: [...words], options: configOf(options), strict: false, tokens: true,
     allowPositionals: true,
   });

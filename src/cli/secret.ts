@@ -1,6 +1,6 @@
 /** Secrets of webhooks: never a plain argument, shown once when made here. */
-import { randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import type { CommandContext } from './command.ts';
 import { readSecretOption } from './input.ts';
 
@@ -31,6 +31,6 @@ export async function readSecret(
 }
 
 function generate(form: SecretForm): string {
-  const bytes = randomBytes(SECRET_BYTES);
+  const bytes = loadCrypto().randomBytes(SECRET_BYTES);
   return form === 'hex' ? bytes.toString('hex') : `whsec_${bytes.toString('base64')}`;
 }

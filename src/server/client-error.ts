@@ -2,12 +2,12 @@
  * Answers to what is not a request at all: Node's parser gave up, or a limit of time or size was
  * passed, so there is no response object to answer with.
  */
-import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import { http } from '../base/network-modules.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import { isStreaming } from './body-stream.ts';
 import { discardThen } from './linger.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from './problem.ts';
@@ -102,7 +102,7 @@ function endWith(problem: Problem, requestId: string, socket: Duplex, clock: Clo
 }
 
 function makeId(): string {
-  return randomBytes(8).toString('hex');
+  return loadCrypto().randomBytes(8).toString('hex');
 }
 
 function encode(problem: Problem, requestId: string): string {

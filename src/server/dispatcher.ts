@@ -3,11 +3,11 @@
  * turns what is thrown into answers. One dispatcher serves any number of servers: those that listen
  * on a port or on the control socket, one over a pipe in memory, or a foreign one it is mounted in.
  */
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import type { CountRefusal } from './client-error.ts';
 import { HttpExchange } from './exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from './exchange.ts';
@@ -85,8 +85,8 @@ class HttpDispatcher implements Dispatcher {
   readonly #open: RouteTable;
   readonly #control: RouteTable;
   readonly #unrouted: Endpoint;
-  // Unique among processes with one log, cheap to make.
-  readonly #idPrefix = `${randomBytes(6).toString('hex')}-`;
+  /** Unique among processes with one log, cheap to make; drawn for the first request. */
+  #idPrefix: string | null = null;
   #requestCount = 0;
   #isClosed = false;
 
@@ -156,6 +156,7 @@ class HttpDispatcher implements Dispatcher {
     const given = givenRequestId(request);
     if (given !== null) return given;
     this.#requestCount += 1;
+    this.#idPrefix ??= `${loadCrypto().randomBytes(6).toString('hex')}-`;
     return this.#idPrefix + this.#requestCount;
   }
 }

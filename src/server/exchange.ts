@@ -2,9 +2,9 @@
  * One request and its answer. Made for every request, so it is kept to plain fields: no closures,
  * no promises, no URL object; what few requests need is worked out when asked for.
  */
-import assert from 'node:assert';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';

@@ -2,11 +2,11 @@
  * Servers that listen: on a TCP port, plain or with TLS, and on a unix socket that only the owner
  * of the data directory can open. Closing one answers what is in flight first.
  */
-import assert from 'node:assert';
 import { chownSync, rmSync } from 'node:fs';
 import type { Server, ServerOptions } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { ListenOptions, Socket } from 'node:net';
+import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { http, loadHttps } from '../base/network-modules.ts';

@@ -3,7 +3,7 @@
  * method names. A fixed segment goes before `{name}`, that before `{name...}`; a path whose fixed
  * form lacks the method is still served by a form with a parameter that has it.
  */
-import assert from 'node:assert';
+import { assert } from '../base/assert.ts';
 import { AppError } from '../base/errors.ts';
 
 /** The method of an entry that takes every method. */

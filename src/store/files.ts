@@ -5,8 +5,8 @@
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { systemCodeOf } from '../base/errors.ts';
+import { util } from '../base/node-modules.ts';
 
 /** An open file. Descriptors are opaque to the store. */
 export type Descriptor = number;
@@ -47,11 +47,11 @@ export interface Files {
   adopt(path: string): void;
 }
 
-const readAsync = promisify(fs.read);
-const writeAsync = promisify(fs.write);
-const datasyncAsync = promisify(fs.fdatasync);
-const syncAsync = promisify(fs.fsync);
-const unlinkAsync = promisify(fs.unlink);
+const readAsync = util.promisify(fs.read);
+const writeAsync = util.promisify(fs.write);
+const datasyncAsync = util.promisify(fs.fdatasync);
+const syncAsync = util.promisify(fs.fsync);
+const unlinkAsync = util.promisify(fs.unlink);
 
 const FLAGS: Readonly<Record<OpenMode, number>> = {
   'read': fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW,

@@ -6,7 +6,7 @@
  * A record is one line of JSON: the key, `createdAt`, `updatedAt`, then the rest in the table's
  * order. What a caller sees of it are the stored bytes, or what `present` makes of them.
  */
-import { strict as assert } from 'node:assert';
+import { assert } from '../base/assert.ts';
 import { timeText } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';

@@ -1,6 +1,6 @@
 /** The store: transactions over collections, durable through one journal, in one directory. */
-import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
+import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';

@@ -1,6 +1,6 @@
 /** What is asked of the collection of books: parsed once, at the edge, into values to compare. */
-import { createHash } from 'node:crypto';
 import { foldCase } from '../../base/fold.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
 import { decodeCursor } from './query-cursor.ts';
@@ -82,7 +82,7 @@ function parseValues(values: QueryValues): BookQuery {
     publishedTo: read('publishedTo', (text) => parseDate('publishedTo', text).to),
   };
   const sort = read('sort', parseSort) ?? { key: 'id', isDescending: false };
-  const fingerprint = createHash('sha256').update(JSON.stringify([filter, sort]))
+  const fingerprint = loadCrypto().createHash('sha256').update(JSON.stringify([filter, sort]))
     .digest('base64url').slice(0, 12);
   const after = read('cursor', (text) => decodeCursor(text, fingerprint, sort.key));
   return { limit, after, filter, sort, fingerprint, values };

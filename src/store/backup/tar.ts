@@ -3,7 +3,7 @@
  * with short names, in blocks of 512 bytes, two zero blocks at the end. Sizes past eight gibibytes
  * are written in base 256, as GNU tar does.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 
 export const TAR_BLOCK_BYTES = 512;
 

@@ -1,5 +1,5 @@
 /** Reads one journal into memory, and finds out whether what it holds can be trusted. */
-import { AssertionError } from 'node:assert';
+import { AssertionError } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damagedAt, foreignLine } from './damage.ts';

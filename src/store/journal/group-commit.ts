@@ -7,7 +7,7 @@
  * unknown (a sync failed: it is never tried again, and nothing in this process is acknowledged
  * any more). Where a batch fails, everything that was staged fails with it.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';

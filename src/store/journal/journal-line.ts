@@ -23,8 +23,8 @@
  * so that a reader can slice the records out without parsing them; the stored bytes of a record
  * are exactly these.
  */
-import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
+import { assert } from '../../base/assert.ts';
 
 export const JOURNAL_FORMAT = 'hookshelf-journal-1';
 

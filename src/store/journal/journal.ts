@@ -3,8 +3,8 @@
  * ends; a write that fails is cut off again, and the cut synced, so that a refused transaction can
  * never come back.
  */
-import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { writeFully } from './file-lines.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { diskError, positiveCount } from '../disk-error.ts';
@@ -139,6 +139,6 @@ export function reopenJournal(
   files: Files, directory: string, generation: number, length: number,
 ): Journal {
   const descriptor = files.open(join(directory, journalName(generation)), 'append-existing');
-  assert.equal(files.sizeOf(descriptor), length);
+  assert(files.sizeOf(descriptor) === length);
   return new Journal(files, descriptor, generation, length);
 }

@@ -3,7 +3,7 @@
  * against both, so that two of them cannot pass on the same version of a record because the first
  * one's batch is still syncing. Readers never see it.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Place } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';

@@ -3,7 +3,7 @@
  * followed by `,\n`. Neighbours in a chunk can therefore be sent, or written to a snapshot, as one
  * slice. Bytes never change once they lie here; a chunk goes when the last live record in it goes.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 
 /** What stands between two records, so that adjacent ones are a piece of a JSON array. */
 export const SEPARATOR = Buffer.from(',\n');

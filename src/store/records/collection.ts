@@ -1,5 +1,5 @@
 /** The committed records of one collection, in memory: the state that readers see. */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 import type { Place } from './arena.ts';
 import type { FrozenCollection } from './frozen-collection.ts';
 import { HotRecords } from './hot-records.ts';

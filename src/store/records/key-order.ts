@@ -5,7 +5,7 @@
  *
  * A frozen view shares the blocks; a block is copied before it is first changed after a freeze.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 import type { RecordTable } from './record-table.ts';
 
 const BLOCK_SLOTS = 1024;

@@ -4,7 +4,7 @@
  *
  * A frozen view shares the pages; a page is copied before it is first written after a freeze.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 import { Arena } from './arena.ts';
 import type { Place } from './arena.ts';
 

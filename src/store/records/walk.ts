@@ -2,7 +2,7 @@
  * A walk over a collection that goes on where it stopped, whatever was written meanwhile. It
  * remembers where the bytes of its last key lie: those never change, even when the record does.
  */
-import assert from 'node:assert/strict';
+import { assert } from '../../base/assert.ts';
 import { SEPARATOR } from './arena.ts';
 import type { Arena } from './arena.ts';
 import type { KeyOrder, Position } from './key-order.ts';

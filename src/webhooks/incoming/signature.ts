@@ -2,20 +2,20 @@
  * `X-Signature: sha256=<hex>`: HMAC-SHA256 of the raw body, as GitHub's X-Hub-Signature-256. Pure.
  * The comparison takes the same time wherever the first wrong byte is.
  */
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { loadCrypto } from '../../base/node-modules.ts';
 
 const PREFIX = 'sha256=';
 const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
 
 /** The secret's UTF-8 bytes as a key. Kept per hook: making one costs as much as a short HMAC. */
 export function signatureKey(secret: string): KeyObject {
-  return createSecretKey(Buffer.from(secret, 'utf8'));
+  return loadCrypto().createSecretKey(Buffer.from(secret, 'utf8'));
 }
 
 /** The header's value for a body. */
 export function signBody(key: KeyObject, body: Uint8Array): string {
-  return PREFIX + createHmac('sha256', key).update(body).digest('hex');
+  return PREFIX + loadCrypto().createHmac('sha256', key).update(body).digest('hex');
 }
 
 /**
@@ -27,5 +27,6 @@ export function isSignatureValid(
 ): boolean {
   if (typeof header !== 'string' || !PATTERN.test(header)) return false;
   const claimed = Buffer.from(header.slice(PREFIX.length), 'hex');
+  const { createHmac, timingSafeEqual } = loadCrypto();
   return timingSafeEqual(claimed, createHmac('sha256', key).update(body).digest());
 }

@@ -2,7 +2,7 @@
  * What a receiver can check: the Standard Webhooks headers (standard-webhooks/spec, "Webhook
  * Headers") and `X-Signature`, which another hookshelf checks. Pure.
  */
-import { createHmac } from 'node:crypto';
+import { loadCrypto } from '../../base/node-modules.ts';
 import { signBody, signatureKey } from '../incoming/signature.ts';
 
 export type SignatureHeaders = Readonly<Record<string, string>>;
@@ -15,7 +15,8 @@ export function signatureHeaders(
   secret: string, id: string, atMs: number, body: Buffer,
 ): SignatureHeaders {
   const timestamp = String(Math.floor(atMs / 1000));
-  const mac = createHmac('sha256', keyBytes(secret)).update(`${id}.${timestamp}.`).update(body);
+  const mac = loadCrypto().createHmac('sha256', keyBytes(secret));
+  mac.update(`${id}.${timestamp}.`).update(body);
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

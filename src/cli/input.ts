@@ -58,9 +58,10 @@ export async function readSecretOption(context: CommandContext, name: string): P
   return secret;
 }
 
-/** Text from a file, or from standard input when the path is `-`. */
+/** Text from a file, or from standard input when the path is `-`; no byte order mark. */
 export async function readTextOption(context: CommandContext, name: string): Promise<string> {
-  return (await readNamed(context.io, context.given.get(name), name)).toString('utf8');
+  const bytes = await readNamed(context.io, context.given.get(name), name);
+  return bytes.toString('utf8').replace(/^\ufeff/, '');
 }
 
 /** Text of an option that takes `<text | @file | ->`. */

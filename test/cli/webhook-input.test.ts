@@ -53,6 +53,17 @@ test('a header that is given twice is refused, not dropped', () =>
     }
   }));
 
+test('a headers file may begin with a byte order mark', () =>
+  inPlace('without a server', async (place) => {
+    const file = join(place.folder, 'headers');
+    for (const text of ['\ufeff{"X-A":"1"}', '\ufeffX-A: 1\r\n']) {
+      writeFileSync(file, text);
+      const { stdout, stderr } = await place.run(['outgoingwebhook:create', '--target-url',
+        'http://h.test/', '--headers-file', file, '--json']);
+      assert.deepEqual(JSON.parse(stdout || '{}').headers, { 'X-A': '***' }, stderr);
+    }
+  }));
+
 test('a headers file holds text values; what is no value of a header is refused', () =>
   inPlace('without a server', async (place) => {
     const file = join(place.folder, 'headers.json');

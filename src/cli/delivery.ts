@@ -14,9 +14,9 @@ const DELIVERIES: Resource = {
     column('IDENTIFIER', 'identifier', true),
     column('STATUS', 'status', true),
     column('EVENT', 'event'),
-    column('HOOK', 'hook'),
-    column('CREATED', 'createdAt'),
-    column('NEXT ATTEMPT', 'nextAttemptAt'),
+    column('HOOK', 'hook', true),
+    column('CREATED', 'createdAt', true),
+    column('NEXT ATTEMPT', 'nextAttemptAt', true),
     { title: 'ATTEMPTS', value: ({ attempts }) => countOf(attempts) },
   ],
 };

@@ -52,7 +52,7 @@ export async function examine(context: CommandContext): Promise<number> {
     { title: 'CHECK', value: ({ check }) => check, isWhole: true },
     { title: 'STATUS', value: ({ status }) => status, isWhole: true },
     { title: 'FOUND', value: ({ detail, advice }) =>
-      advice === '' ? detail : `${detail}: ${advice}`, isWhole: true },
+      advice === '' ? detail : `${detail}: ${advice}`, isProse: true },
   ], '');
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
 }

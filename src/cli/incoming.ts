@@ -21,7 +21,7 @@ const INCOMING: Resource = {
     column('ENABLED', 'enabled'),
     column('SECRET', 'hasSecret'),
     column('METHODS', 'allowedMethods'),
-    column('ACTION CONFIGURATION', 'actionConfiguration'),
+    column('ACTION CONFIGURATION', 'actionConfiguration', true),
   ],
 };
 

@@ -12,10 +12,10 @@ const TOKENS: Resource = {
     column('IDENTIFIER', 'identifier', true),
     column('NAME', 'name'),
     column('SCOPE', 'scope', true),
-    column('CREATED', 'createdAt'),
-    column('EXPIRES', 'expiresAt'),
-    column('LAST USED', 'lastUsedAt'),
-    column('REVOKED', 'revokedAt'),
+    column('CREATED', 'createdAt', true),
+    column('EXPIRES', 'expiresAt', true),
+    column('LAST USED', 'lastUsedAt', true),
+    column('REVOKED', 'revokedAt', true),
   ],
 };
 

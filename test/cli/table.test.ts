@@ -50,6 +50,44 @@ test('a table on a terminal fits its width, whole columns staying whole', () => 
   assert.ok(lines.slice(1).every((line) => line.startsWith(id)));
 });
 
+const WIDE: readonly Column<Row>[] = [
+  ...COLUMNS,
+  { title: 'HOOK', value: ({ id }) => id, isWhole: true },
+  { title: 'EVENT', value: () => 'book.created' },
+];
+
+test('where cutting does not do, a row takes several lines', () => {
+  const id = '01980000-0000-7000-8000-000000000001';
+  const title = 'The Left Hand of Darkness, and Other Stories of the Ekumen';
+  assert.deepEqual(new Table(WIDE, 60).lines([{ id, title }]), [
+    'ID',
+    '  TITLE',
+    '  HOOK                                  EVENT',
+    id,
+    `  ${title}`,
+    `  ${id}  book.created`,
+  ]);
+  for (let width = 40; width <= 120; width += 1) {
+    const lines = new Table(WIDE, width).lines([{ id, title }]);
+    assert.ok(lines.every((line) => widthOf(line) <= width), lines.join('\n'));
+    assert.equal(lines.join('\n').split(id).length, 3);
+  }
+});
+
+test('prose goes on below its beginning, whole', () => {
+  const columns: readonly Column<Row>[] = [
+    { title: 'ID', value: ({ id }) => id, isWhole: true },
+    { title: 'FOUND', value: ({ title }) => title, isProse: true },
+  ];
+  const rows = [{ id: '17', title: 'there is no room: free some of it, or move elsewhere' }];
+  assert.deepEqual(new Table(columns, 36).lines(rows), [
+    'ID  FOUND',
+    '17  there is no room: free some of',
+    '    it, or move elsewhere',
+  ]);
+  assert.equal(new Table(columns, null).lines(rows)[1], `17  ${rows[0]?.title}`);
+});
+
 test('later pages stand in the first page\'s columns', () => {
   const table = new Table(COLUMNS, null);
   table.lines([{ id: '1234', title: 'a' }]);

@@ -4,6 +4,7 @@ import { isIP, isIPv4 } from 'node:net';
 export type IpAddress = { readonly address: string; readonly family: 'ipv4' | 'ipv6' };
 
 const NAT64_PREFIX = [0x64, 0xff9b, 0, 0, 0, 0];
+const LOCAL_NAT64_PREFIX = [0x64, 0xff9b, 1];
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
 const COMPATIBLE_PREFIX = [0, 0, 0, 0, 0, 0];
 
@@ -17,7 +18,7 @@ export function plainHost(host: string): string {
 /**
  * The address that a packet to `text` ends up at, or null when `text` is no IP literal. IPv4 inside
  * IPv6 is unwrapped: mapped `::ffff:a.b.c.d` (RFC 4291 §2.5.5), the old compatible `::a.b.c.d`, and
- * NAT64's `64:ff9b::/96` (RFC 6052).
+ * NAT64's `64:ff9b::/96` (RFC 6052) and whatever /96 of `64:ff9b:1::/48` (RFC 8215).
  */
 export function parseIpAddress(text: string): IpAddress | null {
   const [address = '', zone] = text.split('%', 2);
@@ -26,6 +27,7 @@ export function parseIpAddress(text: string): IpAddress | null {
   const groups = groupsOf(address);
   const embedded = groups.slice(0, 6);
   const isEmbedding = isSame(embedded, MAPPED_PREFIX) || isSame(embedded, NAT64_PREFIX)
+    || isSame(groups.slice(0, 3), LOCAL_NAT64_PREFIX)
     || (isSame(embedded, COMPATIBLE_PREFIX) && (groups[6] ?? 0) !== 0);
   if (!isEmbedding) return { address, family: 'ipv6' };
   return { address: dotted(groups[6] ?? 0, groups[7] ?? 0), family: 'ipv4' };

@@ -15,8 +15,8 @@ export function isStreaming(socket: Duplex): boolean {
 }
 
 /**
- * The pieces of the body. Throws `timeout` when none arrives for `stallMs`, and `malformed` when
- * the body was cut short. Ending the iteration early leaves the rest unread.
+ * The pieces of the body. Throws `timeout` when none arrives for `stallMs` (Infinity: never), and
+ * `malformed` when the body was cut short. Ending the iteration early leaves the rest unread.
  */
 export async function* bodyChunks(
   request: IncomingMessage, stallMs: number, clock: Clock,
@@ -27,7 +27,8 @@ export async function* bodyChunks(
   streaming.add(socket);
   try {
     for (;;) {
-      const next = await withDeadline(chunks.next(), stallMs, clock);
+      const pending = chunks.next();
+      const next = await (stallMs === Infinity ? pending : withDeadline(pending, stallMs, clock));
       if (next.done === true) return;
       yield next.value;
     }

@@ -138,7 +138,7 @@ export class HttpExchange implements Exchange {
     if (first === null) {
       response.end();
     } else {
-      cutStalledReader(response, this.#context.stallMs, this.#context.clock);
+      cutStalledReader(response, this.#stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
     if (hasFailed(socket)) this.#closeFailed(socket);
@@ -162,7 +162,7 @@ export class HttpExchange implements Exchange {
       this.awaitsContinue = false;
       this.response.writeContinue();
     }
-    return bodyChunks(this.request, this.#context.stallMs, this.#context.clock);
+    return bodyChunks(this.request, this.#stallMs, this.#context.clock);
   }
 
   async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
@@ -217,6 +217,11 @@ export class HttpExchange implements Exchange {
     discardThen(request, this.#context.clock, () => {
       if (!request.complete) request.destroy();
     });
+  }
+
+  /** A command is as slow as the pipe that it stands in, and who started it can end it. */
+  get #stallMs(): number {
+    return this.isControl ? Infinity : this.#context.stallMs;
   }
 
   /** Node's parser hands on nothing more of a connection that failed, and leaves it open. */

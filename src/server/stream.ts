@@ -46,10 +46,11 @@ export async function writePulled(
 
 /**
  * Cuts the connection of an answer that is under way when its reader takes nothing for `stallMs`
- * while there is something to take. Node's own timeout of a socket does not do: anything the reader
- * sends would count as activity.
+ * (Infinity: never) while there is something to take. Node's own timeout of a socket does not do:
+ * anything the reader sends would count as activity.
  */
 export function cutStalledReader(response: ServerResponse, stallMs: number, clock: Clock): void {
+  if (stallMs === Infinity) return;
   let last = takenOf(response);
   let lastMs = clock.monotonicMs();
   const check = (): void => {

@@ -137,6 +137,36 @@ test('a reader that takes nothing is cut, streamed to or not', async () => {
   assert.equal(isEnded, true);
 });
 
+test('through the control socket nobody is cut: a command waits for the pipe it stands in',
+  async () => {
+    const taken: string[] = [];
+    await using server = await startServer([
+      route('POST', '/both', async (exchange) => {
+        for await (const chunk of exchange.readChunks()) taken.push(chunk.toString());
+        let left = 8;
+        await exchange.sendStream(200, [], () => left-- > 0 ? [MEBIBYTE] : null);
+      }),
+    ], { stallMs: 50, entrance: 'control' });
+    const connection = new RawConnection(server);
+    // Many times the limit, and time for the looks at it.
+    const pause = (): Promise<void> => new Promise((resolve) => {
+      setTimeout(resolve, 400);
+    });
+    connection.send(encodeRequest('POST', '/both', {
+      'Content-Length': '2', Connection: 'close',
+    }));
+    await pause();
+    connection.send('a');
+    await pause();
+    connection.socket.pause();
+    connection.send('b');
+    await pause();
+    connection.socket.resume();
+    assert((await connection.rest()).length > 8 * MEBIBYTE.length);
+    assert.deepEqual(taken, ['a', 'b']);
+    connection.close();
+  });
+
 test('a slow reader is not cut while it takes something now and then', async () => {
   await using server = await startServer([
     route('GET', '/whole', (exchange) => exchange.send(200, [], Buffer.alloc(40_000_000))),

@@ -17,6 +17,8 @@ const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
 const STANDARD_FORMAT: Format = 'json';
+// A byte order mark, which a chunk boundary may cut, and white space.
+const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
 /** Exit code 1 when a record was skipped, or would be. */
 export async function importBooks(context: CommandContext): Promise<number> {
@@ -24,7 +26,9 @@ export async function importBooks(context: CommandContext): Promise<number> {
   const input = await openInput(context);
   const progress = output.progress('books', input.bytesTotal);
   const report = new ImportReport(output, progress, given.has('dry-run'));
-  const lines = linesOf(bytesOf(input.stream), input.format, report);
+  const isGuessed = given.find('file') === STANDARD_STREAM && !given.has('format');
+  const bytes = bytesOf(input.stream);
+  const lines = linesOf(isGuessed ? checkedJson(bytes) : bytes, input.format, report);
   const body = Readable.from(lines, { objectMode: false });
   try {
     const session = await context.openSession();
@@ -41,6 +45,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     throw report.sourceError ?? thrown;
   } finally {
     progress.end();
+    report.end();
     body.destroy();
     input.close();
   }
@@ -136,6 +141,20 @@ async function* linesOf(
     report.sourceError = thrown instanceof AppError
       ? thrown : new AppError('malformed', message, {}, thrown);
     throw thrown;
+  }
+}
+
+/** Throws `usage` when what nobody named the format of does not begin as books in JSON do. */
+async function* checkedJson(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isChecked = false;
+  for await (const chunk of source) {
+    const start: string = isChecked ? '' : chunk.toString('latin1').replace(JSON_SPACE, '');
+    if (start !== '' && !/^[[{]/.test(start)) {
+      throw new AppError('usage', 'standard input is taken for JSON, and does not begin like it: '
+        + 'name its format with --format csv');
+    }
+    isChecked ||= start !== '';
+    yield chunk;
   }
 }
 

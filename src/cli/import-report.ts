@@ -1,4 +1,7 @@
-/** What an import says: each bad record with its line as it is found, and a count at the end. */
+/**
+ * What an import says: each bad record with its line, in the order of the lines, as soon as what
+ * stands before it is known; and a count at the end.
+ */
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
@@ -6,6 +9,8 @@ import type { JsonObject } from '../base/schema.ts';
 import type { Output } from './output.ts';
 import type { Progress } from './progress.ts';
 
+/** A line of the source; its problem where it is not even sent. */
+type Expected = { readonly line: number; readonly problem: string | null };
 type Problem = { readonly line: number; readonly id?: string; readonly detail: string };
 
 // The same file imported twice would say so a hundred thousand times.
@@ -20,9 +25,9 @@ export class ImportReport {
   readonly #output: Output;
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
-  // Lines of the source whose results are still to come, in order.
-  #lines: number[] = [];
-  #linesTaken = 0;
+  // What is still to be told of, in order; the first is one whose result is still to come.
+  #expected: Expected[] = [];
+  #taken = 0;
   #problems: Problem[] = [];
   #refused = 0;
   #seen = 0;
@@ -37,13 +42,23 @@ export class ImportReport {
 
   /** The record on this line has been sent. */
   expect(line: number): void {
-    this.#lines.push(line);
+    this.#expected.push({ line, problem: null });
   }
 
   /** The record on this line is none. */
   refuse(line: number, detail: string): void {
     this.#refused += 1;
-    this.#say({ line, detail });
+    this.#expected.push({ line, problem: detail });
+    this.#sayRefused();
+  }
+
+  /** Tells what is left when no more results come. */
+  end(): void {
+    for (const { line, problem } of this.#expected.slice(this.#taken)) {
+      if (problem !== null) this.#say({ line, detail: problem });
+    }
+    this.#expected = [];
+    this.#taken = 0;
   }
 
   /** One line of the answer: a record's result, or the count at the end. */
@@ -54,8 +69,13 @@ export class ImportReport {
     }
     this.#seen += 1;
     this.#progress.update(this.#seen, this.bytesRead);
-    const line = this.#takeLine();
-    if (result['status'] !== 'skipped') return;
+    const line = this.#expected[this.#taken]?.line ?? 0;
+    this.#taken += 1;
+    if (result['status'] === 'skipped') this.#saySkipped(line, result);
+    this.#sayRefused();
+  }
+
+  #saySkipped(line: number, result: JsonObject): void {
     const errors = fieldErrorsOf(result['errors']);
     const id = typeof result['id'] === 'string' ? { id: result['id'] } : {};
     if (errors.length === 0 && 'id' in id) {
@@ -95,15 +115,19 @@ export class ImportReport {
     this.#output.note(`line ${problem.line}: ${problem.detail}`);
   }
 
-  #takeLine(): number {
-    const line = this.#lines[this.#linesTaken] ?? 0;
-    this.#linesTaken += 1;
-    // Taken off in blocks: a shift for each would move the rest each time.
-    if (this.#linesTaken > 4096) {
-      this.#lines = this.#lines.slice(this.#linesTaken);
-      this.#linesTaken = 0;
+  /** Up to the next line whose result is still to come. */
+  #sayRefused(): void {
+    for (;;) {
+      const next = this.#expected[this.#taken];
+      if (next === undefined || next.problem === null) break;
+      this.#taken += 1;
+      this.#say({ line: next.line, detail: next.problem });
     }
-    return line;
+    // Taken off in blocks: a shift for each would move the rest each time.
+    if (this.#taken > 4096) {
+      this.#expected = this.#expected.slice(this.#taken);
+      this.#taken = 0;
+    }
   }
 }
 

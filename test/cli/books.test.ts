@@ -135,6 +135,40 @@ for (const way of WAYS) {
     }));
 }
 
+const MIXED: readonly (readonly [format: string, text: string, lines: readonly number[]])[] = [
+  ['json', '[{"title":"a"},\n{"titl":"b"},\n5,\n{"title":""},\n7,\n{"title":"c"},\nx]',
+    [2, 3, 4, 5, 7]],
+  ['csv', 'title,numberOfPages\na,5\nb,x\nc,0\nd,1,2\ne,7\n"f\n', [3, 4, 5, 7]],
+];
+for (const way of WAYS) {
+  test(`what is wrong with a file is told in the order of its lines, ${way}`, () =>
+    inPlace(way, async (place) => {
+      for (const [format, input, lines] of MIXED) {
+        const words = ['book:import', '--file', '-', '--format', format];
+        const { code, stderr } = await place.run(words, { input });
+        assert.equal(code, 1);
+        const told = [...stderr.matchAll(/^hookshelf: line (\d+): /gm)];
+        assert.deepEqual(told.map(([, line]) => Number(line)), lines, stderr);
+        const { stdout } = await place.run([...words, '--json'], { input });
+        const { problems } = JSON.parse(stdout);
+        assert.deepEqual(problems.map(({ line }: { line: number }) => line), lines);
+      }
+    }));
+}
+
+test('csv on standard input asks for its --format, and json does not', () =>
+  inPlace('without a server', async (place) => {
+    const words = ['book:import', '--file', '-'];
+    const csv = await place.run(words, { input: '\ufefftitle\nEmma\n' });
+    assert.equal(csv.code, 2);
+    assert.match(csv.stderr, /^hookshelf: standard input is taken for JSON, .* --format csv\n$/);
+    assert.equal((await place.run(['book:list', '--json'])).stdout, '[]\n');
+    for (const input of ['\ufeff \n[{"title":"Emma"}]', '{"title":"Emma"}\n', '']) {
+      const { code, stderr } = await place.run(words, { input });
+      assert.deepEqual([code, stderr], [0, '']);
+    }
+  }));
+
 test('a list longer than a page is whole, and cut where asked', () =>
   inPlace('without a server', async (place) => {
     const lines = Array.from({ length: 1200 }, (_, index) => `{"title":"Book ${index}"}`);

@@ -22,8 +22,10 @@ export function follow(collection: Collection, apply: (applied: Applied) => void
 }
 
 /** A stored record of this room; it was validated when it was stored. */
-export function readRecord<T>(bytes: Buffer, isSound: (record: JsonObject) => boolean): T {
-  const record: unknown = JSON.parse(bytes.toString('utf8'));
+export function readRecord<T>(
+  json: Buffer | string, isSound: (record: JsonObject) => boolean,
+): T {
+  const record: unknown = JSON.parse(String(json));
   if (!isJsonObject(record) || !isSound(record)) {
     throw new TypeError('a stored record is not sound');
   }

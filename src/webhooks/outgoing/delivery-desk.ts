@@ -212,7 +212,7 @@ async function reconcile(store: Store, totals: () => Totals): Promise<Reconcilia
       seen = records.idAt(slot) ?? seen;
       const status = statusOf(bytes);
       counts[status] += 1;
-      if (status === 'pending' && messages.find(readDelivery(bytes).message) === undefined) {
+      if (status === 'pending' && hasLostMessage(messages, readDelivery(bytes))) {
         problems.push(`pending delivery ${seen} has lost its payload`);
       }
       scanned += 1;
@@ -225,6 +225,10 @@ async function reconcile(store: Store, totals: () => Totals): Promise<Reconcilia
   }
 }
 
+function hasLostMessage(messages: Collection, { carried, message }: Delivery): boolean {
+  return carried === null && messages.slotOf(message) === -1;
+}
+
 async function findOrphans(store: Store, problems: string[]): Promise<void> {
   const messages = store.collection(eventCollection.name);
   const records = store.collection(deliveryCollection.name);
@@ -233,7 +237,7 @@ async function findOrphans(store: Store, problems: string[]): Promise<void> {
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = messages.bytesAt(slot);
     const isNeeded = bytes === undefined
-      || hasDelivery(bytes, (id) => records.find(id) !== undefined);
+      || hasDelivery(bytes, (id) => records.slotOf(id) !== -1);
     if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
     scanned += 1;
     if (scanned % SCAN === 0) await nextTurn();

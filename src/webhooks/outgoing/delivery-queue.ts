@@ -11,7 +11,8 @@ import type { Logger } from '../../base/log.ts';
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { follow, type Applied } from '../follow.ts';
 import {
-  cancelled, deliveryCollection, dueTimeMs, readDelivery, statusOf, type Delivery, type Outcome,
+  cancelled, deliveryCollection, dueTimeMs, readDelivery, statusOf, type Delivery,
+  type KnownDelivery, type Outcome,
 } from './delivery.ts';
 import { runAttempt, verdictOf, type AttemptParts } from './attempt.ts';
 import { Background } from './background.ts';
@@ -145,7 +146,7 @@ export class DeliveryQueue {
     }
     const delivery = readDelivery(after);
     if (entry === undefined) {
-      const lane = this.#laneOf(delivery);
+      const lane = this.#laneOf({ bytes: after, delivery });
       const added = this.#lanes.add(id, lane, 0);
       this.#entries.set(id, added);
       // Finished by others and asked for again, all while its attempt is under way: see #settle.
@@ -176,9 +177,10 @@ export class DeliveryQueue {
     this.#askPump();
   }
 
-  #laneOf(delivery: Delivery): Lane {
+  #laneOf(known: KnownDelivery): Lane {
+    const { delivery } = known;
     if (delivery.hook === null) {
-      const host = forwardHost(this.#parts.store, delivery.message);
+      const host = forwardHost(this.#parts.store, known);
       return this.#lanes.open(`forward ${host}`, host, true);
     }
     const hook = this.#parts.hooks.find(delivery.hook);

@@ -2,14 +2,17 @@
  * One delivery and what an attempt makes of it. Pure: time and randomness are parameters.
  *
  * A stored delivery is one JSON object. Besides what callers see it holds `message`, the record of
- * the `events` collection that has the payload; `failures`, how many attempts of the schedule are
- * used up; `proxyFailures`, how many were the proxy's own; and `body`, once an action or a template
- * has made one: every retry sends the same bytes. `status` stands before anything of free text, so
- * that it is found without parsing. See `encodeDelivery` for what is left out.
+ * the `events` collection that has the payload, or the payload's message itself as its last members
+ * (message.ts); `failures`, how many attempts of the schedule are used up; `proxyFailures`, how
+ * many were the proxy's own; and `body`, once an action or a template has made one: every retry
+ * sends the same bytes. `status` stands before anything of free text, so that it is found without
+ * parsing. See `encodeDelivery` for what is left out.
  */
 import { timeText } from '../../base/clock.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { readRecord } from '../follow.ts';
+import { messageStart } from './message.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
 
@@ -36,12 +39,14 @@ export type Delivery = {
   readonly hook: string | null;
   readonly event: string | null;
   readonly message: string;
+  /** The members of a message that is this delivery's alone; null when it is shared. */
+  readonly carried: string | Buffer | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
-  readonly proxyFailures?: number;
+  readonly proxyFailures: number;
   /** The payload itself went out before, so it is what every retry sends. */
-  readonly isPayload?: boolean;
-  readonly body?: string;
+  readonly isPayload: boolean;
+  readonly body: string | null;
   readonly attempts: readonly Attempt[];
 };
 
@@ -76,12 +81,11 @@ const QUOTE = 0x22;
 const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 export function newDelivery(
-  given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message'>, at: string,
+  given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>, at: string,
 ): Delivery {
-  const { identifier, hook, event, message } = given;
   return {
-    identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, message,
-    nextAttemptAt: at, failures: 0, attempts: [],
+    ...given, createdAt: at, updatedAt: at, status: 'pending', nextAttemptAt: at, failures: 0,
+    proxyFailures: 0, isPayload: false, body: null, attempts: [],
   };
 }
 
@@ -103,7 +107,7 @@ export function afterAttempt(
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
-  const before = delivery.proxyFailures ?? 0;
+  const before = delivery.proxyFailures;
   const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
   return {
     ...stamped(delivery, nowMs), proxyFailures: before + 1,
@@ -111,16 +115,10 @@ function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): D
   };
 }
 
-/** The delivery as finished. Only a failed one may be tried again, so only it keeps its body. */
 export function finished(
   delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>, nowMs: number,
 ): Delivery {
-  const after = {
-    ...delivery, updatedAt: timeAfter(delivery.updatedAt, nowMs), status, nextAttemptAt: null,
-  };
-  if (after.body === undefined || status === 'failed') return after;
-  const { body: _, ...rest } = after;
-  return rest;
+  return { ...stamped(delivery, nowMs), status, nextAttemptAt: null };
 }
 
 /** null: it is not pending any more. */
@@ -135,8 +133,10 @@ export function stamped(delivery: Delivery, nowMs: number): Delivery {
 
 /** Due now, with the whole schedule before it. */
 export function retried(delivery: Delivery, nowMs: number): Delivery {
-  const { proxyFailures: _, ...rest } = stamped(delivery, nowMs);
-  return { ...rest, status: 'pending', failures: 0, nextAttemptAt: timeText(nowMs) };
+  return {
+    ...stamped(delivery, nowMs), status: 'pending', nextAttemptAt: timeText(nowMs), failures: 0,
+    proxyFailures: 0,
+  };
 }
 
 /**
@@ -154,27 +154,45 @@ export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowM
 
 /** A stored delivery, what it leaves out filled in. */
 export function readDelivery(bytes: Buffer): Delivery {
-  const stored = readRecord<Partial<Delivery> & Head>(bytes, ({ identifier, status, createdAt }) =>
-    typeof identifier === 'string' && typeof createdAt === 'string'
-    && DELIVERY_STATUSES.some((known) => known === status));
+  // What it carries may be large, and is passed on as it is.
+  const end = messageStart(bytes);
+  const stored = readRecord<Stored>(
+    end === -1 ? bytes : `${bytes.toString('utf8', 0, end)}}`, isSound);
   const { identifier, createdAt, status } = stored;
+  // One by one: a copy of whatever there is costs as much as parsing it.
   return {
-    hook: null, event: null, updatedAt: createdAt, message: identifier, failures: 0, attempts: [],
-    nextAttemptAt: status === 'pending' ? createdAt : null, ...stored,
+    identifier, createdAt, status,
+    updatedAt: stored.updatedAt ?? createdAt,
+    hook: stored.hook ?? null,
+    event: stored.event ?? null,
+    message: stored.message ?? identifier,
+    carried: end === -1 ? null : bytes.subarray(end + 1, bytes.length - 1),
+    nextAttemptAt: stored.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
+    failures: stored.failures ?? 0,
+    proxyFailures: stored.proxyFailures ?? 0,
+    isPayload: stored.isPayload ?? false,
+    body: stored.body ?? null,
+    attempts: stored.attempts ?? [],
   };
 }
 
-type Head = Pick<Delivery, 'identifier' | 'createdAt' | 'status'>;
+type Stored = Partial<Delivery> & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>;
+
+function isSound({ identifier, status, createdAt }: JsonObject): boolean {
+  return typeof identifier === 'string' && typeof createdAt === 'string'
+    && DELIVERY_STATUSES.some((known) => known === status);
+}
 
 /**
  * One line, members in a fixed order. What follows from the others is left out: a hundred thousand
- * waiting deliveries are to fit in memory.
+ * waiting deliveries are to fit in memory. What can never be sent again keeps nothing to send.
  */
 export function encodeDelivery(delivery: Delivery): string {
-  const { identifier, createdAt, status, hook, event, proxyFailures, body } = delivery;
-  const { updatedAt, message, nextAttemptAt, failures, attempts } = delivery;
+  const { identifier, createdAt, updatedAt, status, hook, event, message, carried } = delivery;
+  const { nextAttemptAt, failures, proxyFailures, isPayload, body, attempts } = delivery;
   const isDefaultTime = nextAttemptAt === (status === 'pending' ? createdAt : null);
-  return JSON.stringify({
+  const isKept = isMessageNeeded(status);
+  const json = JSON.stringify({
     identifier,
     createdAt,
     updatedAt: updatedAt === createdAt ? undefined : updatedAt,
@@ -184,18 +202,22 @@ export function encodeDelivery(delivery: Delivery): string {
     message: message === identifier ? undefined : message,
     nextAttemptAt: isDefaultTime ? undefined : nextAttemptAt,
     failures: failures === 0 ? undefined : failures,
-    proxyFailures,
-    isPayload: delivery.isPayload,
+    proxyFailures: proxyFailures === 0 ? undefined : proxyFailures,
+    isPayload: isPayload ? true : undefined,
     attempts: attempts.length === 0 ? undefined : attempts,
-    body,
+    body: isKept && body !== null ? body : undefined,
   });
+  return isKept && carried !== null ? `${json.slice(0, -1)},${carried}}` : json;
+}
+
+/** Only what waits, or has failed and may be tried again, needs what it is to send. */
+export function isMessageNeeded(status: DeliveryStatus): boolean {
+  return status === 'pending' || status === 'failed';
 }
 
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('"updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
-const MESSAGE_MARK = Buffer.from('"message":"');
-const IDENTIFIER_MARK = Buffer.from('"identifier":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at the same places: a look there costs a
 // tenth of a search, and there are many for each delivery.
@@ -215,11 +237,6 @@ export function updatedMsOf(bytes: Buffer): number {
   const isFirst = isAt(bytes, STATUS_MARK, SECOND_AT);
   const text = isFirst ? null : textAfter(bytes, UPDATED_MARK);
   return Date.parse(text ?? textAfter(bytes, CREATED_MARK) ?? '');
-}
-
-/** The message of a stored delivery, without parsing it. */
-export function messageIdOf(bytes: Buffer): string {
-  return textAfter(bytes, MESSAGE_MARK) ?? textAfter(bytes, IDENTIFIER_MARK) ?? '';
 }
 
 function textAfter(bytes: Buffer, mark: Buffer): string | null {

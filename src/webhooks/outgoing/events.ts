@@ -11,7 +11,7 @@ import type { QueuedForward } from '../actions/http-forward.ts';
 import { checkChain } from '../chain.ts';
 import { newDelivery } from './delivery.ts';
 import { acceptDeliveries } from './ledger.ts';
-import { encodeEvent, encodeForward } from './message.ts';
+import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from './outgoing-index.ts';
 import { isEventName, outgoingCollection } from './outgoing-webhook.ts';
 
@@ -51,16 +51,18 @@ export function createEvents(parts: {
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
     const nextId = deriveIds(drawn.seed);
-    const message = nextId();
     const at = timeText(drawn.nowMs);
-    const deliveries = heard.map((hook, index) => {
-      const identifier = index === 0 ? message : nextId();
-      return newDelivery({ identifier, hook, event: name, message }, at);
-    });
-    const identifiers = deliveries.map(({ identifier }) => identifier);
-    const event = { identifier: message, depth, deliveries: identifiers };
-    const json = encodeEvent(event, at, name, payloadJson);
-    acceptDeliveries(transaction, deliveries, { identifier: message, json }, pendingMax);
+    const identifiers = heard.map(() => nextId());
+    const [message = ''] = identifiers;
+    const isAlone = heard.length === 1;
+    const members = eventMembers(depth, isAlone ? [] : identifiers, payloadJson);
+    const deliveries = heard.map((hook, index) => newDelivery({
+      identifier: identifiers[index] ?? '', hook, event: name, message,
+      carried: isAlone ? members : null,
+    }, at));
+    const shared = isAlone ? null
+      : { identifier: message, json: encodeMessage(message, at, name, members) };
+    acceptDeliveries(transaction, deliveries, shared, pendingMax);
     return identifiers;
   };
   const emitText: Events['emitText'] = async (name, payloadJson, depth) => {
@@ -77,11 +79,11 @@ export function createEvents(parts: {
     async queueForward(forward) {
       const identifier = makeId();
       const at = timeText(clock.now());
-      const origin = { identifier, hook: null, event: null, message: identifier };
+      const carried = forwardMembers(forward);
+      const origin = { identifier, hook: null, event: null, message: identifier, carried };
       const delivery = newDelivery(origin, at);
-      const json = encodeForward(identifier, at, identifier, forward);
       await store.transact((transaction) =>
-        acceptDeliveries(transaction, [delivery], { identifier, json }, pendingMax));
+        acceptDeliveries(transaction, [delivery], null, pendingMax));
       return identifier;
     },
   };

@@ -7,7 +7,7 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
 import {
-  deliveryCollection, encodeDelivery, messageIdOf, readDelivery, statusOf, updatedMsOf,
+  deliveryCollection, encodeDelivery, isMessageNeeded, readDelivery, statusOf, updatedMsOf,
   type Delivery, type DeliveryStatus, type KnownDelivery,
 } from './delivery.ts';
 import { eventCollection, hasDelivery } from './message.ts';
@@ -26,17 +26,17 @@ export const CHUNK = 250;
 const FULL_RETRY_S = 10;
 
 /**
- * Stages new pending deliveries and their message. Throws `unavailable` when the queue has no room
- * for them.
+ * Stages new pending deliveries, and the record of the message that they share. Throws
+ * `unavailable` when the queue has no room for them.
  */
 export function acceptDeliveries(
   transaction: Transaction, deliveries: readonly Delivery[],
-  message: { readonly identifier: string; readonly json: string }, pendingMax: number,
+  shared: { readonly identifier: string; readonly json: string } | null, pendingMax: number,
 ): void {
   const count = deliveries.length;
   const totals = checkRoom(transaction, count, pendingMax);
   // The message first: whoever sees a delivery applied finds its message there.
-  transaction.put(eventCollection.name, message.identifier, message.json);
+  if (shared !== null) transaction.put(eventCollection.name, shared.identifier, shared.json);
   for (const delivery of deliveries) put(transaction, delivery);
   writeTotals(transaction, {
     ...totals, accepted: totals.accepted + count, pending: totals.pending + count,
@@ -88,7 +88,7 @@ export class Tally {
     put(this.#transaction, after);
     if (after.status !== before.status) {
       this.#move(before.status, after.status);
-      if (!isMessageNeeded(after.status)) this.#finishedMessages.add(after.message);
+      if (!isMessageNeeded(after.status)) this.#leaveMessage(after);
     }
     return after;
   }
@@ -102,12 +102,16 @@ export class Tally {
     this.#transaction.delete(deliveryCollection.name, identifier);
     this.#move(status, 'agedOut');
     // Of the others the message went when they finished.
-    if (isMessageNeeded(status)) this.#finishedMessages.add(messageIdOf(bytes));
+    if (isMessageNeeded(status)) this.#leaveMessage(readDelivery(bytes));
   }
 
   close(): void {
     for (const message of this.#finishedMessages) dropMessage(this.#transaction, message);
     if (this.#hasChanged) writeTotals(this.#transaction, this.#totals);
+  }
+
+  #leaveMessage({ carried, message }: Delivery): void {
+    if (carried === null) this.#finishedMessages.add(message);
   }
 
   #move(from: keyof Totals, to: keyof Totals): void {
@@ -163,10 +167,6 @@ function put(transaction: Transaction, delivery: Delivery): void {
 function isSame(left: Buffer, right: Buffer): boolean {
   return left.buffer === right.buffer && left.byteOffset === right.byteOffset
     && left.length === right.length;
-}
-
-function isMessageNeeded(status: DeliveryStatus): boolean {
-  return status === 'pending' || status === 'failed';
 }
 
 // Deliveries of an event finish about in order, so the newest is the likeliest left.

@@ -1,11 +1,15 @@
 /**
- * What deliveries carry, kept once however many there are: a record of the `events` collection.
+ * What deliveries carry, kept once however many there are: a message.
  *
- * An event: `{"identifier", "createdAt", "name", "depth", "deliveries", "payload"}`; the payload is
- * the last member, so that its bytes, as they were given, are a slice of the record. Where they
- * hold line breaks, which a record cannot, `payloadText` stands there instead: a string of them.
- * A queued forward: `{"identifier", "createdAt", "depth", "deliveries", "forward": {"url",
- * "method", "headers"}, "text"}`; the text is the received body, byte for byte in UTF-8, or null.
+ * An event's is `"depth", "deliveries", "payload"`; the payload is the last member, so that its
+ * bytes, as they were given, are a slice of the record. Where they hold line breaks, which a record
+ * cannot, `payloadText` stands there instead: a string of them. A queued forward's is `"depth",
+ * "deliveries", "forward": {"url", "method", "headers"}, "text"`; the text is the received body,
+ * byte for byte in UTF-8, or null.
+ *
+ * These are the last members of a record. Where several deliveries share a message it is one of
+ * the `events` collection, `{"identifier", "createdAt", "name", …}`, and lists them; a delivery
+ * that is alone with its message carries it in its own record, and the list is empty.
  */
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec } from '../../store/port.ts';
@@ -14,20 +18,13 @@ import { readRecord } from '../follow.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
-export type Message = {
-  readonly identifier: string;
-  /** Events that led to it. */
-  readonly depth: number;
-  readonly deliveries: readonly string[];
-};
-
 type ForwardRecord = {
   readonly forward: Omit<QueuedForward, 'body'>;
   readonly text: QueuedForward['body'];
 };
 
 // Plain quotes cannot stand inside a string, so a mark is found where the member is.
-const DEPTH_MARK = Buffer.from('"depth":');
+const START_MARK = Buffer.from(',"depth":');
 const DELIVERIES_MARK = Buffer.from('"deliveries":');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
@@ -35,29 +32,37 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
-/** `payloadJson` is valid JSON; its bytes are kept. */
-export function encodeEvent(
-  event: Message, createdAt: string, name: string, payloadJson: string,
+/** An event's message. `payloadJson` is valid JSON; its bytes are kept. */
+export function eventMembers(
+  depth: number, deliveries: readonly string[], payloadJson: string,
 ): string {
-  const { identifier, depth, deliveries } = event;
-  const head = JSON.stringify({ identifier, createdAt, name, depth, deliveries });
   const isOneLine = !/[\r\n]/.test(payloadJson);
-  const member = isOneLine
+  const payload = isOneLine
     ? `"payload":${payloadJson}` : `"payloadText":${JSON.stringify(payloadJson)}`;
-  return `${head.slice(0, -1)},${member}}`;
+  return `"depth":${depth},"deliveries":${JSON.stringify(deliveries)},${payload}`;
 }
 
-export function encodeForward(
-  identifier: string, createdAt: string, delivery: string, { body, ...forward }: QueuedForward,
+/** A queued forward's message. */
+export function forwardMembers({ body, ...forward }: QueuedForward): string {
+  const [request, text] = [JSON.stringify(forward), JSON.stringify(body)];
+  return `"depth":0,"deliveries":[],"forward":${request},"text":${text}`;
+}
+
+/** The record of a message that several deliveries share. */
+export function encodeMessage(
+  identifier: string, createdAt: string, name: string, members: string,
 ): string {
-  return JSON.stringify({
-    identifier, createdAt, depth: 0, deliveries: [delivery], forward, text: body,
-  });
+  return `${JSON.stringify({ identifier, createdAt, name }).slice(0, -1)},${members}}`;
+}
+
+/** Where the message begins, with its comma, in a record that may carry one; else -1. */
+export function messageStart(bytes: Buffer): number {
+  return bytes.indexOf(START_MARK);
 }
 
 /** Events that led to a message. Found without parsing, as the rest is: a message may be large. */
 export function depthOf(bytes: Buffer): number {
-  const start = bytes.indexOf(DEPTH_MARK) + DEPTH_MARK.length;
+  const start = messageStart(bytes) + START_MARK.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 

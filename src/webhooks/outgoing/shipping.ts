@@ -38,7 +38,7 @@ export function prepareShipment(
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
   const known = { bytes, delivery: readDelivery(bytes) };
   const { delivery } = known;
-  const messageBytes = bytesOf(parts.store, eventCollection, delivery.message);
+  const messageBytes = messageBytesOf(parts.store, known);
   const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
   if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
   const payload = payloadOf(messageBytes);
@@ -50,8 +50,8 @@ export function prepareShipment(
   const depth = depthOf(messageBytes);
   const ship = (body: Buffer, isPayload: boolean): Prepared =>
     ({ shipment: shipmentOf(hook, identifier, body, depth), isPayload, known });
-  if (delivery.body !== undefined) return ship(Buffer.from(delivery.body, 'utf8'), false);
-  if (delivery.isPayload === true || !parts.bodies.isMade(hook)) return ship(payload, true);
+  if (delivery.body !== null) return ship(Buffer.from(delivery.body, 'utf8'), false);
+  if (delivery.isPayload || !parts.bodies.isMade(hook)) return ship(payload, true);
   // That takes a while: the delivery may be cancelled by then, or its hook another.
   return storeBody(parts, hook, identifier, depth, payload)
     .then((failure) => failure === null ? prepareShipment(parts, identifier) : fail(failure));
@@ -90,9 +90,14 @@ export function failureOf(clock: Clock, error: string): Outcome {
 }
 
 /** `host:port` that a queued forward goes to. */
-export function forwardHost(store: Store, message: string): string {
-  const bytes = bytesOf(store, eventCollection, message);
+export function forwardHost(store: Store, known: KnownDelivery): string {
+  const bytes = messageBytesOf(store, known);
   return bytes === undefined ? '' : new URL(readForward(bytes).url).host;
+}
+
+/** The record that has a delivery's message. */
+function messageBytesOf(store: Store, { bytes, delivery }: KnownDelivery): Buffer | undefined {
+  return delivery.carried === null ? bytesOf(store, eventCollection, delivery.message) : bytes;
 }
 
 /** Not `find`, which takes what it finds for a record that is asked for often. */

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   afterAttempt, cancelled, DEFAULT_SCHEDULE_S, encodeDelivery, newDelivery, readDelivery, retried,
-  statusOf, type Delivery, type Outcome,
+  statusOf, updatedMsOf, type Delivery, type Outcome,
 } from '../../../src/webhooks/outgoing/delivery.ts';
 import {
-  depthOf, encodeEvent, encodeForward, hasDelivery, payloadOf, readForward,
+  depthOf, encodeMessage, eventMembers, forwardMembers, hasDelivery, payloadOf, readForward,
 } from '../../../src/webhooks/outgoing/message.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const fresh = newDelivery(
-  { identifier: 'd1', hook: 'h1', event: 'a.b', message: 'd1' }, new Date(START_MS).toISOString());
+  { identifier: 'd1', hook: 'h1', event: 'a.b', message: 'd1', carried: null },
+  new Date(START_MS).toISOString());
 
 function outcome(kind: Outcome['kind'], retryAfterMs = 0): Outcome {
   const attempt = {
@@ -73,11 +74,17 @@ test('updatedAt rises though the clock steps back', () => {
   assert.ok(second.updatedAt > first.updatedAt);
 });
 
-test('only a failed delivery keeps the body that was made for it', () => {
-  const made = { ...fresh, body: '{}' };
-  assert.equal(afterAttempt(made, outcome('gone'), [], START_MS, 0).body, '{}');
-  assert.equal(afterAttempt(made, outcome('delivered'), [], START_MS, 0).body, undefined);
-  assert.equal(cancelled(made, START_MS)?.body, undefined);
+test('only a failed delivery keeps what was made for it and what it carries', () => {
+  const made = { ...fresh, body: '{}', carried: eventMembers(1, [], '"p"') };
+  const stored = (delivery: Delivery | null): unknown =>
+    delivery !== null && JSON.parse(encodeDelivery(delivery));
+  const failed = stored(afterAttempt(made, outcome('gone'), [], START_MS, 0));
+  const delivered = stored(afterAttempt(made, outcome('delivered'), [], START_MS, 0));
+  const dropped = stored(cancelled(made, START_MS));
+  const kept = ({ body, payload }: { body?: string; payload?: string }): unknown => [body, payload];
+  assert.deepEqual(kept(failed as object), ['{}', 'p']);
+  assert.deepEqual(kept(delivered as object), [undefined, undefined]);
+  assert.deepEqual(kept(dropped as object), [undefined, undefined]);
 });
 
 test('a manual retry starts the schedule anew and keeps what was tried', () => {
@@ -107,16 +114,31 @@ test('whatever a delivery holds, it is read back the same', () => {
 test("a waiting delivery's record is small", () => {
   const id = '019aa000-0000-7000-8000-000000000000';
   const delivery = newDelivery(
-    { identifier: id, hook: id, event: 'book.created', message: id }, fresh.createdAt);
+    { identifier: id, hook: id, event: 'book.created', message: id, carried: null },
+    fresh.createdAt);
   assert.ok(encodeDelivery(delivery).length < 200);
 });
 
+test('what a delivery carries is passed on byte for byte, whatever stands in it', () => {
+  const payload = '{"status":"failed", "updatedAt":"1999","depth":9,"deliveries":["x"],"é":1.0}';
+  const alone = { ...fresh, carried: eventMembers(2, [], payload) };
+  const first = Buffer.from(encodeDelivery(alone));
+  const failing = afterAttempt(readDelivery(first), outcome('failed'), [5], START_MS, 0);
+  for (const bytes of [first, Buffer.from(encodeDelivery(failing))]) {
+    assert.equal(statusOf(bytes), 'pending');
+    assert.equal(String(payloadOf(bytes)), payload);
+    assert.equal(depthOf(bytes), 2);
+    assert.deepEqual(deliveriesOf(bytes), []);
+  }
+  assert.deepEqual({ ...readDelivery(first), carried: null }, fresh);
+  assert.equal(updatedMsOf(Buffer.from(encodeDelivery(failing))), Date.parse(failing.updatedAt));
+});
+
 test("an event's payload and deliveries are found whatever its name says", () => {
-  const name = '],"payload":"x","deliveries":["y"]';
+  const name = '],"payload":"x","deliveries":["y"],"depth":7,';
   const payload = { a: '],"payload":', deliveries: ['z'] };
-  const event = { identifier: 'e1', depth: 2, deliveries: ['d1', 'd2'] };
-  const json = encodeEvent(event, fresh.createdAt, name, JSON.stringify(payload));
-  const bytes = Buffer.from(json);
+  const members = eventMembers(2, ['d1', 'd2'], JSON.stringify(payload));
+  const bytes = Buffer.from(encodeMessage('e1', fresh.createdAt, name, members));
   assert.deepEqual(JSON.parse(String(payloadOf(bytes))), payload);
   assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
   assert.equal(depthOf(bytes), 2);
@@ -125,20 +147,18 @@ test("an event's payload and deliveries are found whatever its name says", () =>
 test('a queued forward keeps the received text as it came', () => {
   const body = '\ufeff{ "a":\n1.0 }';
   const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: 'x' }, body };
-  const bytes = Buffer.from(encodeForward('m', fresh.createdAt, 'd1', forward));
+  const bytes = Buffer.from(encodeDelivery({ ...fresh, carried: forwardMembers(forward) }));
   assert.equal(payloadOf(bytes), null);
   assert.deepEqual(readForward(bytes), forward);
-  assert.deepEqual(deliveriesOf(bytes), ['d1']);
 });
 
 test('the deliveries of a message are asked for from the newest until one is sought', () => {
-  const event = { identifier: 'e1', depth: 1, deliveries: ['d1', 'd2', 'd3'] };
-  const bytes = Buffer.from(encodeEvent(event, fresh.createdAt, 'a', '["d0"]'));
+  const message = (ids: readonly string[]): Buffer => Buffer.from(
+    encodeMessage('e1', fresh.createdAt, 'a', eventMembers(1, ids, '["d0"]')));
   const asked: string[] = [];
-  assert.ok(hasDelivery(bytes, (id) => asked.push(id) === 2));
+  assert.ok(hasDelivery(message(['d1', 'd2', 'd3']), (id) => asked.push(id) === 2));
   assert.deepEqual(asked, ['d3', 'd2']);
-  const none = encodeEvent({ ...event, deliveries: [] }, fresh.createdAt, 'a', '["d0"]');
-  assert.ok(!hasDelivery(Buffer.from(none), () => true));
+  assert.ok(!hasDelivery(message([]), () => true));
 });
 
 /** Newest first. */

@@ -198,19 +198,23 @@ test('what was lost or made up is named by the reconciliation', async () => {
   const simulation = new Simulation();
   simulation.targets.set('target', DOWN);
   await simulation.addHook('target');
-  const [id = ''] = await simulation.emit();
+  await simulation.emit();
+  // A second one that hears it: now they share a message.
+  await simulation.addHook('target', { triggerEvent: 'thing.happened' });
+  const [id = '', other = ''] = await simulation.emit();
   await simulation.run(simulation.store.transact((transaction) => {
     transaction.delete('events', id);
     transaction.put('events', 'stray', '{"identifier":"stray","deliveries":["x"],"payload":1}');
   }));
   const { problems } = await simulation.run(simulation.webhooks.desk.reconcile());
   assert.deepEqual(problems, [
-    `pending delivery ${id} has lost its payload`, 'payload stray belongs to no delivery',
+    `pending delivery ${id} has lost its payload`,
+    `pending delivery ${other} has lost its payload`, 'payload stray belongs to no delivery',
   ]);
   await simulation.run(simulation.store.transact((transaction) =>
     transaction.delete('deliveries', id)));
   const again = await simulation.run(simulation.webhooks.desk.reconcile());
-  assert.equal(again.problems.at(-1), '1 deliveries should be pending, and 0 are');
+  assert.equal(again.problems.at(-1), '3 deliveries should be pending, and 2 are');
 });
 
 test('what is asked for again while its attempt is under way waits for its end', async () => {

@@ -9,6 +9,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import type { JsonObject } from '../base/schema.ts';
 import { createBookWriter, formatOf, readRecords } from '../books/exchange/exchange.ts';
 import type { Format } from '../books/exchange/exchange.ts';
+import { brokenOff } from './call.ts';
 import type { CommandContext } from './command.ts';
 import { ImportReport } from './import-report.ts';
 import { objectOf } from './resource.ts';
@@ -42,7 +43,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     for await (const result of jsonLines(answer)) report.add(result);
   } catch (thrown) {
     // What broke the source broke the exchange: the cause is what a person can mend.
-    throw report.sourceError ?? thrown;
+    throw report.sourceError ?? brokenOff(thrown);
   } finally {
     progress.end();
     report.end();
@@ -203,7 +204,13 @@ type Source = {
 };
 
 async function openSource({ io }: CommandContext, path: string): Promise<Source> {
-  if (path === STANDARD_STREAM) return { stream: io.stdin, bytesTotal: null, close() {} };
+  if (path === STANDARD_STREAM) {
+    // Left open, it would keep this process waiting for a producer that nobody listens to.
+    const close = (): void => {
+      if (io.stdin instanceof Readable) io.stdin.destroy();
+    };
+    return { stream: io.stdin, bytesTotal: null, close };
+  }
   const stream = createReadStream(path, { highWaterMark: READ_BYTES });
   try {
     await once(stream, 'open');

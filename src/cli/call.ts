@@ -61,7 +61,7 @@ function send(target: Target, call: Call): Promise<IncomingMessage> {
     });
     request.on('response', resolve);
     // A server that refuses a body closes while we still send it: its answer is what counts.
-    request.on('error', (cause) => reject(broken(cause)));
+    request.on('error', (cause) => reject(brokenOff(cause)));
     if (isStream(body)) pipeBody(body, request);
     else request.end(body === undefined ? undefined : bytesOf(body));
   });
@@ -92,7 +92,7 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of response) chunks.push(Buffer.from(chunk));
   } catch (cause) {
-    throw broken(cause);
+    throw brokenOff(cause);
   }
   return Buffer.concat(chunks);
 }
@@ -106,7 +106,8 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function broken(cause: unknown): AppError {
+/** The error for a connection that ended before its answer did. */
+export function brokenOff(cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
   const message = `the connection to the server broke: ${messageOf(cause)}; what was under way `
     + 'may or may not have been done';

@@ -1,5 +1,6 @@
 /** Import and export by real processes: what comes back, what is refused, what a crash leaves. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -7,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { PROGRAM, endOf, hookshelf, inFolder, startServer } from './processes.ts';
 
 const SAMPLES = resolve(import.meta.dirname, '../../data/samples/books.json');
 
@@ -118,6 +119,25 @@ test('kill -9 in the middle of an import loses nothing that its answer had told 
     } finally {
       await again.stop();
     }
+  }));
+
+test('an import whose server goes away ends, though its producer has more to give', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const words = ['book:import', '--file', '-', '--format', 'jsonl', '--data', data];
+    const child = spawn(process.execPath, [PROGRAM, ...words]);
+    const ended = endOf(child);
+    child.stdin.on('error', () => {});
+    child.stdin.write('{"title":"Emma"}\n'.repeat(2_000));
+    let stored = '0';
+    for (let turn = 0; stored === '0' && turn < 2_000; turn += 1) {
+      stored = String((await ask(`${server.url}/api/books?limit=1`)).headers['x-total-count']);
+    }
+    assert.notEqual(stored, '0');
+    await server.stop('SIGKILL');
+    const { code, stdout, stderr } = await ended;
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^hookshelf: the connection to the server broke[^\n]*may or may not/);
   }));
 
 /** Ids that the answer told of before the connection broke. */

@@ -168,8 +168,9 @@ function readOperand(spec: LineSpec, operands: readonly string[]): string | unde
 
 function checkPresence(spec: LineSpec, given: Arguments): void {
   if (spec.operand?.isRequired === true && given.operand === undefined) {
-    const values = spec.operand.values ?? [`<${spec.operand.name}>`];
-    throw new AppError('usage', `${spec.name} needs ${values.join(', ')}`);
+    const { values, name } = spec.operand;
+    const wanted = values === undefined ? `<${name}>` : `one of ${values.join(', ')}`;
+    throw new AppError('usage', `${spec.name} needs ${wanted}`);
   }
   const missing = Object.entries(spec.options)
     .filter(([name, option]) => option.isRequired === true && !given.has(name))

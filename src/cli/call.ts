@@ -26,7 +26,7 @@ export type Answer = {
 };
 
 /** Where to: options that name the socket or make the connection. */
-export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection'>;
+export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'>;
 
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: 'malformed', 401: 'unauthorized', 403: 'forbidden', 404: 'not_found',

@@ -197,6 +197,11 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
       name: 'shell', meaning: 'the shell', isRequired: true, values: ['bash', 'zsh', 'fish'],
     },
     options: {},
+    details: [
+      'The folder has to be there. bash also needs its package bash-completion, and zsh the line',
+      '  fpath=(~/.zfunc $fpath)',
+      'in ~/.zshrc, before compinit.',
+    ],
     examples: [
       'hookshelf completion bash > ~/.local/share/bash-completion/completions/hookshelf',
       'hookshelf completion zsh > ~/.zfunc/_hookshelf',

@@ -1,11 +1,11 @@
 /** What a command gets besides its options: output, settings, and a session when it asks. */
 import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { AppError, systemCodeOf } from '../base/errors.ts';
+import { dirname, join, resolve } from 'node:path';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import type { LoadedSettings } from '../settings.ts';
 import { loadSettings } from '../settings.ts';
 import { readSettingsFile } from '../settings/sources.ts';
-import type { FlagValue } from '../settings/sources.ts';
+import type { FlagValue, SettingsFile } from '../settings/sources.ts';
 import type { Arguments } from './arguments.ts';
 import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
 import type { Io } from './io.ts';
@@ -60,8 +60,20 @@ function loadFor(dataDirectory: string, given: Arguments, io: Io): LoadedSetting
     const value = given.find(flag);
     return value === undefined ? [] : [{ name, value, flag: `--${flag}` }];
   });
-  const file = readSettingsFile(path, config !== undefined);
+  const file = readSettings(path, config !== undefined);
   return loadSettings({ flags, environment: io.environment, file });
+}
+
+function readSettings(path: string, isNamed: boolean): SettingsFile | null {
+  try {
+    return readSettingsFile(path, isNamed);
+  } catch (thrown) {
+    const isClosed = thrown instanceof AppError && systemCodeOf(thrown.cause) === 'EACCES';
+    if (isNamed || !isClosed) throw thrown;
+    const problem = `cannot look into the data directory ${dirname(path)}`;
+    const mend = 'run as its owner, or name another one with --data';
+    throw new AppError('conflict', `${problem} (${messageOf(thrown.cause)}): ${mend}`, {}, thrown);
+  }
 }
 
 function isNoDirectory(path: string): boolean {

@@ -1,5 +1,5 @@
 /** `data:*`: through the control socket or in this process; never over TCP. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../app.ts';
 import { makeDataDirectory, ownerOf } from '../app/options.ts';
@@ -82,7 +82,11 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
 export async function restoreData(context: CommandContext): Promise<number> {
   const { dataDirectory: directory, given, output, io } = context;
   const from = resolve(given.get('from'));
-  if (!existsSync(from)) throw new AppError('not_found', `there is no backup ${from}`);
+  const status = statSync(from, { throwIfNoEntry: false });
+  if (status === undefined) throw new AppError('not_found', `there is no backup ${from}`);
+  if (!status.isDirectory() && !from.endsWith('.tar')) {
+    throw new AppError('conflict', `${from} is neither a directory nor a .tar file`);
+  }
   makeDataDirectory(directory);
   const files = createNodeFiles(ownerOf(directory));
   const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });

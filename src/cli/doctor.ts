@@ -24,6 +24,7 @@ type Check = (context: CommandContext, settings: Settings) => Verdict | Promise<
 const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
 const PROXY_TIMEOUT_MS = 2000;
+const SERVER_TIMEOUT_MS = 5000;
 // What a server uses beside its connections: store files, sockets to targets, the log.
 const DESCRIPTORS_RESERVED = 256;
 // No clock that is right shows a time before this program was made.
@@ -65,7 +66,7 @@ function loadOrStandard(
     const { settings } = context.loadSettings();
     return { settings, verdict: ok('every setting is known and valid') };
   } catch (thrown) {
-    return { settings: loadSettings().settings, verdict: failed(messageOf(thrown), 'correct it') };
+    return { settings: loadSettings().settings, verdict: failed(messageOf(thrown), '') };
   }
 }
 
@@ -112,11 +113,13 @@ async function checkLock({ dataDirectory }: CommandContext): Promise<Verdict> {
   if (socketPath === null || !(await isListening(socketPath))) {
     return ok(`pid ${pid} held the data directory and serves no commands`);
   }
+  const server = `the server that holds the data directory (pid ${pid})`;
+  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   try {
-    await exchange({ socketPath }, { method: 'GET', path: '/readyz' });
+    await exchange({ socketPath, signal }, { method: 'GET', path: '/readyz' });
   } catch (thrown) {
-    return failed(`the server that holds the data directory (pid ${pid}) is not ready: `
-      + messageOf(thrown), 'see its log');
+    return signal.aborted ? failed(`${server} does not answer`, 'see its log, or restart it')
+      : failed(`${server} is not ready`, messageOf(thrown));
   }
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }

@@ -6,6 +6,7 @@ import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
+import { ID_EXISTS } from '../books/exchange/importer.ts';
 import type { Output } from './output.ts';
 import type { Progress } from './progress.ts';
 
@@ -13,8 +14,9 @@ import type { Progress } from './progress.ts';
 type Expected = { readonly line: number; readonly problem: string | null };
 type Problem = { readonly line: number; readonly id?: string; readonly detail: string };
 
-// The same file imported twice would say so a hundred thousand times.
-const EXISTING_SHOWN_MAX = 20;
+// The same file imported twice, or a full disk, would say so a hundred thousand times.
+const ALIKE_SHOWN_MAX = 20;
+const ALIKE_KINDS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
 
 export class ImportReport {
@@ -31,7 +33,8 @@ export class ImportReport {
   #problems: Problem[] = [];
   #refused = 0;
   #seen = 0;
-  #existing = 0;
+  /** How often a problem that says nothing of its record has come. */
+  readonly #alike = new Map<string, number>();
   #count: JsonObject | null = null;
 
   constructor(output: Output, progress: Progress, isDryRun: boolean) {
@@ -78,13 +81,11 @@ export class ImportReport {
   #saySkipped(line: number, result: JsonObject): void {
     const errors = fieldErrorsOf(result['errors']);
     const id = typeof result['id'] === 'string' ? { id: result['id'] } : {};
-    if (errors.length === 0 && 'id' in id) {
-      this.#existing += 1;
-      if (this.#existing > EXISTING_SHOWN_MAX) return;
-    }
+    const kind = String(result['detail']);
+    if (errors.length === 0 && this.#countAlike(kind) > ALIKE_SHOWN_MAX) return;
     const shown = errors.map(({ pointer, detail }) =>
       pointer === '' ? detail : `${pointer}: ${detail}`).join('; ');
-    const said = 'id' in id ? `${String(result['detail'])} (${id.id})` : String(result['detail']);
+    const said = 'id' in id ? `${kind} (${id.id})` : kind;
     this.#say({ line, ...id, detail: shown === '' ? said : shown });
   }
 
@@ -93,9 +94,10 @@ export class ImportReport {
     const count = this.#count;
     if (count === null) throw new AppError('unavailable', 'the import was cut short');
     const skipped = Number(count['skipped']) + this.#refused;
-    const unsaid = this.#existing - EXISTING_SHOWN_MAX;
-    if (unsaid > 0 && !this.#output.isJson) {
-      this.#output.note(`${unsaid} more have an id that exists; --replace replaces them`);
+    for (const [kind, times] of this.#alike) {
+      if (times <= ALIKE_SHOWN_MAX || this.#output.isJson) continue;
+      this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${kind}`
+        + (kind === ID_EXISTS ? '; --replace replaces them' : ''));
     }
     const text = `imported ${String(count['imported'])}, skipped ${skipped}`;
     const shown = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
@@ -104,6 +106,12 @@ export class ImportReport {
       throw new AppError('unavailable', `the import stopped: ${count['error']}`);
     }
     return skipped > 0 ? 1 : 0;
+  }
+
+  #countAlike(kind: string): number {
+    const times = (this.#alike.get(kind) ?? 0) + 1;
+    if (times > 1 || this.#alike.size < ALIKE_KINDS_MAX) this.#alike.set(kind, times);
+    return times;
   }
 
   #say(problem: Problem): void {

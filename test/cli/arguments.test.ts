@@ -31,7 +31,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:import', '--file', 'books.txt'], /does not end in \.json, \.jsonl or \.csv/],
   [['delivery:retry'], /delivery:retry needs --identifier or --failed/],
   [['delivery:retry', '--failed', '--id', 'x'], /--identifier or --failed, not both/],
-  [['completion'], /completion needs bash, zsh, fish/],
+  [['completion'], /completion needs one of bash, zsh, fish/],
   [['completion', 'tcsh'], /completion takes one of bash, zsh, fish, not "tcsh"/],
   [['help', 'book:lst'], /there is no command "book:lst"; did you mean book:list\?/],
   [['book:list', '--data', 'package.json'], /package\.json is not a directory; name one with/],

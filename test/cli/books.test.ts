@@ -156,6 +156,21 @@ for (const way of WAYS) {
     }));
 }
 
+test('of problems that are alike an import tells twenty and counts the rest', () =>
+  inPlace('without a server', async (place) => {
+    const lines = Array.from({ length: 100 }, (_, index) => JSON.stringify({
+      id: `019b76da-a800-7e30-b965-6d04b8${String(index).padStart(6, '0')}`, title: 'One',
+    }));
+    const words = ['book:import', '--file', '-', '--format', 'jsonl'];
+    await place.run(words, { input: lines.join('\n') });
+    const again = await place.run(words, { input: lines.join('\n') });
+    const told = again.stderr.match(/^hookshelf: line \d+: a book with this id exists/gm);
+    assert.equal(told?.length, 20);
+    assert.match(again.stderr, /^hookshelf: 80 more: .* id exists; --replace replaces them$/m);
+    const bad = await place.run(words, { input: '{\n'.repeat(100) });
+    assert.match(bad.stderr, /^hookshelf: 80 more: not valid JSON[^\n]*\n$/m);
+  }));
+
 test('csv on standard input asks for its --format, and json does not', () =>
   inPlace('without a server', async (place) => {
     const words = ['book:import', '--file', '-'];

@@ -96,6 +96,8 @@ test('a damaged backup is not restored', () => inPlace('without a server', async
   assert.deepEqual(await titles(place), ['One', 'Two']);
   const missing = await place.run(['data:restore', '--from', join(place.folder, 'none')]);
   assert.match(missing.stderr, /there is no backup/);
+  const other = await place.run(['data:restore', '--from', journal, '--replace']);
+  assert.match(other.stderr, /journal-\d+\.jsonl is neither a directory nor a \.tar file\n$/);
 }));
 
 test('a restore tells of a torn end that it leaves out', () =>

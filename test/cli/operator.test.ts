@@ -119,6 +119,20 @@ test('doctor fails while our server is not ready, and says why', () =>
     assert.equal(code, 1);
   }));
 
+test('doctor does not wait for a server that hangs', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data, { mode: 0o700 });
+    const socketPath = join(place.data, 'control.sock');
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+    const { code, stdout } = await place.run(['doctor', '--json']);
+    server.close();
+    const found = (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'lock');
+    assert.deepEqual([code, found?.status], [1, 'failed']);
+    assert.match(stdout, /\(pid 7\) does not answer/);
+  }));
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -55,6 +55,17 @@ test('what root makes in a directory takes the owner of that directory', { skip:
     assert.deepEqual(foreign, []);
   }));
 
+test('who may not look into a data directory is told whose it is to be', {
+  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+}, () => inFolder(async (folder) => {
+  const { program, data } = placeFor(folder, 0);
+  const { code, stderr } = await hookshelf(['book:list', '--data', data], {
+    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /^hookshelf: cannot look into the data directory .*: run as its owner, or /);
+}));
+
 test('a backup goes where its command may write, not the server', {
   skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
 }, () => inFolder(async (folder) => {

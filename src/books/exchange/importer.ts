@@ -35,6 +35,9 @@ export type ImportCount = {
   readonly dryRun: boolean;
 };
 
+/** What is told of a record whose id is taken. */
+export const ID_EXISTS = 'a book with this id exists';
+
 type Read = { readonly line: number; readonly record: ImportRecord };
 
 export class Importer {
@@ -131,7 +134,7 @@ export class Importer {
     if (outcome === 'exists') {
       this.#skipped += 1;
       this.#existing += 1;
-      return encode({ line, status: 'skipped', id, detail: 'a book with this id exists' });
+      return encode({ line, status: 'skipped', id, detail: ID_EXISTS });
     }
     this.#imported += 1;
     if (outcome === 'replaced') this.#replaced += 1;

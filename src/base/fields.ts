@@ -175,7 +175,7 @@ function readJson(schema: JsonSchema, value: unknown, place: Place): JsonValue |
   if (bytes > schema.bytesMax) {
     return fail(place, `must be at most ${schema.bytesMax} bytes of JSON, not ${bytes}`);
   }
-  const problem = findJsonProblem(value, '', schema.depthMax);
+  const problem = findJsonProblem(value, schema.depthMax);
   if (problem !== null) {
     const detail = problem.detail === TOO_DEEP
       ? `is nested deeper than ${schema.depthMax} levels` : problem.detail;
@@ -186,19 +186,21 @@ function readJson(schema: JsonSchema, value: unknown, place: Place): JsonValue |
 
 const TOO_DEEP = 'too deep';
 
-function findJsonProblem(value: unknown, pointer: string, depthLeft: number): FieldError | null {
+/** The pointer is made on the way back from a problem: mostly there is none. */
+function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {
+  const here = (detail: string): FieldError => ({ pointer: '', detail });
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    return { pointer, detail: 'must be a number that a double can hold' };
+    return here('must be a number that a double can hold');
   }
   if (typeof value === 'string' && !value.isWellFormed()) {
-    return { pointer, detail: 'must not hold a lone surrogate' };
+    return here('must not hold a lone surrogate');
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depthLeft === 0) return { pointer, detail: TOO_DEEP };
+  if (depthLeft === 0) return here(TOO_DEEP);
   for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) return { pointer, detail: 'has a name with a lone surrogate' };
-    const problem = findJsonProblem(member, pointer + pointerStep(name), depthLeft - 1);
-    if (problem !== null) return problem;
+    if (!name.isWellFormed()) return here('has a name with a lone surrogate');
+    const problem = findJsonProblem(member, depthLeft - 1);
+    if (problem !== null) return { ...problem, pointer: pointerStep(name) + problem.pointer };
   }
   return null;
 }

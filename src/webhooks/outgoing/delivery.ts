@@ -83,9 +83,10 @@ const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 export function newDelivery(
   given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>, at: string,
 ): Delivery {
+  const { identifier, hook, event, message, carried } = given;
   return {
-    ...given, createdAt: at, updatedAt: at, status: 'pending', nextAttemptAt: at, failures: 0,
-    proxyFailures: 0, isPayload: false, body: null, attempts: [],
+    identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, message, carried,
+    nextAttemptAt: at, failures: 0, proxyFailures: 0, isPayload: false, body: null, attempts: [],
   };
 }
 

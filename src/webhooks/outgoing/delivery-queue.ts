@@ -11,7 +11,7 @@ import type { Logger } from '../../base/log.ts';
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { follow, type Applied } from '../follow.ts';
 import {
-  cancelled, deliveryCollection, dueTimeMs, readDelivery, statusOf, type Delivery,
+  deliveryCollection, dueTimeMs, readDelivery, statusOf, type Delivery,
   type KnownDelivery, type Outcome,
 } from './delivery.ts';
 import { runAttempt, verdictOf, type AttemptParts } from './attempt.ts';
@@ -21,8 +21,8 @@ import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
 } from './lanes.ts';
 import { HostPacer } from './pacing.ts';
-import { CHUNK, inTally } from './ledger.ts';
 import { ResultBatch } from './result-batch.ts';
+import { Retirement } from './retirement.ts';
 import type { QueueStatistics } from './queue-statistics.ts';
 import type { Sender } from './sender.ts';
 import { forwardHost, type ShippingParts } from './shipping.ts';
@@ -51,6 +51,7 @@ export class DeliveryQueue {
   readonly #lanes: Lanes;
   readonly #due: DueTimes;
   readonly #pacer: HostPacer<Host>;
+  readonly #retirement: Retirement;
   readonly #background: Background;
   readonly #underWay = new Set<string>();
   readonly #abort = new AbortController();
@@ -63,9 +64,13 @@ export class DeliveryQueue {
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
+    this.#retirement = new Retirement({
+      ...parts, pendingOf: (hook, max) => this.pendingOf(hook, max),
+      onChange: (hook) => this.#onHookChange(hook),
+    });
     this.#runner = {
       ...parts, results: new ResultBatch(parts.store), isClosed: () => this.#isClosed,
-      signal: this.#abort.signal, pendingOf: (hook, max) => this.pendingOf(hook, max),
+      signal: this.#abort.signal, retirement: this.#retirement,
     };
     this.#lanes = new Lanes({
       inFlightMax: parts.inFlightMax, inFlightPerLaneMax: parts.inFlightPerHookMax,
@@ -112,17 +117,9 @@ export class DeliveryQueue {
     return ids;
   }
 
-  /** Cancels what is pending for a hook that is gone, a chunk a transaction. */
-  async cancelOf(hook: string): Promise<void> {
-    // Not at once: a listener hears of a change while the rest of its transaction is not applied.
-    await Promise.resolve();
-    for (;;) {
-      const ids = this.pendingOf(hook, CHUNK);
-      if (ids.length === 0 || this.#parts.hooks.find(hook) !== undefined) return;
-      const nowMs = this.#parts.clock.now();
-      await inTally(this.#parts.store, (tally) =>
-        ids.forEach((id) => tally.change(id, (before) => cancelled(before, nowMs))));
-    }
+  /** Cancels what is pending for a hook that is removed. */
+  cancelOf(hook: string): Promise<void> {
+    return this.#retirement.cancel(hook);
   }
 
   statistics(): QueueStatistics {
@@ -183,16 +180,21 @@ export class DeliveryQueue {
       const host = forwardHost(this.#parts.store, known);
       return this.#lanes.open(`forward ${host}`, host, true);
     }
-    const hook = this.#parts.hooks.find(delivery.hook);
-    return this.#lanes.open(laneKey(delivery.hook), hook?.host ?? '', hook?.enabled ?? false);
+    const { host, isOpen } = this.#placeOf(delivery.hook);
+    return this.#lanes.open(laneKey(delivery.hook), host, isOpen);
+  }
+
+  #placeOf(identifier: string): { readonly host: string; readonly isOpen: boolean } {
+    const { host = '', enabled = false } = this.#parts.hooks.find(identifier) ?? {};
+    return { host, isOpen: enabled && !this.#retirement.has(identifier) };
   }
 
   #onHookChange(identifier: string): void {
     const lane = this.#lanes.find(laneKey(identifier));
     if (lane === undefined || this.#isClosed) return;
-    const hook = this.#parts.hooks.find(identifier);
-    this.#lanes.update(lane, hook?.host ?? '', hook?.enabled ?? false);
-    if (hook === undefined && this.#isStarted) this.#background.run(this.cancelOf(identifier));
+    const { host, isOpen } = this.#placeOf(identifier);
+    this.#lanes.update(lane, host, isOpen);
+    if (this.#isStarted) this.#cancelIfOrphaned(identifier);
     this.#askPump();
   }
 

@@ -6,25 +6,20 @@
 import { sleep, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { decodeRecord, encodeRecord, nextStamps } from '../../store/repository.ts';
-import type { Store, Transaction } from '../../store/port.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type KnownDelivery, type Outcome,
 } from './delivery.ts';
-import { CHUNK, Tally, inTally } from './ledger.ts';
-import { outgoingCollection } from './outgoing-webhook.ts';
 import type { ResultBatch } from './result-batch.ts';
+import type { Retirement } from './retirement.ts';
 
 export type RecorderParts = {
-  readonly store: Store;
   readonly results: ResultBatch;
   readonly clock: Clock;
   readonly log: Logger;
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
-  /** Up to `max` of a hook's pending deliveries, as committed. */
-  readonly pendingOf: (hook: string, max: number) => readonly string[];
+  readonly retirement: Pick<Retirement, 'run'>;
   /** True once nothing more is to be waited for. */
   readonly isClosed: () => boolean;
 };
@@ -72,7 +67,7 @@ function tell(
   });
 }
 
-function record(
+async function record(
   parts: RecorderParts, { identifier, outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
   const { clock, schedule } = parts;
@@ -84,8 +79,9 @@ function record(
       : afterLateAttempt(before, outcome, nowMs);
     return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
   };
-  return outcome.kind === 'gone' ? retire(parts, identifier, nowMs, change)
-    : parts.results.write(identifier, change, known);
+  const retired = outcome.kind === 'gone'
+    ? await parts.retirement.run(identifier, nowMs, change) : null;
+  return retired === null ? parts.results.write(identifier, change, known) : retired.delivery;
 }
 
 /** It was cancelled, or failed with its hook, while the attempt was under way. */
@@ -93,49 +89,4 @@ function afterLateAttempt(before: Delivery, outcome: Outcome, nowMs: number): De
   const counted = { ...before, attempts: [...before.attempts, outcome.attempt] };
   return outcome.kind === 'delivered'
     ? finished(counted, 'delivered', nowMs) : stamped(counted, nowMs);
-}
-
-/**
- * The target is gone for good: its hook is disabled, and all that waits for it fails. The last step
- * holds the delivery itself, so a crash before it only means that the target is asked once more.
- */
-async function retire(
-  parts: RecorderParts, identifier: string, nowMs: number,
-  change: (before: Delivery) => Delivery,
-): Promise<Delivery | undefined> {
-  const bytes = parts.store.collection('deliveries').find(identifier)?.bytes;
-  const hook = bytes === undefined ? null : decodeRecord(bytes)['hook'];
-  const others = (): string[] => typeof hook !== 'string' ? []
-    : parts.pendingOf(hook, CHUNK + 1).filter((other) => other !== identifier);
-  const fail = (tally: Tally, ids: readonly string[]): void => {
-    for (const id of ids) {
-      tally.change(id, (before) =>
-        before.status === 'pending' ? finished(before, 'failed', nowMs) : null);
-    }
-  };
-  let rest = others();
-  while (rest.length >= CHUNK) {
-    const ids = rest;
-    await inTally(parts.store, (tally) => fail(tally, ids));
-    rest = others();
-  }
-  const last = rest;
-  return parts.store.transact((transaction) => {
-    const tally = new Tally(transaction);
-    const changed = tally.change(identifier, change);
-    fail(tally, last);
-    tally.close();
-    if (typeof hook === 'string') disableHook(transaction, hook, nowMs);
-    return changed;
-  });
-}
-
-function disableHook(transaction: Transaction, identifier: string, nowMs: number): void {
-  const bytes = transaction.find(outgoingCollection.name, identifier);
-  if (bytes === undefined) return;
-  const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
-  if (fields['enabled'] === false) return;
-  const stamps = nextStamps('identifier', identifier, bytes, nowMs);
-  const json = encodeRecord('identifier', identifier, stamps, { ...fields, enabled: false });
-  transaction.put(outgoingCollection.name, identifier, json);
 }

@@ -217,6 +217,24 @@ test('what was lost or made up is named by the reconciliation', async () => {
   assert.equal(again.problems.at(-1), '3 deliveries should be pending, and 2 are');
 });
 
+test('a target that is gone is asked no more while all that waits for it fails', async () => {
+  const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 1 } });
+  simulation.targets.set('target', DOWN);
+  const hook = await simulation.addHook('target');
+  for (let count = 0; count < 1100; count += 1) await simulation.emit();
+  await simulation.clock.advance(60_000);
+  simulation.targets.set('target', { kind: 'answer', status: 410 });
+  const count = simulation.requests.length;
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(simulation.requests.length - count, 1);
+  assert.equal(simulation.webhooks.desk.totals().failed, 1100);
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: true }));
+  simulation.targets.set('target', UP);
+  await simulation.run(simulation.webhooks.desk.retryFailed());
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(simulation.webhooks.desk.totals().delivered, 1100);
+});
+
 test('what is asked for again while its attempt is under way waits for its end', async () => {
   const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
   const hook = await simulation.addHook('target', { secret });

@@ -5,7 +5,7 @@
 import { tokenRoutes } from './access/routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
-import { storeMetrics } from './app/metrics.ts';
+import { searchMetrics, storeMetrics } from './app/metrics.ts';
 import { makeDataDirectory, ownerOf } from './app/options.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -20,8 +20,7 @@ import { createBookList } from './books/list/list.ts';
 import type { BookList } from './books/list/list.ts';
 import { createTurns } from './books/list/query-turns.ts';
 import { bookRoutes } from './books/routes.ts';
-import { createSearchIndex } from './books/search/search.ts';
-import type { SearchIndex } from './books/search/search.ts';
+import { BoundedSearch } from './books/search/bounded-search.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
 import { createGuard } from './server/auth.ts';
 import { createDispatcher } from './server/dispatcher.ts';
@@ -77,6 +76,9 @@ export interface App {
   close(): Promise<void>;
 }
 
+// Three quarters are the heap's, and an eighth is for what waits for the disk.
+const SEARCH_SHARE = 1 / 8;
+
 /** What a data directory holds. */
 export const COLLECTIONS: readonly CollectionSpec[] =
   [bookCollection, ...webhookCollections, TOKENS];
@@ -123,7 +125,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     baseUri: () => listening.baseUri,
   });
   closers.add(() => client.close());
-  const { shelf, list, search, routes: booksRoutes } = composeBooks(shared, webhooks.events);
+  const searchBytesMax = (options.maxMemoryBytes ?? Infinity) * SEARCH_SHARE;
+  const { shelf, list, search, routes: booksRoutes } =
+    composeBooks(shared, webhooks.events, searchBytesMax);
+  shared.metrics.add(...searchMetrics(search));
   closers.add(() => search.close());
   const dispatcher = composeServer(shared, verifier, [
     ...booksRoutes, ...webhooks.routes, ...tokenRoutes(tokens),
@@ -159,8 +164,8 @@ type Shared = {
   readonly metrics: Metrics;
 };
 
-function composeBooks(shared: Shared, events: Events): {
-  readonly shelf: BookShelf; readonly list: BookList; readonly search: SearchIndex;
+function composeBooks(shared: Shared, events: Events, searchBytesMax: number): {
+  readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedSearch;
   readonly routes: readonly Route[];
 } {
   const { store, clock, makeId, settings } = shared;
@@ -171,7 +176,7 @@ function composeBooks(shared: Shared, events: Events): {
   });
   const turns = createTurns(clock);
   const collection = store.collection(bookCollection.name);
-  const search = createSearchIndex({ collection, turns, clock });
+  const search = new BoundedSearch({ collection, turns, clock, bytesMax: searchBytesMax });
   const list = createBookList({ collection, turns, search });
   const routes = bookRoutes({ catalog, list: list.handle });
   return { shelf: createBookShelf(catalog), list, search, routes };

@@ -1,4 +1,5 @@
 /** The figures of the rooms below the server, for `GET /metrics`. */
+import type { BoundedSearch } from '../books/search/bounded-search.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { MetricSource } from '../server/metrics.ts';
 import type { Store } from '../store/port.ts';
@@ -25,6 +26,15 @@ export function storeMetrics(
       ({ labels: { collection: name }, value: store.collection(name).size }))),
     gauge('store_record_bytes', 'Bytes of records by collection.', () => collections.map((name) =>
       ({ labels: { collection: name }, value: store.collection(name).bytesTotal }))),
+  ];
+}
+
+export function searchMetrics(search: BoundedSearch): readonly MetricSource[] {
+  return [
+    gauge('search_index_bytes', 'Bytes of the search index; 0 until a search needs it.',
+      () => search.bytes),
+    gauge('search_index_outgrown', '1 while the catalog has outgrown its share of --max-memory.',
+      () => Number(search.isOutgrown)),
   ];
 }
 

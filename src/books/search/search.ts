@@ -7,6 +7,9 @@
  * books go into an overlay; a full overlay becomes an immutable segment, and eight segments of a
  * size become one. A changed book dies where it stands, so each part knows which of its books are
  * alive. A query waits until no book is marked: its answer is never partial.
+ *
+ * An index that outgrows its share of the memory lets go of all it has, for good, and finds nothing
+ * any more: bounded-search.ts knows when to begin with another one.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -22,6 +25,7 @@ import type { SearchPlan } from './search-find.ts';
 import { mergeSegments } from './search-merge.ts';
 import { Overlay, segmentOf } from './search-overlay.ts';
 import type { Segment } from './search-segment.ts';
+import { SegmentTiers } from './search-tiers.ts';
 
 export type SearchOptions = {
   readonly collection: Collection;
@@ -29,6 +33,8 @@ export type SearchOptions = {
   readonly clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
   /** How many books fill an overlay. */
   readonly overlayBooks?: number;
+  /** What its segments may take; a merge begins only where its result fits beside them. */
+  readonly bytesMax?: number;
 };
 
 export function createSearchIndex(options: SearchOptions): SearchIndex {
@@ -39,8 +45,9 @@ const WAIT_MS_MAX = 2000;
 const RETRY_S_MAX = 60;
 // Full overlays that may wait to become segments; indexing pauses beyond.
 const FROZEN_MAX = 2;
-const SEGMENTS_PER_MERGE = 8;
 const OVERLAY_BOOKS = 4096;
+// What was too large is not tried again for the last few books.
+const RETURN_SHARE = 0.9;
 
 export class SearchIndex {
   readonly #options: SearchOptions;
@@ -48,9 +55,11 @@ export class SearchIndex {
   readonly #marked = new Bits();
   #markedCount = 0;
   readonly #overlayBooks: number;
+  readonly #bytesMax: number;
+  #booksMax: number | null = null;
   #overlay: Overlay;
   #frozen: Overlay[] = [];
-  #segments: Segment[] = [];
+  readonly #segments: SegmentTiers;
   #unsubscribe: (() => void) | null = null;
   #isIndexing = false;
   #isConverting = false;
@@ -64,12 +73,19 @@ export class SearchIndex {
   constructor(options: SearchOptions) {
     this.#options = options;
     this.#overlayBooks = options.overlayBooks ?? OVERLAY_BOOKS;
+    this.#bytesMax = options.bytesMax ?? Infinity;
+    this.#segments = new SegmentTiers(this.#overlayBooks);
     this.#overlay = new Overlay(this.#overlayBooks);
   }
 
   /** About what the index holds in memory. */
   get bytes(): number {
-    return this.#segments.reduce((sum, segment) => sum + segment.bytes, 0);
+    return this.#segments.bytes;
+  }
+
+  /** How many books another index would surely have room for, once this one has outgrown its. */
+  get booksMax(): number | null {
+    return this.#booksMax;
   }
 
   /** See `BookSearch` in list.ts. Starts the build when it was not needed before. */
@@ -80,8 +96,11 @@ export class SearchIndex {
     const isHelpful = filter.isbn !== null && this.#unsubscribe !== null && this.#markedCount === 0;
     if (!hasTextConditions(filter) && !isHelpful) return null;
     await this.#becomeCurrent();
+    if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
-    const slots = await this.#options.turns.run(this.#find(plan), isWanted);
+    // As they are now: what becomes of the parts while this runs shows in `changes`.
+    const work = this.#find(plan, [this.#overlay, ...this.#frozen], this.#segments.all);
+    const slots = await this.#options.turns.run(work, isWanted);
     if (slots === null) return null;
     // Where these books were when each part was asked is not known; they will be looked at.
     for (const slot of changes.changed) slots.add(slot);
@@ -95,11 +114,11 @@ export class SearchIndex {
     this.#settle();
   }
 
-  * #find(plan: SearchPlan): Work<Bits> {
+  * #find(
+    plan: SearchPlan, overlays: readonly Overlay[], segments: readonly Segment[],
+  ): Work<Bits> {
     const slots = new Bits(this.#options.collection.slotBound);
-    // As they are now: what becomes of the parts while this runs shows in `changes`.
-    const overlays = [this.#overlay, ...this.#frozen];
-    for (const segment of [...this.#segments]) {
+    for (const segment of segments) {
       yield* findInSegment(segment, plan, slots);
       yield;
     }
@@ -107,7 +126,7 @@ export class SearchIndex {
     return slots;
   }
 
-  /** Resolves when every book is indexed; throws `unavailable` when that takes too long. */
+  /** Resolves when every book is indexed, or will never be; throws `unavailable` when that takes too long. */
   async #becomeCurrent(): Promise<void> {
     this.#start();
     const { clock } = this.#options;
@@ -142,7 +161,7 @@ export class SearchIndex {
   }
 
   #start(): void {
-    if (this.#unsubscribe !== null || this.#failure !== null) return;
+    if (this.#unsubscribe !== null || !this.#isAtWork()) return;
     const { collection, clock } = this.#options;
     this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
     this.#startedMs = clock.monotonicMs();
@@ -156,7 +175,7 @@ export class SearchIndex {
     if (!this.#marked.add(slot)) return;
     this.#markedCount += 1;
     if (!this.#overlay.kill(slot) && !this.#frozen.some((overlay) => overlay.kill(slot))) {
-      this.#segments.some((segment) => segment.kill(slot));
+      this.#segments.kill(slot);
     }
     this.#indexMarked();
   }
@@ -205,7 +224,8 @@ export class SearchIndex {
     for (let [overlay] = this.#frozen; overlay !== undefined; [overlay] = this.#frozen) {
       const segment = yield* segmentOf(overlay);
       this.#frozen.shift();
-      if (segment !== null) this.#segments.push(segment);
+      this.#segments.replace([], segment);
+      if (this.bytes > this.#bytesMax) return this.#letGo();
       this.#indexMarked();
       this.#merge();
     }
@@ -213,7 +233,7 @@ export class SearchIndex {
 
   /** Beside all else, as a merge of large segments takes seconds. */
   #merge(): void {
-    const group = this.#nextMerge();
+    const group = this.#segments.nextMerge(this.#bytesMax);
     if (this.#isMerging || group.length === 0) return;
     this.#isMerging = true;
     this.#own(this.#replace(group), () => {
@@ -223,28 +243,27 @@ export class SearchIndex {
   }
 
   * #replace(group: readonly Segment[]): Work<void> {
-    const merged = yield* mergeSegments(group);
-    this.#segments = this.#segments.filter((segment) => !group.includes(segment));
-    if (merged !== null) this.#segments.push(merged);
+    this.#segments.replace(group, yield* mergeSegments(group));
   }
 
-  /** Eight segments of one size, or one that is mostly dead. */
-  #nextMerge(): readonly Segment[] {
-    const tiers = new Map<number, Segment[]>();
-    for (const segment of this.#segments) {
-      if (segment.liveCount * 2 < segment.documentCount) return [segment];
-      const size = Math.max(1, segment.liveCount / this.#overlayBooks);
-      const tier = Math.floor(Math.log(size) / Math.log(SEGMENTS_PER_MERGE) + 0.1);
-      const group = [...tiers.get(tier) ?? [], segment];
-      if (group.length === SEGMENTS_PER_MERGE) return group;
-      tiers.set(tier, group);
-    }
-    return [];
+  #letGo(): void {
+    const bytesPerBook = this.bytes / this.#segments.documentCount;
+    this.#booksMax = Math.floor(this.#bytesMax / bytesPerBook * RETURN_SHARE);
+    this.#unsubscribe?.();
+    this.#overlay = new Overlay(this.#overlayBooks);
+    this.#frozen = [];
+    this.#segments.clear();
+    this.#markedCount = 0;
+    this.#settle();
+  }
+
+  #isAtWork(): boolean {
+    return this.#failure === null && this.#booksMax === null;
   }
 
   /** A failure here is a bug; every query tells it rather than answer from a broken index. */
   #own(work: Work<void>, then: () => void): void {
-    const isWanted = (): boolean => this.#failure === null;
+    const isWanted = (): boolean => this.#isAtWork();
     this.#options.turns.runLater(work, isWanted).then(() => {
       if (isWanted()) then();
     }).catch((reason: unknown) => {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BARE_HELLO } from '../support/bare-hello.ts';
 import { MAIN, getJson } from './books.ts';
 import { ours } from './catalog.ts';
 import { heading, median, print, residentBytes, start, stop } from './harness.ts';
@@ -12,10 +13,6 @@ const ROUNDS = 15;
 const IDLE_ROUNDS = 3;
 // By then V8 has given back what only the start needed.
 const IDLE_MS = 10_000;
-
-const BARE_HELLO = `require('node:http').createServer((_, response) => response.end('hello'))
-  .listen(0, '127.0.0.1', function () { console.log('http://127.0.0.1:' + this.address().port); });
-  process.on('SIGTERM', () => process.exit(0));`;
 
 export async function startUp(): Promise<void> {
   version();

@@ -126,7 +126,10 @@ export class SearchIndex {
     return slots;
   }
 
-  /** Resolves when every book is indexed, or will never be; throws `unavailable` when that takes too long. */
+  /**
+   * Resolves when every book is indexed, or none will ever be; throws `unavailable` when that takes
+   * too long.
+   */
   async #becomeCurrent(): Promise<void> {
     this.#start();
     const { clock } = this.#options;

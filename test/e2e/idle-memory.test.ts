@@ -1,0 +1,39 @@
+/** What a server without a book takes after its first answer; nothing is given back by then. */
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { BARE_HELLO } from '../support/bare-hello.ts';
+import { ask } from './ask.ts';
+import { endOf, inFolder, start } from './processes.ts';
+
+// 1.35 on Node 20 and 1.37 on Node 26, measured; 1.43 and 1.54 with V8 left to itself meanwhile.
+const RATIO_MAX = 1.4;
+
+test('an idle server is hardly larger than one that serves hello',
+  { skip: process.platform !== 'linux' && 'reads /proc' },
+  (t) => inFolder(async (data) => {
+    const bare = await residentBytes(start([], {
+      program: [process.execPath, '--eval', BARE_HELLO],
+    }));
+    const ours = await residentBytes(start(['serve', '--port', '0', '--data', data]));
+    t.diagnostic(`${(ours / bare).toFixed(2)} x ${Math.round(bare / 1e6)} MB`);
+    assert.ok(ours < bare * RATIO_MAX, `${ours} bytes, and hello ${bare}`);
+  }));
+
+/** Of a server that tells where it listens; ends it. */
+async function residentBytes(child: ChildProcess): Promise<number> {
+  const ended = endOf(child);
+  try {
+    assert.ok(child.stdout);
+    const [told] = await once(child.stdout, 'data');
+    const url = /http:\S+/.exec(String(told))?.[0] ?? '';
+    assert.equal((await ask(`${url}/healthz`)).status, 200);
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+  } finally {
+    child.kill();
+    await ended;
+  }
+}

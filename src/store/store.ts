@@ -16,7 +16,9 @@ import { unsyncedName } from './generations/inventory.ts';
 import type { Journal } from './journal/journal.ts';
 import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';
-import type { Collection, CollectionSpec, Store, StoreStatistics, Transaction } from './port.ts';
+import type {
+  Collection, CollectionSpec, Store, StoreStatistics, Transaction, Urgency,
+} from './port.ts';
 import { assess } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
 import { repair } from './generations/repair.ts';
@@ -168,8 +170,8 @@ class FileStore implements OpenedStore {
     return collection;
   }
 
-  transact<T>(prepare: (transaction: Transaction) => T): Promise<T> {
-    return this.#commit.submit(prepare);
+  transact<T>(prepare: (transaction: Transaction) => T, urgency?: Urgency): Promise<T> {
+    return this.#commit.submit(prepare, urgency);
   }
 
   compact(): Promise<void> {

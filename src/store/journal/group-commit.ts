@@ -14,8 +14,8 @@ import type { Logger } from '../../base/log.ts';
 import { GatherPace } from './gather-pace.ts';
 import { errorOf, type AppendFailure, type Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
-import type { Transaction } from '../port.ts';
-import { StagedTransaction, newBatch } from './staging.ts';
+import type { Transaction, Urgency } from '../port.ts';
+import { StagedTransaction, newBatch, urgencyOf } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
 import { SyncPolicy } from './sync-policy.ts';
 
@@ -69,10 +69,10 @@ export class GroupCommit {
   get failure(): AppError | null { return this.#failure; }
 
   /** See `Store.transact`. */
-  submit<T>(prepare: (transaction: Transaction) => T): Promise<T> {
+  submit<T>(prepare: (transaction: Transaction) => T, urgency?: Urgency): Promise<T> {
     const unfit = this.#findUnfitness();
     if (unfit !== null) return Promise.reject(unfit);
-    const transaction = new StagedTransaction(this.#options.staging);
+    const transaction = new StagedTransaction(this.#options.staging, urgency);
     let result: T;
     try {
       result = prepare(transaction);
@@ -230,7 +230,7 @@ export class GroupCommit {
       this.#pace.noteSync(tookMs);
       this.#finish(batch, failure);
     };
-    const way = this.#policy.choose(bytes.length, isDiskBusy());
+    const way = this.#policy.choose(bytes.length, isDiskBusy(), urgencyOf(batch));
     if (way !== 'loop') {
       void this.#journal.append(bytes, way === 'pool')
         .then((failure) => finish(failure, clock.monotonicMs() - startedMs));

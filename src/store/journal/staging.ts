@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Place } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { JournalOperation } from './journal-line.ts';
-import type { StoredRecord, Transaction } from '../port.ts';
+import type { StoredRecord, Transaction, Urgency } from '../port.ts';
 
 const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
 // What an operation adds to its record in the journal, about.
@@ -26,6 +26,12 @@ export type Batch = {
 
 export function newBatch(number: number): Batch {
   return { number, transactions: [], followers: [], bytes: 0 };
+}
+
+export function urgencyOf({ transactions, followers }: Batch): Urgency {
+  const isBackground = followers.length === 0
+    && transactions.every(({ urgency }) => urgency === 'background');
+  return isBackground ? 'background' : 'awaited';
 }
 
 export type StagedOperation = JournalOperation & {
@@ -93,13 +99,15 @@ export class StagedTransaction implements Transaction {
   restsOn: Batch | null = null;
   resolve: () => void = () => {};
   reject: (error: AppError) => void = () => {};
+  readonly urgency: Urgency;
   readonly #staging: Staging;
   /** What each operation stands over, until `end`. */
   #previous: (StagedOperation | undefined)[] = [];
   #isOver = false;
 
-  constructor(staging: Staging) {
+  constructor(staging: Staging, urgency: Urgency = 'awaited') {
     this.#staging = staging;
+    this.urgency = urgency;
   }
 
   find(collectionName: string, id: string): Buffer | undefined {

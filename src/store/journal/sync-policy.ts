@@ -8,9 +8,14 @@
  * pool the loop's own work is in the figure), so the pool is left now and then for one batch; one
  * slow batch leads back, and each spell that ends soon makes the next trial come later.
  *
+ * While nobody waits for a batch the loop has better to do than to wait for the disk: deliveries to
+ * one webhook, eight at a time, go a third faster with the results of those before in the pool.
+ *
  * The write alone goes to the page cache in microseconds; in the pool it would cost a turn of a
  * busy loop. Only while the disk has other work can it block, as the kernel throttles writers.
  */
+import type { Urgency } from '../port.ts';
+
 export type SyncWay = 'loop' | 'pooled-sync' | 'pool';
 
 const SLOW_MS = 1;
@@ -26,8 +31,9 @@ export class SyncPolicy {
   #trialAfter = 4;
 
   /** Asked before each batch. */
-  choose(bytes: number, isDiskBusy: boolean): SyncWay {
+  choose(bytes: number, isDiskBusy: boolean, urgency: Urgency): SyncWay {
     if (isDiskBusy || bytes > LOOP_BYTES_MAX) return 'pool';
+    if (urgency === 'background') return 'pooled-sync';
     if (this.#isFast) return 'loop';
     this.#batches += 1;
     return this.#batches > this.#trialAfter ? 'loop' : 'pooled-sync';

@@ -121,14 +121,14 @@ export class Tally {
   }
 }
 
-/** Changes deliveries in a transaction of their own. */
+/** Changes deliveries in a transaction of their own, for which nobody waits. */
 export function inTally<T>(store: Store, run: (tally: Tally) => T): Promise<T> {
   return store.transact((transaction) => {
     const tally = new Tally(transaction);
     const result = run(tally);
     tally.close();
     return result;
-  });
+  }, 'background');
 }
 
 export function readTotals(source: Pick<Transaction, 'find'>): Totals {

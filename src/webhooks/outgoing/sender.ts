@@ -125,9 +125,10 @@ async function attempt(
   try {
     const answer = await http.request(requestOf(shipment, startedAt, 0, signal));
     const { statusCode } = answer;
-    const response = textStart(answer.body, RESPONSE_BYTES_MAX);
-    const attempted = told(statusCode, null, response);
-    return { kind: kindOf(statusCode), attempt: attempted, retryAfterMs: waitOf(answer, clock) };
+    const attempted = told(statusCode, null, textStart(answer.body, RESPONSE_BYTES_MAX));
+    const kind = kindOf(statusCode);
+    const retryAfterMs = kind === 'failed' ? waitOf(answer, clock) : 0;
+    return { kind, attempt: attempted, retryAfterMs };
   } catch (thrown) {
     if (signal.aborted) return null;
     const kind = isOurOwnFailure(thrown) ? 'proxy' : 'failed';

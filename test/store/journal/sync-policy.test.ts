@@ -6,7 +6,7 @@ import { SyncPolicy } from '../../../src/store/journal/sync-policy.ts';
 function countBlocking(policy: SyncPolicy, batches: number, tookMs: number): number {
   let blocking = 0;
   for (let batch = 0; batch < batches; batch += 1) {
-    if (policy.choose(1000, false) !== 'loop') continue;
+    if (policy.choose(1000, false, 'awaited') !== 'loop') continue;
     blocking += 1;
     policy.record(tookMs);
   }
@@ -27,14 +27,21 @@ test('one slow sync on a fast disk costs a short while in the pool', () => {
   const policy = new SyncPolicy();
   countBlocking(policy, 200, 0.15);
   policy.record(5);
-  assert.equal(policy.choose(1000, false), 'pooled-sync');
+  assert.equal(policy.choose(1000, false, 'awaited'), 'pooled-sync');
   assert.ok(countBlocking(policy, 100, 0.15) >= 80);
 });
 
 test('a large batch never blocks the loop, nor does any while the disk has other work', () => {
   const policy = new SyncPolicy();
   countBlocking(policy, 100, 0.15);
-  assert.equal(policy.choose(1000, false), 'loop');
-  assert.equal(policy.choose(10 << 20, false), 'pool');
-  assert.equal(policy.choose(1000, true), 'pool');
+  assert.equal(policy.choose(1000, false, 'awaited'), 'loop');
+  assert.equal(policy.choose(10 << 20, false, 'awaited'), 'pool');
+  assert.equal(policy.choose(1000, true, 'awaited'), 'pool');
+});
+
+test('what nobody waits for never blocks the loop', () => {
+  const policy = new SyncPolicy();
+  countBlocking(policy, 100, 0.15);
+  assert.equal(policy.choose(1000, false, 'background'), 'pooled-sync');
+  assert.equal(policy.choose(1000, true, 'background'), 'pool');
 });

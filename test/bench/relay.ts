@@ -150,7 +150,7 @@ async function steadyRate(port: number): Promise<number> {
       return (first.pending - pending) / ((atMs - first.atMs) / 1000);
     }
     await new Promise((resolve) => {
-      setTimeout(resolve, 20);
+      setTimeout(resolve, 100);
     });
   }
   throw new Error('the deliveries did not end');

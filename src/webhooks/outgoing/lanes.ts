@@ -8,6 +8,7 @@
  * hold up those that are well.
  */
 import { Heap } from './heap.ts';
+import { Line } from './line.ts';
 
 /** `gone`: finished or removed; it is dropped where it is met. */
 export type EntryState = 'waiting' | 'ready' | 'running' | 'gone';
@@ -21,7 +22,7 @@ export type Entry = {
 
 export type Lane = {
   readonly key: string;
-  readonly ready: Heap<Entry>;
+  readonly ready: Line<Entry>;
   /** Every entry in order of creation, where order is strict. */
   readonly all: Heap<Entry> | null;
   host: Host;
@@ -91,7 +92,7 @@ export class Lanes {
     if (known !== undefined) return known;
     const isStrict = this.#inFlightPerLaneMax === 1;
     const lane: Lane = {
-      key, ready: new Heap(isOlder), all: isStrict ? new Heap(isOlder) : null,
+      key, ready: new Line(isOlder), all: isStrict ? new Heap(isOlder) : null,
       host: this.#enter(hostName), isOpen, inFlight: 0, size: 0,
     };
     this.#lanes.set(key, lane);
@@ -271,7 +272,9 @@ function isOlder(left: Entry, right: Entry): boolean {
   return left.id < right.id;
 }
 
-function dropWhile(heap: Heap<Entry>, isDropped: (entry: Entry) => boolean): void {
+function dropWhile(
+  heap: Pick<Heap<Entry>, 'peek' | 'pop'>, isDropped: (entry: Entry) => boolean,
+): void {
   for (let first = heap.peek(); first !== undefined && isDropped(first); first = heap.peek()) {
     heap.pop();
   }

@@ -119,8 +119,9 @@ export class Retention {
   }
 }
 
+// Many finish in one millisecond: in the order in which they lie they are found at once.
 function isEarlier(left: Item, right: Item): boolean {
-  return left.atMs < right.atMs;
+  return left.atMs < right.atMs || (left.atMs === right.atMs && left.id < right.id);
 }
 
 function isKeptShort(bytes: Buffer): boolean {

@@ -26,7 +26,8 @@ import { DeliveryQueue } from './outgoing/delivery-queue.ts';
 import { deliveryRoutes } from './outgoing/delivery-routes.ts';
 import { cancelled, deliveryCollection } from './outgoing/delivery.ts';
 import { createEvents, type Events } from './outgoing/events.ts';
-import { CHUNK, Tally, totalsCollection } from './outgoing/ledger.ts';
+import { FanOuts } from './outgoing/fan-out.ts';
+import { CHUNK, Tally, fanOutCollection, totalsCollection } from './outgoing/ledger.ts';
 import { eventCollection } from './outgoing/message.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
@@ -43,7 +44,7 @@ import { webhookRoutes, type RouteParts } from './routes.ts';
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
-  eventCollection, deliveryCollection, totalsCollection,
+  eventCollection, deliveryCollection, fanOutCollection, totalsCollection,
 ];
 
 export type WebhooksOptions = {
@@ -105,10 +106,13 @@ export interface Webhooks {
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, clock, makeId, outgoing: { maxPending: pendingMax } } = options;
   const indexes = openIndexes(options);
-  const events = createEvents({ store, hooks: indexes.outgoing, makeId, clock, pendingMax });
+  const fanOuts = new FanOuts({ store, clock, log: options.logger });
+  const events = createEvents({
+    store, hooks: indexes.outgoing, fanOuts, makeId, clock, pendingMax,
+  });
   const actions = makeRegistry(options, events);
-  const { sender, queue, retention } = composeDelivery(options, indexes, actions);
-  const desk = createDeliveryDesk({ store, clock, pendingMax });
+  const { sender, queue, retention } = composeDelivery(options, indexes, fanOuts, actions);
+  const desk = createDeliveryDesk({ store, fanOuts, clock, pendingMax });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
     onOutgoingRemoved: (transaction, hook, nowMs) => cancelFirst(transaction, queue, hook, nowMs),
@@ -138,7 +142,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       retention.start();
     },
     async close(graceMs) {
-      await Promise.all([queue.close(graceMs), retention.close()]);
+      await Promise.all([fanOuts.close(graceMs), queue.close(graceMs), retention.close()]);
       for (const index of Object.values(indexes)) index.close();
     },
     statistics: () => queue.statistics(),
@@ -162,16 +166,16 @@ function openIndexes({ store, clock, incoming }: WebhooksOptions): {
   };
 }
 
-function composeDelivery(options: WebhooksOptions, indexes: Indexes, actions: ActionRegistry): {
-  readonly sender: Sender; readonly queue: DeliveryQueue; readonly retention: Retention;
-} {
+function composeDelivery(
+  options: WebhooksOptions, indexes: Indexes, fanOuts: FanOuts, actions: ActionRegistry,
+): { readonly sender: Sender; readonly queue: DeliveryQueue; readonly retention: Retention } {
   const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
   const { configurations, outgoing: hooks } = indexes;
   const { actionTimeoutMs } = incoming;
   const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock, log });
   const sender = createSender({ http, bodies, makeId, clock, log });
   const queue = new DeliveryQueue({
-    store, hooks, bodies, sender, clock, log, random, schedule: outgoing.retrySchedule,
+    store, hooks, fanOuts, bodies, sender, clock, log, random, schedule: outgoing.retrySchedule,
     inFlightMax: outgoing.maxInFlight, inFlightPerHookMax: outgoing.maxInFlightPerHook,
   });
   const retention = new Retention({

@@ -36,6 +36,21 @@ test('what is not a lower-case UUID is told from one', () => {
   }
 });
 
+test('derived ids go on where some are left out, over every carry', () => {
+  for (const tail of ['000000fffffe', '7ffffefffffd', 'ffffff000000', '800000ffffff']) {
+    const seed = `0190b2e0-7c3e-7abc-8def-${tail}`;
+    const ids = Array.from({ length: 6 }, deriveIds(seed));
+    const last = BigInt(`0x${tail}`) % 2n ** 47n;
+    assert.deepEqual(ids.map((id) => BigInt(`0x${id.slice(-12)}`)),
+      [1n, 2n, 3n, 4n, 5n, 6n].map((step) => last + step));
+    assert.ok(ids.every((id) => isUuid(id) && id.startsWith(seed.slice(0, -12))));
+    for (const skipped of [1, 2, 4]) {
+      assert.deepEqual(Array.from({ length: 6 - skipped }, deriveIds(seed, skipped)),
+        ids.slice(skipped));
+    }
+  }
+});
+
 test('derived ids are the same each time, rise, and end before the next id of their source', () => {
   for (const fill of [0x00, 0xa5, 0xff]) {
     const next = createIdSource({ now: () => 1_700_000_000_000 }, (pool) => void pool.fill(fill));

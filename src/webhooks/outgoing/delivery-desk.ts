@@ -6,8 +6,9 @@ import {
   cancelled, deliveryCollection, readDelivery, retried, statusOf,
   type Delivery, type DeliveryStatus,
 } from './delivery.ts';
+import type { FanOuts } from './fan-out.ts';
 import {
-  CHUNK, checkRoom, decodeTotals, Tally, totalsRecord, type Totals,
+  CHUNK, checkRoom, decodeTotals, fanOutCollection, Tally, totalsRecord, type Totals,
 } from './ledger.ts';
 import { eventCollection, hasDelivery } from './message.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
@@ -44,9 +45,10 @@ const SCAN = 2000;
 const PROBLEMS_MAX = 100;
 
 export function createDeliveryDesk(parts: {
-  readonly store: Store; readonly clock: Clock; readonly pendingMax: number;
+  readonly store: Store; readonly fanOuts: Pick<FanOuts, 'settled' | 'unwritten'>;
+  readonly clock: Clock; readonly pendingMax: number;
 }): DeliveryDesk {
-  const { store, clock, pendingMax } = parts;
+  const { store, fanOuts, clock, pendingMax } = parts;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
     const bytes = records.find(identifier)?.bytes;
@@ -68,10 +70,15 @@ export function createDeliveryDesk(parts: {
   return {
     find,
     totals,
-    list: (filter, after, limit) => listDeliveries(store, filter, after, limit),
+    async list(filter, after, limit) {
+      await fanOuts.settled();
+      return listDeliveries(store, filter, after, limit);
+    },
     async count(filter) {
+      await fanOuts.settled();
       if (filter.hook !== null) return countRecords(records, matcherOf(filter));
-      return filter.status === null ? records.size : totals()[filter.status];
+      if (filter.status === null) return records.size;
+      return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwritten : 0);
     },
     async retry(identifier) {
       const nowMs = clock.now();
@@ -97,7 +104,10 @@ export function createDeliveryDesk(parts: {
         throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
       });
     },
-    reconcile: () => reconcile(store, totals),
+    async reconcile() {
+      await fanOuts.settled();
+      return reconcile(store, fanOuts, totals);
+    },
   };
 }
 
@@ -192,7 +202,9 @@ async function countRecords(
  * Counts what is stored beside the totals that every change keeps. Changes during the count are
  * counted as they are applied, so the comparison is of one moment.
  */
-async function reconcile(store: Store, totals: () => Totals): Promise<Reconciliation> {
+async function reconcile(
+  store: Store, fanOuts: Pick<FanOuts, 'unwritten'>, totals: () => Totals,
+): Promise<Reconciliation> {
   const records = store.collection(deliveryCollection.name);
   const messages = store.collection(eventCollection.name);
   const counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
@@ -219,6 +231,7 @@ async function reconcile(store: Store, totals: () => Totals): Promise<Reconcilia
       if (scanned % SCAN === 0) await nextTurn();
     }
     await findOrphans(store, problems);
+    counts.pending += fanOuts.unwritten;
     return compare(totals(), counts, problems);
   } finally {
     unlisten();
@@ -232,12 +245,14 @@ function hasLostMessage(messages: Collection, { carried, message }: Delivery): b
 async function findOrphans(store: Store, problems: string[]): Promise<void> {
   const messages = store.collection(eventCollection.name);
   const records = store.collection(deliveryCollection.name);
+  const fanOuts = store.collection(fanOutCollection.name);
   const walk = messages.walk();
   let scanned = 0;
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = messages.bytesAt(slot);
     const isNeeded = bytes === undefined
-      || hasDelivery(bytes, (id) => records.slotOf(id) !== -1);
+      || hasDelivery(bytes, (id) => records.slotOf(id) !== -1)
+      || fanOuts.find(messages.idAt(slot) ?? '') !== undefined;
     if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
     scanned += 1;
     if (scanned % SCAN === 0) await nextTurn();

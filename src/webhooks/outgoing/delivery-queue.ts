@@ -20,6 +20,7 @@ import { DueTimes } from './due-times.ts';
 import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
 } from './lanes.ts';
+import type { FanOuts } from './fan-out.ts';
 import { HostPacer } from './pacing.ts';
 import { ResultBatch } from './result-batch.ts';
 import { Retirement } from './retirement.ts';
@@ -29,6 +30,7 @@ import { forwardHost, type ShippingParts } from './shipping.ts';
 
 export type QueueParts = ShippingParts & {
   readonly sender: Pick<Sender, 'attempt'>;
+  readonly fanOuts: Pick<FanOuts, 'unwritten' | 'onIdle'>;
   readonly log: Logger;
   /** Seconds between attempts. */
   readonly schedule: readonly number[];
@@ -83,6 +85,7 @@ export class DeliveryQueue {
     const deliveries = parts.store.collection(deliveryCollection.name);
     this.#unfollow = follow(deliveries, (applied) => this.#apply(applied));
     parts.hooks.onChange((hook) => this.#onHookChange(hook));
+    parts.fanOuts.onIdle(() => this.#askPump());
   }
 
   /** From here on attempts are made. */
@@ -225,6 +228,8 @@ export class DeliveryQueue {
   #pump(): void {
     // What could not be written down would be sent again after a restart.
     if (this.#parts.store.failure !== null) return this.#lookLater();
+    // What comes later must not overtake what is not there yet.
+    if (this.#parts.fanOuts.unwritten > 0) return;
     while (!this.#isClosed && this.#background.count < UNRECORDED_MAX) {
       const ticket = this.#lanes.next();
       if (ticket === null) return;

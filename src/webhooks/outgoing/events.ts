@@ -10,7 +10,8 @@ import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { checkChain } from '../chain.ts';
 import { newDelivery } from './delivery.ts';
-import { acceptDeliveries } from './ledger.ts';
+import { putFanOut, type FanOuts } from './fan-out.ts';
+import { CHUNK, acceptDeliveries } from './ledger.ts';
 import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from './outgoing-index.ts';
 import { isEventName, outgoingCollection } from './outgoing-webhook.ts';
@@ -36,11 +37,12 @@ export interface Events {
 export function createEvents(parts: {
   readonly store: Store;
   readonly hooks: OutgoingIndex;
+  readonly fanOuts: Pick<FanOuts, 'settled'>;
   readonly makeId: () => string;
   readonly clock: Clock;
   readonly pendingMax: number;
 }): Events {
-  const { store, hooks, makeId, clock, pendingMax } = parts;
+  const { store, hooks, fanOuts, makeId, clock, pendingMax } = parts;
   const emit: Events['emit'] = (transaction, drawn, name, payloadJson, depth = 1) => {
     if (!isEventName(name)) {
       throw new AppError('invalid', 'an event name is printable, without white space and "*"');
@@ -50,18 +52,26 @@ export function createEvents(parts: {
     const heard = hooks.matching(name).filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
-    const nextId = deriveIds(drawn.seed);
+    const { seed } = drawn;
+    const nextId = deriveIds(seed);
     const at = timeText(drawn.nowMs);
     const identifiers = heard.map(() => nextId());
     const [message = ''] = identifiers;
     const isAlone = heard.length === 1;
     const members = eventMembers(depth, isAlone ? [] : identifiers, payloadJson);
+    const shared = isAlone ? null
+      : { identifier: message, json: encodeMessage(message, at, name, members) };
+    if (heard.length > CHUNK) {
+      acceptDeliveries(transaction, [], shared, pendingMax, heard.length);
+      putFanOut(transaction, {
+        identifier: message, seed, createdAt: at, event: name, hooks: heard,
+      });
+      return identifiers;
+    }
     const deliveries = heard.map((hook, index) => newDelivery({
       identifier: identifiers[index] ?? '', hook, event: name, message,
       carried: isAlone ? members : null,
     }, at));
-    const shared = isAlone ? null
-      : { identifier: message, json: encodeMessage(message, at, name, members) };
     acceptDeliveries(transaction, deliveries, shared, pendingMax);
     return identifiers;
   };
@@ -69,6 +79,8 @@ export function createEvents(parts: {
     const drawn = { nowMs: clock.now(), seed: makeId() };
     const identifiers = await store.transact((transaction) =>
       emit(transaction, drawn, name, payloadJson, depth));
+    // They are safe, but whoever is told of them may look for them.
+    if (identifiers.length > CHUNK) await fanOuts.settled();
     return [...identifiers];
   };
   return {

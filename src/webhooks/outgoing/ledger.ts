@@ -13,6 +13,8 @@ import {
 import { eventCollection, hasDelivery } from './message.ts';
 
 export const totalsCollection: CollectionSpec = { name: 'delivery-totals', key: 'identifier' };
+/** Events whose deliveries are not all there yet: see fan-out.ts. */
+export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
 export type Totals = Readonly<Record<DeliveryStatus | 'accepted' | 'agedOut', number>>;
 
@@ -26,18 +28,18 @@ export const CHUNK = 250;
 const FULL_RETRY_S = 10;
 
 /**
- * Stages new pending deliveries, and the record of the message that they share. Throws
- * `unavailable` when the queue has no room for them.
+ * Stages new pending deliveries, and the record of the message that they share. `count` is higher
+ * where the deliveries themselves follow. Throws `unavailable` when the queue has no room for them.
  */
 export function acceptDeliveries(
   transaction: Transaction, deliveries: readonly Delivery[],
   shared: { readonly identifier: string; readonly json: string } | null, pendingMax: number,
+  count = deliveries.length,
 ): void {
-  const count = deliveries.length;
   const totals = checkRoom(transaction, count, pendingMax);
   // The message first: whoever sees a delivery applied finds its message there.
   if (shared !== null) transaction.put(eventCollection.name, shared.identifier, shared.json);
-  for (const delivery of deliveries) put(transaction, delivery);
+  for (const delivery of deliveries) putDelivery(transaction, delivery);
   writeTotals(transaction, {
     ...totals, accepted: totals.accepted + count, pending: totals.pending + count,
   });
@@ -85,7 +87,7 @@ export class Tally {
       ? known.delivery : readDelivery(bytes);
     const after = change(before);
     if (after === null) return undefined;
-    put(this.#transaction, after);
+    putDelivery(this.#transaction, after);
     if (after.status !== before.status) {
       this.#move(before.status, after.status);
       if (!isMessageNeeded(after.status)) this.#leaveMessage(after);
@@ -159,7 +161,8 @@ function writeTotals(transaction: Transaction, totals: Totals): void {
   knownTotals.set(transaction.put(totalsCollection.name, TOTALS_ID, json).bytes, totals);
 }
 
-function put(transaction: Transaction, delivery: Delivery): void {
+/** Stages a delivery that the totals count already. */
+export function putDelivery(transaction: Transaction, delivery: Delivery): void {
   transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
 }
 
@@ -177,5 +180,6 @@ function dropMessage(transaction: Transaction, identifier: string): void {
     const found = transaction.find(deliveryCollection.name, delivery);
     return found !== undefined && isMessageNeeded(statusOf(found));
   });
-  if (!isNeeded) transaction.delete(eventCollection.name, identifier);
+  if (isNeeded || transaction.find(fanOutCollection.name, identifier) !== undefined) return;
+  transaction.delete(eventCollection.name, identifier);
 }

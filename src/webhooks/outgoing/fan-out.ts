@@ -1,0 +1,161 @@
+/**
+ * An event that so many hooks hear that writing its deliveries in one turn would hold up the loop.
+ * What is committed with its cause is the event and the list of the hooks, which is all that its
+ * deliveries are made from; they follow, a chunk a transaction, after a crash as well. Until they
+ * are there they count as accepted and pending, and nothing new is begun: a later event's delivery
+ * must not overtake them.
+ *
+ * A fan-out is a record of the `fan-outs` collection, `{"identifier": <the message's>, "seed",
+ * "createdAt", "event", "hooks"}`; beside it stands, once there is progress,
+ * `{"identifier": "<the same>~", "written": <how many deliveries>}`. Both go with the last chunk.
+ */
+import { sleep, type Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { deriveIds } from '../../base/uuid.ts';
+import type { Store, Transaction } from '../../store/port.ts';
+import { follow, readRecord, type Applied } from '../follow.ts';
+import { newDelivery } from './delivery.ts';
+import { CHUNK, fanOutCollection, putDelivery } from './ledger.ts';
+
+export type FanOut = {
+  /** Of the message. */
+  readonly identifier: string;
+  /** What the identifiers of the deliveries are derived from, in the order of the hooks. */
+  readonly seed: string;
+  readonly createdAt: string;
+  readonly event: string;
+  readonly hooks: readonly string[];
+};
+
+type Open = { readonly fanOut: FanOut; written: number };
+type Waiter = { readonly identifier: string; readonly resolve: () => void };
+
+const RETRY_MS = 1000;
+const PROGRESS_END = '~';
+
+/** To be written with the event, whose deliveries have been accepted. */
+export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
+  transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
+}
+
+export class FanOuts {
+  readonly #parts: { readonly store: Store; readonly clock: Clock; readonly log: Logger };
+  readonly #unfollow: () => void;
+  /** In order of commit. */
+  readonly #open = new Map<string, Open>();
+  readonly #idleListeners: (() => void)[] = [];
+  #waiters: Waiter[] = [];
+  #running: Promise<void> | null = null;
+  #isFailing = false;
+  #isClosing = false;
+  #isCut = false;
+
+  constructor(parts: { readonly store: Store; readonly clock: Clock; readonly log: Logger }) {
+    this.#parts = parts;
+    const collection = parts.store.collection(fanOutCollection.name);
+    this.#unfollow = follow(collection, (applied) => this.#apply(applied));
+  }
+
+  /** Deliveries that are accepted and not there yet. */
+  get unwritten(): number {
+    let count = 0;
+    for (const { fanOut, written } of this.#open.values()) count += fanOut.hooks.length - written;
+    return count;
+  }
+
+  /** Called when all deliveries are there. */
+  onIdle(listener: () => void): void {
+    this.#idleListeners.push(listener);
+  }
+
+  /** Resolves when what is open now is written, or cannot be at present. */
+  settled(): Promise<void> {
+    const identifier = [...this.#open.keys()].at(-1);
+    if (identifier === undefined || this.#isFailing) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ identifier, resolve }));
+  }
+
+  /** Goes on for `graceMs`; the next start does the rest. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    const timer = this.#parts.clock.startTimer(graceMs, () => {
+      this.#isCut = true;
+    });
+    await this.#running;
+    timer.cancel();
+    this.#unfollow();
+    this.#release(() => true);
+  }
+
+  #apply({ id, after }: Applied): void {
+    if (id.endsWith(PROGRESS_END)) {
+      const open = this.#open.get(id.slice(0, -PROGRESS_END.length));
+      if (open !== undefined && after !== null) open.written = readWritten(after);
+    } else if (after === null) {
+      this.#open.delete(id);
+      this.#release(({ identifier }) => identifier === id);
+      if (this.#open.size === 0) for (const listener of this.#idleListeners) listener();
+    } else {
+      this.#open.set(id, { fanOut: readFanOut(after), written: 0 });
+      // Not at once: the rest of the transaction is not applied yet.
+      this.#running ??= Promise.resolve().then(() => this.#run());
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isCut) {
+      const [open] = this.#open.values();
+      if (open === undefined) break;
+      try {
+        await this.#parts.store.transact((transaction) => writeChunk(transaction, open.fanOut));
+        this.#isFailing = false;
+      } catch (thrown) {
+        if (!this.#isFailing) {
+          this.#parts.log.error('the deliveries of an event wait to be written', { error: thrown });
+        }
+        this.#isFailing = true;
+        this.#release(() => true);
+        if (this.#isClosing) break;
+        await sleep(this.#parts.clock, RETRY_MS);
+      }
+    }
+    this.#running = null;
+  }
+
+  #release(isDone: (waiter: Waiter) => boolean): void {
+    const done = this.#waiters.filter(isDone);
+    this.#waiters = this.#waiters.filter((waiter) => !done.includes(waiter));
+    for (const { resolve } of done) resolve();
+  }
+}
+
+function writeChunk(transaction: Transaction, fanOut: FanOut): void {
+  const { identifier: message, seed, createdAt, event, hooks } = fanOut;
+  const collection = fanOutCollection.name;
+  if (transaction.find(collection, message) === undefined) return;
+  const progress = `${message}${PROGRESS_END}`;
+  const bytes = transaction.find(collection, progress);
+  const start = bytes === undefined ? 0 : readWritten(bytes);
+  const nextId = deriveIds(seed, start);
+  for (const hook of hooks.slice(start, start + CHUNK)) {
+    const origin = { identifier: nextId(), hook, event, message, carried: null };
+    putDelivery(transaction, newDelivery(origin, createdAt));
+  }
+  const written = start + CHUNK;
+  if (written < hooks.length) {
+    transaction.put(collection, progress, JSON.stringify({ identifier: progress, written }));
+  } else {
+    transaction.delete(collection, progress);
+    transaction.delete(collection, message);
+  }
+}
+
+function readFanOut(bytes: Buffer): FanOut {
+  return readRecord<FanOut>(bytes, ({ seed, event, hooks }) =>
+    typeof seed === 'string' && typeof event === 'string' && Array.isArray(hooks));
+}
+
+function readWritten(bytes: Buffer): number {
+  return readRecord<{ written: number }>(bytes, ({ written }) =>
+    Number.isSafeInteger(written)).written;
+}

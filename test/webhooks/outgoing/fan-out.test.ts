@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { isUuid } from '../../../src/base/uuid.ts';
+import { DOWN, Simulation, UP, type SimulationOptions } from './simulation.ts';
+
+const HOOKS = 1100;
+/** Deliveries, and what goes with them, in one transaction: a few milliseconds of work. */
+const OPERATIONS_MAX = 260;
+
+/** A simulation with very many webhooks, all for one event, and their hosts in order. */
+async function crowd(options: SimulationOptions = {}): Promise<Simulation> {
+  const simulation = new Simulation(options);
+  const { resources } = simulation.webhooks;
+  await simulation.run(Promise.all(Array.from({ length: HOOKS }, (_, index) =>
+    resources.outgoing.add({
+      targetUrl: `http://h${index}/`, triggerEvent: 'thing.happened', secret: 's',
+    }))));
+  return simulation;
+}
+
+/** Two minutes, with turns of the loop between the seconds. */
+async function pass(simulation: Simulation): Promise<void> {
+  for (let second = 0; second < 120; second += 1) await simulation.clock.advance(1000);
+}
+
+async function everyDelivered(simulation: Simulation, events: number): Promise<void> {
+  const { desk } = simulation.webhooks;
+  const { isReconciled, problems, delivered } = await simulation.run(desk.reconcile());
+  assert.deepEqual([problems, isReconciled, delivered], [[], true, HOOKS * events]);
+  const ids = simulation.requests.map(({ id }) => id);
+  assert.equal(new Set(ids).size, HOOKS * events);
+  assert.deepEqual([simulation.store.collection('fan-outs').size,
+    simulation.store.collection('events').size], [0, 0]);
+}
+
+test('an event for very many is one line with its cause; deliveries follow in steps', async () => {
+  const simulation = await crowd();
+  const { lines } = simulation.store;
+  const before = lines.length;
+  const ids = await simulation.run(simulation.webhooks.emit('thing.happened', { n: 1 }));
+  assert.equal(ids.length, HOOKS);
+  assert.ok(ids.every((id) => isUuid(id) && simulation.delivery(id) !== undefined));
+  const [first = [], ...later] = lines.slice(before);
+  assert.deepEqual(first.map(({ collection }) => collection),
+    ['events', 'delivery-totals', 'fan-outs']);
+  for (const id of ids) assert.ok(first[0]?.json?.includes(id));
+  assert.ok(later.length >= HOOKS / OPERATIONS_MAX);
+  assert.ok(lines.slice(before).every(({ length }) => length <= OPERATIONS_MAX));
+  await pass(simulation);
+  assert.ok(simulation.requests.every(({ body }) => body === '{"n":1}'));
+  await everyDelivered(simulation, 1);
+});
+
+for (const steps of [0, 1, 3]) {
+  test(`a crash after ${steps} steps loses none of them, and makes none twice`, async () => {
+    const simulation = await crowd();
+    const { lines } = simulation.store;
+    const before = lines.length;
+    void simulation.webhooks.emit('thing.happened', {});
+    for (let turn = 0; turn < 100 && lines.length < before + 1 + steps; turn += 1) {
+      await new Promise(setImmediate);
+    }
+    assert.equal(lines.length, before + 1 + steps);
+    assert.equal(simulation.requests.length, 0);
+    await simulation.crash();
+    assert.ok(simulation.store.collection('deliveries').size < HOOKS);
+    await pass(simulation);
+    await everyDelivered(simulation, 1);
+  });
+}
+
+for (const maxInFlightPerHook of [1, 8]) {
+  test(`a later event overtakes nothing, ${maxInFlightPerHook} at once for a webhook`, async () => {
+    const simulation = await crowd({ outgoing: { maxInFlightPerHook } });
+    const { webhooks } = simulation;
+    await simulation.addHook('last', { triggerEvent: 'thing.*' });
+    await simulation.addHook('other', { triggerEvent: 'other' });
+    await simulation.run(Promise.all([
+      webhooks.emit('thing.happened', 1), webhooks.emit('thing.small', 2),
+      webhooks.emit('thing.happened', 3), webhooks.emit('other', 0),
+    ]));
+    await pass(simulation);
+    const bodies = (host: string): string[] =>
+      simulation.requests.filter((request) => request.host === host).map(({ body }) => body);
+    assert.deepEqual(bodies('last'), ['1', '2', '3']);
+    assert.deepEqual(bodies('h7'), ['1', '3']);
+    assert.deepEqual(bodies('other'), ['0']);
+  });
+}
+
+test('what is asked meanwhile waits, and finds every delivery', async () => {
+  const simulation = await crowd();
+  const { desk } = simulation.webhooks;
+  simulation.targets.set('h0', DOWN);
+  const emitting = simulation.webhooks.emit('thing.happened', {});
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  const none = { status: null, hook: null };
+  const [listed, count, pending, { problems }] = await simulation.run(Promise.all([
+    desk.list(none, null, 5000), desk.count(none), desk.count({ ...none, status: 'pending' }),
+    desk.reconcile(),
+  ]));
+  assert.deepEqual([listed.length, count, pending, problems], [HOOKS, HOOKS, HOOKS, []]);
+  assert.deepEqual(listed.map(({ identifier }) => identifier), await emitting);
+});
+
+test('while the store takes no writes they wait; the event is accepted all the same', async () => {
+  const simulation = await crowd();
+  const { lines } = simulation.store;
+  const before = lines.length;
+  const emitting = simulation.webhooks.emit('thing.happened', {});
+  for (let turn = 0; turn < 100 && lines.length < before + 2; turn += 1) {
+    await new Promise(setImmediate);
+  }
+  simulation.store.failNextBatch(new AppError('storage_full', 'full'));
+  assert.equal((await emitting).length, HOOKS);
+  assert.ok(simulation.logLines.some((line) => line.includes('wait to be written')));
+  const { problems, pending } = await simulation.run(simulation.webhooks.desk.reconcile());
+  assert.deepEqual([problems, pending], [[], HOOKS]);
+  await pass(simulation);
+  await everyDelivered(simulation, 1);
+});
+
+test('deliveries of a webhook that is removed meanwhile are cancelled', async () => {
+  const simulation = await crowd();
+  const { webhooks } = simulation;
+  const hook = await simulation.addHook('removed');
+  simulation.targets.set('removed', UP);
+  await simulation.run(Promise.all([
+    webhooks.emit('thing.happened', {}), webhooks.resources.outgoing.remove(hook),
+  ]));
+  await pass(simulation);
+  const { delivered, cancelled } = webhooks.desk.totals();
+  assert.deepEqual([delivered, cancelled], [HOOKS, 1]);
+  assert.ok(!simulation.requests.some(({ host }) => host === 'removed'));
+});

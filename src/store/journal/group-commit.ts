@@ -180,9 +180,7 @@ export class GroupCommit {
   }
 
   #join(transaction: StagedTransaction): void {
-    transaction.batch = this.#gathering;
-    this.#gathering.transactions.push(transaction);
-    this.#gathering.bytes += transaction.bytes;
+    transaction.join(this.#gathering);
     this.#goOn();
   }
 
@@ -216,6 +214,7 @@ export class GroupCommit {
     const batch = this.#gathering;
     this.#gathering = newBatch(batch.number + 1);
     this.#syncing = batch;
+    this.#options.staging.seal();
     this.#isBusy = true;
     this.#encoder.clear();
     let sequence = this.#sequence;
@@ -257,6 +256,7 @@ export class GroupCommit {
     this.transactions += batch.transactions.length;
     this.recover();
     for (const transaction of batch.transactions) this.#options.staging.apply(transaction);
+    this.#options.staging.dropSealed();
     for (const transaction of batch.transactions) transaction.resolve();
     for (const follower of batch.followers) follower(true);
     this.#expectPause();

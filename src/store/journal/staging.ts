@@ -9,6 +9,7 @@ import type { Place } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { JournalOperation } from './journal-line.ts';
 import type { StoredRecord, Transaction, Urgency } from '../port.ts';
+import { StagedRecords } from './staged-records.ts';
 
 const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
 // What an operation adds to its record in the journal, about.
@@ -44,7 +45,7 @@ export type StagedOperation = JournalOperation & {
 
 type Area = {
   readonly collection: StoredCollection;
-  readonly staged: Map<string, StagedOperation>;
+  readonly staged: StagedRecords<StagedOperation>;
 };
 
 export class Staging {
@@ -57,7 +58,7 @@ export class Staging {
   ) {
     this.#onListenerError = onListenerError;
     for (const collection of collections) {
-      this.#areas.set(collection.spec.name, { collection, staged: new Map() });
+      this.#areas.set(collection.spec.name, { collection, staged: new StagedRecords() });
     }
   }
 
@@ -67,12 +68,20 @@ export class Staging {
     return area;
   }
 
+  /** What has gathered goes to disk. */
+  seal(): void {
+    for (const { staged } of this.#areas.values()) staged.seal();
+  }
+
+  /** What was sealed has been applied. */
+  dropSealed(): void {
+    for (const { staged } of this.#areas.values()) staged.dropSealed();
+  }
+
   /** Makes a transaction's operations the committed state. */
   apply(transaction: StagedTransaction): void {
     for (const operation of transaction.operations) {
       const { collection, id, place, record } = operation;
-      const { staged } = this.area(operation.collectionName);
-      if (staged.get(id) === operation) staged.delete(id);
       try {
         if (place === null) collection.applyDelete(id);
         else collection.applyPut(id, place, record);
@@ -93,7 +102,7 @@ export class Staging {
 export class StagedTransaction implements Transaction {
   readonly operations: StagedOperation[] = [];
   bytes = 0;
-  /** Set when it is staged. */
+  /** Set when it joins one. */
   batch: Batch | null = null;
   /** The latest batch of another transaction whose staged record this one has read. */
   restsOn: Batch | null = null;
@@ -101,7 +110,7 @@ export class StagedTransaction implements Transaction {
   reject: (error: AppError) => void = () => {};
   readonly urgency: Urgency;
   readonly #staging: Staging;
-  /** What each operation stands over, until `end`. */
+  /** What each operation replaces, until `end`. */
   #previous: (StagedOperation | undefined)[] = [];
   #isOver = false;
 
@@ -172,15 +181,24 @@ export class StagedTransaction implements Transaction {
     this.#previous = [];
   }
 
+  /**
+   * Goes to disk with `batch`. Batches go in order, so it rests on nothing any more: each batch
+   * would else hold the one before it, and all of them memory for as long as writing goes on.
+   */
+  join(batch: Batch): void {
+    this.batch = batch;
+    this.restsOn = null;
+    batch.transactions.push(this);
+    batch.bytes += this.bytes;
+  }
+
   /** Takes back everything that `prepare` staged before it threw. */
   undo(): void {
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;
       const previous = this.#previous.pop();
-      const { staged } = this.#staging.area(operation.collectionName);
-      if (previous === undefined) staged.delete(operation.id);
-      else staged.set(operation.id, previous);
+      this.#staging.area(operation.collectionName).staged.undo(operation.id, previous);
       releaseBytes(operation);
     }
     this.end();
@@ -201,8 +219,7 @@ export class StagedTransaction implements Transaction {
 
   #stage(operation: StagedOperation): void {
     const { staged } = this.#staging.area(operation.collectionName);
-    this.#previous.push(staged.get(operation.id));
-    staged.set(operation.id, operation);
+    this.#previous.push(staged.put(operation.id, operation));
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes?.length ?? 0);
   }

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { CollectionSpec, Transaction } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
@@ -130,6 +135,36 @@ for (const [what, id, json] of WRONG_RECORDS) {
     await store.close();
   });
 }
+
+test('what is on disk is let go of, though each batch was staged on the one before', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  const results: WeakRef<object>[] = [];
+  let kept = -1;
+  const write = async (): Promise<void> => {
+    results.push(new WeakRef(await store.transact((transaction) => {
+      const before = transaction.find('books', 'counter');
+      return { before, after: transaction.put('books', 'counter', '{"id":"counter"}') };
+    }, 'background')));
+  };
+  const writes: Promise<void>[] = [];
+  const datasync = files.datasyncAsync.bind(files);
+  // The next is staged while the one before is on its way to disk.
+  files.datasyncAsync = async (descriptor) => {
+    if (writes.length < 100) {
+      writes.push(write());
+    } else if (kept === -1) {
+      await nextTurn();
+      collectGarbage();
+      kept = results.filter((result) => result.deref() !== undefined).length;
+    }
+    await datasync(descriptor);
+  };
+  writes.push(write());
+  for (let count = 0; count < 100; count += 1) await writes[count];
+  assert.ok(kept >= 0 && kept < 10, `${kept} of ${results.length} are kept`);
+  await store.close();
+});
 
 test('what waits to be written is bounded', async () => {
   const store = await open(new SimulatedFiles());

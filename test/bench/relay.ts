@@ -11,7 +11,7 @@ import type { Running } from './harness.ts';
 
 const SECRET = 'topsecret';
 const BODY_BYTES = 1024;
-const DELIVERIES = 50_000;
+const DELIVERIES = 100_000;
 
 const NOTHING_ACTION = `export default class Nothing {
   static identifier() { return 'nothing'; }

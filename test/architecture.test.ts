@@ -40,6 +40,16 @@ test('imports follow the arrows of the architecture', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('nothing stands at the top but what has its place there', () => {
+  const made = ['node_modules', 'dist'];
+  const kept = [
+    'README.md', 'data', 'package-lock.json', 'package.json', 'src', 'test', 'tsconfig.json',
+  ];
+  const found = readdirSync(root)
+    .filter((name) => !name.startsWith('.') && !name.endsWith('.tgz') && !made.includes(name));
+  assert.deepEqual(found.sort(), kept);
+});
+
 test('every room is on the map', () => {
   const unknown = sources('src').map(roomOf).filter((room) => !Object.hasOwn(ALLOWED, room));
   assert.deepEqual([...new Set(unknown)], []);

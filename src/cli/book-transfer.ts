@@ -87,6 +87,7 @@ async function writeBooks(
     await write(writer.end());
     return count;
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
   } finally {
     // What is left unread would keep the connection, and with it this process.
@@ -106,7 +107,7 @@ async function writeWhole<Result>(
   try {
     await once(file, 'open');
     const result = await produce((text) => new Promise((resolve, reject) => {
-      file.write(text, (error) => error ? reject(error) : resolve());
+      file.write(text, (error) => error ? reject(cannotWrite(path, error)) : resolve());
     }));
     file.end();
     await once(file, 'close');
@@ -116,8 +117,12 @@ async function writeWhole<Result>(
     file.destroy();
     if (!isInPlace) rmSync(target, { force: true });
     if (cause instanceof AppError) throw cause;
-    throw new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
+    throw cannotWrite(path, cause);
   }
+}
+
+function cannotWrite(path: string, cause: unknown): AppError {
+  return new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
 }
 
 /** The records as JSON Lines; those that are none are reported here and left out. */

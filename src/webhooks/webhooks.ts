@@ -27,7 +27,9 @@ import { deliveryRoutes } from './outgoing/delivery-routes.ts';
 import { cancelled, deliveryCollection } from './outgoing/delivery.ts';
 import { createEvents, type Events } from './outgoing/events.ts';
 import { FanOuts } from './outgoing/fan-out.ts';
-import { CHUNK, Tally, fanOutCollection, totalsCollection } from './outgoing/ledger.ts';
+import {
+  CHUNK, Tally, chunkOf, fanOutCollection, sizesIn, totalsCollection,
+} from './outgoing/ledger.ts';
 import { eventCollection } from './outgoing/message.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
@@ -115,7 +117,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const desk = createDeliveryDesk({ store, fanOuts, clock, pendingMax });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
-    onOutgoingRemoved: (transaction, hook, nowMs) => cancelFirst(transaction, queue, hook, nowMs),
+    onOutgoingRemoved: (transaction, hook, nowMs) =>
+      cancelAll(transaction, chunkOf(queue.pendingOf(hook, CHUNK), sizesIn(store)), nowMs),
     afterOutgoingRemoved: (hook) => queue.cancelOf(hook),
   });
   const routes = [
@@ -218,12 +221,10 @@ function makeRegistry(options: WebhooksOptions, events: Events): ActionRegistry 
 }
 
 /** In the transaction of the removal itself; the rest follows in chunks of its own. */
-function cancelFirst(
-  transaction: Transaction, queue: DeliveryQueue, hook: string, nowMs: number,
+function cancelAll(
+  transaction: Transaction, deliveries: readonly string[], nowMs: number,
 ): void {
   const tally = new Tally(transaction);
-  for (const id of queue.pendingOf(hook, CHUNK)) {
-    tally.change(id, (before) => cancelled(before, nowMs));
-  }
+  for (const id of deliveries) tally.change(id, (before) => cancelled(before, nowMs));
   tally.close();
 }

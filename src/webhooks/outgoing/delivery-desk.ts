@@ -6,17 +6,14 @@ import {
   cancelled, deliveryCollection, readDelivery, retried, statusOf,
   type Delivery, type DeliveryStatus,
 } from './delivery.ts';
+import { Steps, countDeliveries, listDeliveries, type DeliveryFilter } from './delivery-list.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
-  CHUNK, checkRoom, decodeTotals, fanOutCollection, Tally, totalsRecord, type Totals,
+  CHUNK, checkRoom, chunkOf, decodeTotals, fanOutCollection, sizesIn, Tally, totalsRecord,
+  type Totals,
 } from './ledger.ts';
 import { eventCollection, hasDelivery } from './message.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
-
-export type DeliveryFilter = {
-  readonly status: DeliveryStatus | null;
-  readonly hook: string | null;
-};
 
 export type Reconciliation = Totals & {
   readonly isReconciled: boolean;
@@ -40,8 +37,6 @@ export interface DeliveryDesk {
   totals(): Totals;
 }
 
-/** Records looked at in one turn of the event loop. */
-const SCAN = 2000;
 const PROBLEMS_MAX = 100;
 
 export function createDeliveryDesk(parts: {
@@ -76,7 +71,7 @@ export function createDeliveryDesk(parts: {
     },
     async count(filter) {
       await fanOuts.settled();
-      if (filter.hook !== null) return countRecords(records, matcherOf(filter));
+      if (filter.hook !== null) return countDeliveries(store, filter);
       if (filter.status === null) return records.size;
       return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwritten : 0);
     },
@@ -86,6 +81,7 @@ export function createDeliveryDesk(parts: {
         tryAgain(transaction, before, nowMs, pendingMax));
     },
     async retryFailed() {
+      const sizeOf = sizesIn(store);
       let count = 0;
       let after: string | null = null;
       for (;;) {
@@ -93,7 +89,11 @@ export function createDeliveryDesk(parts: {
           await listDeliveries(store, { status: 'failed', hook: null }, after, CHUNK);
         after = failed.at(-1)?.identifier ?? null;
         if (after === null) return count;
-        count += await retryAll(store, failed, clock.now(), pendingMax);
+        for (let rest = failed; rest.length > 0;) {
+          const chunk = chunkOf(rest, ({ identifier }) => sizeOf(identifier));
+          count += await retryAll(store, chunk, clock.now(), pendingMax);
+          rest = rest.slice(chunk.length);
+        }
       }
     },
     async cancel(identifier) {
@@ -146,58 +146,6 @@ function retryAll(
   });
 }
 
-async function listDeliveries(
-  store: Store, filter: DeliveryFilter, after: string | null, limit: number,
-): Promise<Delivery[]> {
-  const collection = store.collection(deliveryCollection.name);
-  const walk = collection.walk({ after });
-  const matches = matcherOf(filter);
-  const found: Delivery[] = [];
-  let scanned = 0;
-  for (let slot = walk.next(); slot !== -1 && found.length < limit; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    scanned += 1;
-    if (scanned % SCAN === 0) await nextTurn();
-    if (bytes !== undefined && matches(bytes)) found.push(readDelivery(bytes));
-  }
-  return found;
-}
-
-function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean {
-  // Nothing but the member reads like this: within a string the quotes are escaped.
-  const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
-  return (bytes) => (status === null || statusOf(bytes) === status)
-    && (hook === null || bytes.includes(hookMark));
-}
-
-/** Counts in steps; what is written meanwhile is counted as it is applied. */
-async function countRecords(
-  records: Collection, matches: (bytes: Buffer) => boolean,
-): Promise<number> {
-  let count = 0;
-  let seen = '';
-  const unlisten = records.onChange(({ id, before, after }) => {
-    if (id > seen) return;
-    if (before !== null && matches(before)) count -= 1;
-    if (after !== null && matches(after)) count += 1;
-  });
-  try {
-    const walk = records.walk();
-    let scanned = 0;
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const bytes = records.bytesAt(slot);
-      if (bytes !== undefined && matches(bytes)) count += 1;
-      scanned += 1;
-      if (scanned % SCAN !== 0) continue;
-      seen = records.idAt(slot) ?? seen;
-      await nextTurn();
-    }
-    return count;
-  } finally {
-    unlisten();
-  }
-}
-
 /**
  * Counts what is stored beside the totals that every change keeps. Changes during the count are
  * counted as they are applied, so the comparison is of one moment.
@@ -217,7 +165,7 @@ async function reconcile(
   });
   try {
     const walk = records.walk();
-    let scanned = 0;
+    const steps = new Steps();
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = records.bytesAt(slot);
       if (bytes === undefined) continue;
@@ -227,8 +175,8 @@ async function reconcile(
       if (status === 'pending' && hasLostMessage(messages, readDelivery(bytes))) {
         problems.push(`pending delivery ${seen} has lost its payload`);
       }
-      scanned += 1;
-      if (scanned % SCAN === 0) await nextTurn();
+      const pause = steps.next(bytes.length, status === 'pending');
+      if (pause !== null) await pause;
     }
     await findOrphans(store, problems);
     counts.pending += fanOuts.unwritten;
@@ -247,15 +195,15 @@ async function findOrphans(store: Store, problems: string[]): Promise<void> {
   const records = store.collection(deliveryCollection.name);
   const fanOuts = store.collection(fanOutCollection.name);
   const walk = messages.walk();
-  let scanned = 0;
+  const steps = new Steps();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const bytes = messages.bytesAt(slot);
     const isNeeded = bytes === undefined
       || hasDelivery(bytes, (id) => records.slotOf(id) !== -1)
       || fanOuts.find(messages.idAt(slot) ?? '') !== undefined;
     if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
-    scanned += 1;
-    if (scanned % SCAN === 0) await nextTurn();
+    const pause = steps.next(bytes?.length ?? 0, false);
+    if (pause !== null) await pause;
   }
 }
 
@@ -272,10 +220,6 @@ function compare(
   return {
     ...totals, isReconciled: problems.length === 0, problems: problems.slice(0, PROBLEMS_MAX),
   };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 function notFound(identifier: string): AppError {

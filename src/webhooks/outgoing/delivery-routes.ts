@@ -3,11 +3,12 @@ import { AppError } from '../../base/errors.ts';
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import { integerOf, parseQuery } from '../../server/query.ts';
-import type { Exchange, ParameterSpec, Route } from '../../server/route.ts';
+import type { Exchange, ParameterSpec, Pull, Route } from '../../server/route.ts';
 import {
   anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown, text,
 } from '../route-parts.ts';
-import type { DeliveryDesk, DeliveryFilter } from './delivery-desk.ts';
+import type { DeliveryDesk } from './delivery-desk.ts';
+import type { DeliveryFilter } from './delivery-list.ts';
 import {
   DELIVERY_STATUSES, shownDelivery, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
@@ -15,6 +16,9 @@ import type { Events } from './events.ts';
 import { isEventName } from './outgoing-webhook.ts';
 
 const LIMIT_MAX = 1000;
+/** Of a list without a limit, so many are looked for at a time. */
+const FOUND_MAX = 100;
+const PIECE_LENGTH = 65_536;
 const PATH = '/api/deliveries';
 
 const EVENT_SCHEMA: ObjectSchema = {
@@ -122,8 +126,10 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
   };
   const limit = integerOf(query, 'limit', 1, LIMIT_MAX);
   const after = cursorOf(query.get('cursor'));
-  const headers = ['X-Total-Count', String(await desk.count(filter))];
-  if (limit === null) return streamList(exchange, desk, filter, after, headers);
+  const headers = [
+    'Content-Type', 'application/json', 'X-Total-Count', String(await desk.count(filter)),
+  ];
+  if (limit === null) return exchange.sendStream(200, headers, pullAll(desk, filter, after));
   const found = await desk.list(filter, after, limit + 1);
   const page = found.slice(0, limit);
   const last = page.at(-1);
@@ -134,28 +140,40 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
     next.set('cursor', Buffer.from(last.identifier).toString('base64url'));
     headers.push('Link', `<${exchange.linkTo(`${PATH}?${next}`)}>; rel="next"`);
   }
-  return exchange.sendJson(200, page.map(shownDelivery), headers);
+  return exchange.sendStream(200, headers, pullArray(async () => page.splice(0)));
 }
 
-const PIECE = 100;
-
-function streamList(
-  exchange: Exchange, desk: DeliveryDesk, filter: DeliveryFilter, start: string | null,
-  headers: readonly string[],
-): Promise<void> {
+function pullAll(desk: DeliveryDesk, filter: DeliveryFilter, start: string | null): Pull {
   let after = start;
-  let opening = '[';
-  let isDone = false;
-  return exchange.sendStream(200, ['Content-Type', 'application/json', ...headers], async () => {
-    if (isDone) return null;
-    const found = await desk.list(filter, after, PIECE);
-    const items = found.map((delivery) => JSON.stringify(shownDelivery(delivery))).join(',');
+  return pullArray(async () => {
+    const found = await desk.list(filter, after, FOUND_MAX);
     after = found.at(-1)?.identifier ?? after;
-    isDone = found.length < PIECE;
-    const piece = `${items === '' && opening === ',' ? '' : opening}${items}${isDone ? ']' : ''}`;
-    opening = ',';
-    return [Buffer.from(piece)];
+    return found;
   });
+}
+
+/** One JSON array of what `next` gives until it gives none; a piece is little work. */
+function pullArray(next: () => Promise<readonly Delivery[]>): Pull {
+  let found: readonly Delivery[] = [];
+  let index = 0;
+  let separator = '[';
+  let isDone = false;
+  return async () => {
+    if (isDone) return null;
+    let text = '';
+    while (text.length < PIECE_LENGTH) {
+      if (index === found.length) [found, index] = [await next(), 0];
+      const delivery = found[index];
+      if (delivery === undefined) {
+        isDone = true;
+        return [Buffer.from(`${text}${separator === '[' ? '[]' : ']'}`)];
+      }
+      text += separator + JSON.stringify(shownDelivery(delivery));
+      separator = ',';
+      index += 1;
+    }
+    return [Buffer.from(text)];
+  };
 }
 
 function getRoute(desk: DeliveryDesk): Route {

@@ -24,6 +24,8 @@ const NO_TOTALS: Totals = {
 };
 /** Deliveries changed in one transaction: it is a few milliseconds of work. */
 export const CHUNK = 250;
+/** And their bytes, where they hold answers or a body. */
+const CHUNK_BYTES = 1 << 19;
 /** What a caller who found the queue full is told to wait. */
 const FULL_RETRY_S = 10;
 
@@ -43,6 +45,22 @@ export function acceptDeliveries(
   writeTotals(transaction, {
     ...totals, accepted: totals.accepted + count, pending: totals.pending + count,
   });
+}
+
+/** As many deliveries, from the first on, as one transaction should change. */
+export function chunkOf<T>(deliveries: readonly T[], bytesOf: (delivery: T) => number): T[] {
+  let bytes = 0;
+  const end = deliveries.findIndex((delivery, index) => {
+    bytes += bytesOf(delivery);
+    return index > 0 && (index === CHUNK || bytes > CHUNK_BYTES);
+  });
+  return deliveries.slice(0, end === -1 ? deliveries.length : end);
+}
+
+/** How large a stored delivery is, by its identifier. */
+export function sizesIn(store: Store): (identifier: string) => number {
+  const records = store.collection(deliveryCollection.name);
+  return (identifier) => records.bytesAt(records.slotOf(identifier))?.length ?? 0;
 }
 
 /** The totals; throws `unavailable` when so many more may not wait. */

@@ -4,7 +4,7 @@
  */
 import type { Store } from '../../store/port.ts';
 import type { Delivery, KnownDelivery } from './delivery.ts';
-import { CHUNK, inTally } from './ledger.ts';
+import { chunkOf, inTally } from './ledger.ts';
 
 type Change = (delivery: Delivery) => Delivery | null;
 type Result = {
@@ -34,10 +34,11 @@ export class ResultBatch {
   }
 
   #flush(): void {
-    const waiting = this.#waiting;
+    let waiting = this.#waiting;
     this.#waiting = [];
-    for (let start = 0; start < waiting.length; start += CHUNK) {
-      const results = waiting.slice(start, start + CHUNK);
+    while (waiting.length > 0) {
+      const results = chunkOf(waiting, ({ known }) => known?.bytes.length ?? 0);
+      waiting = waiting.slice(results.length);
       inTally(this.#store, (tally) =>
         results.map(({ identifier, change, known }) =>
           tally.change(identifier, change, known))).then(

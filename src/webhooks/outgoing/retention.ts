@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.ts';
 import { follow, type Applied } from '../follow.ts';
 import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
 import { Heap } from './heap.ts';
-import { CHUNK, inTally } from './ledger.ts';
+import { CHUNK, chunkOf, inTally, sizesIn } from './ledger.ts';
 
 export type RetentionParts = {
   readonly store: Store;
@@ -84,12 +84,17 @@ export class Retention {
 
   async #sweepAll(): Promise<void> {
     for (;;) {
-      const items = this.#takeOld();
+      let items = this.#takeOld();
       if (items.length === 0) return;
       try {
-        await inTally(this.#parts.store, (tally) => {
-          for (const { id, atMs } of items) tally.ageOut(id, atMs);
-        });
+        while (items.length > 0) {
+          const sizeOf = sizesIn(this.#parts.store);
+          const chunk = chunkOf(items, ({ id }) => sizeOf(id));
+          await inTally(this.#parts.store, (tally) => {
+            for (const { id, atMs } of chunk) tally.ageOut(id, atMs);
+          });
+          items = items.slice(chunk.length);
+        }
       } catch (thrown) {
         for (const item of items) this.#finished.push(item);
         throw thrown;

@@ -9,7 +9,7 @@ import type { Store, Transaction } from '../../store/port.ts';
 import {
   cancelled, deliveryCollection, finished, readDelivery, type Delivery,
 } from './delivery.ts';
-import { CHUNK, Tally, inTally } from './ledger.ts';
+import { CHUNK, Tally, chunkOf, inTally, sizesIn } from './ledger.ts';
 import type { OutgoingIndex } from './outgoing-index.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
 
@@ -64,7 +64,7 @@ export class Retirement {
     // Not at once: a listener hears of a change while the rest of its transaction is not applied.
     await Promise.resolve();
     for (;;) {
-      const ids = pendingOf(hook, CHUNK);
+      const ids = chunkOf(pendingOf(hook, CHUNK), sizesIn(store));
       if (ids.length === 0 || hooks.find(hook) !== undefined) return;
       const nowMs = clock.now();
       await inTally(store, (tally) =>
@@ -87,13 +87,13 @@ async function retire(
         before.status === 'pending' ? finished(before, 'failed', nowMs) : null);
     }
   };
-  let rest = others();
-  while (rest.length >= CHUNK) {
-    const ids = rest;
+  let last = others();
+  for (;;) {
+    const ids = chunkOf(last, sizesIn(store));
+    if (ids.length === last.length && last.length < CHUNK) break;
     await inTally(store, (tally) => fail(tally, ids));
-    rest = others();
+    last = others();
   }
-  const last = rest;
   return store.transact((transaction) => {
     const tally = new Tally(transaction);
     const changed = tally.change(identifier, change);

@@ -2,6 +2,7 @@
  * A plain collection: every record in key order as one JSON array, or page by page with `limit` and
  * `cursor`. For resources that a person makes by hand; books have a route of their own.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import { problemAnswers } from './problem.ts';
@@ -66,7 +67,7 @@ export function collectionRoute(spec: CollectionSpec): Route {
   };
 }
 
-function sendCollection(exchange: Exchange, spec: CollectionSpec): Promise<void> {
+async function sendCollection(exchange: Exchange, spec: CollectionSpec): Promise<void> {
   const query = parseQuery(exchange.search, ['limit', 'cursor']);
   const limit = integerOf(query, 'limit', 1, LIMIT_MAX);
   const next = spec.collection.walk(decodeCursor(query.get('cursor')));
@@ -76,7 +77,14 @@ function sendCollection(exchange: Exchange, spec: CollectionSpec): Promise<void>
   if (limit === null) return exchange.sendStream(200, headers, pullArray(next));
   const page: Shown[] = [];
   let after = next();
-  for (; after !== null && page.length < limit; after = next()) page.push(after);
+  let bytes = 0;
+  for (; after !== null && page.length < limit; after = next()) {
+    page.push(after);
+    bytes += after.bytes.length;
+    if (bytes < PIECE_BYTES) continue;
+    bytes = 0;
+    await nextTurn();
+  }
   const last = page.at(-1);
   if (after !== null && last !== undefined) {
     const cursor = Buffer.from(last.id).toString('base64url');
@@ -96,8 +104,10 @@ function decodeCursor(cursor: string | undefined): string | null {
 function pullArray(next: () => Shown | null): Pull {
   let separator = OPEN;
   let isDone = false;
-  return () => {
+  return async () => {
     if (isDone) return null;
+    // What is shown of a record may be made from it: a piece is enough for a turn of the loop.
+    if (separator === COMMA) await nextTurn();
     const pieces: Buffer[] = [];
     for (let bytes = 0; bytes < PIECE_BYTES;) {
       const record = next();

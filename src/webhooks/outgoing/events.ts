@@ -48,8 +48,10 @@ export function createEvents(parts: {
       throw new AppError('invalid', 'an event name is printable, without white space and "*"');
     }
     checkChain(depth);
-    // The index knows what is committed; a hook may have gone in a transaction staged before.
-    const heard = hooks.matching(name).filter((hook) =>
+    const matching = hooks.matching(name);
+    // The index knows what is committed; a hook may have gone in a transaction staged before. Where
+    // there are very many, what is written for such a one is cancelled.
+    const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
     const { seed } = drawn;

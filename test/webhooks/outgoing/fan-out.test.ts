@@ -121,16 +121,21 @@ test('while the store takes no writes they wait; the event is accepted all the s
   await everyDelivered(simulation, 1);
 });
 
-test('deliveries of a webhook that is removed meanwhile are cancelled', async () => {
-  const simulation = await crowd();
-  const { webhooks } = simulation;
-  const hook = await simulation.addHook('removed');
-  simulation.targets.set('removed', UP);
-  await simulation.run(Promise.all([
-    webhooks.emit('thing.happened', {}), webhooks.resources.outgoing.remove(hook),
-  ]));
-  await pass(simulation);
-  const { delivered, cancelled } = webhooks.desk.totals();
-  assert.deepEqual([delivered, cancelled], [HOOKS, 1]);
-  assert.ok(!simulation.requests.some(({ host }) => host === 'removed'));
-});
+for (const isRemovedFirst of [false, true]) {
+  const order = isRemovedFirst ? 'just before' : 'meanwhile';
+  test(`deliveries of a webhook that is removed ${order} are cancelled`, async () => {
+    const simulation = await crowd();
+    const { webhooks } = simulation;
+    const hook = await simulation.addHook('removed', { triggerEvent: 'thing.happened' });
+    simulation.targets.set('removed', UP);
+    const work = [
+      () => webhooks.emit('thing.happened', {}), () => webhooks.resources.outgoing.remove(hook),
+    ];
+    if (isRemovedFirst) work.reverse();
+    await simulation.run(Promise.all(work.map((run) => run())));
+    await pass(simulation);
+    const { delivered, cancelled } = webhooks.desk.totals();
+    assert.deepEqual([delivered, cancelled], [HOOKS, 1]);
+    assert.ok(!simulation.requests.some(({ host }) => host === 'removed'));
+  });
+}

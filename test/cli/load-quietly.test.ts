@@ -17,12 +17,25 @@ const PROGRAM = `
 
 // The trace is V8's own standard output, which nothing else may be written between.
 test('nothing is optimized while modules load, and everything as ever afterwards', () => {
-  const { stdout, stderr } = spawnSync(process.execPath, [
-    '--trace-opt', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM,
-  ], { encoding: 'utf8' });
+  const { stdout, stderr } = runTraced([]);
   assert.match(stderr, /^1500000$/m);
   assert.match(stderr, /no such module/);
   assert.doesNotMatch(stdout, /hotWhileLoading/);
   assert.match(stdout, /hotAfterwards/);
   assert.match(stdout, /hotAfterFailure/);
 });
+
+// A Node 26 that was told --jitless ends with a crash once code is compiled.
+for (const flag of ['--no-opt', '--no_turbofan', '--jitless']) {
+  test(`nothing is optimized afterwards either where ${flag} was given`, () => {
+    const { stdout, stderr } = runTraced([flag]);
+    assert.match(stderr, /no such module/);
+    assert.doesNotMatch(stdout, /compiling .*hot.*TURBOFAN/);
+  });
+}
+
+function runTraced(flags: readonly string[]): { stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [
+    ...flags, '--trace-opt', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM,
+  ], { encoding: 'utf8' });
+}

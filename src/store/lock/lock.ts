@@ -118,6 +118,8 @@ async function tryLock(
         },
       });
     }
+    // Until we are named nobody is: our sign of life is not that of who was killed.
+    files.truncate(descriptor, 0);
     const lifeSign = await giveLifeSign(lifeSignPath(path), files);
     isKept = true;
     const lock = new FlockLock(files, descriptor, kind, lifeSign);

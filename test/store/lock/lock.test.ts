@@ -71,6 +71,23 @@ test('an owner whose pid now belongs to another process is dead', async (context
   }
 });
 
+test('a new owner is never taken for the dead one whose name is still there', {
+  skip: spawnSync('flock', ['--version']).status !== 0 && 'flock is missing here',
+}, async (context) => {
+  const directory = makeDirectory(context);
+  const files = createNodeFiles();
+  const dead = { ...thisProcess(files, 'server', null, true), pid: 999_999 };
+  writeFileSync(join(directory, 'lock'), JSON.stringify(dead));
+  let named: unknown = 'nobody looked';
+  // Called when the new owner's sign of life can be seen.
+  const adopt = (): void => {
+    named = readLockOwner(directory);
+  };
+  const lock = await acquireLock(directory, { kind: 'server', files: { ...files, adopt } });
+  assert.equal(named, null);
+  lock.release();
+});
+
 for (const way of WAYS) {
   test(`an owner whose pid says nothing here keeps its lock while it lives (${way.program})`, {
     skip: !canUnshare && 'process namespaces cannot be made here',

@@ -69,12 +69,14 @@ export function lifeSignPath(lockPath: string): string {
 
 /**
  * Whether the process that wrote this into `lockPath` is still there. Its life sign tells. Where
- * there can be none, its pid does: one is given out again, in a container within seconds and often
+ * there is none, its pid does: one is given out again, in a container within seconds and often
  * to the same program, so the start time has to be the same too; and what was written before a
  * reboot, or in another container, counts as dead.
  */
 export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
-  if (owner.hasLifeSign) return isLifeSignGiven(lifeSignPath(lockPath), files);
+  const sign = lifeSignPath(lockPath);
+  // Somebody may have removed it from under a live process.
+  if (owner.hasLifeSign && files.exists(sign)) return isLifeSignGiven(sign, files);
   if (!isOfThisNamespace(files, owner)) return false;
   try {
     process.kill(owner.pid, 0);

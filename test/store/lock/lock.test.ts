@@ -124,6 +124,19 @@ test('the path of a directory may be longer than a socket takes', async (context
   (await acquireLock(directory, { kind: 'server', program: 'no-such-program' })).release();
 });
 
+test('a live owner keeps its lock when its sign of life is removed', async (context) => {
+  for (const way of WAYS) {
+    const directory = makeDirectory(context);
+    const lock = await acquireLock(directory, { kind: 'server', ...way });
+    for (const name of readdirSync(directory)) {
+      if (name.endsWith('.sock')) rmSync(join(directory, name));
+    }
+    await assert.rejects(acquireLock(directory, { kind: 'server', program: 'no-such-program' }),
+      { code: 'conflict' });
+    lock.release();
+  }
+});
+
 test('the socket of a server in another container is looked for here', async (context) => {
   const directory = makeDirectory(context);
   const owner = thisProcess(createNodeFiles(), 'server', '/elsewhere/control.sock', false);

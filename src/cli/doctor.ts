@@ -98,8 +98,10 @@ function checkDirectory({ dataDirectory }: CommandContext): Verdict {
     return failed(`${dataDirectory} is not a directory`, 'name one with --data');
   }
   if (!isWritable(dataDirectory)) {
-    return failed(`${dataDirectory} cannot be written`,
-      `give it to this user: chown ${process.getuid?.() ?? '<user>'} ${dataDirectory}`);
+    const user = process.getuid?.();
+    return failed(`${dataDirectory} cannot be written`, status.uid === user
+      ? `chmod u+rwx ${dataDirectory}`
+      : `give it to this user: chown ${user ?? '<user>'} ${dataDirectory}`);
   }
   return (status.mode & 0o077) === 0
     ? ok(`${dataDirectory} is writable, and private`)

@@ -43,6 +43,7 @@ export interface Listener {
 // Late clients are looked for this often, so they are cut within two seconds of their limit.
 const CHECK_INTERVAL_MS = 500;
 const IDLE_CHECK_MS = 50;
+const NO_ACCESS = ['EACCES', 'EPERM', 'EROFS'];
 
 /** A server that is not listening yet; give it connections with `emit('connection', duplex)`. */
 export function createHttpServer(
@@ -99,7 +100,11 @@ export async function listenOnSocket(
   server: HttpServer, path: string, clock: Clock, owner: { uid: number; gid: number } | null,
 ): Promise<Listener> {
   assert(Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX, `${path} is too long for a socket`);
-  rmSync(path, { force: true });
+  try {
+    rmSync(path, { force: true });
+  } catch (cause) {
+    throw listenError(cause, { path });
+  }
   const sockets = trackSockets(server);
   // The socket is made within the call, so nothing else is made under this mask.
   const umask = process.umask(0o177);
@@ -129,8 +134,12 @@ function listen(server: HttpServer, options: ListenOptions): Promise<void> {
   });
 }
 
-function listenError(cause: Error, options: ListenOptions): AppError {
+function listenError(cause: unknown, options: ListenOptions): AppError {
   const { host, port, path } = options;
+  if (path !== undefined && NO_ACCESS.includes(systemCodeOf(cause) ?? '')) {
+    return new AppError('forbidden', `not allowed to make ${path}: run as the owner of the data `
+      + 'directory, or name another one with --data', {}, cause);
+  }
   const place = path ?? `${host ?? ''} port ${port ?? ''}`;
   switch (systemCodeOf(cause)) {
     case 'EADDRINUSE':

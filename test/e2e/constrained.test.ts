@@ -1,8 +1,9 @@
 /** Little is given: a read-only program, no /tmp, a user without rights, root on another's data. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync }
-  from 'node:fs';
+import {
+  chmodSync, chownSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ask } from './ask.ts';
@@ -64,6 +65,34 @@ test('who may not look into a data directory is told whose it is to be', {
   });
   assert.equal(code, 1);
   assert.match(stderr, /^hookshelf: cannot look into the data directory .*: run as its owner, or /);
+}));
+
+test('where nothing may be written books are read, and a server says what it lacks', {
+  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+}, () => inFolder(async (folder) => {
+  const { program, data } = placeFor(folder, NOBODY);
+  const options: ProcessOptions = {
+    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
+  };
+  const server = await startServer(['--data', data], options);
+  const added = ['book:add', '--input', '{"title":"Emma"}', '--data', data];
+  assert.equal((await hookshelf(added, options)).code, 0);
+  server.child.kill('SIGKILL');
+  await server.ended;
+  chmodSync(data, 0o500);
+  const lacking = /^hookshelf: not allowed to make .*: run as the owner of the data directory, or /;
+  // First beside the sockets of the killed one, then without any.
+  for (const name of ['control.sock', 'lock.sock']) {
+    const listed = await hookshelf(['book:list', '--json', '--data', data], options);
+    assert.equal(listed.code, 0, listed.stderr);
+    assert.equal(JSON.parse(listed.stdout).length, 1);
+    const refused = await hookshelf(['serve', '--port', '0', '--data', data], options);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, lacking);
+    rmSync(join(data, name));
+  }
+  const { stdout } = await hookshelf(['doctor', '--data', data], options);
+  assert.match(stdout, /data directory +failed .* cannot be written: chmod u\+rwx \//);
 }));
 
 test('a backup goes where its command may write, not the server', {

@@ -23,30 +23,32 @@ const DEAD = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
 /**
  * Listens at `path`, in place of what an ended process left there: only who holds the lock that the
- * path belongs to may do so. Null where the file system has no sockets.
+ * path belongs to may do so. Null where no socket can be made: the file system has none, or nothing
+ * may be written there.
  */
 export async function giveLifeSign(path: string, files: Files): Promise<LifeSign | null> {
   const way = wayTo(path, files);
   if (way === null) return null;
-  removeLifeSign(path, files);
   const server = createServer((socket) => socket.destroy());
-  if (!(await listen(server, way.path))) {
+  let isEnded = false;
+  const end = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    server.close();
     way.close();
+  };
+  try {
+    removeLifeSign(path, files);
+    await listen(server, way.path);
+    files.adopt(path);
+  } catch {
+    end();
     return null;
   }
   server.on('error', () => {});
   // Who has nothing else to do may end.
   server.unref();
-  files.adopt(path);
-  let isEnded = false;
-  return {
-    end() {
-      if (isEnded) return;
-      isEnded = true;
-      server.close();
-      way.close();
-    },
-  };
+  return { end };
 }
 
 /** Whether somebody listens at `path`; also true when that cannot be told. */
@@ -85,10 +87,10 @@ function wayTo(path: string, files: Files): { readonly path: string; close(): vo
   };
 }
 
-function listen(server: Server, path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
     // In a worker of node:cluster too the socket is this process's.
-    server.listen({ path, exclusive: true }, () => resolve(true));
+    server.listen({ path, exclusive: true }, resolve);
   });
 }

@@ -158,8 +158,9 @@ async function reconcile(
   const counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
   const problems: string[] = [];
   let seen = '';
+  let isAllSeen = false;
   const unlisten = records.onChange(({ id, before, after }) => {
-    if (id > seen) return;
+    if (id > seen && !isAllSeen) return;
     if (before !== null) counts[statusOf(before)] -= 1;
     if (after !== null) counts[statusOf(after)] += 1;
   });
@@ -178,6 +179,7 @@ async function reconcile(
       const pause = steps.next(bytes.length, status === 'pending');
       if (pause !== null) await pause;
     }
+    isAllSeen = true;
     await findOrphans(store, problems);
     counts.pending += fanOuts.unwritten;
     return compare(totals(), counts, problems);

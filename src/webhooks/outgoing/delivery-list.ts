@@ -3,6 +3,7 @@ import type { Store } from '../../store/port.ts';
 import {
   deliveryCollection, readDelivery, statusOf, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
+import { messageStart } from './message.ts';
 
 export type DeliveryFilter = {
   readonly status: DeliveryStatus | null;
@@ -81,8 +82,15 @@ export async function countDeliveries(store: Store, filter: DeliveryFilter): Pro
 }
 
 function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean {
-  // Nothing but the member reads like this: within a string the quotes are escaped.
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
   return (bytes) => (status === null || statusOf(bytes) === status)
-    && (hook === null || bytes.includes(hookMark));
+    && (hook === null || isOfDelivery(bytes, bytes.indexOf(hookMark)));
+}
+
+// Up to its message nothing in a record but the member reads like a mark: within a string the
+// quotes are escaped. The message holds whatever was given.
+function isOfDelivery(bytes: Buffer, markAt: number): boolean {
+  if (markAt === -1) return false;
+  const end = messageStart(bytes);
+  return end === -1 || markAt < end;
 }

@@ -68,7 +68,7 @@ export class DeliveryQueue {
     this.#parts = parts;
     this.#retirement = new Retirement({
       ...parts, pendingOf: (hook, max) => this.pendingOf(hook, max),
-      onChange: (hook) => this.#onHookChange(hook),
+      onChange: (hook) => this.#onHookChange(hook), isClosed: () => this.#isClosed,
     });
     this.#runner = {
       ...parts, results: new ResultBatch(parts.store), isClosed: () => this.#isClosed,
@@ -93,7 +93,7 @@ export class DeliveryQueue {
     this.#isStarted = true;
     this.#due.start();
     this.#askPump();
-    for (const hook of this.#orphanedHooks()) this.#background.run(this.cancelOf(hook));
+    for (const hook of this.#orphanedHooks()) this.#cancelIfOrphaned(hook);
   }
 
   /** Lets what is under way end, for `graceMs`; what is cut off then counts as not made. */
@@ -204,7 +204,7 @@ export class DeliveryQueue {
   // A delivery may be staged for a hook while the hook's removal is, too.
   #cancelIfOrphaned(hook: string | null): void {
     if (hook !== null && this.#parts.hooks.find(hook) === undefined) {
-      this.#background.run(this.cancelOf(hook));
+      this.#background.run(this.#retirement.cancelInTime(hook));
     }
   }
 
@@ -257,13 +257,12 @@ export class DeliveryQueue {
         this.#release(ticket, outcome);
       });
     } catch (thrown) {
-      if (isSent) throw thrown;
       // The body could not be stored, or there is a bug.
       const delayMs = thrown instanceof AppError ? BUG_DELAY_MS / 10 : BUG_DELAY_MS;
-      this.#parts.log.error('a delivery could not be prepared', {
+      this.#parts.log.error(`a delivery could not be ${isSent ? 'recorded' : 'prepared'}`, {
         delivery: entry.id, error: thrown,
       });
-      this.#lanes.release(ticket, null);
+      if (!isSent) this.#lanes.release(ticket, null);
       if (entry.state === 'running') this.#due.wait(entry, this.#parts.clock.now() + delayMs);
     } finally {
       this.#settle(entry.id);

@@ -3,7 +3,9 @@
  * it is gone for good (410) the hook is disabled and its deliveries fail; meanwhile the target is
  * asked no more. Where the hook is removed they are cancelled.
  */
-import type { Clock } from '../../base/clock.ts';
+import { sleep, type Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { decodeRecord, encodeRecord, nextStamps } from '../../store/repository.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import {
@@ -19,11 +21,16 @@ export type RetirementParts = {
   readonly clock: Clock;
   /** Up to `max` of a hook's pending deliveries, as committed. */
   readonly pendingOf: (hook: string, max: number) => readonly string[];
+  readonly log: Logger;
+  /** True once nothing more is to be waited for. */
+  readonly isClosed: () => boolean;
   /** Told when a hook is being retired, and when that is over. */
   readonly onChange: (hook: string) => void;
 };
 
 type Change = (before: Delivery) => Delivery;
+
+const RETRY_MS = 1000;
 
 export class Retirement {
   readonly #parts: RetirementParts;
@@ -69,6 +76,25 @@ export class Retirement {
       const nowMs = clock.now();
       await inTally(store, (tally) =>
         ids.forEach((id) => tally.change(id, (before) => cancelled(before, nowMs))));
+    }
+  }
+
+  /** The same where nobody hears that the store takes no writes: once it does. */
+  async cancelInTime(hook: string): Promise<void> {
+    const { clock, log, isClosed } = this.#parts;
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await this.cancel(hook);
+      } catch (thrown) {
+        if (!(thrown instanceof AppError)) throw thrown;
+        if (isFirst) {
+          log.error('deliveries of a removed webhook wait to be cancelled', {
+            hook, error: thrown,
+          });
+        }
+      }
+      if (isClosed()) return;
+      await sleep(clock, RETRY_MS);
     }
   }
 }

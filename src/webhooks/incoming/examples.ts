@@ -39,26 +39,14 @@ function curlExample({ url, method, hasSecret }: Hook): string {
   return hasSecret ? `${signingStep(hasBody)}\n${command}` : command;
 }
 
-// By RFC 2104 from the shell's own words and a hash: `openssl dgst -hmac` takes the key as an
-// argument, which others on the machine can read. No quotes in the comments: zsh, when pasted into,
-// takes them for words.
+// openssl prints `(stdin)= <hex>` or `HMAC-SHA2-256(stdin)= <hex>`: the last word is it.
 function signingStep(hasBody: boolean): string {
-  const secret = `$${SECRET_VARIABLE}`;
-  return `# export ${SECRET_VARIABLE}="$(cat file-with-the-secret)"
-: "\${${SECRET_VARIABLE}:?must hold the secret of this webhook}"
-body=${hasBody ? shellQuote(BODY) : "''"}
-# HMAC-SHA256 that keeps the secret out of the list of processes, unlike openssl -hmac
-key=$(printf '%s' "${secret}" | od -An -v -tx1 | tr -d ' \\n')
-[ \${#key} -le 128 ] || key=$(printf '%s' "${secret}" | openssl dgst -sha256 -r | cut -c1-64)
-pad() {
-  rest=$key; count=0
-  while [ $count -lt 64 ]; do
-    byte=\${rest%"\${rest#??}"}; rest=\${rest#??}; count=$((count + 1))
-    printf "\\\\$(printf '%03o' $((0x\${byte:-0} ^ $1)))"
-  done
-}
-signature=$({ pad 0x5c; { pad 0x36; printf '%s' "$body"; } | openssl dgst -sha256 -binary; } \\
-  | openssl dgst -sha256 -r | cut -c1-64)`;
+  return [
+    `# export ${SECRET_VARIABLE}="$(cat file-with-the-secret)"`,
+    `body=${hasBody ? shellQuote(BODY) : "''"}`,
+    `signature=$(printf '%s' "$body" | openssl dgst -sha256 \\`,
+    `  -hmac "\${${SECRET_VARIABLE}:?must hold the secret of this webhook}" | sed 's/^.*= *//')`,
+  ].join('\n');
 }
 
 function phpExample({ url, method, hasSecret }: Hook): string {

@@ -59,3 +59,8 @@ export function systemCodeOf(thrown: unknown): string | undefined {
   const isCoded = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string';
   return isCoded ? thrown.code as string : undefined;
 }
+
+/** Whether the system refused something for want of a permission. */
+export function isAccessRefused(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS'].includes(systemCodeOf(error) ?? '');
+}

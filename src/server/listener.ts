@@ -8,7 +8,7 @@ import type { Server as TlsServer } from 'node:https';
 import type { ListenOptions, Socket } from 'node:net';
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../base/errors.ts';
 import { http, loadHttps } from '../base/network-modules.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
@@ -43,7 +43,6 @@ export interface Listener {
 // Late clients are looked for this often, so they are cut within two seconds of their limit.
 const CHECK_INTERVAL_MS = 500;
 const IDLE_CHECK_MS = 50;
-const NO_ACCESS = ['EACCES', 'EPERM', 'EROFS'];
 
 /** A server that is not listening yet; give it connections with `emit('connection', duplex)`. */
 export function createHttpServer(
@@ -136,7 +135,7 @@ function listen(server: HttpServer, options: ListenOptions): Promise<void> {
 
 function listenError(cause: unknown, options: ListenOptions): AppError {
   const { host, port, path } = options;
-  if (path !== undefined && NO_ACCESS.includes(systemCodeOf(cause) ?? '')) {
+  if (path !== undefined && isAccessRefused(cause)) {
     return new AppError('forbidden', `not allowed to make ${path}: run as the owner of the data `
       + 'directory, or name another one with --data', {}, cause);
   }

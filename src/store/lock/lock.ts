@@ -14,7 +14,7 @@ import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { createNodeFiles } from '../files.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
@@ -49,7 +49,6 @@ const POLL_MS = 25;
 const NAMING_MS_MAX = 1000;
 // What flock(1) exits with when somebody else holds the lock.
 const HELD_STATUS = 1;
-const NO_ACCESS = ['EACCES', 'EPERM', 'EROFS'];
 
 /** Locks an existing directory. Throws `conflict`, naming the pid, when somebody else holds it. */
 export async function acquireLock(
@@ -169,7 +168,7 @@ function openLockFile(files: Files, path: string): Descriptor {
     return files.open(path, files.exists(path) ? 'append-existing' : 'create');
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return files.open(path, 'append-existing');
-    if (!NO_ACCESS.includes(systemCodeOf(error) ?? '')) throw error;
+    if (!isAccessRefused(error)) throw error;
     throw new AppError('conflict', `cannot write in the data directory ${dirname(path)} (`
       + `${messageOf(error)}): run as its owner, or name another one with --data`, {}, error);
   }

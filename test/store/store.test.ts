@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { CollectionSpec, Transaction } from '../../src/store/port.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore, type OpenedStore } from '../../src/store/store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
 
 const specs: readonly CollectionSpec[] = [
@@ -11,8 +12,8 @@ const specs: readonly CollectionSpec[] = [
   { name: 'hooks', key: 'identifier', unique: ['path'] },
 ];
 
-function open(files: SimulatedFiles) {
-  return openStore({ directory: '/data', files, specs, logger: silentLogger });
+function open(files: SimulatedFiles, clock = new ManualClock()) {
+  return openStore({ directory: '/data', files, specs, clock, logger: silentLogger });
 }
 
 function book(id: string, title = 'T'): string {
@@ -101,3 +102,34 @@ test('a failed sync ends writing for good', async () => {
   assert.ok(store.failure);
   await store.close();
 });
+
+const NOTES: readonly (readonly [string, (store: OpenedStore, clock: ManualClock) => unknown])[] = [
+  ['a mark', (_, clock) => clock.advance(1000)],
+  ['the step to another journal', (store) =>
+    assert.rejects(store.compact(), { code: 'unknown_outcome' })],
+];
+for (const [what, write] of NOTES) {
+  test(`what gathers while the sync of ${what} fails is not acknowledged`, async () => {
+    const files = new SimulatedFiles();
+    const clock = new ManualClock();
+    const store = await open(files, clock);
+    await store.transact(putBook('a'));
+    const gathering: Promise<unknown>[] = [];
+    let seen: Buffer | undefined = Buffer.from(book('b'));
+    files.onCall = ({ kind, path }) => {
+      const isJournal = path === '/data/journal-000001.jsonl';
+      if (kind !== 'datasync' || !isJournal || gathering.length > 0) return null;
+      gathering.push(
+        assert.rejects(store.transact(putBook('b')), { code: 'unknown_outcome' }),
+        // It has read what is staged, and reads again what is left.
+        store.transact((transaction) => assert.deepEqual(transaction.find('books', 'b'), seen)));
+      seen = undefined;
+      return { code: 'EIO' };
+    };
+    await write(store, clock);
+    assert.equal(gathering.length, 2);
+    await Promise.all(gathering);
+    assert.equal(store.collection('books').find('b'), undefined);
+    await store.close();
+  });
+}

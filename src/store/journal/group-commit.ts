@@ -15,7 +15,7 @@ import { GatherPace } from './gather-pace.ts';
 import { errorOf, type AppendFailure, type Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
 import type { Transaction, Urgency } from '../port.ts';
-import { StagedTransaction, newBatch, urgencyOf } from './staging.ts';
+import { StagedTransaction, newBatch, rejectAll, urgencyOf } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
 import { SyncPolicy } from './sync-policy.ts';
 
@@ -119,7 +119,7 @@ export class GroupCommit {
     this.#encoder.addNext(this.#sequence, journal.generation);
     const failure = await this.#journal.append(this.#encoder.bytes);
     // The journals chain without the note too; it only tells when the new one is lost.
-    if (failure?.kind === 'unknown') throw this.#fail(failure);
+    if (failure?.kind === 'unknown') throw this.#failStaged(failure, []);
     this.#journal.close();
     this.#journal = journal;
     this.#isMarked = true;
@@ -159,6 +159,7 @@ export class GroupCommit {
       encode();
       const failure = await this.#journal.append(this.#encoder.bytes);
       if (failure === null) this.#isMarked = true;
+      else if (failure.kind === 'unknown') this.#failStaged(failure, []);
       else this.#fail(failure);
       return failure === null;
     });
@@ -245,7 +246,7 @@ export class GroupCommit {
     this.#syncing = null;
     this.#isBusy = false;
     if (failure === null) this.#finishCommitted(batch);
-    else this.#finishFailed(batch, failure);
+    else this.#failStaged(failure, [batch]);
     this.#goOn();
   }
 
@@ -263,14 +264,14 @@ export class GroupCommit {
     this.#options.onCommit();
   }
 
-  #finishFailed(batch: Batch, failure: AppendFailure): void {
-    const gathered = this.#gathering;
-    this.#gathering = newBatch(gathered.number + 1);
-    const failed = [...batch.transactions, ...gathered.transactions];
-    this.#options.staging.abandonAll(failed);
+  /** With what was being synced, if anything was, all that has gathered on it fails. */
+  #failStaged(failure: AppendFailure, syncing: readonly Batch[]): AppError {
+    const batches = [...syncing, this.#gathering];
+    this.#gathering = newBatch(this.#gathering.number + 1);
+    this.#options.staging.abandonAll(batches);
     const error = this.#fail(failure);
-    for (const transaction of failed) transaction.reject(error);
-    for (const follower of [...batch.followers, ...gathered.followers]) follower(false);
+    rejectAll(batches, error);
+    return error;
   }
 
   #fail(failure: AppendFailure): AppError {

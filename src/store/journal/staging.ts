@@ -29,6 +29,16 @@ export function newBatch(number: number): Batch {
   return { number, transactions: [], followers: [], bytes: 0 };
 }
 
+/** Tells whoever waits for these batches that they failed: all who wrote, then who had read. */
+export function rejectAll(batches: readonly Batch[], error: AppError): void {
+  for (const { transactions } of batches) {
+    for (const { reject } of transactions) reject(error);
+  }
+  for (const { followers } of batches) {
+    for (const follower of followers) follower(false);
+  }
+}
+
 export function urgencyOf({ transactions, followers }: Batch): Urgency {
   const isBackground = followers.length === 0
     && transactions.every(({ urgency }) => urgency === 'background');
@@ -92,9 +102,11 @@ export class Staging {
     }
   }
 
-  /** Forgets everything that is staged in these transactions, which are all there are. */
-  abandonAll(transactions: readonly StagedTransaction[]): void {
-    for (const { operations } of transactions) operations.forEach(releaseBytes);
+  /** Forgets everything that is staged in these batches, which are all there are. */
+  abandonAll(batches: readonly Batch[]): void {
+    for (const { operations } of batches.flatMap(({ transactions }) => transactions)) {
+      operations.forEach(releaseBytes);
+    }
     for (const { staged } of this.#areas.values()) staged.clear();
   }
 }

@@ -1,6 +1,8 @@
 /** Which record holds which value of the members that no two records of a collection may share. */
 import { isJsonObject } from '../../base/fields.ts';
 
+const NONE: readonly undefined[] = [];
+
 export class UniqueMembers {
   readonly members: readonly string[];
   readonly #idByValue = new Map<string, Map<string, string>>();
@@ -39,7 +41,7 @@ export class UniqueMembers {
 
   /** A record's values in the order of `members`. */
   valuesOf(json: string): readonly (string | undefined)[] {
-    if (this.isEmpty) return [];
+    if (this.isEmpty) return NONE;
     const record: unknown = JSON.parse(json);
     return this.members.map((member) => {
       const value = isJsonObject(record) ? record[member] : undefined;

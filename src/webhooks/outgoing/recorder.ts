@@ -67,7 +67,7 @@ function tell(
   });
 }
 
-async function record(
+function record(
   parts: RecorderParts, { identifier, outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
   const { clock, schedule } = parts;
@@ -79,9 +79,11 @@ async function record(
       : afterLateAttempt(before, outcome, nowMs);
     return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
   };
-  const retired = outcome.kind === 'gone'
-    ? await parts.retirement.run(identifier, nowMs, change) : null;
-  return retired === null ? parts.results.write(identifier, change, known) : retired.delivery;
+  const write = (): Promise<Delivery | undefined> =>
+    parts.results.write(identifier, change, known);
+  if (outcome.kind !== 'gone') return write();
+  return parts.retirement.run(identifier, nowMs, change)
+    .then((retired) => retired === null ? write() : retired.delivery);
 }
 
 /** It was cancelled, or failed with its hook, while the attempt was under way. */

@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.ts';
 import { follow, type Applied } from '../follow.ts';
 import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
 import { Heap } from './heap.ts';
-import { CHUNK, chunkOf, inTally, sizesIn } from './ledger.ts';
+import { CHUNK, chunkOf, inTally } from './ledger.ts';
 
 export type RetentionParts = {
   readonly store: Store;
@@ -21,7 +21,12 @@ export type RetentionParts = {
 };
 
 /** A delivery as it was when it finished; worth nothing if it was written since. */
-type Item = { readonly id: string; readonly atMs: number };
+type Item = {
+  readonly id: string;
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly isFailed: boolean;
+};
 
 const SWEEP_MS = 60_000;
 
@@ -58,14 +63,16 @@ export class Retention {
     if (after === null) return;
     const status = statusOf(after);
     if (status === 'pending') return;
-    const item = { id, atMs: updatedMsOf(after) };
-    if (status === 'failed') {
-      this.#failed.push(item);
-      return;
-    }
-    this.#finished.push(item);
+    const isFailed = status === 'failed';
+    this.#keep({ id, atMs: updatedMsOf(after), bytes: after.length, isFailed });
+    if (isFailed) return;
     this.#finishedCount += 1;
     if (this.#isStarted && this.#finishedCount > this.#parts.finishedMax) this.#startSweep();
+  }
+
+  #keep(item: Item): void {
+    if (item.isFailed) this.#failed.push(item);
+    else this.#finished.push(item);
   }
 
   #startSweep(): void {
@@ -88,15 +95,14 @@ export class Retention {
       if (items.length === 0) return;
       try {
         while (items.length > 0) {
-          const sizeOf = sizesIn(this.#parts.store);
-          const chunk = chunkOf(items, ({ id }) => sizeOf(id));
+          const chunk = chunkOf(items, ({ bytes }) => bytes);
           await inTally(this.#parts.store, (tally) => {
             for (const { id, atMs } of chunk) tally.ageOut(id, atMs);
           });
           items = items.slice(chunk.length);
         }
       } catch (thrown) {
-        for (const item of items) this.#finished.push(item);
+        for (const item of items) this.#keep(item);
         throw thrown;
       }
       if (!this.#isStarted) return;

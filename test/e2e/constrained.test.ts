@@ -21,17 +21,23 @@ const needsRoot = !isRoot && 'needs to be run by root';
 const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: '/nonexistent' };
 
 /** A user that owns nothing, who can be one only when we are root. */
+const needsNobody = needsRoot || (!hasSetpriv && 'there is no setpriv');
 const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups',
   '--no-new-privs', '--bounding-set=-all'];
 
+/** The installed program, run by nobody. */
+function nobodyRunning(program: string): ProcessOptions {
+  return {
+    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
+  };
+}
+
 test('a user without rights serves from a program folder that nobody may write', {
-  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+  skip: needsNobody,
 }, () => inFolder(async (folder) => {
   const { program, data } = placeFor(folder, NOBODY);
   const before = namesIn(program);
-  const options: ProcessOptions = {
-    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
-  };
+  const options = nobodyRunning(program);
   const server = await startServer(['--data', data], options);
   const status = readFileSync(`/proc/${server.child.pid}/status`, 'latin1');
   assert.match(status, new RegExp(`^Uid:\\s+${NOBODY}\\s`, 'm'));
@@ -57,23 +63,19 @@ test('what root makes in a directory takes the owner of that directory', { skip:
   }));
 
 test('who may not look into a data directory is told whose it is to be', {
-  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+  skip: needsNobody,
 }, () => inFolder(async (folder) => {
   const { program, data } = placeFor(folder, 0);
-  const { code, stderr } = await hookshelf(['book:list', '--data', data], {
-    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
-  });
+  const { code, stderr } = await hookshelf(['book:list', '--data', data], nobodyRunning(program));
   assert.equal(code, 1);
   assert.match(stderr, /^hookshelf: cannot look into the data directory .*: run as its owner, or /);
 }));
 
 test('where nothing may be written books are read, and a server says what it lacks', {
-  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+  skip: needsNobody,
 }, () => inFolder(async (folder) => {
   const { program, data } = placeFor(folder, NOBODY);
-  const options: ProcessOptions = {
-    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
-  };
+  const options = nobodyRunning(program);
   const server = await startServer(['--data', data], options);
   const added = ['book:add', '--input', '{"title":"Emma"}', '--data', data];
   assert.equal((await hookshelf(added, options)).code, 0);
@@ -96,12 +98,10 @@ test('where nothing may be written books are read, and a server says what it lac
 }));
 
 test('a backup goes where its command may write, not the server', {
-  skip: needsRoot || (!hasSetpriv && 'there is no setpriv'),
+  skip: needsNobody,
 }, () => inFolder(async (folder) => {
   const { program, data } = placeFor(folder, NOBODY);
-  const options: ProcessOptions = {
-    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
-  };
+  const options = nobodyRunning(program);
   const server = await startServer(['--data', data], options);
   await tour(server.url, data, { environment });
   const vault = join(folder, 'vault');

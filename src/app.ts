@@ -76,8 +76,9 @@ export interface App {
   close(): Promise<void>;
 }
 
-// Three quarters are the heap's, and an eighth is for what waits for the disk.
+// Eleven sixteenths are the heap's, and an eighth is for what waits for the disk.
 const SEARCH_SHARE = 1 / 8;
+const COLUMNS_SHARE = 1 / 16;
 
 /** What a data directory holds. */
 export const COLLECTIONS: readonly CollectionSpec[] =
@@ -125,9 +126,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     baseUri: () => listening.baseUri,
   });
   closers.add(() => client.close());
-  const searchBytesMax = (options.maxMemoryBytes ?? Infinity) * SEARCH_SHARE;
+  const { maxMemoryBytes = Infinity } = options;
   const { shelf, list, search, routes: booksRoutes } =
-    composeBooks(shared, webhooks.events, searchBytesMax);
+    composeBooks(shared, webhooks.events, maxMemoryBytes);
   shared.metrics.add(...searchMetrics(search));
   closers.add(() => search.close());
   const dispatcher = composeServer(shared, verifier, [
@@ -164,7 +165,7 @@ type Shared = {
   readonly metrics: Metrics;
 };
 
-function composeBooks(shared: Shared, events: Events, searchBytesMax: number): {
+function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedSearch;
   readonly routes: readonly Route[];
 } {
@@ -176,8 +177,10 @@ function composeBooks(shared: Shared, events: Events, searchBytesMax: number): {
   });
   const turns = createTurns(clock);
   const collection = store.collection(bookCollection.name);
-  const search = new BoundedSearch({ collection, turns, clock, bytesMax: searchBytesMax });
-  const list = createBookList({ collection, turns, search });
+  const bytesMax = maxMemoryBytes * SEARCH_SHARE;
+  const search = new BoundedSearch({ collection, turns, clock, bytesMax });
+  const columnBytesMax = maxMemoryBytes * COLUMNS_SHARE;
+  const list = createBookList({ collection, turns, search, columnBytesMax });
   const routes = bookRoutes({ catalog, list: list.handle });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }

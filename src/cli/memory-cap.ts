@@ -9,8 +9,8 @@ import { isSea } from 'node:sea';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../base/errors.ts';
 
-// What is left is for the young generation, code, stacks and buffers.
-const OLD_SPACE_SHARE = 0.75;
+// What is left is for buffers: app.ts divides it.
+const OLD_SPACE_SHARE = 11 / 16;
 const OLD_SPACE_FLAG = '--max-old-space-size';
 const SEMI_SPACE_FLAG = '--max-semi-space-size';
 const SEMI_SPACE_MEGABYTES = 2;

@@ -60,12 +60,14 @@ export type BookListOptions = {
   readonly collection: Collection;
   readonly search: BookSearch;
   readonly turns: Turns;
+  /** For what scans remember of the books. */
+  readonly columnBytesMax?: number;
 };
 
 export function createBookList(given: BookListOptions): BookList {
   const options = {
     ...given, gate: createGate(WHOLE_SCANS_MAX), whole: new WholeBuffer(given.collection),
-    columns: new SlotColumns(given.collection),
+    columns: new SlotColumns(given.collection, given.columnBytesMax),
   };
   return {
     handle: (exchange) => sendList(options, exchange),

@@ -37,6 +37,8 @@ export interface Collection {
   /** Sum of the records' bytes. */
   readonly bytesTotal: number;
   find(id: string): StoredRecord | undefined;
+  /** The bytes of a record; unlike `find` it does not take it for one that is asked for often. */
+  bytesOf(id: string): Buffer | undefined;
   findUnique(member: string, value: string): StoredRecord | undefined;
   /** Walks in id order (ASCII). `after` is exclusive and need not exist. */
   walk(from?: WalkStart): Walk;

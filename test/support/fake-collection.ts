@@ -46,6 +46,7 @@ export class FakeCollection implements Collection {
     return bytes === undefined ? undefined : { bytes, headers: undefined };
   }
 
+  bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }
   findUnique(): StoredRecord | undefined { return undefined; }
   slotOf(id: string): number { return this.#slotOf.get(id) ?? -1; }
   idAt(slot: number): string | undefined { return this.#slots[slot]?.id; }

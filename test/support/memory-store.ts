@@ -153,6 +153,8 @@ class MemoryCollection implements Collection {
     return this.#records[this.slotOf(id)]?.record;
   }
 
+  bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }
+
   findUnique(member: string, value: string): StoredRecord | undefined {
     return this.#records.find((entry) =>
       entry !== undefined && memberOf(entry.record.bytes, member) === value)?.record;

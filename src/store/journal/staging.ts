@@ -114,7 +114,7 @@ export class Staging {
 export class StagedTransaction implements Transaction {
   readonly operations: StagedOperation[] = [];
   bytes = 0;
-  /** Set when it joins one. */
+  /** Null until it joins one. */
   batch: Batch | null = null;
   /** The latest batch of another transaction whose staged record this one has read. */
   restsOn: Batch | null = null;

@@ -52,7 +52,6 @@ export class StoredCollection implements Collection {
     return record;
   }
 
-  /** The bytes of a record, which is not taken for one that is asked for often. */
   bytesOf(id: string): Buffer | undefined {
     return this.#hot.find(id)?.bytes ?? this.bytesAt(this.slotOf(id));
   }

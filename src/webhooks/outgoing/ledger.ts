@@ -60,7 +60,7 @@ export function chunkOf<T>(deliveries: readonly T[], bytesOf: (delivery: T) => n
 /** How large a stored delivery is, by its identifier. */
 export function sizesIn(store: Store): (identifier: string) => number {
   const records = store.collection(deliveryCollection.name);
-  return (identifier) => records.bytesAt(records.slotOf(identifier))?.length ?? 0;
+  return (identifier) => records.bytesOf(identifier)?.length ?? 0;
 }
 
 /** The totals; throws `unavailable` when so many more may not wait. */

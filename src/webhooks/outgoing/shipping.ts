@@ -2,7 +2,7 @@
 import { AppError, messageOf } from '../../base/errors.ts';
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { CollectionSpec, Store } from '../../store/port.ts';
+import type { Store } from '../../store/port.ts';
 import type { BodyMaker } from './body.ts';
 import {
   deliveryCollection, readDelivery, statusOf, type KnownDelivery, type Outcome,
@@ -34,7 +34,7 @@ export type Prepared = {
 export function prepareShipment(
   parts: ShippingParts, identifier: string,
 ): Prepared | null | Promise<Prepared | null> {
-  const bytes = bytesOf(parts.store, deliveryCollection, identifier);
+  const bytes = parts.store.collection(deliveryCollection.name).bytesOf(identifier);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
   const known = { bytes, delivery: readDelivery(bytes) };
   const { delivery } = known;
@@ -97,11 +97,6 @@ export function forwardHost(store: Store, known: KnownDelivery): string {
 
 /** The record that has a delivery's message. */
 function messageBytesOf(store: Store, { bytes, delivery }: KnownDelivery): Buffer | undefined {
-  return delivery.carried === null ? bytesOf(store, eventCollection, delivery.message) : bytes;
-}
-
-/** Not `find`, which takes what it finds for a record that is asked for often. */
-function bytesOf(store: Store, { name }: CollectionSpec, identifier: string): Buffer | undefined {
-  const collection = store.collection(name);
-  return collection.bytesAt(collection.slotOf(identifier));
+  return delivery.carried === null
+    ? store.collection(eventCollection.name).bytesOf(delivery.message) : bytes;
 }

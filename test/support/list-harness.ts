@@ -15,6 +15,8 @@ export type ListAnswer = {
 
 export type GetOptions = {
   readonly response?: { destroyed: boolean };
+  /** As a command asks, through the control socket. */
+  readonly isControl?: boolean;
   /** Called between two pieces of the answer. */
   readonly betweenPieces?: () => void;
 };
@@ -22,12 +24,13 @@ export type GetOptions = {
 export async function getList(
   list: BookList, search: string, options: GetOptions = {},
 ): Promise<ListAnswer> {
-  const { response = { destroyed: false }, betweenPieces = () => {} } = options;
+  const { response = { destroyed: false }, isControl = false, betweenPieces = () => {} } = options;
   const sent: { status: number; headers: readonly string[]; pieces: Buffer[] }[] = [];
   const exchange = {
     search,
     request: { method: 'GET' },
     response,
+    isControl,
     route: { path: '/api/books' },
     linkTo: (path: string) => path,
     async sendStream(status: number, headers: readonly string[], pull: () => Buffer[] | null) {

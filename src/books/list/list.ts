@@ -37,7 +37,7 @@ export type BookListing = {
 export interface BookList {
   /** `GET /api/books`. */
   readonly handle: Handler;
-  /** Throws `malformed`, and `unavailable` while the search index is being built. */
+  /** Throws `malformed`. Waits while the search index is being built. */
   list(query?: BookListQuery): Promise<BookListing>;
 }
 
@@ -46,12 +46,20 @@ export interface BookSearch {
   /**
    * The slots of all books that may match the text conditions and the isbn; null when it cannot
    * help, and the books must be looked at. Changes while it works are added to what it finds.
-   * Throws `unavailable` when it is not ready in time.
+   * Throws `unavailable` when it is not ready in time and the asker is not patient.
    */
-  find(
-    filter: BookFilter, changes: Changes, isWanted: () => boolean,
-  ): Promise<Candidates | null>;
+  find(filter: BookFilter, changes: Changes, asker: Asker): Promise<Candidates | null>;
 }
+
+/** Who waits for an answer. */
+export type Asker = {
+  /** Asked now and then: whether somebody still waits. */
+  readonly isWanted: () => boolean;
+  /** Waits as long as it takes; a client on the network is rather told to come again. */
+  readonly isPatient: boolean;
+};
+
+const OWN_PROGRAM: Asker = { isWanted: () => true, isPatient: true };
 
 // An answer without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
 const WHOLE_SCANS_MAX = 2;
@@ -72,7 +80,7 @@ export function createBookList(given: BookListOptions): BookList {
   return {
     handle: (exchange) => sendList(options, exchange),
     async list(query = {}) {
-      const answer = await findAnswer(options, parseBookListQuery(query), () => true);
+      const answer = await findAnswer(options, parseBookListQuery(query), OWN_PROGRAM);
       try {
         const books = await options.turns.run(decodeAll(answer.source));
         return { books: books ?? [], total: answer.total, cursor: answer.cursor };
@@ -105,7 +113,9 @@ async function sendList(options: Parts, exchange: Exchange): Promise<void> {
       'Content-Length', String(buffer.length),
     ], streamBuffer(buffer));
   }
-  const answer = await findAnswer(options, query, () => !exchange.response.destroyed);
+  const answer = await findAnswer(options, query, {
+    isWanted: () => !exchange.response.destroyed, isPatient: exchange.isControl,
+  });
   try {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(answer.total)];
     if (answer.cursor !== null) {
@@ -120,12 +130,12 @@ async function sendList(options: Parts, exchange: Exchange): Promise<void> {
 }
 
 async function findAnswer(
-  options: Parts, query: BookQuery, isWanted: () => boolean,
+  options: Parts, query: BookQuery, asker: Asker,
 ): Promise<Answer> {
   if (isWhole(query)) return wholeAnswer(options.collection, query);
   const changes = new Changes(options.collection);
   try {
-    return await scanAnswer(options, query, changes, isWanted);
+    return await scanAnswer(options, query, changes, asker);
   } catch (error) {
     changes.stop();
     throw error;
@@ -150,10 +160,11 @@ function wholeAnswer(collection: Collection, { after }: BookQuery): Answer {
 }
 
 async function scanAnswer(
-  options: Parts, query: BookQuery, changes: Changes, isWanted: () => boolean,
+  options: Parts, query: BookQuery, changes: Changes, asker: Asker,
 ): Promise<Answer> {
+  const { isWanted } = asker;
   const { collection, search, turns, gate, columns } = options;
-  const candidates = await search.find(query.filter, changes, isWanted);
+  const candidates = await search.find(query.filter, changes, asker);
   const scan: Scan = { collection, query, candidates, changes, columns };
   const { limit } = query;
   if (limit === null && !isSparse(scan)) {

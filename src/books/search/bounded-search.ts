@@ -3,7 +3,7 @@
  * and queries look at the books themselves: the answers are the same, and come later.
  */
 import type { Changes } from '../list/list-changes.ts';
-import type { BookSearch } from '../list/list.ts';
+import type { Asker, BookSearch } from '../list/list.ts';
 import type { Candidates } from '../list/list-filter.ts';
 import type { BookFilter } from '../list/query.ts';
 import { createSearchIndex } from './search.ts';
@@ -30,11 +30,11 @@ export class BoundedSearch implements BookSearch {
 
   /** See `BookSearch` in list.ts. */
   find(
-    filter: BookFilter, changes: Changes, isWanted: () => boolean,
+    filter: BookFilter, changes: Changes, asker: Asker,
   ): Promise<Candidates | null> {
     if (this.isOutgrown) return Promise.resolve(null);
     if (this.#index.booksMax !== null) this.#index = createSearchIndex(this.#options);
-    return this.#index.find(filter, changes, isWanted);
+    return this.#index.find(filter, changes, asker);
   }
 
   close(): void {

@@ -15,6 +15,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Change, Collection } from '../../store/port.ts';
 import type { Changes } from '../list/list-changes.ts';
+import type { Asker } from '../list/list.ts';
 import type { Candidates } from '../list/list-filter.ts';
 import type { BookFilter } from '../list/query.ts';
 import { decodeSearchable, hasTextConditions } from '../list/query-match.ts';
@@ -90,17 +91,17 @@ export class SearchIndex {
 
   /** See `BookSearch` in list.ts. Starts the build when it was not needed before. */
   async find(
-    filter: BookFilter, changes: Changes, isWanted: () => boolean,
+    filter: BookFilter, changes: Changes, asker: Asker,
   ): Promise<Candidates | null> {
     // An ISBN alone is quickly found in the bytes, so it is no reason to build or to wait.
     const isHelpful = filter.isbn !== null && this.#unsubscribe !== null && this.#markedCount === 0;
     if (!hasTextConditions(filter) && !isHelpful) return null;
-    await this.#becomeCurrent();
+    await this.#becomeCurrent(asker);
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
     // As they are now: what becomes of the parts while this runs shows in `changes`.
     const work = this.#find(plan, [this.#overlay, ...this.#frozen], this.#segments.all);
-    const slots = await this.#options.turns.run(work, isWanted);
+    const slots = await this.#options.turns.run(work, asker.isWanted);
     if (slots === null) return null;
     // Where these books were when each part was asked is not known; they will be looked at.
     for (const slot of changes.changed) slots.add(slot);
@@ -127,17 +128,17 @@ export class SearchIndex {
   }
 
   /**
-   * Resolves when every book is indexed, or none will ever be; throws `unavailable` when that takes
-   * too long.
+   * Resolves when every book is indexed, when none will ever be, or when a patient asker is gone;
+   * throws `unavailable` when that takes too long for one that is not patient.
    */
-  async #becomeCurrent(): Promise<void> {
+  async #becomeCurrent({ isWanted, isPatient }: Asker): Promise<void> {
     this.#start();
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX;
     for (;;) {
       if (this.#failure !== null) throw this.#failure.reason;
-      if (this.#markedCount === 0) return;
-      const leftMs = deadlineMs - clock.monotonicMs();
+      if (this.#markedCount === 0 || !isWanted()) return;
+      const leftMs = isPatient ? WAIT_MS_MAX : deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) {
         throw new AppError('unavailable', 'the search index is being built: try again soon', {
           retryAfterS: this.#secondsLeft(),

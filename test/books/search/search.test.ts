@@ -3,16 +3,20 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Clock, Timer } from '../../../src/base/clock.ts';
 import { Changes } from '../../../src/books/list/list-changes.ts';
+import { createBookList } from '../../../src/books/list/list.ts';
+import type { Asker } from '../../../src/books/list/list.ts';
 import { parseBookQuery } from '../../../src/books/list/query.ts';
 import { createTurns } from '../../../src/books/list/query-turns.ts';
 import { createSearchIndex } from '../../../src/books/search/search.ts';
 import type { SearchIndex } from '../../../src/books/search/search.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { getList } from '../../support/list-harness.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
 
+const NETWORK: Asker = { isWanted: () => true, isPatient: false };
 const QUERIES = [
   'the', 'river war', 'lodz', '1', '19', '東', '東京', '京物語', 'e', 'ecl', 'lem', 'so', '9',
 ];
@@ -65,7 +69,7 @@ test('a book that changes while a query runs is among the candidates', async () 
   await takeTurns(2000);
   await first;
   const changes = new Changes(collection);
-  const finding = index.find(parseBookQuery('q=everywhere').filter, changes, () => true);
+  const finding = index.find(parseBookQuery('q=everywhere').filter, changes, NETWORK);
   await takeTurns(4);
   for (const id of collection.ids.slice(0, 40)) {
     collection.put({ ...randomBook(createRandom(1), id), title: 'everywhere' });
@@ -75,32 +79,16 @@ test('a book that changes while a query runs is among the candidates', async () 
 });
 
 test('a query waits two seconds for the index, then says when to come again', async () => {
-  const timers: { delayMs: number; run: () => void }[] = [];
-  let nowMs = 0;
-  const clock: Pick<Clock, 'monotonicMs' | 'startTimer'> = {
-    monotonicMs: () => nowMs,
-    startTimer(delayMs, run): Timer {
-      timers.push({ delayMs, run });
-      return { cancel: () => {} };
-    },
-  };
-  const collection = new FakeCollection();
-  for (let count = 0; count < 500; count += 1) {
-    collection.put(randomBook(createRandom(count), `id-${count}`));
-  }
-  // Indexing a book takes 10 ms here, so all take 5 s.
-  collection.onRead = () => { nowMs += 10; };
-  const next: (() => void)[] = [];
-  const turns = createTurns(clock, (run) => next.push(run));
+  const { timers, clock, collection, next, turns } = createSlow();
   const index = createSearchIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
   await settle();
   assert.deepEqual(timers.map(({ delayMs }) => delayMs), [2000]);
-  while (nowMs < 2000) next.shift()?.();
+  while (clock.monotonicMs() < 2000) next.shift()?.();
   timers[0]?.run();
   await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 3 } });
   const found = findIds(index, collection, 'q=the');
-  while (nowMs < 5000) next.shift()?.();
+  while (clock.monotonicMs() < 5000) next.shift()?.();
   for (let turn = 0; turn < 100; turn += 1) {
     await settle();
     next.shift()?.();
@@ -108,12 +96,65 @@ test('a query waits two seconds for the index, then says when to come again', as
   assert.ok((await found).length > 0, 'what was built while nobody waited is kept');
 });
 
+test('a program that embeds us and a command wait until the index is built', async () => {
+  const { timers, clock, collection, next, turns } = createSlow();
+  const search = createSearchIndex({ collection, turns, clock });
+  const list = createBookList({ collection, turns, search });
+  const embedded = list.list({ q: 'the' });
+  const command = getList(list, 'q=the', { isControl: true });
+  const leaver = { destroyed: false };
+  const left = getList(list, 'q=the', { isControl: true, response: leaver });
+  const network = getList(list, 'q=the');
+  const refusals = Promise.all([
+    assert.rejects(left, { code: 'timeout' }), assert.rejects(network, { code: 'unavailable' }),
+  ]);
+  // Far more turns than it takes; every timer fires as soon as it is due.
+  for (let turn = 0; turn < 20_000 && clock.monotonicMs() < 5000; turn += 1) {
+    next.shift()?.();
+    leaver.destroyed ||= clock.monotonicMs() > 1000;
+    for (const timer of timers.splice(0)) {
+      if (timer.dueMs <= clock.monotonicMs()) timer.run();
+      else timers.push(timer);
+    }
+    await settle();
+  }
+  for (let turn = 0; turn < 100; turn += 1) {
+    next.shift()?.();
+    await settle();
+  }
+  await refusals;
+  const { books, total } = await embedded;
+  assert.ok(total > 0);
+  assert.deepEqual((await command).books.map(({ id }) => id), books.map(({ id }) => id));
+});
+
+/** A catalog of which 500 books take 10 ms each to index, so all take 5 s. */
+function createSlow() {
+  const timers: { delayMs: number; dueMs: number; run: () => void }[] = [];
+  let nowMs = 0;
+  const clock: Pick<Clock, 'monotonicMs' | 'startTimer'> = {
+    monotonicMs: () => nowMs,
+    startTimer(delayMs, run): Timer {
+      timers.push({ delayMs, dueMs: nowMs + delayMs, run });
+      return { cancel: () => {} };
+    },
+  };
+  const collection = new FakeCollection();
+  for (let count = 0; count < 500; count += 1) {
+    collection.put(randomBook(createRandom(count), `id-${count}`));
+  }
+  collection.onRead = () => { nowMs += 10; };
+  const next: (() => void)[] = [];
+  const turns = createTurns(clock, (run) => next.push(run));
+  return { timers, clock, collection, next, turns };
+}
+
 test('what needs no words neither builds the index nor waits for it', async () => {
   const { collection, index } = createIndexed(4);
   collection.put(randomBook(createRandom(1), 'id-1'));
   const changes = new Changes(collection);
   for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-']) {
-    assert.equal(await index.find(parseBookQuery(search).filter, changes, () => true), null);
+    assert.equal(await index.find(parseBookQuery(search).filter, changes, NETWORK), null);
   }
   assert.equal(collection.listenerCount, 1, 'only our own');
   index.close();
@@ -158,7 +199,7 @@ async function findIds(
   index: SearchIndex, collection: FakeCollection, search: string,
 ): Promise<string[]> {
   const changes = new Changes(collection);
-  const found = await index.find(parseBookQuery(search).filter, changes, () => true);
+  const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);
   changes.stop();
   const ids: string[] = [];
   if (found === null) throw new Error('the index gave nothing');

@@ -27,7 +27,8 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
   {
     name: 'q', in: 'query', schema: { kind: 'string' },
     description: 'Words in title, subtitle, author names, keywords or isbn. All must match; case '
-      + 'and accents do not count, and the start of a word is enough.',
+      + 'and accents do not count, and the start of a word is enough; in scripts without spaces '
+      + 'a word is found wherever it stands.',
   },
   {
     name: 'author', in: 'query', schema: { kind: 'string' },

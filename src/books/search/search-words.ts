@@ -6,6 +6,12 @@
  * that put no spaces between words (Chinese, Japanese, Thai, …) make segments of their own, in
  * which every character begins a word. A word of a query matches a segment that begins with it, and
  * a segment of an unspaced script wherever it stands in it.
+ *
+ * A query that runs several words of an unspaced script together is cut into them by the runtime's
+ * dictionary (`Intl.Segmenter`), and each must match. The text is never cut: the same word is often
+ * cut otherwise among others than alone, and a dictionary differs from one Node to the next, so an
+ * index of its words would miss some. A Node without dictionaries cuts into single characters,
+ * which stay together (`cutWords`): such a run is looked for as a whole.
  */
 import { encodeByteString, fold } from '../../base/fold.ts';
 import { parseIsbn } from '../isbn.ts';
@@ -107,10 +113,44 @@ function clausesOf(token: string): Clause[] {
   const segments = segmentsOf(token);
   const isbn = parseIsbn(token);
   const isNumber = HYPHENATED_NUMBER.test(token) || ISBN_10.test(token);
-  if (isbn === null && !isNumber) return segments.map((segment) => [[segment]]);
+  if (isbn === null && !isNumber) return segments.map((segment) => [cutWords(segment)]);
   const whole = isbn ?? token.replaceAll('-', '').toLowerCase();
   const isSame = segments.length === 1 && segments[0]?.text === whole;
   return isSame ? [[segments]] : [[segments, [{ text: whole, isUnspaced: false }]]];
+}
+
+/**
+ * The words of a run of an unspaced script. One character by itself is seldom a word that somebody
+ * looks for: it stays with the word before it, or the first with the one after it.
+ */
+function cutWords(run: Segment): readonly Segment[] {
+  if (!run.isUnspaced) return [run];
+  const words: string[] = [];
+  for (const { segment } of findSegmenter().segment(composeVowels(run.text))) {
+    const last = words.at(-1);
+    const isJoined = last !== undefined && (isOneCharacter(segment) || isOneCharacter(last));
+    if (isJoined) words[words.length - 1] = last + segment;
+    else words.push(segment);
+  }
+  return words.map((word) => ({ text: fold(word), isUnspaced: true }));
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+// Made when it is first needed: its dictionaries take milliseconds to load. The language does not
+// matter to these scripts; a fixed one keeps the locale of the machine out of it.
+function findSegmenter(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
+  return segmenter;
+}
+
+// The folding takes two vowels (Thai and Lao AM) apart that the dictionaries know whole.
+function composeVowels(folded: string): string {
+  return folded.replaceAll('\u0e4d\u0e32', '\u0e33').replaceAll('\u0ecd\u0eb2', '\u0eb3');
+}
+
+function isOneCharacter(text: string): boolean {
+  return text.length <= 2 && [...text].length === 1;
 }
 
 function hasWord(segments: readonly Segment[], word: Segment): boolean {

@@ -196,7 +196,7 @@ function composeServer(
     document: () => JSON.stringify(document()),
     links: { books: '/api/books', documentation: '/docs' },
   });
-  const docs = docsRoute({ document: () => document(), baseUri: server.baseUri });
+  const docs = docsRoute({ document: () => document() });
   const routes = [...domainRoutes, ...operations, docs];
   const document = (): OpenApiDocument =>
     createDocument({ routes, version: VERSION, baseUri: server.baseUri });

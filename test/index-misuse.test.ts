@@ -113,33 +113,3 @@ test('a closed app neither reads nor writes, and its handler says so', async (co
   await assert.rejects(shelf.books.list(), { code: 'unavailable' });
   await assert.rejects(shelf.books.add({ title: 'Emma' }), { code: 'unavailable' });
 });
-
-test('a body that a parser in front of the handler has eaten is told, not waited for',
-  async (context) => {
-    const logged: string[] = [];
-    const note = (message: string): void => {
-      logged.push(message);
-    };
-    const logger = { debug: note, info: note, warning: note, error: note };
-    const shelf = await createHookshelf({ data: folder(context), logger });
-    context.after(() => shelf.close());
-    const server = createServer(async (incoming, response) => {
-      await incoming.toArray();
-      shelf.handler(incoming, response);
-    }).listen(0, '127.0.0.1');
-    context.after(() => server.close());
-    await new Promise((resolve) => {
-      server.once('listening', resolve);
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const jsonl = { 'content-type': 'application/jsonl' };
-    for (const [path, headers] of [['/api/books', {}], ['/api/books/import', jsonl]] as const) {
-      const body = { title: 'Emma' };
-      const { status } = await ask(url + path, { method: 'POST', headers, body });
-      assert.equal(status, 500, path);
-      assert.match(logged.splice(0).join('\n'), /had been read .* in front of whatever parses/);
-    }
-    assert.equal((await shelf.books.list()).total, 0);
-    // Nothing is lost of a request that brings nothing.
-    assert.equal((await ask(`${url}/api/deliveries/retry`, { method: 'POST' })).status, 202);
-  });

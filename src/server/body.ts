@@ -5,14 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
-
-/** Whether the request's head announces a body. */
-export function announcesBody(request: IncomingMessage): boolean {
-  const { headers } = request;
-  if (headers['transfer-encoding'] !== undefined) return true;
-  const length = headers['content-length'];
-  return length !== undefined && length !== '0';
-}
+import { bodyTaken, isTaken, takenBytes } from './mounting.ts';
 
 /** Bytes the request's head announces; null when chunked. */
 export function announcedLength(request: IncomingMessage): number | null {
@@ -24,13 +17,14 @@ export function announcedLength(request: IncomingMessage): number | null {
 /**
  * The raw body. Throws `too_large` over `bytesMax`: before anything is read when the head says so;
  * and `malformed` when the body was cut short. What is not read stays with the request, paused.
- * Throws `internal` when somebody else has read it, as a body parser in front of us does.
+ * Throws `misconfigured` when somebody else, a body parser in front of us, has read it and not kept
+ * its bytes.
  */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if ((announcedLength(request) ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShort());
-    checkUnread(request);
+    if (isTaken(request)) return resolve(bytesKept(request, bytesMax));
     if (request.readableEnded) return resolve(Buffer.alloc(0));
     const chunks: Buffer[] = [];
     let length = 0;
@@ -69,12 +63,16 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   });
 }
 
-/** Throws `internal` when something of the request's body has been taken before. */
+function bytesKept(request: IncomingMessage, bytesMax: number): Buffer {
+  const bytes = takenBytes(request);
+  if (bytes === null) throw bodyTaken();
+  if (bytes.length > bytesMax) throw tooLarge(bytesMax);
+  return bytes;
+}
+
+/** Throws `misconfigured` when something of the request's body has been taken before. */
 export function checkUnread(request: IncomingMessage): void {
-  const isTaken = request.readableDidRead || (request.readableEnded && announcesBody(request));
-  if (!isTaken) return;
-  throw new AppError('internal', 'the body of a request had been read when it came to hookshelf: '
-    + 'mount its handler in front of whatever parses bodies');
+  if (isTaken(request)) throw bodyTaken();
 }
 
 /**

@@ -7,10 +7,7 @@ import { DOCS_STYLE } from './docs-style.ts';
 import type { Route } from './route.ts';
 
 /** `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. */
-export function docsRoute(spec: {
-  readonly document: () => DocumentView;
-  readonly baseUri: string | null;
-}): Route {
+export function docsRoute(spec: { readonly document: () => DocumentView }): Route {
   return {
     method: 'GET',
     path: '/docs',
@@ -23,7 +20,9 @@ export function docsRoute(spec: {
     handle(exchange) {
       const { host = 'localhost' } = exchange.request.headers;
       const scheme = 'encrypted' in exchange.request.socket ? 'https' : 'http';
-      const page = renderDocs(spec.document(), spec.baseUri ?? `${scheme}://${host}`);
+      const base = exchange.linkTo('');
+      const baseUri = base.startsWith('http') ? base : `${scheme}://${host}${base}`;
+      const page = renderDocs(spec.document(), baseUri, base);
       const headers = ['Content-Type', 'text/html; charset=utf-8'];
       exchange.send(200, [...headers, 'Content-Security-Policy', DOCS_POLICY], page);
     },
@@ -73,8 +72,8 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export const DOCS_POLICY = 'default-src \'none\'; style-src \'unsafe-inline\'; '
   + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
 
-/** The page for a server that answers at `baseUri` (no slash at its end). */
-export function renderDocs(document: DocumentView, baseUri: string): string {
+/** The page for a server at `baseUri`; its links begin with `base`. No slash ends either. */
+export function renderDocs(document: DocumentView, baseUri: string, base = ''): string {
   const title = escapeHtml(document.info?.title ?? 'API');
   const places = groupByPlace(Object.entries(document.paths ?? {}).flatMap(operationsOf));
   const sections = places.map(([place, members]) =>
@@ -97,8 +96,8 @@ export function renderDocs(document: DocumentView, baseUri: string): string {
 <header>
 <h1>${title}</h1>
 <p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
-also as <a href="/openapi.json">OpenAPI 3.1</a>. Each line opens. In its curl command, words in
-capitals stand for yours; the token, where one is needed, is taken from
+also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>. Each line opens. In its curl
+command, words in capitals stand for yours; the token, where one is needed, is taken from
 <code>HOOKSHELF_API_TOKEN</code>.</p>
 </header>
 <div class="columns">

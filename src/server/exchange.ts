@@ -10,13 +10,14 @@ import { AppError } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { LogFields, Logger } from '../base/log.ts';
 import {
-  announcedLength, announcesBody, checkMediaType, checkUnread, parseBody, readBody,
+  announcedLength, checkMediaType, checkUnread, parseBody, readBody,
 } from './body.ts';
 import { bodyChunks } from './body-stream.ts';
 import { clientAddressOf } from './client-address.ts';
 import { hasFailed } from './client-error.ts';
 import { discardThen } from './linger.ts';
 import type { Meter } from './metrics.ts';
+import { announcesBody, mountPathOf, takenJson } from './mounting.ts';
 import type { HeaderList, Outbox } from './outbox.ts';
 import { PROBLEM_MEDIA_TYPE, problemHeaders, toProblem } from './problem.ts';
 import type { Exchange, Pull, Route } from './route.ts';
@@ -50,7 +51,7 @@ export type Endpoint = { readonly route: Route; readonly meter: Meter };
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
 // What else has a status over 500 is told by whoever noticed it first, and once.
-const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged'];
+const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
 
 export class HttpExchange implements Exchange {
@@ -99,7 +100,7 @@ export class HttpExchange implements Exchange {
   }
 
   linkTo(path: string): string {
-    return this.isControl ? path : `${this.#context.baseUri ?? ''}${path}`;
+    return this.isControl ? path : (this.#context.baseUri ?? mountPathOf(this.request)) + path;
   }
 
   get log(): Logger {
@@ -167,7 +168,7 @@ export class HttpExchange implements Exchange {
 
   async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
     checkMediaType(this.request, mediaTypes);
-    return parseBody(await this.readBody());
+    return takenJson(this.request) ?? parseBody(await this.readBody());
   }
 
   /** Answers with the problem that was thrown; a bug goes to the log in full. */

@@ -25,17 +25,11 @@ export function operationsRoutes(spec: OperationsSpec): readonly Route[] {
 }
 
 function indexRoute(spec: OperationsSpec): Route {
-  const body = JSON.stringify({
-    name: 'hookshelf',
-    version: spec.version,
-    links: {
-      health: '/healthz',
-      readiness: '/readyz',
-      metrics: '/metrics',
-      openapi: '/openapi.json',
-      ...spec.links,
-    },
-  });
+  const paths = {
+    health: '/healthz', readiness: '/readyz', metrics: '/metrics', openapi: '/openapi.json',
+    ...spec.links,
+  };
+  let made = { base: '', body: indexBody(spec.version, paths, '') };
   return {
     method: 'GET',
     path: '/',
@@ -43,8 +37,20 @@ function indexRoute(spec: OperationsSpec): Route {
     summary: 'What this service is, and where to go on',
     access: 'public',
     answers: [jsonAnswer('Name, version and links', INDEX_SCHEMA)],
-    handle: (exchange) => exchange.send(200, ['Content-Type', 'application/json'], body),
+    handle(exchange) {
+      const base = exchange.linkTo('');
+      // It is the same for nearly all requests.
+      if (base !== made.base) made = { base, body: indexBody(spec.version, paths, base) };
+      exchange.send(200, ['Content-Type', 'application/json'], made.body);
+    },
   };
+}
+
+function indexBody(
+  version: string, paths: Readonly<Record<string, string>>, base: string,
+): string {
+  const links = Object.entries(paths).map(([name, path]) => [name, base + path]);
+  return JSON.stringify({ name: 'hookshelf', version, links: Object.fromEntries(links) });
 }
 
 function healthRoute(): Route {

@@ -37,6 +37,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   too_many_requests: 429,
   internal: 500,
   damaged: 500,
+  misconfigured: 500,
   unavailable: 503,
   unknown_outcome: 503,
   storage_full: 507,

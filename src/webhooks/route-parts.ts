@@ -1,9 +1,10 @@
 /** What the tables of this room's routes are put together from. */
 import { AppError } from '../base/errors.ts';
-import { parseObject } from '../base/fields.ts';
+import { isJsonObject, parseObject } from '../base/fields.ts';
 import { findMemberText } from '../base/json-member.ts';
 import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
 import { checkMediaType, parseBody } from '../server/body.ts';
+import { takenJson } from '../server/mounting.ts';
 import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -47,6 +48,13 @@ export async function readPayload(
   exchange: Exchange, schema: ObjectSchema,
 ): Promise<{ readonly members: JsonObject; readonly payloadJson: Buffer }> {
   checkMediaType(exchange.request, [JSON_TYPE]);
+  const parsed = takenJson(exchange.request);
+  if (parsed !== undefined) {
+    const members = parseObject(schema, parsed);
+    const payload = isJsonObject(parsed) ? parsed['payload'] : undefined;
+    const payloadJson = payload === undefined ? NO_PAYLOAD : Buffer.from(JSON.stringify(payload));
+    return { members, payloadJson };
+  }
   const body = await exchange.readBody();
   const members = parseObject(schema, parseBody(body));
   return { members, payloadJson: findMemberText(body, 'payload') ?? NO_PAYLOAD };

@@ -1,7 +1,7 @@
 /** Management of the three resources over HTTP, and what commands need besides. */
 import type { ObjectSchema } from '../base/schema.ts';
-import { announcesBody } from '../server/body.ts';
 import type { ResourceCollection } from '../server/collection.ts';
+import { announcesBody } from '../server/mounting.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { resourceRoutes } from '../server/resource.ts';
 import type { AnswerSpec, Route } from '../server/route.ts';

@@ -8,6 +8,8 @@ export type Question = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, instead. */
+  readonly raw?: string;
   /** Certificate of a TLS server. */
   readonly ca?: string;
 };
@@ -19,8 +21,9 @@ export type Reply = {
 };
 
 export function ask(url: string, question: Question = {}): Promise<Reply> {
-  const { method = 'GET', headers = {}, body, ca } = question;
-  const bytes = body === undefined ? null : Buffer.from(JSON.stringify(body));
+  const { method = 'GET', headers = {}, body, raw, ca } = question;
+  const text = raw ?? (body === undefined ? null : JSON.stringify(body));
+  const bytes = text === null ? null : Buffer.from(text);
   const bodyHeaders = bytes === null
     ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) };
   const options = { method, agent: false, headers: { ...bodyHeaders, ...headers } } as const;

@@ -3,7 +3,7 @@
  * the first that fails answers; nothing is read or hashed before it is allowed. Every answer is
  * exactly `{"success", "message", "data"}`.
  */
-import { AppError } from '../../base/errors.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Exchange, Handler } from '../../server/route.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
@@ -89,6 +89,7 @@ async function readBody(exchange: Exchange): Promise<Buffer | null> {
     if (code === 'too_large') refuse(exchange, 413, 'Payload too large');
     else if (code === 'timeout') refuse(exchange, 408, 'Request timeout');
     else if (code === 'malformed') refuse(exchange, 400, 'Bad request');
+    else if (code === 'misconfigured') refuseTaken(exchange, messageOf(thrown));
     else refuseBroken(exchange, thrown);
     return null;
   }
@@ -155,6 +156,12 @@ function refuseForNow(exchange: Exchange, thrown: unknown): void {
 function refuseBroken(exchange: Exchange, thrown: unknown): void {
   exchange.log.error('a webhook failed unexpectedly', { error: thrown });
   refuse(exchange, 500, 'Internal error');
+}
+
+/** The program that we are mounted in is at fault, and the sender may be its author at work. */
+function refuseTaken(exchange: Exchange, message: string): void {
+  exchange.log.error(message, { path: exchange.route.path });
+  refuse(exchange, 500, `Internal error: ${message}`);
 }
 
 function answer(exchange: Exchange, { success, message, data }: ActionResult): void {

@@ -3,6 +3,7 @@
  * through `redact` has the values of credential headers and secret-like members replaced by `***`.
  */
 import { timeText } from './clock.ts';
+import { escapeControls } from './printable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -161,11 +162,4 @@ function encodePretty(time: string, level: LogLevel, message: string, fields: un
     `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const text = [time.slice(11, 23), level.toUpperCase().padEnd(7), message, ...members].join(' ');
   return escapeControls(text);
-}
-
-/** `text` with control characters made visible, fit for a terminal. */
-export function escapeControls(text: string): string {
-  // C0 and C1 controls and bidirectional overrides: all can rewrite what a person sees.
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) =>
-    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

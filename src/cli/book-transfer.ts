@@ -58,7 +58,7 @@ export async function exportBooks(context: CommandContext): Promise<number> {
   const path = given.find('file') ?? STANDARD_STREAM;
   const format = formatFor(context, path);
   if (path === STANDARD_STREAM) {
-    await writeBooks(context, format, (text) => output.write(text));
+    await writeBooks(context, format, (text) => output.text(text));
     return 0;
   }
   const books = await writeWhole(path, (write) => writeBooks(context, format, write));

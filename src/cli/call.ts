@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
-import { escapeControls } from '../base/log.ts';
+import { escapeControls } from '../base/printable.ts';
 import { http } from '../base/network-modules.ts';
 
 export type Call = {

@@ -1,6 +1,6 @@
 /** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
 import { AppError } from '../base/errors.ts';
-import { escapeControls } from '../base/log.ts';
+import { escapeLines } from '../base/printable.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import {
@@ -41,7 +41,7 @@ export async function showIncoming(context: CommandContext): Promise<number> {
   }
   await output.object({ ...hook, url: examples['url'] });
   for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
-    await output.write(`\n${title}:\n\n${printable(textOf(examples[name]))}\n`);
+    await output.write(`\n${title}:\n\n${escapeLines(textOf(examples[name]))}\n`);
   }
   return 0;
 }
@@ -146,9 +146,4 @@ async function findHook(context: CommandContext): Promise<JsonObject> {
     throw new AppError('not_found',
       `there is no incoming webhook "${name}"; see hookshelf incomingwebhook:list`);
   }
-}
-
-/** Several lines, each of them escaped. */
-function printable(text: string): string {
-  return text.split('\n').map(escapeControls).join('\n');
 }

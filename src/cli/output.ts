@@ -4,8 +4,8 @@
  * the printing, not the command.
  */
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { escapeControls } from '../base/log.ts';
 import { isJsonObject } from '../base/fields.ts';
+import { escapeControls, escapeLines } from '../base/printable.ts';
 import type { Io, Terminal } from './io.ts';
 import { Progress } from './progress.ts';
 import { Table } from './table.ts';
@@ -13,7 +13,6 @@ import type { Column } from './table.ts';
 import { padToWidth, widthOf } from './width.ts';
 
 const COLUMNS_STANDARD = 80;
-const MORE_CONTROLS = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 export class Output {
   readonly isJson: boolean;
@@ -36,6 +35,14 @@ export class Output {
   /** Whether nobody reads any more; long lists can stop. */
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** Text that is no line of ours: as it is, but for a terminal that it could take over. */
+  async text(text: string): Promise<void> {
+    const isTerminal = this.#io.stdout.isTTY === true;
+    // The carriage return of csv's line ends does no harm.
+    await this.write(isTerminal ? text.split(/(\r?\n)/).map((part, index) =>
+      index % 2 === 1 ? part : escapeControls(part)).join('') : text);
   }
 
   /** Writes as it is; resolves when there is room for more. */
@@ -107,7 +114,7 @@ export class Output {
 
 /** The same JSON, without the controls that JSON.stringify leaves: it reaches terminals, too. */
 export function printableJson(value: unknown, indent = 0): string {
-  return JSON.stringify(value, null, indent).replace(MORE_CONTROLS, escapeControls);
+  return escapeLines(JSON.stringify(value, null, indent));
 }
 
 /** The terminal's width, null when it is none. */

@@ -93,15 +93,19 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
 }
 
 async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {
-  const [{ AppError, messageOf, systemCodeOf }, { escapeControls, redactText }] =
-    await Promise.all([import('../base/errors.ts'), import('../base/log.ts')]);
+  const [{ AppError, messageOf, systemCodeOf }, { redactText }, { escapeControls, escapeLines }] =
+    await Promise.all([
+      import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
+    ]);
   // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
   const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
   const text = redactText(messageOf(thrown)).trim().replace(/\s*\n\s*/g, ' ');
   io.stderr.write(`hookshelf: ${escapeControls(text)}${mend}\n`);
-  if (isDebug && thrown instanceof Error) io.stderr.write(`${stackOf(thrown, redactText)}\n`);
+  if (isDebug && thrown instanceof Error) {
+    io.stderr.write(`${escapeLines(stackOf(thrown, redactText))}\n`);
+  }
   return thrown instanceof AppError && thrown.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
 }
 

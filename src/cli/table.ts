@@ -2,7 +2,7 @@
  * Rows of text in columns. On a terminal they fit its width: the widest columns are cut, and where
  * that does not do, a row takes several lines. Elsewhere nothing is cut.
  */
-import { escapeControls } from '../base/log.ts';
+import { escapeControls } from '../base/printable.ts';
 import { cutToWidth, padToWidth, widthOf, wrapToWidth } from './width.ts';
 
 export type Column<Row> = {

@@ -1,11 +1,55 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { printableJson } from '../../src/cli/output.ts';
+import { runCommand } from './io.ts';
+import { WAYS, inPlace } from './place.ts';
+
+const HIDDEN = '\u001b]0;owned\u0007\u009b2J\u202e\u200f\u061c\u2066';
+const NO_CONTROLS = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200f\u202e\u2066\ufeff]*$/;
 
 test('JSON for a terminal holds no control or direction character, and says the same', () => {
-  const value = { text: 'a\u001b[31m\u007f\u0085\u009b\u202eb\u2066', 'na\u009bme': ['ünï ☃'] };
+  const value = { text: `a${HIDDEN}\u007f\u0085\ufeff`, 'na\u009bme': ['ünï ☃'] };
   const text = printableJson(value);
-  assert.match(text, /^[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/);
+  assert.match(text, NO_CONTROLS);
   assert.deepEqual(JSON.parse(text), value);
   assert.deepEqual(JSON.parse(printableJson(value, 2)), value);
+});
+
+for (const way of WAYS) {
+  test(`no line, table, object or export takes a terminal over, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const input = JSON.stringify({ title: HIDDEN, authors: [{ name: HIDDEN }] });
+      const added = await place.run(['book:add', '--input', '-'], { input });
+      assert.match(added.stdout, /^added book \S+: \\u001b\]0;owned\\u0007/);
+      const [id = ''] = /[0-9a-f]{8}-\S+(?=:)/.exec(added.stdout) ?? [];
+      for (const words of [
+        ['book:list'], ['book:list', '--json'], ['book:show', '--id', id], ['book:export'],
+        ['book:export', '--format', 'jsonl'], ['book:show', '--id', id, '--json'],
+      ]) {
+        const { stdout, code } = await place.run(words, { columns: 200 });
+        assert.equal(code, 0);
+        assert.match(stdout, NO_CONTROLS, words.join(' '));
+        assert.match(stdout, /\\u001b\]0;owned\\u0007\\u009b2J\\u202e\\u200f\\u061c/);
+      }
+      const csv = await place.run(['book:export', '--format', 'csv'], { columns: 80 });
+      assert.match(csv.stdout.replaceAll('\r\n', '\n'), NO_CONTROLS);
+      assert.match(csv.stdout, /\\u001b\]0;owned/);
+      // Into a file or a pipe everything goes as it is.
+      const piped = await place.run(['book:export', '--format', 'csv']);
+      assert.ok(piped.stdout.includes(HIDDEN));
+    }));
+}
+
+test('an error line is redacted, escaped and one line, with --debug too', async () => {
+  for (const flags of [[], ['--debug']]) {
+    const { code, stderr } = await runCommand([
+      `http://user:pa55word@host/?token=t0ken\n${HIDDEN}`, ...flags,
+    ]);
+    assert.equal(code, 2);
+    const [first = '', ...rest] = stderr.trimEnd().split('\n');
+    assert.match(first, /^hookshelf: unknown command "http:\/\/\*{3}@host\/\?token=\*{3} \\u001b/);
+    assert.equal(rest.length > 0, flags.length > 0);
+    assert.match(stderr, NO_CONTROLS);
+    assert.doesNotMatch(stderr, /pa55word|t0ken/);
+  }
 });

@@ -12,7 +12,7 @@ import {
 } from './settings/sources.ts';
 import type { SettingsSources } from './settings/sources.ts';
 import { SETTING_ROWS } from './settings/table.ts';
-import type { Kind, SettingRow, Settings } from './settings/table.ts';
+import type { Kind, ListKind, SettingRow, Settings } from './settings/table.ts';
 
 export type { FlagValue, SettingsFile, SettingsSources } from './settings/sources.ts';
 export type { Settings } from './settings/table.ts';
@@ -111,6 +111,11 @@ function readValue(kind: Kind, value: unknown, directory: string): Read {
       return { problem: `one of ${kind.values.join(', ')}${hint}` };
     }
     case 'list': return readList(kind, value, directory);
+    case 'flagOrList': {
+      if (typeof value === 'boolean') return { value };
+      const read = readList(kind.list, value, directory);
+      return 'problem' in read ? { problem: `true, false or ${read.problem}` } : read;
+    }
     default: {
       if (value === null && kind.isNullable) return { value };
       if (typeof value !== 'string' || value === '') return { problem: 'a string, not empty' };
@@ -120,9 +125,7 @@ function readValue(kind: Kind, value: unknown, directory: string): Read {
   }
 }
 
-function readList(
-  kind: Extract<Kind, { is: 'list' }>, value: unknown, directory: string,
-): Read {
+function readList(kind: ListKind, value: unknown, directory: string): Read {
   if (!Array.isArray(value)) return { problem: 'a list' };
   if (value.length > kind.itemsMax) return { problem: `a list of at most ${kind.itemsMax}` };
   const items: unknown[] = [];

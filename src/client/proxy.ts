@@ -1,8 +1,8 @@
 /** Which requests go through the proxy, and what the proxy is. Pure. */
 import { AppError } from '../base/errors.ts';
-import { AddressSet } from './address-set.ts';
+import { AddressSet } from '../base/address-set.ts';
 import { basicAuthorization } from './authorization.ts';
-import { plainHost } from './ip-address.ts';
+import { plainHost } from '../base/ip-address.ts';
 
 export type Proxy = {
   readonly isTls: boolean;

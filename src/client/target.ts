@@ -4,7 +4,7 @@
  */
 import { basicAuthorization } from './authorization.ts';
 import type { DenyList } from './deny-list.ts';
-import { plainHost } from './ip-address.ts';
+import { plainHost } from '../base/ip-address.ts';
 import { invalidError } from './network-error.ts';
 import { defaultPort } from './proxy.ts';
 import type { Proxy } from './proxy.ts';

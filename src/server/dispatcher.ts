@@ -8,6 +8,8 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
+import { createClientAddress } from './client-address.ts';
+import type { TrustProxy } from './client-address.ts';
 import type { CountRefusal } from './client-error.ts';
 import { HttpExchange } from './exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from './exchange.ts';
@@ -39,7 +41,7 @@ export type DispatcherOptions = {
   readonly metrics: Metrics;
   readonly bodyBytesMax: number;
   readonly accessLog: 'all' | 'errors' | 'off';
-  readonly trustProxy: boolean;
+  readonly trustProxy: TrustProxy;
   /** What links in answers begin with, without a slash at its end; not given, they are paths. */
   readonly baseUri?: string | null;
   /** A reader that takes nothing for so long is cut; 30 s when not given. */
@@ -94,7 +96,8 @@ class HttpDispatcher implements Dispatcher {
     const stallMs = options.stallMs ?? STALL_MS;
     const { clock, logger } = options;
     const outbox = new Outbox({ stallMs, clock, logger });
-    this.#context = { ...options, stallMs, outbox, isDraining: false };
+    const clientAddressOf = createClientAddress(options.trustProxy);
+    this.#context = { ...options, stallMs, outbox, clientAddressOf, isDraining: false };
     this.#guard = options.guard;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#open = createTable(open, options.metrics);

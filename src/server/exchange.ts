@@ -13,7 +13,7 @@ import {
   announcedLength, checkMediaType, checkUnread, parseBody, readBody,
 } from './body.ts';
 import { bodyChunks } from './body-stream.ts';
-import { clientAddressOf } from './client-address.ts';
+import type { ClientAddressOf } from './client-address.ts';
 import { hasFailed } from './client-error.ts';
 import { discardThen } from './linger.ts';
 import type { Meter } from './metrics.ts';
@@ -31,7 +31,7 @@ export type ExchangeContext = {
   /** A reader that takes nothing for so long is cut. */
   readonly stallMs: number;
   readonly outbox: Outbox;
-  readonly trustProxy: boolean;
+  readonly clientAddressOf: ClientAddressOf;
   readonly baseUri?: string | null;
   readonly accessLog: 'all' | 'errors' | 'off';
   /** Set when the server stops: each answer then closes its connection. */
@@ -96,7 +96,7 @@ export class HttpExchange implements Exchange {
   }
 
   get clientAddress(): string {
-    return clientAddressOf(this.request, this.#peerAddress, this.#context.trustProxy);
+    return this.#context.clientAddressOf(this.request, this.#peerAddress);
   }
 
   linkTo(path: string): string {

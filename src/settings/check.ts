@@ -1,5 +1,6 @@
 /** The rules of single settings: each gives a value's canonical form or says what it must be. */
 import { isIP } from 'node:net';
+import { ADDRESS_GROUPS } from '../base/address-groups.ts';
 import { nearest } from '../base/nearest.ts';
 
 /** The canonical form of a setting's text, or what it must be: "must be <problem>". */
@@ -7,7 +8,8 @@ export type Check = (text: string) => { readonly value: string } | { readonly pr
 
 const HOST_NAME = /^(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?$/;
 const HOST_NAME_LENGTH_MAX = 253;
-const DENY_GROUPS = ['link-local', 'metadata', 'loopback', 'private'];
+const DENY_GROUPS = [...ADDRESS_GROUPS.keys()];
+const URL_LENGTH_MAX = 2048;
 
 export const checkHost: Check = (text) => {
   const host = withoutBrackets(text);
@@ -67,11 +69,18 @@ export const checkDeniedAddress: Check = (text) => {
   return { problem: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
 };
 
+export const checkProxyAddress: Check = (text) => {
+  const plain = withoutBrackets(text);
+  return isCidr(plain) || isIP(plain) !== 0
+    ? { value: plain } : { problem: 'an address or a CIDR such as 10.0.0.0/8' };
+};
+
 export const checkMethod: Check = (text) => /^[A-Z]{1,32}$/.test(text)
   ? { value: text } : { problem: 'a method in upper case, such as POST' };
 
 function parseHttpUrl(text: string): URL | null {
-  if (!/^https?:\/\/[^/]/i.test(text) || /\s/.test(text) || !URL.canParse(text)) return null;
+  if (text.length > URL_LENGTH_MAX || !/^https?:\/\/[^/]/i.test(text) || /\s/.test(text)
+    || !URL.canParse(text)) return null;
   return new URL(text);
 }
 

@@ -3,6 +3,7 @@
  * of names and values that are not yet checked.
  */
 import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
@@ -45,7 +46,12 @@ const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
 // Where the two groups stood in the program that they come from.
 const VENDOR_PATH = 'Vendor.Webhook.';
+const FLAGS: ReadonlyMap<string, boolean> =
+  new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
+// As a person writes a number: 1e3 or +8000 is rather a slip.
+const DECIMAL = /^-?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})$/;
 const VENDOR_GROUPS = /^(http|incoming)\./;
+
 /**
  * The settings file at `path`; null when there is none and it need not be. Throws `usage` when it
  * cannot be read or is not JSON.
@@ -138,13 +144,15 @@ function fromText(kind: Kind, text: string, canUnset = true): unknown {
   const trimmed = text.trim();
   switch (kind.is) {
     case 'number':
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
-    case 'boolean':
-      if (trimmed === 'true' || trimmed === '1') return true;
-      return trimmed === 'false' || trimmed === '0' ? false : text;
+      return DECIMAL.test(trimmed) ? Number(trimmed) : text;
+    case 'boolean': return FLAGS.get(trimmed) ?? text;
+    case 'flagOrList': return FLAGS.get(trimmed) ?? fromText(kind.list, text);
     case 'choice': return trimmed;
     case 'list': {
-      if (trimmed.startsWith('[')) return parseJsonOr(trimmed, text);
+      // A list of addresses may begin with one in brackets, which is no JSON.
+      if (trimmed.startsWith('[') && !isIPv6(trimmed.slice(1, trimmed.indexOf(']')))) {
+        return parseJsonOr(trimmed, text);
+      }
       const items = trimmed === '' ? [] : trimmed.split(',');
       return items.map((item) => fromText(kind.items, item.trim()));
     }

@@ -5,7 +5,7 @@
 import { LOG_LEVELS } from '../base/log.ts';
 import {
   checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
-  checkOrigin, checkProxy, checkToken,
+  checkOrigin, checkProxy, checkProxyAddress, checkToken,
 } from './check.ts';
 import type { Check } from './check.ts';
 
@@ -16,7 +16,11 @@ export type Kind =
   | { readonly is: 'choice'; readonly values: readonly string[] }
   /** `path`: relative ones are resolved from the settings file's folder, else the current one. */
   | { readonly is: 'text' | 'path'; readonly check?: Check; readonly isNullable: boolean }
-  | { readonly is: 'list'; readonly items: Kind; readonly itemsMax: number };
+  | ListKind
+  | { readonly is: 'flagOrList'; readonly list: ListKind };
+
+export type ListKind =
+  { readonly is: 'list'; readonly items: Kind; readonly itemsMax: number };
 
 export type Setting<Value> = {
   readonly kind: Kind;
@@ -71,12 +75,16 @@ const schedule = (standard: readonly number[], meaning: string): Setting<readonl
   },
   default: standard, unit: 'seconds', meaning, isSecret: false,
 });
+const listOf = (check: Check): ListKind =>
+  ({ is: 'list', items: { is: 'text', check, isNullable: false }, itemsMax: LIST_ITEMS_MAX });
 const texts = (
   standard: readonly string[], check: Check, meaning: string,
-): Setting<readonly string[]> => ({
-  kind: {
-    is: 'list', items: { is: 'text', check, isNullable: false }, itemsMax: LIST_ITEMS_MAX,
-  },
+): Setting<readonly string[]> =>
+  ({ kind: listOf(check), default: standard, unit: '', meaning, isSecret: false });
+const flagOrTexts = (
+  standard: boolean, check: Check, meaning: string,
+): Setting<boolean | readonly string[]> => ({
+  kind: { is: 'flagOrList', list: listOf(check) },
   default: standard, unit: '', meaning, isSecret: false,
 });
 
@@ -110,7 +118,9 @@ const server = {
   allowedHosts: texts([], checkHostPattern,
     'further names a Host header may have on loopback without a token'),
   maxConnections: count(10_000, 'open connections; kept below the file descriptor limit', 1),
-  trustProxy: flag(false, 'take the client address from X-Forwarded-For or Forwarded'),
+  trustProxy: flagOrTexts(false, checkProxyAddress,
+    'whose X-Forwarded-For, else Forwarded, is believed: true (loopback and private peers) or '
+    + 'a list of addresses and CIDRs'),
 };
 
 const http = {

@@ -144,24 +144,15 @@ test('a client that left before its answer is named in the access log', async ()
   assert.deepEqual([status, client], [499, '127.0.0.1']);
 });
 
-test('the client address is taken from a proxy only when that is trusted', async () => {
-  const cases: readonly [Record<string, string>, string][] = [
-    [{ 'X-Forwarded-For': '10.0.0.1' }, '10.0.0.1'],
-    [{ 'X-Forwarded-For': '6.6.6.6, 10.0.0.1' }, '10.0.0.1'],
-    [{ 'X-Forwarded-For': '10.0.0.1:4711' }, '10.0.0.1'],
-    [{ 'X-Forwarded-For': '[2001:db8::1]:4711' }, '2001:db8::1'],
-    [{ 'X-Forwarded-For': '2001:db8::1' }, '2001:db8::1'],
-    [{ 'X-Forwarded-For': 'unknown' }, '127.0.0.1'],
-    [{ Forwarded: 'for=6.6.6.6, proto=https;For="[2001:db8::2]:80";by=x' }, '2001:db8::2'],
-    [{ Forwarded: 'for=_hidden', 'X-Forwarded-For': '10.0.0.2' }, '10.0.0.2'],
-    [{}, '127.0.0.1'],
-  ];
-  for (const trustProxy of [true, false]) {
+test('headers tell the client address only behind a trusted proxy', async () => {
+  for (const [trustProxy, expected] of [
+    [true, '192.0.2.1'], [['127.0.0.1'], '192.0.2.1'], [['10.0.0.1'], '127.0.0.1'],
+    [false, '127.0.0.1'],
+  ] as const) {
     await using server = await startServer([echoRoute('POST', '/')], { trustProxy });
-    for (const [headers, expected] of cases) {
-      const { body } = await rawRequest(server, 'POST', '/', headers, '');
-      assert.equal(JSON.parse(body).client, trustProxy ? expected : '127.0.0.1');
-    }
+    const headers = { 'X-Forwarded-For': '6.6.6.6, 192.0.2.1' };
+    const { body } = await rawRequest(server, 'POST', '/', headers, '');
+    assert.equal(JSON.parse(body).client, expected);
   }
 });
 

@@ -1,6 +1,7 @@
 /** A server on loopback over given routes, with everything else as the tests mostly want it. */
 import { systemClock } from '../../src/base/clock.ts';
 import type { LogFields, Logger } from '../../src/base/log.ts';
+import type { TrustProxy } from '../../src/server/client-address.ts';
 import { createDispatcher } from '../../src/server/dispatcher.ts';
 import type { Dispatcher, Entrance, Guard } from '../../src/server/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
@@ -27,7 +28,7 @@ export type TestServerOptions = {
   readonly entrance?: Entrance;
   readonly bodyBytesMax?: number;
   readonly accessLog?: 'all' | 'errors' | 'off';
-  readonly trustProxy?: boolean;
+  readonly trustProxy?: TrustProxy;
   readonly stallMs?: number;
   readonly limits?: Partial<ServerLimits>;
   readonly certificate?: Certificate;

@@ -1,6 +1,6 @@
 /** A set of addresses and CIDR blocks, over net.BlockList. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { parseIpAddress } from './ip-address.ts';
+import { parseIpAddresses } from './ip-address.ts';
 
 export class AddressSet {
   readonly #blocks = new BlockList();
@@ -18,12 +18,17 @@ export class AddressSet {
 
   /** Whether `text` is an IP literal in the set, as it stands or unwrapped. */
   has(text: string): boolean {
-    const parsed = parseIpAddress(text);
-    if (parsed === null) return false;
-    if (this.#blocks.check(parsed.address, parsed.family)) return true;
-    // A block of IPv6 may name the wrapped form itself, such as 64:ff9b::/96.
-    const bare = text.split('%', 1)[0] ?? text;
-    return bare !== parsed.address && this.#blocks.check(bare, 'ipv6');
+    return parseIpAddresses(text)
+      .some(({ address, family }) => this.#blocks.check(address, family));
+  }
+
+  /**
+   * Whether `text` is an IP literal in the set as it stands, mapped IPv4 alone unwrapped: the rest
+   * of what `has` unwraps anybody may put into an address of their own.
+   */
+  hasAsItStands(text: string): boolean {
+    const family = isIP(text);
+    return family !== 0 && this.#blocks.check(text, family === 4 ? 'ipv4' : 'ipv6');
   }
 
   #addBlock(address: string, bits: number, family: 'ipv4' | 'ipv6'): boolean {

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { ActionResult, createHookshelf } from '../src/index.ts';
-import type { Action, ActionContext, ActionOptions, Hookshelf, Payload } from '../src/index.ts';
+import type {
+  Action, ActionContext, ActionOptions, Hookshelf, Logger, Payload,
+} from '../src/index.ts';
 
 class Greet implements Action {
   static identifier(): string {
@@ -30,10 +32,13 @@ class Greet implements Action {
 
 type Received = { readonly headers: NodeJS.Dict<string | string[]>; readonly body: string };
 
-async function open(context: TestContext): Promise<{ shelf: Hookshelf; url: string }> {
+async function open(
+  context: TestContext, logger?: Logger,
+): Promise<{ shelf: Hookshelf; url: string }> {
   const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
   const shelf = await createHookshelf({
     data, actions: [Greet], settings: { http: { denyAddresses: [] } },
+    ...logger === undefined ? {} : { logger },
   });
   context.after(async () => {
     await shelf.close();
@@ -153,4 +158,22 @@ test('a change of a book is an event of the catalog', async (context) => {
   assert.equal(event.type, 'book.created');
   assert.deepEqual(event.data.book, book);
   assert.ok(Number.isFinite(Date.parse(event.timestamp)));
+});
+
+test('a webhook that adds a book for each book that is added ends after eight', {
+  timeout: 20_000,
+}, async (context) => {
+  const lines: string[] = [];
+  const log = (message: string, fields?: object): void =>
+    void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const { shelf, url } = await open(context, { debug() {}, info: log, warning: log, error: log });
+  await hookOf(url, {
+    targetUrl: `${url}/api/books`, triggerEvent: 'book.created',
+    payloadTemplate: '{"title": "another"}',
+  });
+  assert.equal((await post(`${url}/api/books`, { title: 'the first' })).status, 201);
+  const isEnd = (line: string): boolean => line.startsWith('a chain of more than 8 hops');
+  while (!lines.some(isEnd)) await new Promise((resolve) => void setImmediate(resolve));
+  assert.match(lines.find(isEnd) ?? '', /"path":"\/api\/books"/);
+  assert.equal((await shelf.books.list()).total, 8);
 });

@@ -34,6 +34,8 @@ export type ErrorDetails = {
   readonly retryAfterS?: number;
   /** Methods for the `Allow` header of a 405. */
   readonly allow?: readonly string[];
+  /** A chain of so many hops ended here: see chain.ts. */
+  readonly chainHops?: number;
   /** The `WWW-Authenticate` header of a 401 or 403; `Bearer` on a 401 when not given. */
   readonly challenge?: string;
 };

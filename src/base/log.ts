@@ -49,6 +49,13 @@ export const silentLogger: Logger = {
   debug() {}, info() {}, warning() {}, error() {},
 };
 
+/** `logger` with `fields` before those of each line. */
+export function tagging(logger: Logger, fields: LogFields): Logger {
+  const at = (level: LogLevel) => (message: string, more?: LogFields): void =>
+    logger[level](message, { ...fields, ...more });
+  return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
+}
+
 /** `logger` as it may be shown everything: what passes through has its secrets replaced. */
 export function redacting(logger: Logger): Logger {
   const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {

@@ -8,7 +8,8 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';
-import type { LogFields, Logger } from '../base/log.ts';
+import { tagging } from '../base/log.ts';
+import type { Logger } from '../base/log.ts';
 import {
   announcedLength, checkMediaType, checkUnread, parseBody, readBody,
 } from './body.ts';
@@ -104,7 +105,7 @@ export class HttpExchange implements Exchange {
   }
 
   get log(): Logger {
-    return withRequestId(this.#context.logger, this.requestId);
+    return tagging(this.#context.logger, { requestId: this.requestId });
   }
 
   send(status: number, headers: readonly string[], body?: Buffer | string): void {
@@ -188,6 +189,9 @@ export class HttpExchange implements Exchange {
     if (problem.status === 415) addAccepted(headers, this.route, this.request);
     if (thrown instanceof AppError && LOGGED_CODES.includes(thrown.code)) {
       this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
+    }
+    if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
+      this.log.warning(thrown.message, { path: this.path, hops: thrown.details.chainHops });
     }
     this.send(problem.status, headers, JSON.stringify(problem));
   }
@@ -283,17 +287,4 @@ function addAccepted(headers: string[], route: Route, request: IncomingMessage):
   if (route.body === undefined) return;
   const name = route.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
   if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
-}
-
-function withRequestId(logger: Logger, requestId: string): Logger {
-  return {
-    debug: (message, fields) => logger.debug(message, tagged(fields, requestId)),
-    info: (message, fields) => logger.info(message, tagged(fields, requestId)),
-    warning: (message, fields) => logger.warning(message, tagged(fields, requestId)),
-    error: (message, fields) => logger.error(message, tagged(fields, requestId)),
-  };
-}
-
-function tagged(fields: LogFields | undefined, requestId: string): LogFields {
-  return { requestId, ...fields };
 }

@@ -2,6 +2,7 @@
  * The routes that every resource shares: one, add, replace, patch, delete, with conditional
  * requests. What a resource is, and how it is stored, stands behind `ResourceService`.
  */
+import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
 import { AppError } from '../base/errors.ts';
 import type { JsonObject, ObjectSchema, StringSchema } from '../base/schema.ts';
 import { collectionRoute } from './collection.ts';
@@ -18,13 +19,18 @@ export type Representation = { readonly bytes: Buffer; headers: readonly string[
 /** Given the shown bytes of what is stored now; throws `precondition_failed`. */
 export type Expectation = (current: Buffer) => void;
 
-/** A missing resource is `not_found`, also when an expectation would fail. */
+/**
+ * A missing resource is `not_found`, also when an expectation would fail. `hops` led to the
+ * request: see base/chain.ts.
+ */
 export interface ResourceService {
   find(id: string): Representation | undefined;
-  add(body: unknown): Promise<Representation>;
-  replace(id: string, body: unknown, expect: Expectation): Promise<Representation>;
-  patch(id: string, patch: unknown, expect: Expectation): Promise<Representation>;
-  remove(id: string, expect: Expectation): Promise<void>;
+  add(body: unknown, hops: number): Promise<Representation>;
+  replace(
+    id: string, body: unknown, expect: Expectation, hops: number,
+  ): Promise<Representation>;
+  patch(id: string, patch: unknown, expect: Expectation, hops: number): Promise<Representation>;
+  remove(id: string, expect: Expectation, hops: number): Promise<void>;
 }
 
 export type ResourceSpec = {
@@ -124,7 +130,8 @@ function postRoute(spec: ResourceSpec): Route {
       ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
-      const added = await service.add(await exchange.readJson(BODY_MEDIA_TYPES));
+      const body = await exchange.readJson(BODY_MEDIA_TYPES);
+      const added = await service.add(body, hopsTo(exchange));
       const location = `${spec.path}/${encodeURIComponent(keyOf(added.bytes))}`;
       const headers = ['Location', exchange.linkTo(location), ...representationHeaders(added)];
       exchange.send(201, headers, added.bytes);
@@ -149,7 +156,8 @@ function putRoute(spec: ResourceSpec): Route {
     async handle(exchange) {
       const body = await exchange.readJson(BODY_MEDIA_TYPES);
       const expect = expectationOf(exchange, noun);
-      const stored = await service.replace(exchange.params[0] ?? '', body, expect);
+      const id = exchange.params[0] ?? '';
+      const stored = await service.replace(id, body, expect, hopsTo(exchange));
       exchange.send(200, representationHeaders(stored), stored.bytes);
     },
   };
@@ -176,7 +184,8 @@ function patchRoute(spec: ResourceSpec): Route {
     async handle(exchange) {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
       const expect = expectationOf(exchange, noun);
-      const stored = await service.patch(exchange.params[0] ?? '', patch, expect);
+      const id = exchange.params[0] ?? '';
+      const stored = await service.patch(id, patch, expect, hopsTo(exchange));
       exchange.send(200, representationHeaders(stored), stored.bytes);
     },
   };
@@ -196,7 +205,8 @@ function deleteRoute(spec: ResourceSpec): Route {
       ...problemAnswers(400, 404, 409, 412, 503, 507),
     ],
     async handle(exchange) {
-      await service.remove(exchange.params[0] ?? '', expectationOf(exchange, noun));
+      const expect = expectationOf(exchange, noun);
+      await service.remove(exchange.params[0] ?? '', expect, hopsTo(exchange));
       exchange.send(204, []);
     },
   };
@@ -212,6 +222,10 @@ export function expectationOf(exchange: Exchange, noun: string): Expectation {
 }
 
 function expectNothing(): void {}
+
+function hopsTo(exchange: Exchange): number {
+  return hopsOf(exchange.request.headers[CHAIN_HEADER]);
+}
 
 function preconditionFailed(noun: string): AppError {
   return new AppError('precondition_failed',

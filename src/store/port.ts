@@ -88,6 +88,8 @@ export type Drawn = {
   readonly nowMs: number;
   /** A UUIDv7 to derive all ids from that are made in the transaction: see `deriveIds`. */
   readonly seed: string;
+  /** Hops of the chain that led to it: see base/chain.ts. */
+  readonly hops: number;
 };
 
 /** `background`: nobody waits for it, and the disk had better not hold up what somebody does. */

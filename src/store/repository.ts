@@ -54,19 +54,26 @@ export type RecordEntry = { readonly id: string; readonly bytes: Buffer };
 /** Called with the shown bytes inside the transaction; throws what the write then fails with. */
 export type RecordExpectation = (shown: Buffer) => void;
 
-/** Ids and times are drawn before the transaction: it may run again. Errors: see each method. */
+/**
+ * Ids and times are drawn before the transaction: it may run again. `hops` led to the change, as
+ * `onChange` is told. Errors: see each method.
+ */
 export interface Repository {
   readonly size: number;
   /** Views in key order after the key `after`: each call gives the next, null at the end. */
   walk(after: string | null): () => RecordEntry | null;
   find(id: string): RecordView | undefined;
   /** Throws `invalid`, and `conflict` for a key that is taken. */
-  add(body: unknown): Promise<RecordView>;
+  add(body: unknown, hops?: number): Promise<RecordView>;
   /** Throws `not_found`, then what `expect` throws, then `invalid`; so do the next two. */
-  replace(id: string, body: unknown, expect?: RecordExpectation): Promise<RecordView>;
+  replace(
+    id: string, body: unknown, expect?: RecordExpectation, hops?: number,
+  ): Promise<RecordView>;
   /** `patch` is a JSON Merge Patch. */
-  patch(id: string, patch: unknown, expect?: RecordExpectation): Promise<RecordView>;
-  remove(id: string, expect?: RecordExpectation): Promise<void>;
+  patch(
+    id: string, patch: unknown, expect?: RecordExpectation, hops?: number,
+  ): Promise<RecordView>;
+  remove(id: string, expect?: RecordExpectation, hops?: number): Promise<void>;
 }
 
 export function createRepository(options: {
@@ -85,7 +92,7 @@ export function createRepository(options: {
     if (current === undefined) throw notFound(spec, id);
     return current;
   };
-  const draw = (): Drawn => ({ nowMs: now(), seed: spec.makeId() });
+  const draw = (hops = 0): Drawn => ({ nowMs: now(), seed: spec.makeId(), hops });
   const put = (
     transaction: Transaction, id: string, before: Buffer | null, json: string, drawn: Drawn,
   ): RecordView => {
@@ -95,8 +102,9 @@ export function createRepository(options: {
   };
   const update = (
     id: string, expect: RecordExpectation | undefined, cause: 'replace' | 'patch', body: unknown,
+    hops?: number,
   ): Promise<RecordView> => {
-    const drawn = draw();
+    const drawn = draw(hops);
     return store.transact((transaction) => {
       const before = getStaged(transaction, id);
       expect?.(view({ bytes: before, headers: undefined }).bytes);
@@ -128,13 +136,13 @@ export function createRepository(options: {
       const stored = records.find(id);
       return stored === undefined ? undefined : view(stored);
     },
-    async add(body) {
+    async add(body, hops) {
       const wanted = reconcile !== undefined && isJsonObject(body)
         ? reconcile(body, null, 'add') : body;
       const fields = parseFields(spec, wanted, null);
       const givenId = spec.isKeyGiven === true ? givenKey(wanted, key) : undefined;
       const id = givenId ?? spec.makeId();
-      const drawn = draw();
+      const drawn = draw(hops);
       const time = timeText(drawn.nowMs);
       const json = encodeRecord(key, id, { createdAt: time, updatedAt: time }, fields);
       return store.transact((transaction) => {
@@ -144,14 +152,14 @@ export function createRepository(options: {
         return put(transaction, id, null, json, drawn);
       });
     },
-    async replace(id, body, expect) {
-      return update(id, expect, 'replace', body);
+    async replace(id, body, expect, hops) {
+      return update(id, expect, 'replace', body, hops);
     },
-    async patch(id, patch, expect) {
-      return update(id, expect, 'patch', patch);
+    async patch(id, patch, expect, hops) {
+      return update(id, expect, 'patch', patch, hops);
     },
-    async remove(id, expect) {
-      const drawn = draw();
+    async remove(id, expect, hops) {
+      const drawn = draw(hops);
       return store.transact((transaction) => {
         const before = getStaged(transaction, id);
         expect?.(view({ bytes: before, headers: undefined }).bytes);

@@ -50,8 +50,8 @@ export function createResources(parts: ResourceParts): Resources {
     configurationSchema: { ...schema, name: 'WebhookActionConfiguration' },
     outgoing: {
       ...outgoing,
-      async remove(id, expect) {
-        await outgoing.remove(id, expect);
+      async remove(id, expect, hops) {
+        await outgoing.remove(id, expect, hops);
         await parts.afterOutgoingRemoved(id);
       },
     },

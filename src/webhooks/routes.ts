@@ -1,4 +1,5 @@
 /** Management of the three resources over HTTP, and what commands need besides. */
+import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import type { ResourceCollection } from '../server/collection.ts';
 import { announcesBody } from '../server/mounting.ts';
@@ -201,7 +202,8 @@ function sendRoute({ outgoing, sender }: RouteParts): Route {
       const identifier = exchange.params[0] ?? '';
       const hook = outgoing.find(identifier);
       if (hook === undefined) throw notFound('outgoing webhook', identifier);
-      exchange.sendJson(200, await sender.sendText(hook, payloadJson));
+      const origin = { hops: hopsOf(exchange.request.headers[CHAIN_HEADER]), log: exchange.log };
+      exchange.sendJson(200, await sender.sendText(hook, payloadJson, origin));
     },
   };
 }

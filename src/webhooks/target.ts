@@ -72,11 +72,13 @@ function headerProblem(name: string, value: unknown, seen: ReadonlySet<string>):
     ? null : 'must be Latin-1 text without CR, LF and other control characters';
 }
 
-/** `given` over `defaults`, names in lower case so that one replaces the other. */
-export function mergeHeaders(
-  defaults: Readonly<Record<string, string>>, given: unknown,
-): Record<string, string> {
-  const merged: Record<string, string> = { ...defaults };
+/**
+ * Configured headers over those of a request with the method, names in lower case so that one
+ * replaces the other. What has no body has no type.
+ */
+export function sentHeaders(method: string, given: unknown): Record<string, string> {
+  const merged: Record<string, string> = hasRequestBody(method)
+    ? { 'content-type': 'application/json' } : {};
   if (!isJsonObject(given)) return merged;
   for (const [name, value] of Object.entries(given)) {
     if (typeof value === 'string') merged[name.toLowerCase()] = value;

@@ -7,7 +7,6 @@ import type { JsonValue } from '../base/schema.ts';
 import type { Route } from '../server/route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
-import { ActionResult } from './actions/action.ts';
 import {
   createConfigurationIndex, type ConfigurationIndex,
 } from './actions/configuration-index.ts';
@@ -175,7 +174,7 @@ function composeDelivery(
   const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
   const { configurations, outgoing: hooks } = indexes;
   const { actionTimeoutMs } = incoming;
-  const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock, log });
+  const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock });
   const sender = createSender({ http, bodies, makeId, clock, log });
   const queue = new DeliveryQueue({
     store, hooks, fanOuts, bodies, sender, clock, log, random, schedule: outgoing.retrySchedule,
@@ -211,12 +210,12 @@ function makeRegistry(options: WebhooksOptions, events: Events): ActionRegistry 
   const { http, logger: log, actions } = options;
   return createActionRegistry({
     builtIn: [
-      createLogAction(log),
-      createHttpForwardAction({ http, log, queue: (forward) => events.queueForward(forward) }),
+      createLogAction(),
+      createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
       createEmitEventAction((...event) => events.emitText(...event)),
     ],
     custom: actions,
-    tools: { log, http, ActionResult },
+    http, log,
   });
 }
 

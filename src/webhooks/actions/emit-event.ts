@@ -1,11 +1,13 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
 import { withoutByteOrderMark } from '../../base/json.ts';
+import { quoted } from '../../base/refusal.ts';
 import { isEventName } from '../outgoing/outgoing-webhook.ts';
 import { ActionResult } from './action.ts';
+import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
 
 /** Resolves with the deliveries' identifiers once they are on disk. */
-export type EmitLater = (name: string, payloadJson: string, depth: number) => Promise<string[]>;
+export type EmitLater = (name: string, payloadJson: string, hops: number) => Promise<string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 
@@ -16,9 +18,9 @@ export function createEmitEventAction(emit: EmitLater): RegisteredAction {
     isBuiltIn: true,
     options: [{ name: 'name', description: "the event's name", isRequired: true }],
     validateOptions({ name, ...others }) {
-      const unknown = Object.keys(others).map((option) => `${option} is not a known option`);
-      const isNamed = isEventName(name);
-      return isNamed ? unknown : ['name must be an event name', ...unknown];
+      const problems = unknownOptions(others, ['name']);
+      return isEventName(name) ? problems
+        : [`name must be an event name, not ${quoted(name)}`, ...problems];
     },
     async run(call) {
       if (call.place === 'outgoing') {
@@ -26,7 +28,7 @@ export function createEmitEventAction(emit: EmitLater): RegisteredAction {
       }
       const bytes = call.bytes();
       const payloadJson = bytes === null ? '[]' : withoutByteOrderMark(bytes).toString();
-      const deliveries = await emit(String(call.options['name']), payloadJson, call.depth + 1);
+      const deliveries = await emit(String(call.options['name']), payloadJson, call.hops);
       return ActionResult.ok({ deliveries });
     },
   };

@@ -3,17 +3,18 @@
  * that a signature over them still holds. The target is never named to the caller, who may be
  * anybody.
  */
-import type { Logger } from '../../base/log.ts';
+import { nextHop, withChainHeader } from '../../base/chain.ts';
+import { quoted } from '../../base/refusal.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { checkChain, withChainHeader } from '../chain.ts';
 import {
   isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
 } from '../http.ts';
 import {
-  findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, mergeHeaders,
+  findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, sentHeaders,
 } from '../target.ts';
 import { hideUrlSecrets } from '../url-secrets.ts';
 import { ActionResult } from './action.ts';
+import { unknownOptions } from './registry.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
 
 /** A request to make later, and durably. */
@@ -29,7 +30,6 @@ export type QueuedForward = {
 export type QueueForward = (forward: QueuedForward) => Promise<string>;
 
 const DEFAULT_METHOD = 'POST';
-const DEFAULT_HEADERS = { 'content-type': 'application/json' };
 const EMPTY_PAYLOAD = Buffer.from('[]');
 const OPTIONS: readonly OptionDoc[] = [
   { name: 'url', description: 'where to send: http or https', isRequired: true },
@@ -41,7 +41,7 @@ const OPTIONS: readonly OptionDoc[] = [
 ];
 
 export function createHttpForwardAction(parts: {
-  readonly http: HttpSender; readonly log: Logger; readonly queue: QueueForward;
+  readonly http: HttpSender; readonly queue: QueueForward;
 }): RegisteredAction {
   return {
     identifier: 'http-forward',
@@ -50,40 +50,36 @@ export function createHttpForwardAction(parts: {
     options: OPTIONS,
     validateOptions: findOptionProblems,
     run: (call) => call.options['mode'] === 'queue'
-      ? forwardLater(call, parts.queue) : forwardNow(call, parts),
+      ? forwardLater(call, parts.queue) : forwardNow(call, parts.http),
   };
 }
 
-async function forwardNow(
-  call: ActionCall, { http, log }: { readonly http: HttpSender; readonly log: Logger },
-): Promise<ActionResult> {
-  const { url, method, headers, body } = requestOf(call, call.depth);
+async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionResult> {
+  const { url, method, headers, body } = requestOf(call);
   try {
     const answer = await http.request({ url, method, headers, ...body === null ? {} : { body } });
     const { statusCode } = answer;
     const exposed = call.options['exposeResponse'] === true
       ? { response: shownBody(answer.body) } : {};
     if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposed });
-    log.warning('a forward was refused', { url: hideUrlSecrets(url), statusCode });
+    call.log.warning('a forward was refused', { url: hideUrlSecrets(url), statusCode });
     return ActionResult.fail(`The upstream answered ${statusCode}`, { statusCode, ...exposed });
   } catch (thrown) {
     const code = networkErrorCode(thrown);
-    log.warning('a forward failed', { url: hideUrlSecrets(url), error: code });
+    call.log.warning('a forward failed', { url: hideUrlSecrets(url), error: code });
     return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
   }
 }
 
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
-  // A forward to ourselves would go round for ever: it counts as one more event of its chain.
-  const depth = call.depth + 1;
-  checkChain(depth);
-  const { body, ...request } = requestOf(call, depth);
+  const { body, ...request } = requestOf(call);
   const text = body === null ? null : body.toString('utf8');
   const deliveryId = await queue({ ...request, body: text });
   return ActionResult.ok({ deliveryId });
 }
 
-function requestOf(call: ActionCall, depth: number): {
+// A forward to ourselves would go round for ever: it counts as a hop of its chain.
+function requestOf(call: ActionCall): {
   url: string; method: string; headers: Readonly<Record<string, string>>; body: Buffer | null;
 } {
   const { options } = call;
@@ -91,29 +87,31 @@ function requestOf(call: ActionCall, depth: number): {
   return {
     url: String(options['url']),
     method,
-    headers: withChainHeader(mergeHeaders(DEFAULT_HEADERS, options['headers']), depth),
+    headers: withChainHeader(sentHeaders(method, options['headers']), nextHop(call.hops)),
     body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
   };
 }
 
 function findOptionProblems(options: JsonObject): string[] {
-  const known = OPTIONS.map(({ name }) => name);
-  const problems = Object.keys(options).filter((name) => !known.includes(name))
-    .map((name) => `${name} is not a known option`);
+  const problems = unknownOptions(options, OPTIONS.map(({ name }) => name));
   const { url, method, headers, exposeResponse, mode } = options;
-  if (typeof url !== 'string' || !isTargetUrl(url)) problems.push('url must be an http(s) URL');
+  if (typeof url !== 'string' || !isTargetUrl(url)) {
+    const given = url === undefined ? '' : `, not ${quoted(url)}`;
+    problems.push(`url must be an http(s) URL${given}`);
+  }
   if (method !== undefined && (typeof method !== 'string' || !isTargetMethod(method))) {
-    problems.push('method must be an HTTP method in upper case, other than CONNECT and TRACE');
+    problems.push('method must be an HTTP method in upper case, other than CONNECT and TRACE, '
+      + `not ${quoted(method)}`);
   }
   if (headers !== undefined) {
     problems.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
       `headers${pointer.replace('/', ' ')} ${detail}`));
   }
   if (exposeResponse !== undefined && typeof exposeResponse !== 'boolean') {
-    problems.push('exposeResponse must be true or false');
+    problems.push(`exposeResponse must be true or false, not ${quoted(exposeResponse)}`);
   }
   if (mode !== undefined && mode !== 'sync' && mode !== 'queue') {
-    problems.push('mode must be sync or queue');
+    problems.push(`mode must be sync or queue, not ${quoted(mode)}`);
   }
   return problems;
 }

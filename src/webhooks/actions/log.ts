@@ -1,13 +1,15 @@
 /** The built-in action `log`: writes what came to the application log, redacted by the logger. */
 import { LOG_LEVELS } from '../../base/log.ts';
-import type { Logger, LogLevel } from '../../base/log.ts';
+import type { LogLevel } from '../../base/log.ts';
+import { quoted } from '../../base/refusal.ts';
 import { hideQuerySecrets } from '../url-secrets.ts';
 import { ActionResult } from './action.ts';
+import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
 
 const DEFAULT_LEVEL = 'info';
 
-export function createLogAction(log: Logger): RegisteredAction {
+export function createLogAction(): RegisteredAction {
   return {
     identifier: 'log',
     label: 'Write to the log',
@@ -15,9 +17,12 @@ export function createLogAction(log: Logger): RegisteredAction {
     options: [{
       name: 'level', description: LOG_LEVELS.join(', '), default: DEFAULT_LEVEL,
     }],
-    validateOptions: ({ level }) => level === undefined || isLevel(level)
-      ? [] : [`level must be one of ${LOG_LEVELS.join(', ')}`],
-    run({ payload, context, options }) {
+    validateOptions({ level, ...others }) {
+      const problems = unknownOptions(others, ['level']);
+      return level === undefined || isLevel(level) ? problems
+        : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(level)}`, ...problems];
+    },
+    run({ payload, context, options, log }) {
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
       const { headers, query } = context;
       log[level]('webhook received', {

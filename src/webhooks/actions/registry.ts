@@ -1,11 +1,14 @@
 /** The actions that a process knows, by identifier: the built-in ones and custom classes. */
-import { AppError } from '../../base/errors.ts';
-import { messageOf } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
+import { CHAIN_HEADER, nextHop, withChainHeader } from '../../base/chain.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { LogFields, Logger } from '../../base/log.ts';
+import { hintFor, quoted } from '../../base/refusal.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
+import type { HttpAnswer, HttpSender } from '../http.ts';
 import { ActionResult } from './action.ts';
 import type {
-  Action, ActionClass, ActionContext, ActionOptions, ActionTools, Payload,
+  Action, ActionClass, ActionContext, ActionOptions, Payload,
 } from './action.ts';
 
 /** One run of an action. */
@@ -16,8 +19,10 @@ export type ActionCall = {
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
   readonly options: ActionOptions;
-  /** How many events led to this call. */
-  readonly depth: number;
+  /** How many hops of a chain led to this call: see base/chain.ts. */
+  readonly hops: number;
+  /** Its lines carry what they belong to: the request's id, or the webhook. */
+  readonly log: Logger;
   /** Where the action runs; not every action may run everywhere. */
   readonly place: 'incoming' | 'outgoing';
 };
@@ -56,11 +61,13 @@ const NO_PAYLOAD: Payload = Object.freeze([]);
 export function createActionRegistry(options: {
   readonly builtIn: readonly RegisteredAction[];
   readonly custom: readonly ActionSource[];
-  readonly tools: ActionTools;
+  readonly http: HttpSender;
+  /** For what is wrong with an action itself. */
+  readonly log: Logger;
 }): ActionRegistry {
   const actions = new Map(options.builtIn.map((action) => [action.identifier, action]));
   for (const { actionClass, origin } of options.custom) {
-    const action = registerClass(actionClass, origin, options.tools);
+    const action = registerClass(actionClass, origin, options);
     if (actions.has(action.identifier)) {
       throw refuse(origin, `there is an action "${action.identifier}" already`);
     }
@@ -71,7 +78,10 @@ export function createActionRegistry(options: {
   return { find: (identifier) => actions.get(identifier), list: () => sorted };
 }
 
-function registerClass(candidate: unknown, origin: string, tools: ActionTools): RegisteredAction {
+function registerClass(
+  candidate: unknown, origin: string,
+  { http, log }: { readonly http: HttpSender; readonly log: Logger },
+): RegisteredAction {
   if (!isActionClass(candidate)) {
     throw refuse(origin, 'must export a class with execute(), static identifier() and label()');
   }
@@ -93,10 +103,57 @@ function registerClass(candidate: unknown, origin: string, tools: ActionTools): 
   const isPayloadRead = canSeePayload(execute);
   return {
     identifier, label, isBuiltIn: false, options: [],
-    validateOptions: (options) => validate(candidate, options, tools.log),
+    validateOptions: (options) => validate(candidate, options, log),
     run: (call) => execute.call(
-      instance, isPayloadRead ? call.payload() : NO_PAYLOAD, call.context, call.options, tools),
+      instance, isPayloadRead ? call.payload() : NO_PAYLOAD, call.context, call.options,
+      { log: new CallLog(call), http: new CallHttp(http, call), ActionResult }),
   };
+}
+
+/**
+ * The log as one run of an action has it: its lines say whose they are. Made for each run, so it is
+ * one small object; a logger of its own is made when there is something to say.
+ */
+class CallLog implements Logger {
+  readonly #call: ActionCall;
+
+  constructor(call: ActionCall) {
+    this.#call = call;
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#call.log.debug(message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#call.log.info(message, fields);
+  }
+
+  warning(message: string, fields?: LogFields): void {
+    this.#call.log.warning(message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#call.log.error(message, fields);
+  }
+}
+
+/** The shared client as one run of an action has it: its requests go on with the chain. */
+class CallHttp implements HttpSender {
+  readonly #http: HttpSender;
+  readonly #call: ActionCall;
+
+  constructor(http: HttpSender, call: ActionCall) {
+    this.#http = http;
+    this.#call = call;
+  }
+
+  async request(request: HttpRequest): Promise<HttpAnswer> {
+    const others = Object.entries(request.headers ?? {})
+      .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
+    const headers = withChainHeader(Object.fromEntries(others), nextHop(this.#call.hops));
+    return this.#http.request({ ...request, headers });
+  }
 }
 
 function isActionClass(candidate: unknown): candidate is ActionClass {
@@ -123,6 +180,12 @@ export function canSeePayload(run: Function): boolean {
   const [, name] = first;
   if (name === undefined) return run.length > 0;
   return source.split(/[^\w$]+/).filter((word) => word === name).length > 1;
+}
+
+/** A sentence for each of the options that an action does not know. */
+export function unknownOptions(options: JsonObject, known: readonly string[]): string[] {
+  return Object.keys(options).filter((name) => !known.includes(name))
+    .map((name) => `${quoted(name)} is not a known option${hintFor(name, known)}`);
 }
 
 function validate(actionClass: ActionClass, options: JsonObject, log: Logger): readonly string[] {

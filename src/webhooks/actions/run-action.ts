@@ -55,6 +55,10 @@ async function awaitOutcome(
 function failed(action: RegisteredAction, thrown: unknown, holder: LogHolder): ActionResult {
   if (action.isBuiltIn && thrown instanceof AppError) {
     if (thrown.code !== 'invalid') throw thrown;
+    const { chainHops } = thrown.details;
+    if (chainHops !== undefined) {
+      holder.log.warning(thrown.message, { action: action.identifier, hops: chainHops });
+    }
     return ActionResult.fail(thrown.message);
   }
   holder.log.error('an action failed', { action: action.identifier, error: thrown });

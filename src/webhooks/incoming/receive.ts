@@ -3,8 +3,10 @@
  * the first that fails answers; nothing is read or hashed before it is allowed. Every answer is
  * exactly `{"success", "message", "data"}`.
  */
+import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Exchange, Handler } from '../../server/route.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import { ActionResult } from '../actions/action.ts';
@@ -12,7 +14,6 @@ import type { Payload } from '../actions/action.ts';
 import type { ActionCall, ActionRegistry } from '../actions/registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
-import { CHAIN_HEADER, chainDepthOf } from '../chain.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import { decodePayload } from './payload.ts';
 import { isSignatureValid } from './signature.ts';
@@ -130,8 +131,12 @@ class ReceivedCall implements ActionCall {
     return { headers: this.#exchange.request.headers, query: this.#exchange.search };
   }
 
-  get depth(): number {
-    return chainDepthOf(this.#exchange.request.headers[CHAIN_HEADER]);
+  get log(): Logger {
+    return this.#exchange.log;
+  }
+
+  get hops(): number {
+    return hopsOf(this.#exchange.request.headers[CHAIN_HEADER]);
   }
 
   payload = (): Payload => this.#decode() ?? [];

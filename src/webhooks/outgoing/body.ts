@@ -17,22 +17,29 @@ export interface BodyMaker {
   /** Whether the body is another than the payload. */
   isMade(hook: ReadyOutgoing): boolean;
   /** Throws AppError `invalid` when the action or the template failed: nothing must go out. */
-  make(hook: ReadyOutgoing, payloadJson: Buffer, depth: number): Promise<Buffer>;
+  make(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
 }
+
+/** What a body is made for. */
+export type BodyOrigin = {
+  /** Hops of the chain that led to it. */
+  readonly hops: number;
+  /** For what its action has to say. */
+  readonly log: Logger;
+};
 
 export function createBodyMaker(parts: {
   readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry;
   readonly actionTimeoutMs: number;
   readonly clock: Clock;
-  readonly log: Logger;
 }): BodyMaker {
   return {
     isMade: ({ actionConfiguration, template }) =>
       actionConfiguration !== undefined || template !== null,
-    async make(hook, payloadJson, depth) {
+    async make(hook, payloadJson, origin) {
       const actedJson = hook.actionConfiguration === undefined
-        ? payloadJson : await runOn(parts, hook.actionConfiguration, payloadJson, depth);
+        ? payloadJson : await runOn(parts, hook.actionConfiguration, payloadJson, origin);
       if (hook.template === null) return actedJson;
       const payload = JSON.parse(actedJson.toString('utf8')) as JsonValue;
       try {
@@ -47,7 +54,7 @@ export function createBodyMaker(parts: {
 type Parts = Parameters<typeof createBodyMaker>[0];
 
 async function runOn(
-  parts: Parts, identifier: string, payloadJson: Buffer, depth: number,
+  parts: Parts, identifier: string, payloadJson: Buffer, { hops, log }: BodyOrigin,
 ): Promise<Buffer> {
   const configuration = parts.configurations.find(identifier);
   const action = configuration === undefined
@@ -60,16 +67,17 @@ async function runOn(
     bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
     context: { headers: {}, query: '' },
     options: configuration.options,
-    depth,
+    hops,
+    log,
     place: 'outgoing' as const,
   };
   const runner = { timeoutMs: parts.actionTimeoutMs, clock: parts.clock };
-  const result = await runAction(action, call, runner, { log: parts.log });
+  const result = await runAction(action, call, runner, { log });
   if (!result.success) {
     const detail = result.message === null ? '' : `: ${result.message}`;
     throw new AppError('invalid', `the action failed${detail}`);
   }
-  const text = encodeData(result.data, { log: parts.log });
+  const text = encodeData(result.data, { log });
   if (text === null) throw new AppError('invalid', 'the action gave no JSON object or array');
   return Buffer.from(text, 'utf8');
 }

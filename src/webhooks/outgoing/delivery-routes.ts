@@ -1,4 +1,5 @@
 /** Events and deliveries over HTTP. */
+import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
@@ -81,7 +82,9 @@ function emitRoute(events: Pick<Events, 'emitText'>): Route {
     ],
     async handle(exchange) {
       const { members, payloadJson } = await readPayload(exchange, EVENT_SCHEMA);
-      const deliveries = await events.emitText(String(members['name']), payloadJson.toString());
+      const hops = hopsOf(exchange.request.headers[CHAIN_HEADER]);
+      const name = String(members['name']);
+      const deliveries = await events.emitText(name, payloadJson.toString(), hops);
       exchange.sendJson(202, { deliveries });
     },
   };

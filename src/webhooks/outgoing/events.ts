@@ -2,13 +2,13 @@
  * Events: what happened, and the deliveries that it fires. They are staged in the transaction of
  * whatever caused them, so that the cause and its deliveries are one line on disk, or none.
  */
+import { nextHop } from '../../base/chain.ts';
 import { AppError } from '../../base/errors.ts';
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
-import { checkChain } from '../chain.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK, acceptDeliveries } from './ledger.ts';
@@ -22,12 +22,12 @@ export interface Events {
    * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as it is.
    */
   emit(
-    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string, depth?: number,
+    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
   ): readonly string[];
   /** Whether an event of the name would fire anything, so that its payload need not be made. */
   isHeard(name: string): boolean;
-  /** The same in a transaction of its own. */
-  emitText(name: string, payloadJson: string, depth?: number): Promise<string[]>;
+  /** The same in a transaction of its own; `hops` led to it. */
+  emitText(name: string, payloadJson: string, hops?: number): Promise<string[]>;
   /** The same with a program's value. Throws also `invalid` for what cannot be JSON. */
   emitNow(name: string, payload: unknown): Promise<string[]>;
   /** Accepts one request to be made durably; the delivery's identifier. */
@@ -43,11 +43,11 @@ export function createEvents(parts: {
   readonly pendingMax: number;
 }): Events {
   const { store, hooks, fanOuts, makeId, clock, pendingMax } = parts;
-  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, depth = 1) => {
+  const emit: Events['emit'] = (transaction, drawn, name, payloadJson) => {
     if (!isEventName(name)) {
       throw new AppError('invalid', 'an event name is printable, without white space and "*"');
     }
-    checkChain(depth);
+    const depth = nextHop(drawn.hops);
     const matching = hooks.matching(name);
     // The index knows what is committed; a hook may have gone in a transaction staged before. Where
     // there are very many, what is written for such a one is cancelled.
@@ -77,10 +77,10 @@ export function createEvents(parts: {
     acceptDeliveries(transaction, deliveries, shared, pendingMax);
     return identifiers;
   };
-  const emitText: Events['emitText'] = async (name, payloadJson, depth) => {
-    const drawn = { nowMs: clock.now(), seed: makeId() };
+  const emitText: Events['emitText'] = async (name, payloadJson, hops = 0) => {
+    const drawn = { nowMs: clock.now(), seed: makeId(), hops };
     const identifiers = await store.transact((transaction) =>
-      emit(transaction, drawn, name, payloadJson, depth));
+      emit(transaction, drawn, name, payloadJson));
     // They are safe, but whoever is told of them may look for them.
     if (identifiers.length > CHUNK) await fanOuts.settled();
     return [...identifiers];

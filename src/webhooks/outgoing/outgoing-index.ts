@@ -1,9 +1,9 @@
 /** Outgoing webhooks by identifier and by what fires them; parsed once a change. */
+import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../follow.ts';
-import { withChainHeader } from '../chain.ts';
-import { mergeHeaders } from '../target.ts';
+import { sentHeaders } from '../target.ts';
 import { outgoingSchema, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './template.ts';
 import type { Template } from './template.ts';
@@ -12,13 +12,11 @@ export type ReadyOutgoing = OutgoingWebhook & {
   readonly template: Template | null;
   /** `host:port` of the target, for what is bounded a host. */
   readonly host: string;
-  /** Its headers over those that every webhook has, and how many events led to the request. */
+  /** Its headers over those that every webhook has, and the count of its chain. */
   headersFor(depth: number): SentHeaders;
 };
 
 type SentHeaders = Readonly<Record<string, string>>;
-
-const DEFAULT_HEADERS = { 'content-type': 'application/json' };
 
 export interface OutgoingIndex {
   find(identifier: string): ReadyOutgoing | undefined;
@@ -83,7 +81,7 @@ function toReady(hook: OutgoingWebhook): ReadyOutgoing {
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
     host: new URL(targetUrl).host,
     headersFor: rememberLast((depth) =>
-      withChainHeader(mergeHeaders(DEFAULT_HEADERS, hook.headers), depth)),
+      withChainHeader(sentHeaders(hook.httpMethod, hook.headers), depth)),
   };
 }
 

@@ -4,7 +4,9 @@
  */
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { nextHop } from '../../base/chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
@@ -15,7 +17,7 @@ import {
   type HttpAnswer, type HttpSender,
 } from '../http.ts';
 import { hasRequestBody } from '../target.ts';
-import type { BodyMaker } from './body.ts';
+import type { BodyMaker, BodyOrigin } from './body.ts';
 import { RESPONSE_BYTES_MAX, type Outcome } from './delivery.ts';
 import type { ReadyOutgoing } from './outgoing-index.ts';
 import { signatureHeaders } from './signing.ts';
@@ -44,8 +46,8 @@ export type Shipment = {
 export interface Sender {
   /** Once, with the shared client's retries. Never throws for a failed delivery. */
   send(hook: ReadyOutgoing, payload: JsonValue): Promise<SendResult>;
-  /** The same with a payload that is JSON text, sent as it is. */
-  sendText(hook: ReadyOutgoing, payloadJson: Buffer): Promise<SendResult>;
+  /** The same for a request, with a payload that is JSON text, sent as it is. */
+  sendText(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<SendResult>;
   /** One attempt of a durable delivery; null when it was abandoned by the signal. */
   attempt(shipment: Shipment, signal: AbortSignal): Promise<Outcome | null>;
 }
@@ -63,13 +65,14 @@ export type SenderParts = {
 
 export function createSender(parts: SenderParts): Sender {
   return {
-    send: (hook, payload) => sendOnce(parts, hook, () => encodePayload(payload)),
-    sendText: (hook, payloadJson) => sendOnce(parts, hook, () => payloadJson),
+    send: (hook, payload) =>
+      sendOnce(parts, hook, () => encodePayload(payload), { hops: 0, log: parts.log }),
+    sendText: (hook, payloadJson, origin) => sendOnce(parts, hook, () => payloadJson, origin),
     attempt: (shipment, signal) => attempt(parts, shipment, signal),
   };
 }
 
-/** What a hook sends, with what stands in its record now. `depth` events led to it. */
+/** What a hook sends, with what stands in its record now; `depth` is the count of its chain. */
 export function shipmentOf(
   hook: ReadyOutgoing, id: string, body: Buffer, depth: number,
 ): Shipment {
@@ -84,30 +87,33 @@ export function shipmentOf(
 }
 
 async function sendOnce(
-  parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer,
+  parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer, { hops, log: given }: BodyOrigin,
 ): Promise<SendResult> {
-  const { log, http, clock } = parts;
+  const { http, clock } = parts;
+  const log = tagging(given, { hook: hook.identifier });
   const fail = (message: string): SendResult =>
     ({ success: false, message, statusCode: null, response: null });
   if (!hook.enabled) return fail('The webhook is disabled');
-  let body: Buffer;
+  let shipment: Shipment;
   try {
-    body = await parts.bodies.make(hook, encode(), 0);
+    const depth = nextHop(hops);
+    const body = await parts.bodies.make(hook, encode(), { hops, log });
+    shipment = shipmentOf(hook, parts.makeId(), body, depth);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
+    log.warning('nothing was sent', { error: messageOf(thrown) });
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
-  const shipment = shipmentOf(hook, parts.makeId(), body, 0);
   try {
     const answer = await http.request(requestOf(shipment, clock.now()));
     const { statusCode } = answer;
     const success = isSuccessStatus(statusCode);
-    log.info('an outgoing webhook was sent', { hook: hook.identifier, statusCode });
+    log.info('an outgoing webhook was sent', { statusCode });
     const message = success ? {} : { message: `The target answered ${statusCode}` };
     return { success, ...message, statusCode, response: shownBody(answer.body) };
   } catch (thrown) {
     const code = networkErrorCode(thrown);
-    log.warning('an outgoing webhook could not be sent', { hook: hook.identifier, error: code });
+    log.warning('an outgoing webhook could not be sent', { error: code });
     return fail(`The target could not be reached: ${code}`);
   }
 }

@@ -2,6 +2,8 @@
 import { AppError, messageOf } from '../../base/errors.ts';
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { tagging } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import type { BodyMaker } from './body.ts';
 import {
@@ -17,6 +19,7 @@ export type ShippingParts = {
   readonly hooks: OutgoingIndex;
   readonly bodies: BodyMaker;
   readonly clock: Clock;
+  readonly log: Logger;
 };
 
 export type Prepared = {
@@ -59,11 +62,12 @@ export function prepareShipment(
 
 /** Makes the body and stores it; the failure when it cannot be made. */
 async function storeBody(
-  parts: ShippingParts, hook: ReadyOutgoing, identifier: string, depth: number, payload: Buffer,
+  parts: ShippingParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
 ): Promise<Outcome | null> {
   let body: Buffer;
+  const log = tagging(parts.log, { delivery: identifier, hook: hook.identifier });
   try {
-    body = await parts.bodies.make(hook, payload, depth);
+    body = await parts.bodies.make(hook, payload, { hops, log });
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     return failureOf(parts.clock, messageOf(thrown));

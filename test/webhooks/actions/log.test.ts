@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ActionTools } from '../../../src/index.ts';
 import { hideQuerySecrets } from '../../../src/webhooks/url-secrets.ts';
 import { startRelay } from '../relay.ts';
 
@@ -20,6 +21,39 @@ test('the action log writes payload, context and options at its level, redacted'
   assert.equal(context.query, 'a=1&access_token=***&%74oken=***&b');
   assert.deepEqual(options, { level: 'warning' });
   assert.ok(!relay.logLines.some((text) => text.includes('planted')));
+});
+
+test('lines of actions carry the id of their request', async (context) => {
+  class Says {
+    static identifier(): string { return 'says'; }
+    static label(): string { return 'Says'; }
+    execute(_: unknown, __: unknown, ___: unknown, { log }: ActionTools): object {
+      log.info('said');
+      return { success: true };
+    }
+  }
+  const relay = await startRelay({ actions: [Says] });
+  context.after(() => relay.close());
+  await relay.hook({ actionType: 'says' });
+  await relay.hook({ actionType: 'log' }, { pathSegment: 'log' });
+  const options = { url: 'http://127.0.0.1:1/' };
+  await relay.hook({ actionType: 'http-forward', options }, { pathSegment: 'forward' });
+  for (const [path, message] of [
+    ['hook', 'said'], ['log', 'webhook received'], ['forward', 'a forward failed'],
+  ]) {
+    await relay.ask('POST', `/webhook/in/${path}`, {}, { 'X-Request-Id': `id-of-${path}` });
+    const line = relay.logLines.find((text) => text.includes(`"message":"${message}"`)) ?? '{}';
+    assert.equal(JSON.parse(line).requestId, `id-of-${path}`, line);
+  }
+});
+
+test('an option that the action log does not know is refused', async (context) => {
+  const relay = await startRelay();
+  context.after(() => relay.close());
+  const refused = async (options: object): Promise<string> =>
+    (await relay.ask('POST', '/api/action-configurations', { actionType: 'log', options })).text;
+  assert.match(await refused({ levle: 'info' }), /levle.* is not a known option.*`level`/);
+  assert.match(await refused({ level: 'loud' }), /debug, info, warning, error, not .*loud/);
 });
 
 test('a query that cannot be decoded is left as it is', () => {

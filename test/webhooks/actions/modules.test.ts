@@ -40,8 +40,7 @@ function folderWith(files: Readonly<Record<string, string>>, mode = 0o600): stri
 
 function registry(custom: readonly ActionSource[]): ActionRegistry {
   const http = { request: () => Promise.reject(new Error('there is no network')) };
-  const tools = { log: silentLogger, http, ActionResult };
-  return createActionRegistry({ builtIn: [], custom, tools });
+  return createActionRegistry({ builtIn: [], custom, http, log: silentLogger });
 }
 
 test('a module in the folder becomes an action, made once', async () => {
@@ -52,7 +51,7 @@ test('a module in the folder becomes an action, made once', async () => {
   assert.deepEqual(action.validateOptions({ word: 1 }), []);
   const call = {
     payload: () => ['p'], bytes: () => null, context: { headers: {}, query: '' }, options: {},
-    depth: 0, place: 'incoming' as const,
+    hops: 0, log: silentLogger, place: 'incoming' as const,
   };
   action.run(call);
   assert.deepEqual(action.run(call), ActionResult.ok({ count: 2, payload: ['p'] }));

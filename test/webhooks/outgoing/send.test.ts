@@ -59,6 +59,11 @@ test('the payload is the body, with the configured method and headers', async ()
   assert.equal(header('x-signature'), '');
 });
 
+test('what has no body has no type', async () => {
+  await sendWith({ httpMethod: 'GET' });
+  assert.equal(header('content-type'), '');
+});
+
 test('without a payload it is the empty object', async () => {
   await sendWith({}, '');
   assert.equal(last().body, '{}');

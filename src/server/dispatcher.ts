@@ -17,7 +17,7 @@ import type { Metrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
 import { givenRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
-import { ANY, Router } from './router.ts';
+import { ANY, Router, isDecodable } from './router.ts';
 import { splitTarget } from './target.ts';
 
 /** Judges requests before they are served. */
@@ -189,6 +189,8 @@ const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PU
 
 function answerUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
   const { path, request: { method = '' } } = exchange;
+  // Only now, so that who may not come in is told that first.
+  if (!isDecodable(path)) throw new AppError('malformed', 'the path holds a bad percent-encoding');
   if (allow.length === 0) throw new AppError('not_found', `there is nothing at ${path}`);
   if (method === 'OPTIONS') {
     exchange.send(204, ['Allow', allow.join(', ')]);

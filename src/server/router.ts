@@ -4,7 +4,6 @@
  * form lacks the method is still served by a form with a parameter that has it.
  */
 import { assert } from '../base/assert.ts';
-import { AppError } from '../base/errors.ts';
 
 /** The method of an entry that takes every method. */
 export const ANY = 'ANY';
@@ -31,19 +30,15 @@ export class Router<T> {
   }
 
   /**
-   * What serves `method` on `path` (raw, without query), its percent-decoded parameters appended to
-   * `params`. Undefined when nothing does; throws `malformed` when that is because the path cannot
-   * be decoded. A rest parameter that cannot be decoded is handed over as it came.
+   * What serves `method` on `path` (as `normalizePath` gives it), its percent-decoded parameters
+   * appended to `params`. Undefined when nothing does. A rest parameter that cannot be decoded is
+   * handed over as it came.
    */
   find(method: string, path: string, params: string[]): T | undefined {
-    const found = search(this.#root, method, path, 1, params);
-    if (found === undefined && decode(path) === null) {
-      throw new AppError('malformed', 'the path holds a bad percent-encoding');
-    }
-    return found;
+    return search(this.#root, method, path, 1, params);
   }
 
-  /** The methods that `path` is served for, sorted; empty when it is unknown. */
+  /** The methods that `path`, as above, is served for, sorted; empty when it is unknown. */
   methodsOf(path: string): readonly string[] {
     const methods = new Set<string>();
     collect(this.#root, path, 1, methods);
@@ -54,7 +49,10 @@ export class Router<T> {
     assert(entry.path.startsWith('/'), entry.path);
     assert(!/\.\.\.\}./.test(entry.path), `${entry.path}: nothing may follow {name...}`);
     let node = this.#root;
-    for (const segment of entry.path.slice(1).split('/')) node = childFor(node, segment);
+    for (const segment of entry.path.slice(1).split('/')) {
+      assert(/^[\w.~-]*$|^\{/.test(segment), `${entry.path}: fixed text is never percent-encoded`);
+      node = childFor(node, segment);
+    }
     assert(!node.methods.has(entry.method), `${entry.method} ${entry.path} stands twice`);
     node.methods.set(entry.method, entry.value);
   }
@@ -78,23 +76,22 @@ function search<T>(
 ): T | undefined {
   if (start > path.length) return serving(node, method);
   const end = segmentEnd(path, start);
-  const segment = decode(path.slice(start, end));
-  if (segment !== null) {
-    const fixed = node.fixed.get(segment);
-    const found = fixed === undefined ? undefined : search(fixed, method, path, end + 1, params);
-    if (found !== undefined) return found;
-    if (node.parameter !== null && segment !== '') {
-      const count = params.push(segment);
-      const foundBelow = search(node.parameter, method, path, end + 1, params);
-      if (foundBelow !== undefined) return foundBelow;
-      params.length = count - 1;
-    }
+  const segment = path.slice(start, end);
+  const fixed = node.fixed.get(segment);
+  const found = fixed === undefined ? undefined : search(fixed, method, path, end + 1, params);
+  if (found !== undefined) return found;
+  const value = node.parameter === null || segment === '' ? null : decode(segment);
+  if (node.parameter !== null && value !== null) {
+    const count = params.push(value);
+    const foundBelow = search(node.parameter, method, path, end + 1, params);
+    if (foundBelow !== undefined) return foundBelow;
+    params.length = count - 1;
   }
   if (node.rest === null) return undefined;
   const rest = path.slice(start);
-  const found = serving(node.rest, method);
-  if (found !== undefined) params.push(decode(rest) ?? rest);
-  return found;
+  const foundRest = serving(node.rest, method);
+  if (foundRest !== undefined) params.push(decode(rest) ?? rest);
+  return foundRest;
 }
 
 function serving<T>(node: Node<T>, method: string): T | undefined {
@@ -107,12 +104,35 @@ function collect<T>(node: Node<T>, path: string, start: number, methods: Set<str
     return;
   }
   const end = segmentEnd(path, start);
-  const segment = decode(path.slice(start, end)) ?? '';
+  const segment = path.slice(start, end);
   const fixed = node.fixed.get(segment);
   if (fixed !== undefined) collect(fixed, path, end + 1, methods);
-  if (node.parameter !== null && segment !== '') collect(node.parameter, path, end + 1, methods);
+  if (node.parameter !== null && segment !== '' && decode(segment) !== null) {
+    collect(node.parameter, path, end + 1, methods);
+  }
   if (node.rest !== null) for (const method of node.rest.methods.keys()) methods.add(method);
 }
+
+/**
+ * The one form of all paths that mean the same (RFC 3986 §6.2.2.2): what needs no percent-encoding
+ * has none. Fixed segments are made of such characters alone, so that from here on a path can be
+ * compared as it stands, by the router and by whoever else decides on it. Encoded slashes stay.
+ */
+export function normalizePath(path: string): string {
+  if (!path.includes('%')) return path;
+  return path.replace(ENCODED, (encoded, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return UNRESERVED.test(character) ? character : encoded;
+  });
+}
+
+/** Whether the percent-encoding of a path is sound and spells UTF-8. */
+export function isDecodable(path: string): boolean {
+  return decode(path) !== null;
+}
+
+const ENCODED = /%([0-9A-Fa-f]{2})/g;
+const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 function segmentEnd(path: string, start: number): number {
   const slash = path.indexOf('/', start);

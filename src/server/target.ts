@@ -2,18 +2,22 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { HttpExchange } from './exchange.ts';
+import { normalizePath } from './router.ts';
 
-/** Sets path and search of the exchange. Throws `malformed` for a target that has no path. */
+/**
+ * Sets path and search of the exchange, the path as `normalizePath` gives it: whoever decides on it
+ * sees the same. Throws `malformed` for a target that has no path.
+ */
 export function splitTarget(exchange: HttpExchange): void {
   const { method, url = '' } = exchange.request;
   if (url === '*' && method !== 'OPTIONS') throw notPath();
   const target = url.startsWith('/') ? url : withoutAuthority(url);
   const question = target.indexOf('?');
   if (question < 0) {
-    exchange.path = target;
+    exchange.path = normalizePath(target);
     return;
   }
-  exchange.path = target.slice(0, question);
+  exchange.path = normalizePath(target.slice(0, question));
   exchange.search = target.slice(question + 1);
 }
 

@@ -82,6 +82,12 @@ test('without a token nobody learns which paths of the API there are', async () 
   for (const [method, path, status] of [
     ['GET', '/api/none', 401], ['PUT', '/api/books', 401], ['OPTIONS', '/api/books', 401],
     ['GET', '/none', 404], ['PUT', '/healthz', 405],
+    // Written otherwise they are the same paths.
+    ['GET', '/%61pi/books', 401], ['PUT', '/%61pi/books', 401], ['OPTIONS', '/ap%69/books', 401],
+    ['GET', '/%61%70%69/none', 401], ['GET', '/%61pi', 401], ['GET', '/api/%zz', 401],
+    ['GET', 'http://localhost/%61pi/none', 401], ['PUT', '/h%65althz', 405], ['GET', '/%zz', 400],
+    // These are others, which do not exist.
+    ['GET', '/%2561pi/books', 404], ['GET', '/api%2Fbooks', 404], ['GET', '/API/books', 404],
   ] as const) {
     assert.equal((await rawRequest(server, method, path)).status, status, `${method} ${path}`);
   }
@@ -121,7 +127,9 @@ test('on loopback without a token only our own names are answered', async () => 
     assert.equal(answer.status, status, host);
     const expected = status === 421 ? 421 : 404;
     assert.equal((await rawRequest(server, 'GET', '/x', { Host: host })).status, expected, host);
-    for (const path of ['/healthz', '/readyz', '/webhook/in/x']) {
+    const encoded = await rawRequest(server, 'GET', '/%61pi/books', { Host: host });
+    assert.equal(encoded.status, status, host);
+    for (const path of ['/healthz', '/readyz', '/webhook/in/x', '/h%65althz', '/webhook/%69n/x']) {
       assert.equal((await rawRequest(server, 'GET', path, { Host: host })).status, 200, path);
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Router } from '../../src/server/router.ts';
+import { Router, isDecodable, normalizePath } from '../../src/server/router.ts';
 
 function routerOf(...templates: readonly string[]): Router<string> {
   return new Router(templates.map((template) => {
@@ -51,15 +51,29 @@ const cases: readonly [string, string, string | undefined, readonly string[]][] 
 test('a path is served by the most fixed form that has the method', () => {
   for (const [method, path, expected, expectedParams] of cases) {
     const params: string[] = [];
-    const found = router.find(method, path, params);
+    const found = router.find(method, normalizePath(path), params);
     assert.deepEqual({ found, params }, { found: expected, params: expectedParams }, path);
   }
 });
 
-test('a bad percent-encoding is malformed, wherever it stands', () => {
-  for (const path of ['/api/books/%', '/api/books/%zz', '/api/books/%ff', '/%e0%a4', '/nope/%1']) {
-    assert.throws(() => router.find('GET', path, []), { code: 'malformed' }, path);
+test('paths that mean the same have one form, and others keep theirs', () => {
+  for (const [path, expected] of [
+    ['/api/books', '/api/books'], ['/%61pi/%62ook%73', '/api/books'], ['/%7Euser/%2e', '/~user/.'],
+    ['/a%2Fb', '/a%2Fb'], ['/a%2fb', '/a%2fb'], ['/%2561pi', '/%2561pi'], ['/%00', '/%00'],
+    ['/%', '/%'], ['/%zz', '/%zz'], ['/%6', '/%6'], ['/%E6%9C%AC', '/%E6%9C%AC'],
+  ] as const) {
+    assert.equal(normalizePath(path), expected);
+    assert.equal(normalizePath(expected), expected, 'twice is once');
   }
+});
+
+test('a bad percent-encoding is told, and never a parameter', () => {
+  for (const path of ['/api/books/%', '/api/books/%zz', '/api/books/%ff', '/%e0%a4', '/nope/%1']) {
+    assert.equal(isDecodable(path), false, path);
+    assert.equal(router.find('GET', path, []), undefined, path);
+    assert.deepEqual(router.methodsOf(path), [], path);
+  }
+  assert.equal(isDecodable('/api/books/%E6%9C%AC'), true);
 });
 
 test('the methods of a path are those of all its forms', () => {
@@ -78,4 +92,5 @@ test('a route that stands twice, or goes on after its rest, is refused', () => {
   assert.throws(() => routerOf('GET /a/{x}', 'GET /a/{y}'), /stands twice/);
   assert.throws(() => routerOf('GET /a/{x...}/b'), /nothing may follow/);
   assert.throws(() => routerOf('GET a'));
+  assert.throws(() => routerOf('GET /%61'), /percent-encoded/);
 });

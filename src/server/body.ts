@@ -7,6 +7,15 @@ import { AppError } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import { bodyTaken, isTaken, takenBytes } from './mounting.ts';
 
+/**
+ * Whether a proxy in front may see another end of the request than we do (RFC 9112 §6.1): what
+ * follows it on the connection cannot be trusted to be a request.
+ */
+export function isFramingDoubtful(request: IncomingMessage): boolean {
+  return request.httpVersionMinor === 0 && request.httpVersionMajor === 1
+    && request.headers['transfer-encoding'] !== undefined;
+}
+
 /** Bytes the request's head announces; null when chunked. */
 export function announcedLength(request: IncomingMessage): number | null {
   const { headers } = request;

@@ -113,6 +113,7 @@ function encode(problem: Problem, requestId: string): string {
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
     'Connection: close',
     '',
     body,

@@ -11,7 +11,7 @@ import type { ErrorCode } from '../base/errors.ts';
 import { tagging } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
 import {
-  announcedLength, checkMediaType, checkUnread, parseBody, readBody,
+  announcedLength, checkMediaType, checkUnread, isFramingDoubtful, parseBody, readBody,
 } from './body.ts';
 import { bodyChunks } from './body-stream.ts';
 import type { ClientAddressOf } from './client-address.ts';
@@ -208,9 +208,11 @@ export class HttpExchange implements Exchange {
     assert(!this.isAnswered, 'answered twice');
     this.isAnswered = true;
     const list: HeaderList = headers.slice();
-    list.push('X-Request-Id', this.requestId);
+    list.push('X-Request-Id', this.requestId, 'X-Content-Type-Options', 'nosniff');
     if (contentLength !== null) list.push('Content-Length', contentLength);
-    if (isBodyUnderWay || this.#context.isDraining) list.push('Connection', 'close');
+    if (isBodyUnderWay || this.#context.isDraining || isFramingDoubtful(this.request)) {
+      list.push('Connection', 'close');
+    }
     if (this.corsHeaders !== null) list.push(...this.corsHeaders);
     return list;
   }

@@ -186,3 +186,71 @@ test('requests are counted by template, method and status', async () => {
   assert.match(text, /^process_resident_memory_bytes \d+$/m);
   assert.match(text, /\n$/);
 });
+
+test('no browser guesses the type of any answer, errors and broken requests included', async () => {
+  await using server = await startServer([
+    route('GET', '/text', (exchange) => exchange.send(200, [], 'text')),
+    route('GET', '/none', (exchange) => exchange.send(204, [])),
+    route('GET', '/stream', (exchange) => {
+      const pieces = [Buffer.from('a')];
+      return exchange.sendStream(200, [], () => pieces.length === 0 ? null : pieces.splice(0));
+    }),
+    route('GET', '/bug', () => {
+      throw new Error('a bug');
+    }),
+    echoRoute('POST', '/echo'),
+  ], { bodyBytesMax: 10 });
+  for (const [request, status] of [
+    [encodeRequest('GET', '/text'), 200], [encodeRequest('GET', '/none'), 204],
+    [encodeRequest('GET', '/stream'), 200], [encodeRequest('OPTIONS', '/text'), 204],
+    [encodeRequest('GET', '/bug'), 500], [encodeRequest('GET', '/nothing'), 404],
+    [encodeRequest('PUT', '/text'), 405], [encodeRequest('POST', '/echo', {}, 'x'), 200],
+    [encodeRequest('POST', '/echo', {}, 'more than ten'), 413],
+    [encodeRequest('CONNECT', 'a.example:443'), 400], ['nonsense\r\n\r\n', 400],
+    [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431],
+  ] as const) {
+    const connection = new RawConnection(server);
+    connection.send(request);
+    const answer = await connection.answer();
+    const shown = String(request).slice(0, 30);
+    assert.deepEqual([answer.status, answer.headers['x-content-type-options']],
+      [status, 'nosniff'], shown);
+    connection.close();
+  }
+});
+
+test('a connection whose framing is in doubt is closed after its answer', async () => {
+  await using server = await startServer([
+    echoRoute('POST', '/echo'),
+    route('POST', '/stream', async (exchange) => {
+      const body = await exchange.readBody();
+      let pieces: Buffer[] | null = [body];
+      await exchange.sendStream(200, ['Content-Length', String(body.length)], () => {
+        const given = pieces;
+        pieces = null;
+        return given;
+      });
+    }),
+  ]);
+  const head = (path: string, version: string, more: string): string =>
+    `POST ${path} HTTP/${version}\r\nHost: a\r\nConnection: keep-alive\r\n${more}\r\n\r\n`;
+  const chunked = 'Transfer-Encoding: chunked';
+  for (const [request, expected] of [
+    [`${head('/echo', '1.0', chunked)}1\r\nx\r\n0\r\n\r\n`, 'close'],
+    [`${head('/stream', '1.0', chunked)}1\r\nx\r\n0\r\n\r\n`, 'close'],
+    [`${head('/nothing', '1.0', chunked)}1\r\nx\r\n0\r\n\r\n`, 'close'],
+    [`${head('/echo', '1.0', 'Content-Length: 1')}x`, 'keep-alive'],
+    [`${head('/echo', '1.1', chunked)}1\r\nx\r\n0\r\n\r\n`, 'keep-alive'],
+  ] as const) {
+    const connection = new RawConnection(server);
+    connection.send(request);
+    const answer = await connection.answer();
+    assert.equal(answer.headers['connection'], expected, request);
+    // What follows would be taken for a request.
+    if (expected === 'close') {
+      connection.send(encodeRequest('GET', '/smuggled'));
+      assert.equal(await connection.rest(), '', request);
+    }
+    connection.close();
+  }
+});

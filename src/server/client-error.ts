@@ -31,7 +31,7 @@ export function answerClientError(
   // Node's parser would go on complaining about what still comes in.
   socket.removeAllListeners('data');
   socket.on('error', ignore);
-  if (!socket.writable || systemCodeOf(error) === 'ECONNRESET') {
+  if (!socket.writable || UNANSWERABLE.includes(systemCodeOf(error) ?? '')) {
     socket.destroy();
     return;
   }
@@ -46,6 +46,8 @@ export function refuseTunnel(socket: Duplex, clock: Clock, count: CountRefusal):
   endWith(problem, makeId(), socket, clock);
 }
 
+// The peer has gone, or could not read an answer yet.
+const UNANSWERABLE = ['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT'];
 const UNKNOWN_METHOD = 'UNKNOWN';
 const failed = new WeakSet<Duplex>();
 

@@ -56,8 +56,10 @@ export function createHttpServer(
     // Answered by the guard, with a problem document.
     requireHostHeader: false,
   };
-  const server = certificate === undefined
-    ? http.createServer(options) : loadHttps().createServer({ ...options, ...certificate });
+  // Counted from the connection on: what keeps sending pieces of a handshake is cut as well.
+  const handshakeTimeout = options.headersTimeout;
+  const server = certificate === undefined ? http.createServer(options)
+    : loadHttps().createServer({ ...options, ...certificate, handshakeTimeout });
   // Who ends its side after its request, as `nc -N` does, still wants the answer. It has no type,
   // but Node has had it, and left it off, since its first releases.
   Object.assign(server, { httpAllowHalfOpen: true });

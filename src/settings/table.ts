@@ -105,7 +105,7 @@ const server = {
     + 'http://localhost:<port> without it'),
   maxBodyBytes: count(1_048_576, 'larger request bodies get 413', 1, BODY_BYTES_MAX, 'bytes'),
   requestTimeout: seconds(30, 'until a request, its body included, has arrived'),
-  headersTimeout: seconds(10, 'until the head of a request has arrived; a TLS handshake has as long'),
+  headersTimeout: seconds(10, 'for the head of a request, and for a TLS handshake'),
   keepAliveTimeout: seconds(65, 'an idle connection is kept'),
   shutdownTimeout: seconds(10, 'a stop waits for what is in flight', 0),
   apiToken: {

@@ -175,6 +175,31 @@ test('a handshake that never ends is cut with the rest', async () => {
   connection.close();
 });
 
+test('a handshake is held to the time of a head, whatever is sent of it',
+  { timeout: 60_000 }, async () => {
+    const { cert, key } = createCertificate();
+    const certificate = { cert: Buffer.from(cert), key: Buffer.from(key) };
+    await using server = await startServer([hello], {
+      certificate, limits: { headersTimeoutMs: 300 },
+    });
+    const idle = new RawConnection(server);
+    const begun = new RawConnection(server);
+    const recordHead = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]);
+    begun.send(recordHead);
+    const dribbling = new RawConnection(server);
+    dribbling.send(recordHead);
+    const dribble = setInterval(() => dribbling.send('\0'), 20);
+    try {
+      // Node's own limit is two minutes.
+      for (const connection of [idle, begun, dribbling]) {
+        assert.equal(await connection.rest(), '');
+      }
+    } finally {
+      clearInterval(dribble);
+      for (const connection of [idle, begun, dribbling]) connection.close();
+    }
+  });
+
 test('connections over the limit are refused, and others live on', async () => {
   await using server = await startServer([hello], { limits: { connectionsMax: 2 } });
   const kept = [new RawConnection(server), new RawConnection(server)];

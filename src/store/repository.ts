@@ -41,6 +41,8 @@ export type RepositorySpec = {
   readonly reconcile?: (
     body: JsonObject, current: JsonObject | null, cause: 'add' | 'replace' | 'patch',
   ) => JsonObject;
+  /** What a patch is applied to, made from the stored record; that itself when not given. */
+  readonly patchBase?: (stored: JsonObject) => JsonObject;
   /** What callers see of a record. */
   readonly present?: (record: JsonObject) => JsonObject;
   readonly onChange?: ChangeHook;
@@ -110,7 +112,8 @@ export function createRepository(options: {
       expect?.(view({ bytes: before, headers: undefined }).bytes);
       const isParseNeeded = cause === 'patch' || reconcile !== undefined;
       const current = isParseNeeded ? decodeRecord(before) : null;
-      const whole = cause === 'patch' ? applyMergePatch(current, body) : body;
+      const base = current === null ? null : spec.patchBase?.(current) ?? current;
+      const whole = cause === 'patch' ? applyMergePatch(base, body) : body;
       const wanted = reconcile !== undefined && isJsonObject(whole)
         ? reconcile(whole, current, cause) : whole;
       const fields = parseFields(spec, wanted, id);

@@ -1,15 +1,17 @@
 /**
  * What an answer shows instead of secrets, and how it comes back. Values of `headers`, members with
  * secret-like names and credentials in URLs (url-secrets.ts) are shown as `***`; `***` sent back
- * keeps what is stored at the same place. Pure.
+ * keeps what is stored at the same place, unless what the secrets are sent to is another. Pure.
  */
 import { invalid, isJsonObject, pointerStep } from '../base/fields.ts';
 import type { FieldError } from '../base/errors.ts';
 import { isSecretName } from '../base/log.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
-import { MASK, hideUrlSecrets, keepUrlSecrets } from './url-secrets.ts';
+import { MASK, hideUrlSecrets, isUrl, keepUrlSecrets, originOf } from './url-secrets.ts';
 
 const HEADERS = ['headers', 'staticheaders'];
+const MOVED = `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
+  + 'host or port of the target changes';
 
 /** A copy of `value` that tells no secret. */
 export function mask(value: JsonObject): JsonObject {
@@ -19,13 +21,41 @@ export function mask(value: JsonObject): JsonObject {
 
 /**
  * A copy of `value` with every `***` replaced by what `stored` holds there. Throws `invalid` where
- * it holds nothing to keep.
+ * it holds nothing to keep, and for each `***` when a URL of `targetsOf` has another origin: what
+ * was given for one target must not go to another.
  */
-export function unmask(value: JsonObject, stored: JsonObject | null): JsonObject {
+export function unmask(
+  value: JsonObject, stored: JsonObject | null,
+  targetsOf: (record: JsonObject) => ReadonlyMap<string, string> = noTargets,
+): JsonObject {
   const errors: FieldError[] = [];
-  const kept = unmaskObject(value, stored, '', errors);
-  if (errors.length > 0) throw invalid(errors);
-  return kept;
+  const isMoved = stored !== null && hasNewOrigin(targetsOf(value), targetsOf(stored));
+  const kept = unmaskObject(value, isMoved ? null : stored, '', errors);
+  if (errors.length === 0) return kept;
+  throw invalid(isMoved ? errors.map(({ pointer }) => ({ pointer, detail: MOVED })) : errors);
+}
+
+/** Every URL in `value` by its pointer, but for those that are a header's value. */
+export function urlsIn(value: JsonValue | undefined, pointer = ''): ReadonlyMap<string, string> {
+  if (typeof value === 'string') {
+    return new Map(isUrl(value) ? [[pointer, value]] : []);
+  }
+  if (typeof value !== 'object' || value === null) return noTargets();
+  return new Map(Object.entries(value).flatMap(([name, member]) =>
+    HEADERS.includes(name.toLowerCase()) ? [] : [...urlsIn(member, pointer + pointerStep(name))]));
+}
+
+function noTargets(): ReadonlyMap<string, string> {
+  return new Map();
+}
+
+function hasNewOrigin(
+  after: ReadonlyMap<string, string>, before: ReadonlyMap<string, string>,
+): boolean {
+  return [...after].some(([pointer, url]) => {
+    const stored = before.get(pointer);
+    return stored === undefined || originOf(url) !== originOf(stored);
+  });
 }
 
 function maskMember(name: string, member: JsonValue): JsonValue {

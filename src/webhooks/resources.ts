@@ -10,7 +10,7 @@ import { readConfiguration } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { incomingCollection, incomingSchema } from './incoming/incoming-webhook.ts';
 import { readIncoming } from './incoming/hook-index.ts';
-import { mask, unmask } from './mask.ts';
+import { mask, unmask, urlsIn } from './mask.ts';
 import { readOutgoing } from './outgoing/outgoing-index.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing/outgoing-webhook.ts';
 import { checkActionType, checkUnused, moveReference } from './references.ts';
@@ -67,7 +67,7 @@ function incomingSpec({ makeId }: ResourceParts): Spec {
     noun: 'incoming webhook',
     schema: incomingSchema,
     makeId,
-    reconcile: unmaskWithSecret,
+    reconcile: (...given) => unmask(keepSecret(...given), given[1]),
     present: (record) => mask(hideSecret(record)),
     onChange: (transaction, { before, after }) => moveReference(transaction, 'incoming',
       before === null ? undefined : readIncoming(before).actionConfiguration,
@@ -82,7 +82,9 @@ function outgoingSpec({ makeId, onOutgoingRemoved }: ResourceParts): Spec {
     noun: 'outgoing webhook',
     schema: outgoingSchema,
     makeId,
-    reconcile: unmaskWithSecret,
+    patchBase: maskedBase,
+    reconcile: (...given) => unmask(keepSecret(...given), given[1],
+      ({ targetUrl }) => urlsIn(targetUrl)),
     present: (record) => mask(hideSecret(record)),
     onChange(transaction, { id, before, after }, { nowMs }) {
       moveReference(transaction, 'outgoing',
@@ -101,7 +103,8 @@ function configurationSpec({ store, makeId }: ResourceParts, schema: ObjectSchem
     schema,
     makeId,
     isKeyGiven: true,
-    reconcile: (body, current) => unmask(body, current),
+    patchBase: maskedBase,
+    reconcile: (body, current) => unmask(body, current, ({ options }) => urlsIn(options)),
     present: mask,
     onChange(transaction: Transaction, { id, after }: RecordChange) {
       if (after === null) checkUnused(transaction, id, usersOf(store, id));
@@ -119,8 +122,10 @@ function keepSecret(
   return isKept ? { ...body, secret: current['secret'] ?? null } : body;
 }
 
-function unmaskWithSecret(...given: Parameters<typeof keepSecret>): JsonObject {
-  return unmask(keepSecret(...given), given[1]);
+/** What a patch does not name is kept as `***` would be: not for another target. */
+function maskedBase(stored: JsonObject): JsonObject {
+  const { secret } = stored;
+  return { ...mask(stored), ...secret === undefined ? {} : { secret } };
 }
 
 function hideSecret(record: JsonObject): JsonObject {

@@ -11,6 +11,18 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
 const VALUE_END = /[&#]/g;
 
+/** Whether a text reads as an absolute URL. */
+export function isUrl(text: string): boolean {
+  return SCHEME.test(text);
+}
+
+/** Scheme, host and port of a URL; all of it where it cannot be read. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return hideUrlSecrets(url);
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
 /** `text` with its credentials shown as `***` when it is a URL, else as it is. */
 export function hideUrlSecrets(text: string): string {
   if (!SCHEME.test(text)) return text;

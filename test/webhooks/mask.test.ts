@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mask, unmask } from '../../src/webhooks/mask.ts';
+import { mask, unmask, urlsIn } from '../../src/webhooks/mask.ts';
 
 const STORED = {
   url: 'https://user:p@ss@example.org/a?b=c',
@@ -80,4 +80,17 @@ test('*** that nothing is stored for is refused with its place', () => {
         ({ pointer, detail: 'has no stored value that *** could keep' })),
     },
   });
+});
+
+test('*** keeps nothing once a target has another origin', () => {
+  const stored = { url: 'https://u:p@h/a?token=t', headers: { A: 'kept', Referer: 'https://r/' } };
+  const headers = { A: '***', Referer: 'https://elsewhere/' };
+  for (const url of ['https://h/other', 'https://***@h:443/?token=***', 'https://H/']) {
+    const kept = unmask({ url, headers }, stored, ({ url: target }) => urlsIn(target));
+    assert.deepEqual(kept['headers'], { ...headers, A: 'kept' });
+  }
+  for (const url of ['http://h/a', 'https://i/', 'https://h:444/', 'https://***@i/?token=***']) {
+    assert.throws(() => unmask({ url, headers }, stored, ({ url: target }) => urlsIn(target)),
+      /\/.*: must be given anew/, url);
+  }
 });

@@ -68,6 +68,8 @@ export type Member = {
   readonly readOnly?: 'ignored' | 'echo';
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;
+  /** Given by the service when a request does not, so that it is always shown. */
+  readonly isAlwaysShown?: boolean;
   /** Accepted but never shown. */
   readonly isWriteOnly?: boolean;
   /** Stored when the member is absent or null. */

@@ -3,7 +3,7 @@
  * forms: as it is shown (`Book`), as it may be sent (`BookBody`) and as a merge patch
  * (`BookPatch`). They differ in what is required, what may be null, and which members there are.
  */
-import type { Member, ObjectSchema, Schema, StringSchema } from '../base/schema.ts';
+import type { ArraySchema, Member, ObjectSchema, Schema, StringSchema } from '../base/schema.ts';
 
 export type Form = 'view' | 'body' | 'patch';
 
@@ -38,22 +38,30 @@ type Convert = (schema: Schema, form: Form) => JsonSchemaObject;
 function inline(schema: Schema, form: Form, convert: Convert): JsonSchemaObject {
   switch (schema.kind) {
     case 'string': return stringSchema(schema, form);
-    case 'integer':
-      return { type: 'integer', minimum: schema.minimum, maximum: schema.maximum };
-    case 'boolean': return { type: 'boolean' };
-    case 'array': {
-      const isBounded = schema.maxItems < Number.MAX_SAFE_INTEGER;
-      return {
-        type: 'array',
-        // A merge patch replaces arrays whole.
-        items: convert(schema.items, form === 'view' ? 'view' : 'body'),
-        ...isBounded ? { maxItems: schema.maxItems } : {},
-        ...schema.isUnique === true ? { uniqueItems: true } : {},
-      };
+    case 'integer': {
+      const { minimum, maximum } = schema;
+      return { type: 'integer', minimum, ...isLimit(maximum) ? { maximum } : {} };
     }
+    case 'boolean': return { type: 'boolean' };
+    case 'array': return arraySchema(schema, form, convert);
     case 'object': return objectSchema(schema, form, convert);
-    case 'json': return schema.isObject ? { type: 'object' } : {};
+    // Without the last word generators take it for an object that may hold nothing.
+    case 'json': return schema.isObject ? { type: 'object', additionalProperties: true } : {};
   }
+}
+
+function arraySchema(schema: ArraySchema, form: Form, convert: Convert): JsonSchemaObject {
+  return {
+    type: 'array',
+    // A merge patch replaces arrays whole.
+    items: convert(schema.items, form === 'view' ? 'view' : 'body'),
+    ...isLimit(schema.maxItems) ? { maxItems: schema.maxItems } : {},
+    ...schema.isUnique === true ? { uniqueItems: true } : {},
+  };
+}
+
+function isLimit(maximum: number): boolean {
+  return maximum < Number.MAX_SAFE_INTEGER;
 }
 
 function stringSchema(schema: StringSchema, form: Form): JsonSchemaObject {
@@ -95,13 +103,13 @@ function isAlwaysThere(member: Member, form: Form): boolean {
   if (form === 'patch') return false;
   if (form === 'body') return member.isRequired === true && member.readOnly === undefined;
   return member.isRequired === true || member.readOnly !== undefined
-    || member.default !== undefined;
+    || member.default !== undefined || member.isAlwaysShown === true;
 }
 
 function memberSchema(member: Member, form: Form, convert: Convert): JsonSchemaObject {
+  const description = describe(member, form);
   const notes = {
-    ...member.description === undefined ? {} : { description: member.description },
-    ...member.default === undefined || form === 'patch' ? {} : { default: member.default },
+    ...description === '' ? {} : { description },
     ...member.readOnly === undefined ? {} : { readOnly: true },
     ...member.isWriteOnly === true ? { writeOnly: true } : {},
   };
@@ -110,6 +118,17 @@ function memberSchema(member: Member, form: Form, convert: Convert): JsonSchemaO
   const schema = convert(member.schema, form);
   const isNullable = form === 'view'
     ? member.isNullable === true : !(form === 'body' && member.isRequired === true);
-  if (isNullable) return { anyOf: [schema, { type: 'null' }], ...notes };
+  // What may be anything may be null.
+  if (isNullable && Object.keys(schema).length > 0) {
+    return { anyOf: [schema, { type: 'null' }], ...notes };
+  }
   return { ...schema, ...notes };
+}
+
+/** A default is told in words: `default` would make generators ask for the member in requests. */
+function describe({ description = '', default: standard }: Member, form: Form): string {
+  if (form !== 'body' || standard === undefined) return description;
+  const note = `\`${JSON.stringify(standard)}\` when absent.`;
+  if (description === '') return note;
+  return `${description}${/[.!?]$/.test(description) ? '' : '.'} ${note}`;
 }

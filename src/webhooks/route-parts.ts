@@ -23,13 +23,17 @@ export function text(): Schema {
   return { kind: 'string' };
 }
 
-/** `nullable` names the members that may be shown as null. */
+/** Part of an answer: `nullable` members may be shown as null, `optional` ones not at all. */
 export function objectOf(
-  members: Readonly<Record<string, Schema>>, nullable: readonly string[] = [],
+  name: string, members: Readonly<Record<string, Schema>>,
+  { nullable = [], optional = [] }: {
+    readonly nullable?: readonly string[]; readonly optional?: readonly string[];
+  } = {},
 ): ObjectSchema {
-  const entries = Object.entries(members).map(([name, schema]) =>
-    [name, { schema, isNullable: nullable.includes(name) }]);
-  return { kind: 'object', members: Object.fromEntries(entries) };
+  const entries = Object.entries(members).map(([member, schema]) => [member, {
+    schema, isNullable: nullable.includes(member), isRequired: !optional.includes(member),
+  }]);
+  return { kind: 'object', name, members: Object.fromEntries(entries) };
 }
 
 export function shown(description: string, schema: Schema, status = 200): AnswerSpec {

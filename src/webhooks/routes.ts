@@ -138,7 +138,7 @@ function examplesRoute({ hooks, baseUri }: RouteParts): Route {
     summary: 'Ready-to-run calls of one incoming webhook',
     parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
     answers: [
-      shown('The examples', objectOf({
+      shown('The examples', objectOf('IncomingWebhookExamples', {
         identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),
         curl: text(), php: text(),
       })),
@@ -162,7 +162,7 @@ function findHook(hooks: HookIndex, name: string): ReadyHook {
 }
 
 function actionsRoute(actions: ActionRegistry): Route {
-  const item = objectOf({
+  const item = objectOf('ActionDescription', {
     identifier: text(), label: text(), isBuiltIn: { kind: 'boolean' },
     options: anyJson(),
   });
@@ -180,7 +180,11 @@ function actionsRoute(actions: ActionRegistry): Route {
   };
 }
 
-const SEND_SCHEMA = objectOf({ payload: anyJson() });
+const SEND_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'Sending',
+  members: { payload: { schema: anyJson(), description: 'Any JSON' } },
+};
 
 function sendRoute({ outgoing, sender }: RouteParts): Route {
   return {
@@ -190,10 +194,10 @@ function sendRoute({ outgoing, sender }: RouteParts): Route {
     parameters: [pathParameter('identifier', 'Of the outgoing webhook')],
     body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
     answers: [
-      shown('What came of it; a failed delivery is `success: false`', objectOf({
+      shown('What came of it; a failed delivery is `success: false`', objectOf('SendResult', {
         success: { kind: 'boolean' }, message: text(),
         statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: anyJson(),
-      }, ['statusCode'])),
+      }, { nullable: ['statusCode'], optional: ['message'] })),
       ...problemAnswers(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { resolvePointer, validate } from '../support/json-schema.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, GivenAnswer, PlacedOperation } from '../support/open-api.ts';
+import { SCOPE_OF } from '../support/scopes.ts';
 import { ask } from './ask.ts';
 import type { Question } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
@@ -189,9 +190,21 @@ async function exerciseResource(
   return key;
 }
 
-test('with a token, every route that says so needs it', () =>
+test('the document tells every route and the scope that it needs', () =>
+  withDocument({}, ({ document }) => {
+    const told = operationsOf(document).map(({ method, path, description, security }) => {
+      const scope = /^Scope of the token: `(\w+)`\.$/.exec(description ?? '')?.[1] ?? 'public';
+      assert.equal(security.length > 0, scope !== 'public', path);
+      return [`${method} ${path}`, scope] as const;
+    });
+    assert.deepEqual(new Map(told), SCOPE_OF);
+    return Promise.resolve();
+  }));
+
+test('with a token, every route that needs it says so', () =>
   withDocument({ HOOKSHELF_API_TOKEN: TOKEN }, async ({ document, call }) => {
-    const isClosed = (operation: PlacedOperation) => operation.security.length > 0;
+    const isClosed = ({ method, path }: PlacedOperation) =>
+      SCOPE_OF.get(`${method} ${path}`) !== 'public';
     for (const operation of operationsOf(document).filter(isClosed)) {
       await call(operation.operationId, { status: 401 });
       await call(operation.operationId,

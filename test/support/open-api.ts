@@ -21,6 +21,7 @@ export type Described = {
 type Operation = {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, Described>>;

@@ -25,6 +25,7 @@ export const configurationSchema: ObjectSchema = {
         description: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
       },
       description: 'Given by the caller, else a UUIDv7',
+      isAlwaysShown: true,
     },
     ...stampMembers,
     actionType: {

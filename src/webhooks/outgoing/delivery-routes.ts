@@ -39,19 +39,15 @@ const EVENT_SCHEMA: ObjectSchema = {
 };
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const DELIVERY_SCHEMA: ObjectSchema = {
-  ...objectOf({
-    identifier: text(), hook: text(), event: text(),
-    status: { kind: 'string', values: DELIVERY_STATUSES },
-    createdAt: { kind: 'string', format: 'date-time' },
-    nextAttemptAt: { kind: 'string', format: 'date-time' },
-    attempts: arrayOf(objectOf({
-      at: { kind: 'string', format: 'date-time' }, durationMs: integer, statusCode: integer,
-      error: text(), response: text(),
-    }, ['statusCode', 'error', 'response'])),
-  }, ['hook', 'event', 'nextAttemptAt']),
-  name: 'Delivery',
-};
+const time: Schema = { kind: 'string', format: 'date-time' };
+const ATTEMPT_SCHEMA = objectOf('DeliveryAttempt', {
+  at: time, durationMs: integer, statusCode: integer, error: text(), response: text(),
+}, { nullable: ['statusCode', 'error', 'response'] });
+const DELIVERY_SCHEMA = objectOf('Delivery', {
+  identifier: text(), hook: text(), event: text(),
+  status: { kind: 'string', values: DELIVERY_STATUSES },
+  createdAt: time, nextAttemptAt: time, attempts: arrayOf(ATTEMPT_SCHEMA),
+}, { nullable: ['hook', 'event', 'nextAttemptAt'] });
 
 export function deliveryRoutes(parts: {
   readonly events: Pick<Events, 'emitText'>; readonly desk: DeliveryDesk;
@@ -75,7 +71,7 @@ function emitRoute(events: Pick<Events, 'emitText'>): Route {
     summary: 'Emit an event: every enabled outgoing webhook that it triggers gets a delivery',
     body: { mediaTypes: ['application/json'], schema: EVENT_SCHEMA },
     answers: [
-      shown('Accepted: on disk, and it will be delivered', objectOf({
+      shown('Accepted: on disk, and it will be delivered', objectOf('Emitted', {
         deliveries: arrayOf(text()),
       }), 202),
       ...problemAnswers(400, 413, 415, 422, 503, 507),
@@ -198,7 +194,7 @@ function reconcileRoute(desk: DeliveryDesk): Route {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
     summary: 'Prove that accepted = pending + delivered + failed + cancelled + aged out',
-    answers: [shown('The totals, and what does not add up', objectOf({
+    answers: [shown('The totals, and what does not add up', objectOf('Reconciliation', {
       accepted: integer, pending: integer, delivered: integer, failed: integer,
       cancelled: integer, agedOut: integer, isReconciled: { kind: 'boolean' },
       problems: { kind: 'array', items: text(), maxItems: 100 },
@@ -211,7 +207,10 @@ function retryFailedRoute(desk: DeliveryDesk): Route {
   return {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
     summary: 'Try every failed delivery again now, but those of removed webhooks',
-    answers: [shown('How many', objectOf({ retried: integer }), 202), ...problemAnswers(503, 507)],
+    answers: [
+      shown('How many', objectOf('Retried', { retried: integer }), 202),
+      ...problemAnswers(503, 507),
+    ],
     handle: async (exchange) => exchange.sendJson(202, { retried: await desk.retryFailed() }),
   };
 }

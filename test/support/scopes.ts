@@ -1,0 +1,40 @@
+/**
+ * Who may call what, written down apart from the program: a token's least scope, or `public` for
+ * everybody. A route without a row here fails its tests.
+ */
+export const SCOPES = ['read', 'write', 'admin'] as const;
+export type Scope = typeof SCOPES[number];
+
+const resource = (
+  path: string, key: string, write: Scope,
+): readonly (readonly [string, Scope])[] => [
+  [`GET ${path}`, 'read'], [`POST ${path}`, write], [`GET ${path}/{${key}}`, 'read'],
+  [`PUT ${path}/{${key}}`, write], [`PATCH ${path}/{${key}}`, write],
+  [`DELETE ${path}/{${key}}`, write],
+];
+
+export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
+  ...resource('/api/books', 'id', 'write'),
+  ['POST /api/books/import', 'write'],
+  ...resource('/api/incoming-webhooks', 'identifier', 'admin'),
+  ['GET /api/incoming-webhooks/{identifier}/examples', 'read'],
+  ...resource('/api/action-configurations', 'identifier', 'admin'),
+  ['GET /api/actions', 'read'],
+  ...resource('/api/outgoing-webhooks', 'identifier', 'admin'),
+  ['POST /api/outgoing-webhooks/{identifier}/send', 'write'],
+  ['POST /api/events', 'write'],
+  ['GET /api/deliveries', 'read'],
+  ['GET /api/deliveries/{identifier}', 'read'],
+  ['GET /api/deliveries/reconcile', 'read'],
+  ['POST /api/deliveries/retry', 'write'],
+  ['POST /api/deliveries/{identifier}/retry', 'write'],
+  ['POST /api/deliveries/{identifier}/cancel', 'write'],
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
+    [`${method} /webhook/in/{pathSegment}`, 'public'] as const),
+  ['GET /', 'public'],
+  ['GET /healthz', 'public'],
+  ['GET /readyz', 'public'],
+  ['GET /metrics', 'read'],
+  ['GET /openapi.json', 'public'],
+  ['GET /docs', 'public'],
+]);

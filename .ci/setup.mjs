@@ -1,26 +1,39 @@
-// Installs the development packages when they are missing or older than the lock file.
-// NODE_ENV=production would leave them out, so they are asked for by name; once installed, nothing
-// here needs the network again.
+// Installs the development packages when they are missing or other than the lock file says. With
+// `build` only those that the program is built with, for `npm start`; else also those of .ci, for
+// the tests, `npm run dev` and the binary. No script of a package is run, and once installed,
+// nothing here needs the network again.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
-const wanted = readFileSync('package-lock.json', 'utf8');
-const stampPath = 'node_modules/.hookshelf-lock.json';
+const isForBuild = process.argv[2] === 'build';
+const manifests = isForBuild ? ['package.json'] : ['package.json', '.ci/package.json'];
+const names = manifests.flatMap((path) => Object.keys(read(path).devDependencies));
 
-if (readStamp() !== wanted) {
-  const arguments_ = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+if (!isInstalled()) {
+  // NODE_ENV=production would leave them out, so they are asked for by name.
+  const arguments_ = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund',
+    '--loglevel=error', ...isForBuild ? ['--workspaces=false'] : []];
   const result = spawnSync('npm', arguments_, { stdio: ['ignore', 'ignore', 'inherit'] });
   if (result.status !== 0) {
     process.stderr.write('hookshelf: npm ci failed; the first run needs the npm registry\n');
     process.exit(result.status ?? 1);
   }
-  writeFileSync(stampPath, wanted);
 }
 
-function readStamp() {
+// npm writes what it installed into node_modules, last of all.
+function isInstalled() {
+  const wanted = read('package-lock.json').packages;
+  let installed;
   try {
-    return readFileSync(stampPath, 'utf8');
+    installed = read('node_modules/.package-lock.json').packages;
   } catch {
-    return null;
+    return false;
   }
+  const isSame = (path) => installed[path]?.integrity === wanted[path]?.integrity;
+  return names.every((name) => Object.hasOwn(installed, `node_modules/${name}`))
+    && Object.keys(installed).every(isSame);
+}
+
+function read(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }

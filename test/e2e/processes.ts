@@ -102,10 +102,10 @@ async function listening(child: ChildProcess): Promise<string> {
 }
 
 /** A folder of its own, removed at the end. */
-export async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
+export async function inFolder<T>(use: (folder: string) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-e2e-'));
   try {
-    await use(folder);
+    return await use(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

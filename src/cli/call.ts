@@ -5,10 +5,13 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.ts';
-import type { ErrorCode, FieldError } from '../base/errors.ts';
+import type { FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { escapeControls } from '../base/printable.ts';
 import { http } from '../base/network-modules.ts';
+import { codeOfType } from '../server/problem.ts';
+import { watchSilence } from './silence.ts';
+import type { SilenceLimits } from './silence.ts';
 
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,14 +29,11 @@ export type Answer = {
 };
 
 /** Where to: options that name the socket or make the connection. */
-export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'>;
-
-const CODES: Readonly<Record<number, ErrorCode>> = {
-  400: 'malformed', 401: 'unauthorized', 403: 'forbidden', 404: 'not_found',
-  405: 'method_not_allowed', 408: 'timeout', 409: 'conflict', 412: 'precondition_failed',
-  413: 'too_large', 415: 'unsupported_media_type', 421: 'misdirected', 422: 'invalid',
-  429: 'too_many_requests', 503: 'unavailable', 507: 'storage_full',
+export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
+  /** For a server that may hang. */
+  readonly silence?: SilenceLimits;
 };
+
 const ERRORS_SHOWN_MAX = 20;
 
 /** Throws what a problem answer says, and `unavailable` when the connection breaks. */
@@ -48,20 +48,22 @@ export async function open(target: Target, call: Call): Promise<IncomingMessage>
   const response = await send(target, call);
   const status = response.statusCode ?? 0;
   if (status < 400) return response;
-  throw problemOf(status, parse(await readAll(response)));
+  throw problemOf(response, parse(await readAll(response)));
 }
 
 function send(target: Target, call: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { method, path, body } = call;
+    const { silence, ...connection } = target;
     const request = http.request({
       // An agent would make connections of its own, and `false` stands for a new one.
-      ...target.createConnection === undefined ? { agent: false } : {}, ...target,
+      ...target.createConnection === undefined ? { agent: false } : {}, ...connection,
       method, path, headers: headersOf(call), host: 'localhost',
     });
     request.on('response', resolve);
     // A server that refuses a body closes while we still send it: its answer is what counts.
     request.on('error', (cause) => reject(brokenOff(cause)));
+    if (silence !== undefined) watchSilence(request, silence);
     if (isStream(body)) pipeBody(body, request);
     else request.end(body === undefined ? undefined : bytesOf(body));
   });
@@ -115,12 +117,14 @@ export function brokenOff(cause: unknown): AppError {
 }
 
 /** The error that a problem document stands for. */
-function problemOf(status: number, document: unknown): AppError {
-  const code = CODES[status] ?? (status < 500 ? 'malformed' : 'internal');
+function problemOf({ statusCode, headers }: IncomingMessage, document: unknown): AppError {
   const problem = isJsonObject(document) ? document : {};
   const errors = Array.isArray(problem['errors']) ? problem['errors'].flatMap(fieldErrorOf) : [];
-  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : `status ${status}`;
-  return new AppError(code, errors.length > 0 ? textOf(errors) : detail, { errors });
+  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : `status ${statusCode}`;
+  const retryAfterS = Number(headers['retry-after'] ?? NaN);
+  return new AppError(codeOfType(problem['type']) ?? 'internal',
+    errors.length > 0 ? textOf(errors) : detail,
+    { errors, ...Number.isFinite(retryAfterS) ? { retryAfterS } : {} });
 }
 
 function fieldErrorOf(entry: unknown): FieldError[] {

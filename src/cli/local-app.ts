@@ -17,6 +17,10 @@ export function openCommandSession(context: CommandContext): Promise<Session> {
     clock: systemClock,
     findOwner: () => findOwner(context.dataDirectory),
     openLocal: () => openLocal(context),
+    onWait: (reason) => {
+      const shown = reason.replace(/: try again.*$/, '');
+      if (context.io.stderr.isTTY === true) context.output.note(`${shown}; waiting`);
+    },
   });
 }
 

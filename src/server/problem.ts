@@ -66,13 +66,27 @@ export function toProblem(thrown: unknown, instance?: string): Problem {
   const status = STATUS[code];
   const isTold = isKnown && code !== 'internal';
   return {
-    type: `urn:hookshelf:problem:${code.replaceAll('_', '-')}`,
+    type: typeOf(code),
     title: titleOf(status),
     status,
     detail: isTold ? thrown.message : 'internal error',
     ...instance === undefined ? {} : { instance },
     ...isKnown && thrown.details.errors !== undefined ? { errors: thrown.details.errors } : {},
   };
+}
+
+/** The code that a problem's `type` stands for; null when it is none of ours. */
+export function codeOfType(type: unknown): ErrorCode | null {
+  const codes = Object.keys(STATUS).filter(isCode);
+  return codes.find((code) => typeOf(code) === type) ?? null;
+}
+
+function typeOf(code: ErrorCode): string {
+  return `urn:hookshelf:problem:${code.replaceAll('_', '-')}`;
+}
+
+function isCode(name: string): name is ErrorCode {
+  return Object.hasOwn(STATUS, name);
 }
 
 /** Headers that belong to an error whatever the shape of its body, `Allow` for instance. */

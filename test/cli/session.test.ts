@@ -25,7 +25,7 @@ const echo: RequestListener = (request, response) => {
   if (request.url === '/problem') {
     response.writeHead(422, { 'content-type': 'application/problem+json' });
     response.end(JSON.stringify({
-      status: 422, detail: 'the book is not valid',
+      type: 'urn:hookshelf:problem:invalid', status: 422, detail: 'the book is not valid',
       errors: [{ pointer: '/title', detail: 'is required' }, { pointer: '', detail: 'is odd' }],
     }));
     return;

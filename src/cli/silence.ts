@@ -1,0 +1,60 @@
+/**
+ * Ends a request whose server hangs: one that says nothing, and then not even that it lives. A
+ * compaction may be silent for long; while we are the one that is slow, nothing is counted.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Clock, Timer } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+
+export type SilenceLimits = {
+  readonly clock: Clock;
+  /** After so long without a byte the server is asked whether it lives. */
+  readonly silenceMs: number;
+  /** However alive it is, no answer is waited for longer. */
+  readonly silenceMsMax: number;
+  /** What a person should read about a server that does not live; null when it does. */
+  readonly checkAlive: () => Promise<AppError | null>;
+};
+
+export function watchSilence(request: ClientRequest, limits: SilenceLimits): void {
+  const { clock, silenceMs } = limits;
+  let response: IncomingMessage | null = null;
+  let isOver = false;
+  let bytesSeen = 0;
+  let silentMs = 0;
+  let timer: Timer;
+  const bytesRead = (): number => request.socket?.bytesRead ?? 0;
+  const look = async (): Promise<void> => {
+    const bytes = bytesRead();
+    const isSilent = bytes === bytesSeen && isServersTurn(request, response);
+    bytesSeen = bytes;
+    silentMs = isSilent ? silentMs + silenceMs : 0;
+    const problem = isSilent ? await findProblem(limits, silentMs) : null;
+    // It may have come while we asked.
+    if (isOver) return;
+    if (problem !== null && bytesRead() === bytes) (response ?? request).destroy(problem);
+    else timer = clock.startTimer(silenceMs, look);
+  };
+  timer = clock.startTimer(silenceMs, look);
+  request.once('response', (answer: IncomingMessage) => {
+    response = answer;
+  });
+  request.once('close', () => {
+    isOver = true;
+    timer.cancel();
+  });
+}
+
+/** Neither is a slow source still to bring the body, nor a slow reader to take the answer. */
+function isServersTurn(request: ClientRequest, response: IncomingMessage | null): boolean {
+  const isAsked = request.writableEnded || request.writableNeedDrain;
+  return isAsked && (response === null || response.readableLength === 0);
+}
+
+async function findProblem(
+  { silenceMsMax, checkAlive }: SilenceLimits, silentMs: number,
+): Promise<AppError | null> {
+  if (silentMs < silenceMsMax) return checkAlive();
+  return new AppError('unavailable', `the server lives, but gave no answer for ${silentMs / 1000} `
+    + 's: see its log. What was asked may or may not have been done');
+}

@@ -72,6 +72,15 @@ test('no network stack but our own is used', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('no value is told by a built-in class, which another realm has its own of', () => {
+  const builtIn = /instanceof (\w*Error|Date|Promise|Object|Map|Set|RegExp|\w*Array|Buffer)\b/;
+  const own = /instanceof (App|Network|Assertion)Error\b/g;
+  const wrong = sources('src').filter((file) =>
+    // `isError` is the one place that asks, and asks for more.
+    file !== 'src/base/errors.ts' && builtIn.test(read(file).replace(own, '')));
+  assert.deepEqual(wrong, []);
+});
+
 test('modules have no import cycles', () => {
   const graph = new Map(sources('src').map((file) =>
     [file, importsOf(file).flatMap(({ target }) => target === null ? [] : [target])]));

@@ -3,6 +3,7 @@
  * alone turns codes into HTTP statuses and `cli/run.ts` alone into exit codes. Anything else that
  * is thrown is a bug.
  */
+import { util } from './node-modules.ts';
 
 export type ErrorCode =
   | 'malformed' // cannot be read at all: bad JSON, bad UTF-8, a bad query parameter
@@ -52,15 +53,23 @@ export class AppError extends Error {
   }
 }
 
+/**
+ * Whether a value is an error, of this realm or another: under Jest, and in every context of
+ * node:vm, what Node itself throws is no instance of the `Error` seen there.
+ */
+export function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || util.types.isNativeError(thrown);
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return isError(thrown) ? thrown.message : String(thrown);
 }
 
 /** The `code` of a system error (`ENOSPC`, `ECONNREFUSED`, …), or undefined. */
 export function systemCodeOf(thrown: unknown): string | undefined {
-  const isCoded = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string';
-  return isCoded ? thrown.code as string : undefined;
+  const isCoded = typeof thrown === 'object' && thrown !== null && 'code' in thrown;
+  return isCoded && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
 /** Whether the system refused something for want of a permission. */

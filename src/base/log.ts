@@ -3,6 +3,8 @@
  * through `redact` has the values of credential headers and secret-like members replaced by `***`.
  */
 import { timeText } from './clock.ts';
+import { isError } from './errors.ts';
+import { util } from './node-modules.ts';
 import { escapeControls } from './printable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
@@ -128,7 +130,7 @@ export function redact(value: unknown, above: object[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (above.length > DEPTH_MAX || above.includes(value)) return '…';
   if (ArrayBuffer.isView(value)) return `<${value.byteLength} bytes>`;
-  if (value instanceof Date) return value.toJSON();
+  if (util.types.isDate(value)) return value.toJSON();
   above.push(value);
   const shown = redactMembers(value, above);
   above.pop();
@@ -136,7 +138,7 @@ export function redact(value: unknown, above: object[] = []): unknown {
 }
 
 function redactMembers(value: object, above: object[]): unknown {
-  if (value instanceof Error) return redactError(value, above);
+  if (isError(value)) return redactError(value, above);
   if (Array.isArray(value)) return value.map((item) => redact(item, above));
   const entries = Object.entries(value).map(([name, member]) =>
     [name, isSecretName(name) ? hidden(member) : redact(member, above)]);

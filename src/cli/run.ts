@@ -93,25 +93,28 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
 }
 
 async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {
-  const [{ AppError, messageOf, systemCodeOf }, { redactText }, { escapeControls, escapeLines }] =
-    await Promise.all([
-      import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
-    ]);
+  const [
+    { AppError, isError, messageOf, systemCodeOf }, { redactText }, { escapeControls, escapeLines },
+  ] = await Promise.all([
+    import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
+  ]);
   // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
   const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
   const text = redactText(messageOf(thrown)).trim().replace(/\s*\n\s*/g, ' ');
   io.stderr.write(`hookshelf: ${escapeControls(text)}${mend}\n`);
-  if (isDebug && thrown instanceof Error) {
-    io.stderr.write(`${escapeLines(stackOf(thrown, redactText))}\n`);
+  if (isDebug && isError(thrown)) {
+    io.stderr.write(`${escapeLines(stackOf(thrown, isError, redactText))}\n`);
   }
   return thrown instanceof AppError && thrown.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
 }
 
-function stackOf(error: Error, redactText: (text: string) => string): string {
+function stackOf(
+  error: Error, isError: (cause: unknown) => cause is Error, redactText: (text: string) => string,
+): string {
   const { cause } = error;
-  const below = cause instanceof Error ? `\ncaused by ${stackOf(cause, redactText)}` : '';
+  const below = isError(cause) ? `\ncaused by ${stackOf(cause, isError, redactText)}` : '';
   return redactText(error.stack ?? error.message) + below;
 }
 

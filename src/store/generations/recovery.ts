@@ -32,6 +32,7 @@
  * since the disk that failed had to take it; the rewrite alone keeps the promise then.
  */
 import { join } from 'node:path';
+import { isError } from '../../base/errors.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { damagedAt, foreignLine, missingFile } from './damage.ts';
 import { readFully } from '../journal/file-lines.ts';
@@ -175,7 +176,7 @@ async function findBase(source: Source, inventory: Inventory): Promise<Base> {
       }
       missing ??= missingFile(result.missing, 'and no earlier generation is whole');
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
+      if (!isError(error)) throw error;
       damagedSets.push(error);
     }
   }

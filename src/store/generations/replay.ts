@@ -1,6 +1,6 @@
 /** Reads one journal into memory, and finds out whether what it holds can be trusted. */
 import { AssertionError } from '../../base/assert.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damagedAt, foreignLine } from './damage.ts';
 import type { FilePlace } from './damage.ts';
@@ -166,7 +166,7 @@ class Replay {
     } catch (error) {
       if (error instanceof AppError) throw error;
       if (error instanceof AssertionError) throw foreignLine(place);
-      throw damagedAt(place, `cannot be applied (${error instanceof Error ? error.message : ''})`);
+      throw damagedAt(place, `cannot be applied (${messageOf(error)})`);
     }
     this.#sequence = line.sequence;
     this.#transactions += 1;

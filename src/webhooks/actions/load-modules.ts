@@ -7,7 +7,7 @@ import { extname, join } from 'node:path';
 import { isSea } from 'node:sea';
 import { pathToFileURL } from 'node:url';
 import { constants, runInThisContext } from 'node:vm';
-import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { AppError, isError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import type { ActionSource } from './registry.ts';
 
 const EXTENSIONS = ['.mjs', '.js'];
@@ -56,7 +56,7 @@ async function loadModule(path: string): Promise<ActionSource> {
       ? module.default : undefined;
     return { actionClass, origin: path };
   } catch (thrown) {
-    const hint = thrown instanceof SyntaxError && extname(path) === '.js'
+    const hint = isError(thrown) && thrown.name === 'SyntaxError' && extname(path) === '.js'
       ? ' (an ES module whose folder has no package.json of "type": "module" must end in .mjs)'
       : '';
     throw new AppError('usage', `${path}: ${messageOf(thrown)}${hint}`, {}, thrown);

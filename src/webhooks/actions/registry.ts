@@ -194,7 +194,7 @@ function validate(actionClass: ActionClass, options: JsonObject, log: Logger): r
     const problems: unknown = actionClass.validateOptions(options) ?? [];
     if (Array.isArray(problems)) return problems.map(String);
     // A promise that nobody waits for would end the process if it were rejected.
-    if (problems instanceof Promise) problems.catch(() => {});
+    Promise.resolve(problems).catch(() => {});
     log.error('validateOptions() of an action must give an array of sentences at once');
   } catch (thrown) {
     log.error('an action could not check its options', { error: thrown });

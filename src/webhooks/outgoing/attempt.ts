@@ -1,4 +1,5 @@
 /** One attempt of a delivery: prepared, sent, written down; and what it says of the host. */
+import { util } from '../../base/node-modules.ts';
 import type { Outcome } from './delivery.ts';
 import type { Verdict } from './lanes.ts';
 import { recordOutcome, type RecorderParts } from './recorder.ts';
@@ -23,7 +24,7 @@ export async function runAttempt(
   parts: AttemptParts, identifier: string, onSent: (outcome: Outcome | null) => void,
 ): Promise<void> {
   const preparing = prepareShipment(parts, identifier);
-  const prepared = preparing instanceof Promise
+  const prepared = util.types.isPromise(preparing)
     ? await unlessCutOff(preparing, parts.signal) : preparing;
   const outcome = prepared === null ? null : await send(parts, prepared);
   onSent(outcome);

@@ -9,7 +9,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import type { JsonObject } from '../base/schema.ts';
 import { createBookWriter, formatOf, readRecords } from '../books/exchange/exchange.ts';
 import type { Format } from '../books/exchange/exchange.ts';
-import { brokenOff } from './call.ts';
+import { brokenOff } from '../server/local/call.ts';
 import type { CommandContext } from './command.ts';
 import { ImportReport } from './import-report.ts';
 import { objectOf } from './resource.ts';

@@ -6,7 +6,7 @@ import { messageOf, systemCodeOf } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
 import { loadSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
-import { exchange } from './call.ts';
+import { exchange } from '../server/local/call.ts';
 import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
 import { isListening } from './session.ts';

@@ -3,15 +3,14 @@
  * directory, else through an app of its own, built in this process and spoken to in memory. Either
  * way the same requests reach the same routes.
  */
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { http } from '../base/network-modules.ts';
-import { exchange, open } from './call.ts';
-import type { Answer, Call, Target } from './call.ts';
-import { createDuplexPair } from './duplex-pair.ts';
+import { exchange, open } from '../server/local/call.ts';
+import type { Answer, Call, Target } from '../server/local/call.ts';
+import { memoryTarget } from '../server/local/memory-target.ts';
 
 /** The routes, as app.ts serves them to this process. */
 export interface LocalApp {
@@ -83,9 +82,7 @@ function remoteSession(pid: number, socketPath: string, options: SessionOptions)
 }
 
 function localSession(app: LocalApp, options: SessionOptions): Session {
-  // Ours alone, and in memory: no limit of the network applies.
-  const server = http.createServer({ requestTimeout: 0, headersTimeout: 0 }, app.dispatcher);
-  const target: Target = { createConnection: () => connectTo(server) };
+  const target = memoryTarget(app.dispatcher);
   let closing: Promise<void> | null = null;
   return {
     isRemote: false,
@@ -147,12 +144,6 @@ async function checkAlive(
   } finally {
     timer.cancel();
   }
-}
-
-function connectTo(server: Server): ReturnType<NonNullable<Target['createConnection']>> {
-  const [client, end] = createDuplexPair();
-  server.emit('connection', end);
-  return client;
 }
 
 /** Whether anybody listens at the socket; after kill -9 its file still lies there. */

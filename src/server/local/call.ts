@@ -4,12 +4,12 @@
  */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
-import { AppError, messageOf } from '../base/errors.ts';
-import type { FieldError } from '../base/errors.ts';
-import { isJsonObject } from '../base/fields.ts';
-import { escapeControls } from '../base/printable.ts';
-import { http } from '../base/network-modules.ts';
-import { codeOfType } from '../server/problem.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { FieldError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { escapeControls } from '../../base/printable.ts';
+import { http } from '../../base/network-modules.ts';
+import { codeOfType } from '../problem.ts';
 import { watchSilence } from './silence.ts';
 import type { SilenceLimits } from './silence.ts';
 

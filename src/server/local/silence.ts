@@ -3,8 +3,8 @@
  * compaction may be silent for long; while we are the one that is slow, nothing is counted.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Clock, Timer } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 
 export type SilenceLimits = {
   readonly clock: Clock;

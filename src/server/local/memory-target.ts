@@ -1,0 +1,18 @@
+/** The routes as a server in memory serves them to its own process: no port, no file. */
+import type { RequestListener } from 'node:http';
+import { http } from '../../base/network-modules.ts';
+import type { Target } from './call.ts';
+import { createDuplexPair } from './duplex-pair.ts';
+
+/** Where calls reach `listener`. */
+export function memoryTarget(listener: RequestListener): Target {
+  // Ours alone, and in memory: no limit of the network applies.
+  const server = http.createServer({ requestTimeout: 0, headersTimeout: 0 }, listener);
+  return {
+    createConnection() {
+      const [client, end] = createDuplexPair();
+      server.emit('connection', end);
+      return client;
+    },
+  };
+}

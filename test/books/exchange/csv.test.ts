@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { CsvSplitter, csvHeader, encodeCsvBook } from '../../../src/books/exchange/csv.ts';
+import { encodeCsvRow } from '../../../src/books/exchange/csv-rows.ts';
 import type { Book } from '../../../src/books/book.ts';
 
 const STAMPS = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
@@ -53,6 +54,15 @@ test('tables made by hand or by a spreadsheet are understood', () => {
   for (const [row, book] of cases) {
     const [record] = read(`${header}\n${row}\n`);
     assert.deepEqual(JSON.parse(String(record?.json)), book, row);
+  }
+});
+
+test('a text that a reader could take for an end of row, a border or a blank is quoted', () => {
+  for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a,b', 'a"b', ' a', 'a ', '\ta', '\u00a0a', '\r']) {
+    const row = encodeCsvRow([text]);
+    assert.equal(row, `"${text.replaceAll('"', '""')}"\r\n`, JSON.stringify(text));
+    const [record] = read(Buffer.from(`title\r\n${row}`));
+    assert.deepEqual(JSON.parse(String(record?.json)), { title: text });
   }
 });
 

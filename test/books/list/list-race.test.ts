@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Changes } from '../../../src/books/list/list-changes.ts';
+import { SlotColumns } from '../../../src/books/list/list-columns.ts';
+import { pageOfSparse } from '../../../src/books/list/list-scan.ts';
 import { createBookList } from '../../../src/books/list/list.ts';
+import { parseBookQuery } from '../../../src/books/list/query.ts';
 import { createTurns } from '../../../src/books/list/query-turns.ts';
+import { Bits } from '../../../src/books/search/search-bits.ts';
 import { createSearchIndex } from '../../../src/books/search/search.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { walkPages } from '../../support/list-harness.ts';
@@ -59,6 +64,32 @@ for (const withIndex of [false, true]) {
     assert.ok(lasted > 1000, `${lasted} books lasted`);
   });
 }
+
+test('a book deleted and added again in another slot during a sparse scan comes once', () => {
+  const collection = new FakeCollection();
+  const slots = new Bits();
+  const book = (id: string): NaiveBook =>
+    ({ ...randomBook(createRandom(1), id), title: 'everywhere' });
+  for (let slot = 0; slot < 40; slot += 1) {
+    collection.put(book(`id-${slot + 10}`));
+    slots.add(slot);
+  }
+  const scan = {
+    collection, query: parseBookQuery('q=everywhere'), changes: new Changes(collection),
+    candidates: { slots, count: 40, isExact: true }, columns: new SlotColumns(collection),
+  };
+  const work = pageOfSparse(scan, Infinity);
+  assert.equal(work.next().done, false, 'the first slots were looked at');
+  collection.delete('id-10');
+  collection.delete('id-49');
+  collection.put(book('id-10'));
+  assert.equal(collection.slotOf('id-10'), 39, 'it stands where the scan still comes to');
+  let step = work.next();
+  for (let steps = 0; step.done !== true && steps < 100; steps += 1) step = work.next();
+  assert.ok(step.done === true);
+  assert.deepEqual(step.value.entries.map(({ id }) => id), collection.ids);
+  assert.equal(step.value.total, 39);
+});
 
 function change(
   random: Random, collection: FakeCollection, books: Map<string, NaiveBook>,

@@ -156,8 +156,10 @@ function headersOf(text: string): Header[] {
 }
 
 function headerOf(line: string, option: string): Header {
-  const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
-  if (name === undefined || value === undefined) {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(colon, 0));
+  const value = line.slice(colon + 1).trim();
+  if (name === '' || /\s/.test(name) || /[\r\n]/.test(value)) {
     throw new AppError('usage', `${option} must be written 'Name: value'`);
   }
   return [name, value];

@@ -54,5 +54,5 @@ export function progressText(state: {
 }
 
 function grouped(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+  return value.toLocaleString('en-US');
 }

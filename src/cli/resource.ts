@@ -153,7 +153,7 @@ function objectsOf(body: unknown): JsonObject[] {
 
 /** The path behind `rel="next"` in a Link header (RFC 8288), which may be a whole URL. */
 function nextOf(link: string): string | null {
-  const [, target] = /<([^>]*)>\s*;[^,]*\brel="?next\b/.exec(link) ?? [];
+  const [, target] = /^<([^<>]*)>; rel="next"$/.exec(link) ?? [];
   if (target === undefined) return null;
   const url = new URL(target, 'http://localhost');
   return url.pathname + url.search;

@@ -102,7 +102,8 @@ async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
   const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
-  const text = redactText(messageOf(thrown)).trim().replace(/\s*\n\s*/g, ' ');
+  const lines = redactText(messageOf(thrown)).split('\n').map((line) => line.trim());
+  const text = lines.filter((line) => line !== '').join(' ');
   io.stderr.write(`hookshelf: ${escapeControls(text)}${mend}\n`);
   if (isDebug && isError(thrown)) {
     io.stderr.write(`${escapeLines(stackOf(thrown, isError, redactText))}\n`);

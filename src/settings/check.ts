@@ -23,7 +23,10 @@ export const checkBaseUri: Check = (text) => {
     || url.search !== '' || url.hash !== '') {
     return { problem: 'an http or https URL without credentials and query' };
   }
-  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
+  const whole = `${url.origin}${url.pathname}`;
+  let end = whole.length;
+  while (whole[end - 1] === '/') end -= 1;
+  return { value: whole.slice(0, end) };
 };
 
 export const checkProxy: Check = (text) => {

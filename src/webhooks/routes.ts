@@ -35,6 +35,7 @@ export type RouteParts = {
   readonly sender: Pick<Sender, 'sendText'>;
   readonly receive: ReceiveParts;
   /** Absolute, without a slash at the end. */
+  /** Without a slash at its end. */
   readonly baseUri: () => string;
 };
 
@@ -148,7 +149,7 @@ function examplesRoute({ hooks, baseUri }: RouteParts): Route {
       const hook = findHook(hooks, exchange.params[0] ?? '');
       const { identifier, pathSegment } = hook;
       const hasSecret = hook.key !== null;
-      const url = `${baseUri().replace(/\/+$/, '')}/webhook/in/${pathSegment}`;
+      const url = `${baseUri()}/webhook/in/${pathSegment}`;
       const examples = makeExamples({ url, method: exampleMethod(hook.methods), hasSecret });
       exchange.sendJson(200, { identifier, pathSegment, hasSecret, ...examples });
     },

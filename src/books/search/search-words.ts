@@ -25,6 +25,9 @@ export type Clause = readonly (readonly Segment[])[];
 // A search for more words than this is a mistake or an attack.
 const WORDS_MAX = 64;
 
+// Nobody searches for a longer run without a space, and cutting one takes quadratic time.
+const CUT_LENGTH_MAX = 256;
+
 const UNSPACED_CLASS = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}'
   + '\\p{scx=Khmr}\\p{scx=Mymr}';
 const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
@@ -33,7 +36,7 @@ const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
 const ASCII_RUNS = /[a-z0-9]+/g;
 const ASCII = /^[\x00-\x7f]*$/;
 const HYPHENS = /[\u2010-\u2015\u2212]/g;
-const HYPHENATED_NUMBER = /^[0-9][0-9-]*-[0-9-]*[0-9x]$/i;
+const HYPHENATED_NUMBER = /^[0-9][0-9-]*[0-9x]$/i;
 const ISBN_10 = /^[0-9]{9}[0-9x]$/i;
 
 /** The segments of some text, which need not be folded. */
@@ -112,7 +115,8 @@ function segmentsOfFolded(folded: string): Segment[] {
 function clausesOf(token: string): Clause[] {
   const segments = segmentsOf(token);
   const isbn = parseIsbn(token);
-  const isNumber = HYPHENATED_NUMBER.test(token) || ISBN_10.test(token);
+  const isNumber = (token.includes('-') && HYPHENATED_NUMBER.test(token))
+    || ISBN_10.test(token);
   if (isbn === null && !isNumber) return segments.map((segment) => [cutWords(segment)]);
   const whole = isbn ?? token.replaceAll('-', '').toLowerCase();
   const isSame = segments.length === 1 && segments[0]?.text === whole;
@@ -124,7 +128,7 @@ function clausesOf(token: string): Clause[] {
  * looks for: it stays with the word before it, or the first with the one after it.
  */
 function cutWords(run: Segment): readonly Segment[] {
-  if (!run.isUnspaced) return [run];
+  if (!run.isUnspaced || run.text.length > CUT_LENGTH_MAX) return [run];
   const words: string[] = [];
   for (const { segment } of findSegmenter().segment(composeVowels(run.text))) {
     const last = words.at(-1);

@@ -1,0 +1,194 @@
+/**
+ * What a stranger sends is read in time proportional to its length. Every regular expression of the
+ * program is run against inputs made from it, and every parser against inputs that have hurt
+ * parsers. The bounds stand far from both sides: what is linear takes a thousandth of them.
+ */
+import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { parseIpAddresses, plainHost } from '../src/base/ip-address.ts';
+import { parseJson, parseJsonStrictly } from '../src/base/json.ts';
+import { isSecretName, redact, redactText } from '../src/base/log.ts';
+import { nearest } from '../src/base/nearest.ts';
+import { escapeControls } from '../src/base/printable.ts';
+import { parseBook, parseHttpUrl, parseLanguage } from '../src/books/book.ts';
+import { CsvRowSplitter } from '../src/books/exchange/csv-rows.ts';
+import { parseIsbn } from '../src/books/isbn.ts';
+import { decodeCursor } from '../src/books/list/query-cursor.ts';
+import { parseBookQuery } from '../src/books/list/query.ts';
+import { parsePartialDate } from '../src/books/partial-date.ts';
+import { parseWords, segmentsOf } from '../src/books/search/search-words.ts';
+import { createProxyBypass } from '../src/client/proxy.ts';
+import { parseRetryAfter } from '../src/client/retry.ts';
+import { createClientAddress } from '../src/server/client-address.ts';
+import { evaluate } from '../src/server/conditional.ts';
+import { hostNameOf } from '../src/server/origin.ts';
+import { parseQuery } from '../src/server/query.ts';
+import { givenRequestId } from '../src/server/request-id.ts';
+import { checkToken, fixedTokens } from '../src/server/tokens.ts';
+import { loadSettings } from '../src/settings.ts';
+import { SETTING_ROWS } from '../src/settings/table.ts';
+import { chainDepthOf } from '../src/webhooks/chain.ts';
+import { decodePayload } from '../src/webhooks/incoming/payload.ts';
+import { findSecretProblem } from '../src/webhooks/outgoing/signing.ts';
+import { parseTemplate } from '../src/webhooks/outgoing/template.ts';
+import { findHeaderProblems, isTargetUrl } from '../src/webhooks/target.ts';
+import { hideQuerySecrets, hideUrlSecrets, keepUrlSecrets } from '../src/webhooks/url-secrets.ts';
+import { attacksOn, expressionsOf } from './support/regular-expressions.ts';
+
+const SOURCE = resolve(import.meta.dirname, '../src');
+const SCREEN_LENGTH = 4000;
+const SCREEN_MS = 4;
+const ATTACK_LENGTH = 20_000;
+// A quadratic one takes a tenth of a second there, a linear one a tenth of a millisecond.
+const ATTACK_MS_MAX = 50;
+const EXPRESSIONS_MIN = 100;
+
+test('no regular expression takes more than linear time', () => {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'));
+  const expressions = files.flatMap((file) =>
+    expressionsOf(readFileSync(join(SOURCE, file), 'utf8')).map((expression) =>
+      ({ file, expression })));
+  assert.ok(expressions.length >= EXPRESSIONS_MIN, String(expressions.length));
+  const slow = expressions.filter(({ expression }) => isSlow(expression))
+    .map(({ file, expression }) => `${file}: ${expression}`);
+  assert.deepEqual(slow, []);
+});
+
+test('an expression of quadratic time is found', () => {
+  const known = [
+    /^[0-9][0-9-]*-[0-9-]*[0-9x]$/i, /\/+$/, /\s*\n\s*/, /^([^:\s]+):\s*(.*?)\s*$/,
+    /^\s*for\s*=\s*"?([^"]*)"?\s*$/i,
+  ];
+  for (const expression of known) {
+    assert.ok(isSlow(expression), String(expression));
+  }
+});
+
+/** The slowest of a short screening is tried at length; the best of three, as others run too. */
+function isSlow(expression: RegExp): boolean {
+  let index = 0;
+  for (const attack of attacksOn(expression, SCREEN_LENGTH)) {
+    if (msOf(() => attack.search(expression)) > SCREEN_MS) {
+      const long = nth(attacksOn(expression, ATTACK_LENGTH), index);
+      const times = [1, 2, 3].map(() => msOf(() => long.search(expression)));
+      if (Math.min(...times) > ATTACK_MS_MAX) return true;
+    }
+    index += 1;
+  }
+  return false;
+}
+
+function nth(attacks: Iterable<string>, wanted: number): string {
+  let index = 0;
+  for (const attack of attacks) {
+    if (index === wanted) return attack;
+    index += 1;
+  }
+  assert.fail('there is one for each length');
+}
+
+function msOf(run: () => unknown): number {
+  const startedMs = performance.now();
+  run();
+  return performance.now() - startedMs;
+}
+
+const NAMES = ['title', 'subtitle', 'authors', 'datePublished', 'inLanguage'];
+const clientAddress = createClientAddress(true);
+const bypass = createProxyBypass(['.example.com', '10.0.0.0/8', '[::1]:80']);
+const version = { etag: '"a"', updatedAtMs: 0 };
+
+function requestWith(name: string, value: string): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  request.headers[name] = value;
+  return request;
+}
+
+function csv(text: string): void {
+  const splitter = new CsvRowSplitter();
+  splitter.push(Buffer.from(text));
+  splitter.end();
+}
+
+const inSettings = (text: string): void => {
+  for (const { variable } of SETTING_ROWS) loadSettings({ environment: { [variable]: text } });
+};
+
+/** What reads a stranger's text. */
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  'X-Forwarded-For': (text) => clientAddress(requestWith('x-forwarded-for', text), '127.0.0.1'),
+  Forwarded: (text) => clientAddress(requestWith('forwarded', text), '127.0.0.1'),
+  'Forwarded, with for': (text) =>
+    clientAddress(requestWith('forwarded', `for=${text}`), '127.0.0.1'),
+  Authorization: (text) =>
+    checkToken(requestWith('authorization', `Bearer ${text}`), fixedTokens(['t']), 'read'),
+  'If-None-Match': (text) => evaluate({ 'if-none-match': text }, version, true),
+  'If-Modified-Since': (text) => evaluate({ 'if-modified-since': text }, version, true),
+  Host: (text) => hostNameOf(text),
+  'X-Request-Id': (text) => givenRequestId(requestWith('x-request-id', text)),
+  'X-Hookshelf-Chain': chainDepthOf,
+  'Retry-After': (text) => parseRetryAfter(text, 0),
+  'a query string': (text) => parseQuery(text, NAMES),
+  'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),
+  'q=': (text) => parseWords(text, 'q'),
+  'the words of a text': segmentsOf,
+  'isbn=': parseIsbn,
+  'publishedFrom=': parsePartialDate,
+  'inLanguage=': parseLanguage,
+  'cursor=': (text) => decodeCursor(text, '', 'id'),
+  JSON: (text) => parseJson(Buffer.from(text)),
+  'JSON, a string': (text) => parseJson(Buffer.from(`{"a":"${text}`)),
+  'JSON without names twice': (text) => parseJsonStrictly(Buffer.from(`[${text}`)),
+  'a payload': (text) => decodePayload(Buffer.from(text)),
+  'a book': (text) => parseBook({ title: text, isbn: text, url: `http://${text}`, [text]: text,
+    inLanguage: text, datePublished: text, keywords: [text] }),
+  'a URL': (text) => [parseHttpUrl(`http://a/${text}`), isTargetUrl(`http://${text}`)],
+  'a URL with secrets': (text) => [hideUrlSecrets(`http://${text}`), hideQuerySecrets(text),
+    keepUrlSecrets(`http://${text}`, `http://${text}`)],
+  headers: (text) => findHeaderProblems({ [text]: text }),
+  'a secret': (text) => findSecretProblem(`whsec_${text}`),
+  'a template': (text) => parseTemplate(JSON.stringify(text)),
+  'csv': csv,
+  'an address': (text) => [parseIpAddresses(text), plainHost(text), bypass(text, 80)],
+  'a log line': (text) => [redactText(text), redactText(`http://${text}`), escapeControls(text)],
+  'a name in a log': (text) => [isSecretName(text), redact({ [text]: text })],
+  'a misspelt name': (text) => nearest(text, NAMES),
+  'a setting': inSettings,
+};
+
+/** Repeated to any length, and then an end that fits nothing. */
+const PIECES = [
+  'a', '0', '-', '0-', '/', '//', ' ', '"', '\\', '\\"', ',', ';', 'for=', 'for="', ' "', '=', '&',
+  'a=', '%', '%2a', ':', '1.', '.', '[', ']', '{', '{"a":', '{{', '\\{{ ', '}}', '@', '://', '?a=',
+  '&token=', '\n', '\r\n', '\t', 'W/"', 'é', '中', '中a', '\u0301', 'aA', 'tokEn', 'x_', '*', '^',
+];
+const END = '!\u0001';
+// The first that takes too long ends the test: what is quadratic is found in seconds.
+const LENGTHS = [1024, 16_384, 131_072];
+const RUN_MS_MAX = 3000;
+
+for (const [what, parse] of Object.entries(PARSERS)) {
+  test(`${what} takes no time to speak of, however long it is and whatever stands in it`, () => {
+    for (const piece of PIECES) {
+      for (const length of LENGTHS) {
+        const text = `0${piece.repeat(length / piece.length)}${END}`;
+        const ms = msOf(() => attempt(() => parse(text)));
+        assert.ok(ms < RUN_MS_MAX, `${JSON.stringify(piece)} × ${length}: ${Math.round(ms)} ms`);
+      }
+    }
+  });
+}
+
+// Being refused is an answer too.
+function attempt(parse: () => unknown): void {
+  try {
+    parse();
+  } catch (thrown) {
+    assert.ok(thrown instanceof Error && !(thrown instanceof RangeError), String(thrown));
+  }
+}

@@ -9,6 +9,7 @@ import { Socket } from 'node:net';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { hopsOf } from '../src/base/chain.ts';
 import { parseIpAddresses, plainHost } from '../src/base/ip-address.ts';
 import { parseJson, parseJsonStrictly } from '../src/base/json.ts';
 import { isSecretName, redact, redactText } from '../src/base/log.ts';
@@ -31,7 +32,6 @@ import { givenRequestId } from '../src/server/request-id.ts';
 import { checkToken, fixedTokens } from '../src/server/tokens.ts';
 import { loadSettings } from '../src/settings.ts';
 import { SETTING_ROWS } from '../src/settings/table.ts';
-import { chainDepthOf } from '../src/webhooks/chain.ts';
 import { decodePayload } from '../src/webhooks/incoming/payload.ts';
 import { findSecretProblem } from '../src/webhooks/outgoing/signing.ts';
 import { parseTemplate } from '../src/webhooks/outgoing/template.ts';
@@ -131,7 +131,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'If-Modified-Since': (text) => evaluate({ 'if-modified-since': text }, version, true),
   Host: (text) => hostNameOf(text),
   'X-Request-Id': (text) => givenRequestId(requestWith('x-request-id', text)),
-  'X-Hookshelf-Chain': chainDepthOf,
+  'X-Hookshelf-Chain': hopsOf,
   'Retry-After': (text) => parseRetryAfter(text, 0),
   'a query string': (text) => parseQuery(text, NAMES),
   'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),

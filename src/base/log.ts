@@ -21,9 +21,14 @@ export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'err
 
 const REDACTED = '***';
 const DEPTH_MAX = 16;
-const SECRET_HEADERS = /^(proxy-)?authorization$|^(set-)?cookie$|^x-signature$|^x-api-key$/;
-const SIGNATURE_HEADERS = /^webhook-signature$|^x-hub-signature/;
-const SECRET_MEMBERS = /passw(or)?d|passphrase|secret|token|(api|private)[-_]?key|credential/i;
+// These mean what they say wherever they stand, however the words are joined: `clientsecret`,
+// `X-Auth-Token`, `api_key`.
+const SECRET_PARTS = new RegExp('signature|passw(?:or)?d|pwd|passphrase|secret|token|apikey'
+  + '|privatekey|credential|authorization|cookie');
+// Shorter ones count as a word alone: `pinned`, `signal`, `withMac` are no secrets.
+const SECRET_WORD = /^(?:hmac[a-z]*|[a-z]*hmac|pin|sig)$/i;
+const HOLDS_SHORT = /hmac|pin|sig/;
+const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
 // Both begin with a mark, and not with a run of letters: text of a stranger's must cost no more
 // than its length. A password may hold an @, so the last one before the path ends it.
 const URL_CREDENTIALS = /(:\/{2,})[^\s/?#"'<>]*@/g;
@@ -74,10 +79,12 @@ function messageText(message: unknown): string {
   return JSON.stringify(redact(message)) ?? String(message);
 }
 
-/** Whether a header or member of this name holds a secret. */
+/** Whether a header, member or URL parameter of this name holds a secret. One rule for all. */
 export function isSecretName(name: string): boolean {
-  const lower = name.toLowerCase();
-  return SECRET_HEADERS.test(lower) || SIGNATURE_HEADERS.test(lower) || SECRET_MEMBERS.test(name);
+  const letters = name.toLowerCase().replace(/[^a-z]/g, '');
+  if (SECRET_PARTS.test(letters)) return true;
+  return HOLDS_SHORT.test(letters)
+    && (name.match(WORDS) ?? []).some((word) => SECRET_WORD.test(word));
 }
 
 /** `text` with the credentials of every URL in it replaced, and its secret-like parameters. */

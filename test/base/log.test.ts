@@ -39,10 +39,21 @@ test('secrets are named by the contract', () => {
   const secret = [
     'authorization', 'Proxy-Authorization', 'cookie', 'X-Signature', 'webhook-signature',
     'x-hub-signature', 'X-Hub-Signature-256', 'x-api-key', 'password', 'secret', 'clientSecret',
-    'token', 'apiToken', 'apiKey', 'api_key',
+    'token', 'apiToken', 'apiKey', 'api_key', 'set-cookie', 'stripe-signature',
+    'Linear-Signature', 'x-slack-signature', 'x-shopify-hmac-sha256', 'x-signature-ed25519',
+    'X-Amz-Signature', 'HMAC', 'x-hmacsha256', 'bodyHmac', 'sig', 'SIG', 'urlSig', 'x_sig',
+    'sig256', 'pwd', 'userPwd', 'dbpwd', 'pin', 'PIN', 'cardPin', 'PINCode', 'pin-1',
+    'X-Gitlab-Token', 'authtoken', 'access_token', 'clientsecret', 'passwd', 'Pass-Word',
+    'passphrase', 'privateKey', 'private-key', 'X-Amz-Credential', 'x-auth-token', 'cookies',
+    'WWW-Authorization', 'xapikey',
   ];
   for (const name of secret) assert.ok(isSecretName(name), name);
-  for (const name of ['title', 'content-type', 'keywords', 'webhook-id', 'signal']) {
+  for (const name of [
+    'title', 'content-type', 'keywords', 'webhook-id', 'signal',
+    'author', 'authors', 'authorName', 'keyword', 'monkey', 'key', 'shipping', 'pinned', 'opinion',
+    'spin', 'pins', 'design', 'assign', 'signed', 'withMac', 'mouthMachine', 'compass', 'session',
+    'x-request-id', 'accept-encoding', 'numberOfPages', '', '签名', '__proto__', 'constructor',
+  ]) {
     assert.ok(!isSecretName(name), name);
   }
 });
@@ -58,6 +69,8 @@ test('credentials in a URL are found to their last @, and its secret-like parame
     ['http://h/#access_token=abc&x=1', 'http://h/#access_token=***&x=1'],
     ['http://h/?to=http://i/?token=abc', 'http://h/?to=http://i/?token=***'],
     [`http://h/?${'x'.repeat(100)}token=abc`, `http://h/?${'x'.repeat(100)}token=***`],
+    ['/?sig=a&pwd=b&pin=1&X-Amz-Signature=c&design=d', '/?sig=***&pwd=***&pin=***'
+      + '&X-Amz-Signature=***&design=d'],
     ['?token=&auth[token]=abc', '?token=&auth[token]=***'],
     ['{"url":"http://h/?token=abc","b":1}', '{"url":"http://h/?token=***","b":1}'],
     ['{"a":"http://h","mail":"x@y"}', '{"a":"http://h","mail":"x@y"}'],

@@ -9,7 +9,7 @@ const STORED = {
   token: { value: 'abc', scopes: ['x', 'y'], isOld: false, none: null },
   apiKeys: ['k1', 'k2'],
   nested: [{ clientSecret: 's', label: 'shown' }],
-  pin: 5, hasSecret: true, plain: 'http://example.org/@me',
+  pin: 5, pages: 7, hasSecret: true, plain: 'http://example.org/@me',
 };
 
 const SHOWN = {
@@ -19,7 +19,7 @@ const SHOWN = {
   token: { value: '***', scopes: ['***', '***'], isOld: false, none: null },
   apiKeys: ['***', '***'],
   nested: [{ clientSecret: '***', label: 'shown' }],
-  pin: 5, hasSecret: true, plain: 'http://example.org/@me',
+  pin: '***', pages: 7, hasSecret: true, plain: 'http://example.org/@me',
 };
 
 test('whatever stands under a secret-like name is hidden, of any type and depth', () => {

@@ -79,6 +79,8 @@ export interface App {
 // Eleven sixteenths are the heap's, and an eighth is for what waits for the disk.
 const SEARCH_SHARE = 1 / 8;
 const COLUMNS_SHARE = 1 / 16;
+// Of records, as the books are: it is no cache, and a service that queues much keeps few books.
+const PENDING_SHARE = 1 / 8;
 
 /** What a data directory holds. */
 export const COLLECTIONS: readonly CollectionSpec[] =
@@ -124,6 +126,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...shared, data, actionClasses: options.actions ?? [],
     loadsActions: options.loadsActions ?? isServer,
     baseUri: () => listening.baseUri,
+    pendingBytesMax: (options.maxMemoryBytes ?? Infinity) * PENDING_SHARE,
   });
   closers.add(() => client.close());
   const { maxMemoryBytes = Infinity } = options;

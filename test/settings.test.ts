@@ -49,8 +49,8 @@ test('the defaults are the contract\'s', () => {
     },
     outgoing: {
       retrySchedule: [5, 300, 1800, 7200, 18000, 36000, 36000], retentionDays: 7,
-      retentionCount: 10000, failedRetentionDays: 30, maxPending: 100000, maxInFlight: 64,
-      maxInFlightPerHook: 8,
+      retentionCount: 10000, failedRetentionDays: 30, maxPending: 100000,
+      maxPendingBytes: 268435456, maxInFlight: 64, maxInFlightPerHook: 8,
     },
     catalog: { events: true },
     actions: [],

@@ -33,6 +33,8 @@ export type RelayParts = {
   readonly loadsActions: boolean;
   /** Action classes of a program that embeds us. */
   readonly actionClasses: readonly unknown[];
+  /** What the process has room for, whatever the settings say. */
+  readonly pendingBytesMax: number;
   /** Where this service is reached. */
   readonly baseUri: () => string;
 };
@@ -69,6 +71,7 @@ export async function composeRelay(
       retentionCount: settings.outgoing.retentionCount,
       failedRetentionMs: settings.outgoing.failedRetentionDays * DAY_MS,
       maxPending: settings.outgoing.maxPending,
+      maxPendingBytes: Math.min(settings.outgoing.maxPendingBytes, parts.pendingBytesMax),
       maxInFlight: settings.outgoing.maxInFlight,
       maxInFlightPerHook: settings.outgoing.maxInFlightPerHook,
     },

@@ -33,6 +33,7 @@ export type Setting<Value> = {
 const SECONDS_MAX = 2_000_000; // What a timer can hold: 23 days.
 const DAYS_MAX = 36_500;
 const COUNT_MAX = 1_000_000_000;
+const BYTES_MAX = 1_000_000_000_000;
 const BODY_BYTES_MAX = 268_435_456;
 const LIST_ITEMS_MAX = 1000;
 const SCHEDULE_ITEMS_MAX = 100;
@@ -155,6 +156,9 @@ const outgoing = {
   retentionCount: count(10_000, 'delivered and cancelled deliveries kept at most', 0),
   failedRetentionDays: days(30, 'failed deliveries are kept for inspection'),
   maxPending: count(100_000, 'pending deliveries; what would queue one more gets 503', 1),
+  maxPendingBytes: count(268_435_456,
+    'of deliveries that wait or have failed; what would queue more gets 503. At most an eighth of '
+    + '--max-memory', 1, BYTES_MAX, 'bytes'),
   maxInFlight: count(64, 'delivery attempts under way at once', 1, 65_535),
   maxInFlightPerHook: count(8, 'the same for one hook; 1 is strict order', 1, 65_535),
 };

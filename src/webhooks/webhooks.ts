@@ -34,6 +34,7 @@ import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/outgoing-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
+import { QueueRoom } from './outgoing/queue-room.ts';
 import type { QueueStatistics } from './outgoing/queue-statistics.ts';
 import { Retention } from './outgoing/retention.ts';
 import { createSender, type Sender, type SendResult } from './outgoing/sender.ts';
@@ -75,6 +76,7 @@ export type WebhooksOptions = {
     readonly retentionCount: number;
     readonly failedRetentionMs: number;
     readonly maxPending: number;
+    readonly maxPendingBytes: number;
     readonly maxInFlight: number;
     readonly maxInFlightPerHook: number;
   };
@@ -105,15 +107,17 @@ export interface Webhooks {
 
 /** Throws `usage` when a custom action is not sound. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { store, clock, makeId, outgoing: { maxPending: pendingMax } } = options;
+  const { store, clock, makeId, outgoing } = options;
   const indexes = openIndexes(options);
   const fanOuts = new FanOuts({ store, clock, log: options.logger });
-  const events = createEvents({
-    store, hooks: indexes.outgoing, fanOuts, makeId, clock, pendingMax,
+  const room = new QueueRoom(store, {
+    pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
+  const events = createEvents({ store, hooks: indexes.outgoing, fanOuts, makeId, clock, room });
   const actions = makeRegistry(options, events);
-  const { sender, queue, retention } = composeDelivery(options, indexes, fanOuts, actions);
-  const desk = createDeliveryDesk({ store, fanOuts, clock, pendingMax });
+  const { sender, queue, retention } =
+    composeDelivery(options, indexes, { fanOuts, room, actions });
+  const desk = createDeliveryDesk({ store, fanOuts, clock, room });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
     onOutgoingRemoved: (transaction, hook, nowMs) =>
@@ -145,6 +149,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     async close(graceMs) {
       await Promise.all([fanOuts.close(graceMs), queue.close(graceMs), retention.close()]);
+      room.close();
       for (const index of Object.values(indexes)) index.close();
     },
     statistics: () => queue.statistics(),
@@ -169,7 +174,10 @@ function openIndexes({ store, clock, incoming }: WebhooksOptions): {
 }
 
 function composeDelivery(
-  options: WebhooksOptions, indexes: Indexes, fanOuts: FanOuts, actions: ActionRegistry,
+  options: WebhooksOptions, indexes: Indexes,
+  { fanOuts, room, actions }: {
+    readonly fanOuts: FanOuts; readonly room: QueueRoom; readonly actions: ActionRegistry;
+  },
 ): { readonly sender: Sender; readonly queue: DeliveryQueue; readonly retention: Retention } {
   const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
   const { configurations, outgoing: hooks } = indexes;
@@ -177,7 +185,8 @@ function composeDelivery(
   const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock });
   const sender = createSender({ http, bodies, makeId, clock, log });
   const queue = new DeliveryQueue({
-    store, hooks, fanOuts, bodies, sender, clock, log, random, schedule: outgoing.retrySchedule,
+    store, hooks, fanOuts, room, bodies, sender, clock, log, random,
+    schedule: outgoing.retrySchedule,
     inFlightMax: outgoing.maxInFlight, inFlightPerHookMax: outgoing.maxInFlightPerHook,
   });
   const retention = new Retention({

@@ -42,7 +42,8 @@ export const INCOMING = {
 };
 export const OUTGOING = {
   retrySchedule: [5, 300], retentionMs: 7 * 86_400_000, retentionCount: 10_000,
-  failedRetentionMs: 30 * 86_400_000, maxPending: 100_000, maxInFlight: 64, maxInFlightPerHook: 8,
+  failedRetentionMs: 30 * 86_400_000, maxPending: 100_000, maxPendingBytes: 256 << 20,
+  maxInFlight: 64, maxInFlightPerHook: 8,
 };
 const CLIENT: HttpClientOptions = {
   timeoutMs: 2000, connectTimeoutMs: 1000, totalTimeoutMs: 3000, retries: 0, retryDelayMs: 1,

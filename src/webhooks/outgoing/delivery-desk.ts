@@ -9,11 +9,12 @@ import {
 import { Steps, countDeliveries, listDeliveries, type DeliveryFilter } from './delivery-list.ts';
 import type { FanOuts } from './fan-out.ts';
 import {
-  CHUNK, checkRoom, chunkOf, decodeTotals, fanOutCollection, sizesIn, Tally, totalsRecord,
+  CHUNK, chunkOf, decodeTotals, fanOutCollection, readTotals, sizesIn, Tally, totalsRecord,
   type Totals,
 } from './ledger.ts';
 import { eventCollection, hasDelivery } from './message.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
+import type { QueueRoom } from './queue-room.ts';
 
 export type Reconciliation = Totals & {
   readonly isReconciled: boolean;
@@ -41,9 +42,9 @@ const PROBLEMS_MAX = 100;
 
 export function createDeliveryDesk(parts: {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'settled' | 'unwritten'>;
-  readonly clock: Clock; readonly pendingMax: number;
+  readonly clock: Clock; readonly room: QueueRoom;
 }): DeliveryDesk {
-  const { store, fanOuts, clock, pendingMax } = parts;
+  const { store, fanOuts, clock, room } = parts;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
     const bytes = records.find(identifier)?.bytes;
@@ -78,7 +79,7 @@ export function createDeliveryDesk(parts: {
     async retry(identifier) {
       const nowMs = clock.now();
       return change(identifier, (transaction, before) =>
-        tryAgain(transaction, before, nowMs, pendingMax));
+        tryAgain(transaction, before, nowMs, room));
     },
     async retryFailed() {
       const sizeOf = sizesIn(store);
@@ -91,7 +92,7 @@ export function createDeliveryDesk(parts: {
         if (after === null) return count;
         for (let rest = failed; rest.length > 0;) {
           const chunk = chunkOf(rest, ({ identifier }) => sizeOf(identifier));
-          count += await retryAll(store, chunk, clock.now(), pendingMax);
+          count += await retryAll(store, chunk, clock.now(), room);
           rest = rest.slice(chunk.length);
         }
       }
@@ -112,7 +113,7 @@ export function createDeliveryDesk(parts: {
 }
 
 function tryAgain(
-  transaction: Transaction, before: Delivery, nowMs: number, pendingMax: number,
+  transaction: Transaction, before: Delivery, nowMs: number, room: QueueRoom,
 ): Delivery {
   const { status, hook, identifier } = before;
   if (status === 'delivered' || status === 'cancelled') {
@@ -122,15 +123,16 @@ function tryAgain(
   if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
-  if (status === 'failed') checkRoom(transaction, 1, pendingMax);
+  // Its bytes count as they are: it is kept.
+  if (status === 'failed') room.check(readTotals(transaction).pending, 1, 0);
   return retried(before, nowMs);
 }
 
 function retryAll(
-  store: Store, failed: readonly Delivery[], nowMs: number, pendingMax: number,
+  store: Store, failed: readonly Delivery[], nowMs: number, room: QueueRoom,
 ): Promise<number> {
   return store.transact((transaction) => {
-    checkRoom(transaction, failed.length, pendingMax);
+    room.check(readTotals(transaction).pending, failed.length, 0);
     const tally = new Tally(transaction);
     let count = 0;
     for (const { identifier, hook } of failed) {

@@ -11,18 +11,20 @@ import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK, acceptDeliveries } from './ledger.ts';
+import { CHUNK, acceptDeliveries, readTotals } from './ledger.ts';
 import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from './outgoing-index.ts';
 import { isEventName, outgoingCollection } from './outgoing-webhook.ts';
+import type { QueueRoom } from './queue-room.ts';
 
 export interface Events {
   /**
    * Stages the deliveries of an event; their identifiers. Throws `invalid` for a bad name or too
    * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as it is.
+   * `heldBytes` of it are held in the queue's room.
    */
   emit(
-    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
+    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string, heldBytes?: number,
   ): readonly string[];
   /** Whether an event of the name would fire anything, so that its payload need not be made. */
   isHeard(name: string): boolean;
@@ -40,10 +42,10 @@ export function createEvents(parts: {
   readonly fanOuts: Pick<FanOuts, 'settled'>;
   readonly makeId: () => string;
   readonly clock: Clock;
-  readonly pendingMax: number;
+  readonly room: QueueRoom;
 }): Events {
-  const { store, hooks, fanOuts, makeId, clock, pendingMax } = parts;
-  const emit: Events['emit'] = (transaction, drawn, name, payloadJson) => {
+  const { store, hooks, fanOuts, makeId, clock, room } = parts;
+  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, heldBytes = 0) => {
     if (!isEventName(name)) {
       throw new AppError('invalid', 'an event name is printable, without white space and "*"');
     }
@@ -54,6 +56,7 @@ export function createEvents(parts: {
     const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
+    room.check(readTotals(transaction).pending, heard.length, payloadJson.length, heldBytes);
     const { seed } = drawn;
     const nextId = deriveIds(seed);
     const at = timeText(drawn.nowMs);
@@ -64,7 +67,7 @@ export function createEvents(parts: {
     const shared = isAlone ? null
       : { identifier: message, json: encodeMessage(message, at, name, members) };
     if (heard.length > CHUNK) {
-      acceptDeliveries(transaction, [], shared, pendingMax, heard.length);
+      acceptDeliveries(transaction, [], shared, heard.length);
       putFanOut(transaction, {
         identifier: message, seed, createdAt: at, event: name, hooks: heard,
       });
@@ -74,13 +77,20 @@ export function createEvents(parts: {
       identifier: identifiers[index] ?? '', hook, event: name, message,
       carried: isAlone ? members : null,
     }, at));
-    acceptDeliveries(transaction, deliveries, shared, pendingMax);
+    acceptDeliveries(transaction, deliveries, shared);
     return identifiers;
   };
   const emitText: Events['emitText'] = async (name, payloadJson, hops = 0) => {
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
-    const identifiers = await store.transact((transaction) =>
-      emit(transaction, drawn, name, payloadJson));
+    const bytes = payloadJson.length;
+    let identifiers: readonly string[];
+    room.hold(bytes);
+    try {
+      identifiers = await store.transact((transaction) =>
+        emit(transaction, drawn, name, payloadJson, bytes));
+    } finally {
+      room.release(bytes);
+    }
     // They are safe, but whoever is told of them may look for them.
     if (identifiers.length > CHUNK) await fanOuts.settled();
     return [...identifiers];
@@ -96,8 +106,16 @@ export function createEvents(parts: {
       const carried = forwardMembers(forward);
       const origin = { identifier, hook: null, event: null, message: identifier, carried };
       const delivery = newDelivery(origin, at);
-      await store.transact((transaction) =>
-        acceptDeliveries(transaction, [delivery], null, pendingMax));
+      const { length } = carried;
+      room.hold(length);
+      try {
+        await store.transact((transaction) => {
+          room.check(readTotals(transaction).pending, 1, length, length);
+          acceptDeliveries(transaction, [delivery], null);
+        });
+      } finally {
+        room.release(length);
+      }
       return identifier;
     },
   };

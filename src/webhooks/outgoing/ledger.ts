@@ -3,7 +3,6 @@
  * the totals: accepted = pending + delivered + failed + cancelled + agedOut, always. A message goes
  * with the last delivery that could still need it.
  */
-import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
 import {
@@ -26,19 +25,17 @@ const NO_TOTALS: Totals = {
 export const CHUNK = 250;
 /** And their bytes, where they hold answers or a body. */
 const CHUNK_BYTES = 1 << 19;
-/** What a caller who found the queue full is told to wait. */
-const FULL_RETRY_S = 10;
 
 /**
  * Stages new pending deliveries, and the record of the message that they share. `count` is higher
- * where the deliveries themselves follow. Throws `unavailable` when the queue has no room for them.
+ * where the deliveries themselves follow. The caller has checked that there is room for them.
  */
 export function acceptDeliveries(
   transaction: Transaction, deliveries: readonly Delivery[],
-  shared: { readonly identifier: string; readonly json: string } | null, pendingMax: number,
+  shared: { readonly identifier: string; readonly json: string } | null,
   count = deliveries.length,
 ): void {
-  const totals = checkRoom(transaction, count, pendingMax);
+  const totals = readTotals(transaction);
   // The message first: whoever sees a delivery applied finds its message there.
   if (shared !== null) transaction.put(eventCollection.name, shared.identifier, shared.json);
   for (const delivery of deliveries) putDelivery(transaction, delivery);
@@ -61,15 +58,6 @@ export function chunkOf<T>(deliveries: readonly T[], bytesOf: (delivery: T) => n
 export function sizesIn(store: Store): (identifier: string) => number {
   const records = store.collection(deliveryCollection.name);
   return (identifier) => records.bytesOf(identifier)?.length ?? 0;
-}
-
-/** The totals; throws `unavailable` when so many more may not wait. */
-export function checkRoom(transaction: Transaction, count: number, pendingMax: number): Totals {
-  const totals = readTotals(transaction);
-  if (totals.pending + count <= pendingMax) return totals;
-  throw new AppError('unavailable', 'the queue of deliveries is full', {
-    retryAfterS: FULL_RETRY_S,
-  });
 }
 
 /** Stages a delivery as `change` makes it; undefined when it is gone or `change` gives null. */

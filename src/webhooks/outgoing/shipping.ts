@@ -12,6 +12,7 @@ import {
 import { changeDelivery } from './ledger.ts';
 import { depthOf, eventCollection, payloadOf, readForward } from './message.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './outgoing-index.ts';
+import type { QueueRoom } from './queue-room.ts';
 import { shipmentOf, type Shipment } from './sender.ts';
 
 export type ShippingParts = {
@@ -20,6 +21,7 @@ export type ShippingParts = {
   readonly bodies: BodyMaker;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly room: Pick<QueueRoom, 'hasRoomForBody'>;
 };
 
 export type Prepared = {
@@ -71,6 +73,9 @@ async function storeBody(
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     return failureOf(parts.clock, messageOf(thrown));
+  }
+  if (!parts.room.hasRoomForBody(body.length)) {
+    return failureOf(parts.clock, 'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
   const text = body.toString('utf8');
   await parts.store.transact((transaction) =>

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { DOWN, Simulation, UP } from './simulation.ts';
+
+const HOUR_MS = 3_600_000;
+const PAYLOAD = 'x'.repeat(10_000);
+const FORWARD = { url: 'http://there/', method: 'POST', headers: {}, body: PAYLOAD };
+
+function isFull(thrown: unknown): boolean {
+  return thrown instanceof AppError && thrown.code === 'unavailable'
+    && Number(thrown.details.retryAfterS) > 0 && /outgoing\.maxPendingBytes/.test(thrown.message);
+}
+
+async function acceptedOf(works: readonly Promise<unknown>[]): Promise<number> {
+  const results = await Promise.allSettled(works);
+  for (const result of results) assert.ok(result.status === 'fulfilled' || isFull(result.reason));
+  return results.filter(({ status }) => status === 'fulfilled').length;
+}
+
+function keptBytes(simulation: Simulation): number {
+  return ['deliveries', 'events'].map((name) => simulation.store.collection(name).bytesTotal)
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
+test('beyond its bytes the queue takes nothing, and changes nothing', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  const { webhooks } = simulation;
+  simulation.targets.set('there', DOWN);
+  await simulation.addHook('there');
+  await simulation.emit(PAYLOAD);
+  await simulation.run(webhooks.events.queueForward(FORWARD));
+  await simulation.emit(PAYLOAD);
+  const lines = simulation.store.lines.length;
+  await assert.rejects(simulation.run(webhooks.emit('thing.x', PAYLOAD)), isFull);
+  await assert.rejects(simulation.run(webhooks.events.queueForward(FORWARD)), isFull);
+  assert.equal(simulation.store.lines.length, lines);
+  assert.deepEqual(await simulation.emit(PAYLOAD, 'unheard'), []);
+  assert.equal((await simulation.emit('small')).length, 1);
+});
+
+test('callers at the same time do not all find the same room', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 55_000 } });
+  simulation.targets.set('there', DOWN);
+  await simulation.addHook('there');
+  const works = Array.from({ length: 20 }, (_, index) => index % 2 === 0
+    ? simulation.webhooks.emit('thing.x', PAYLOAD)
+    : simulation.webhooks.events.queueForward(FORWARD));
+  const [accepted] = await Promise.all([acceptedOf(works), simulation.clock.advance(0)]);
+  assert.ok(accepted > 0 && keptBytes(simulation) <= 55_000, `${accepted} accepted`);
+});
+
+test('what failed and is kept counts, after a restart too; the delivered does not', async () => {
+  const outgoing = { maxPendingBytes: 35_000, retrySchedule: [] };
+  const simulation = new Simulation({ outgoing });
+  simulation.targets.set('there', UP);
+  await simulation.addHook('there');
+  for (let count = 0; count < 10; count += 1) {
+    await simulation.emit(PAYLOAD);
+    await simulation.clock.advance(1000);
+  }
+  simulation.targets.set('there', DOWN);
+  for (let count = 0; count < 3; count += 1) {
+    await simulation.emit(PAYLOAD);
+    await simulation.clock.advance(1000);
+  }
+  assert.equal(simulation.webhooks.desk.totals().failed, 3);
+  await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
+  await simulation.crash();
+  await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
+  simulation.targets.set('there', UP);
+  assert.equal(await simulation.run(simulation.webhooks.desk.retryFailed()), 3);
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal((await simulation.emit(PAYLOAD)).length, 1);
+});
+
+test('a payload that many hooks share counts once', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  simulation.targets.set('there', DOWN);
+  for (let count = 0; count < 20; count += 1) await simulation.addHook('there');
+  assert.equal((await simulation.emit(PAYLOAD)).length, 20);
+  await assert.rejects(simulation.run((async () => {
+    for (let count = 0; count < 5; count += 1) {
+      await simulation.webhooks.emit('thing.x', PAYLOAD);
+    }
+  })()), isFull);
+});
+
+test('bodies that templates make of little are bounded as well', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 40_000 } });
+  simulation.targets.set('there', DOWN);
+  await simulation.addHook('there', {
+    payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(1000) }),
+  });
+  // All at once: none of the bodies is made before the last is accepted.
+  const works = Array.from({ length: 30 }, () => simulation.webhooks.emit('thing.x', '0123456789'));
+  await simulation.run(Promise.all(works));
+  await simulation.clock.advance(1000);
+  assert.ok(keptBytes(simulation) < 2 * 40_000, `${keptBytes(simulation)}`);
+  await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', 'one more')), isFull);
+  simulation.targets.set('there', UP);
+  await simulation.clock.advance(24 * HOUR_MS);
+  assert.equal(simulation.webhooks.desk.totals().delivered, 30);
+});

@@ -1,17 +1,19 @@
 /**
- * A snapshot, `<collection>-<generation>.json`: every record of one collection as of one sequence,
- * immutable once it has its name. One JSON document in UTF-8, line by line:
+ * A snapshot, `<collection>-<generation, 6 digits or more>.json`: every record of one collection as
+ * of one sequence, immutable once it has its name. One JSON document in UTF-8, line by line, where
+ * a capital letter stands for a value, and `,…` for any number of more like the one before it:
  *
- *   {"format":"hookshelf-snapshot-1","collection":"books","generation":42,"sequence":1234,
- *     "collections":["books","hooks"],"records":[         (one line)
- *   {"id":…},                                             one record a line, keys rising,
- *   {"id":…}                                              a comma after each but the last
- *   ],"count":2,"crc":"0123abcd"}
+ *   {"format":"hookshelf-snapshot-1","collection":"S","generation":G,"sequence":N,
+ *     "collections":["S",…],"records":[     one line with the one above, without the white space
+ *   R,                                      a record, while another one follows
+ *   R                                       the last one, if there is any
+ *   ],"count":B,"crc":"C"}                  the last line, ended by a line feed like all of them
  *
- * `collections` names every file of the generation: the set is complete when all of them are
- * there, and their `sequence` is the same. `crc`: eight lower-case hex digits, the CRC-32 (zlib)
- * of all bytes before them; what follows them is fixed. A file is valid when it has this form,
- * `count` and `crc` are right and the keys rise.
+ * S: the file's collection; in `collections`, of every file of the generation: the set is complete
+ * when all of them are there, and their N is the same. R: a JSON object whose first member is its
+ * key; keys rise. B: the count of records. C: eight lower-case hex digits, the CRC-32 (zlib) of all
+ * bytes before them. G, N and B are decimal integers. A file is valid when it has this form, B and
+ * C are right and the keys rise.
  *
  * The records lie as they do in memory, each followed by `,` and a line feed, so that a file is
  * loaded by taking over what was read as chunks.

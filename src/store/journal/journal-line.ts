@@ -1,27 +1,32 @@
 /**
  * The lines of a journal, `journal-<generation, 6 digits or more>.jsonl`: UTF-8, one JSON object a
- * line, each line of exactly one of these forms, without white space:
+ * line, ended by a line feed, each of exactly one of these forms, without white space. A capital
+ * letter stands for a value, and `,…` for any number of more like the one before it:
  *
- *   {"crc":C,"seq":N,"durable":M,"ops":[…]}                a transaction, all or nothing
- *   {"crc":C,"seq":N,"durable":M,"mark":true}              writing paused, or stopped
- *   {"crc":C,"seq":N,"durable":M,"snapshots":true}         the generation's snapshots are complete
- *   {"crc":C,"seq":N,"durable":M,"start":{"format":"hookshelf-journal-1","generation":G}}
+ *   {"crc":"C","seq":N,"durable":D,"ops":[O,…]}          a transaction, all or nothing
+ *   {"crc":"C","seq":N,"durable":N,"mark":true}          writing paused, or stopped
+ *   {"crc":"C","seq":N,"durable":N,"snapshots":["S",…]}  the generation's snapshots are complete
+ *   {"crc":"C","seq":N,"durable":N,"next":G}             goes on in the journal of generation G
+ *   {"crc":"C","seq":N,"durable":N,"start":{"format":"hookshelf-journal-1","generation":G}}
  *
- * `crc`: eight lower-case hex digits in quotes, the CRC-32 (zlib) of the line's bytes after those
- * digits, up to and without the line feed. As the first 16 bytes have a fixed form, every byte of
- * a line is either checked or fixed.
- * `seq`: a transaction's is one more than that of the line before it; every other line repeats the
- * last transaction's. The first line of a file is its `start`, whose `seq` is that of the state
- * which the file goes on from. All lines but transactions ("notes") are written alone, synced
- * before the next line, and `durable` equals `seq` in them.
- * `durable`: the last sequence known to be on disk when the line was written. It never exceeds
- * what came before the line.
+ * An operation O is one of
  *
- * An operation is one of
- *   {"put":"books","bytes":350,"record":{…}}       `bytes` is the length of the record in bytes
- *   {"delete":"books","key":"<id>"}
- * so that a reader can slice the records out without parsing them; the stored bytes of a record
- * are exactly these.
+ *   {"put":"S","bytes":B,"record":R}
+ *   {"delete":"S","key":"K"}
+ *
+ * C: eight lower-case hex digits, the CRC-32 (zlib) of the line's bytes after those digits, up to
+ * and without the line feed. As the first 16 bytes have a fixed form, every byte of a line is
+ * either checked or fixed.
+ * N: a transaction's is one more than that of the line before it; every other line ("note") repeats
+ * the last transaction's. The first line of a file, and no other, is its `start`, whose N is that
+ * of the state which the file goes on from, and whose G is the file's own. Nothing follows a
+ * `next`. Notes are written alone, synced before the next line.
+ * D: the last sequence known to be on disk when the line was written, at least the one before it in
+ * the file, and less than N. What stands in a note for both was on disk.
+ * S: the name of a collection; in `snapshots`, of each that has a file of this generation.
+ * B: the length in bytes of R, the record, so that a reader can slice the records out without
+ * parsing them; the stored bytes of a record are exactly these. K: the key of a record.
+ * N, D, G and B are decimal integers.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';

@@ -122,6 +122,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     tokens.verifier(options.allowAnonymous === true),
   );
   const isServer = options.role === 'server';
+  if (isServer) await keepClosed(tokens, verifier, options);
   const { webhooks, client } = await composeRelay({
     ...shared, data, actionClasses: options.actions ?? [],
     loadsActions: options.loadsActions ?? isServer,
@@ -156,6 +157,26 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
+}
+
+/**
+ * Has the data directory remember a configured token before anything is served, and says when
+ * nobody can come in any more. A disk that is full now must not keep a server from starting.
+ */
+async function keepClosed(
+  tokens: Tokens, verifier: TokenVerifier, { settings, logger }: AppOptions,
+): Promise<void> {
+  if (settings.server.apiToken !== null) {
+    try {
+      await tokens.rememberConfigured();
+    } catch (error) {
+      logger.warning('the data directory cannot remember that an API token is configured: started '
+        + 'without one, it would be open again', { error });
+    }
+  } else if (verifier.isRequired && !tokens.hasGoodOne) {
+    logger.warning('nobody has access to the API: it has had a token, and none is good now; set '
+      + 'HOOKSHELF_API_TOKEN, make one with token:create, or give --allow-anonymous');
+  }
 }
 
 /** What every room is built from. */

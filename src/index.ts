@@ -43,6 +43,8 @@ export type HookshelfOptions = {
   readonly actions?: readonly ActionClass[];
   /** Nothing is logged without one. */
   readonly logger?: Logger;
+  /** Opens the API without a token on any host, and where only lost or ended tokens are left. */
+  readonly allowAnonymous?: boolean;
 };
 
 export interface Hookshelf {
@@ -77,10 +79,12 @@ export interface Hookshelf {
  */
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
   checkOptions(options);
-  const { data = 'data', settings: given = {}, actions = [] } = options;
+  const { data = 'data', settings: given = {}, actions = [], allowAnonymous = false } = options;
   const logger = options.logger === undefined ? silentLogger : redacting(options.logger);
   const { settings } = loadSettings({ file: { origin: 'settings', value: given } });
-  const app = await openApp({ data: resolve(data), settings, logger, actions, role: 'server' });
+  const app = await openApp({
+    data: resolve(data), settings, logger, actions, allowAnonymous, role: 'server',
+  });
   return {
     listen: async (place) => ({ url: (await app.listen(place)).url }),
     handler: app.dispatcher.listeners('embedded').request,
@@ -108,7 +112,7 @@ function checkOpen(app: App): void {
   if (app.dispatcher.isClosed) throw new AppError('unavailable', 'the app is closed');
 }
 
-const OPTIONS = ['data', 'settings', 'actions', 'logger'];
+const OPTIONS = ['data', 'settings', 'actions', 'logger', 'allowAnonymous'];
 const LOGGER_METHODS = ['debug', 'info', 'warning', 'error'];
 
 // A mistyped `data` would open another directory, and `console` has no `warning`.
@@ -120,7 +124,10 @@ function checkOptions(options: unknown): void {
     const hint = near === null ? `known are ${OPTIONS.join(', ')}` : `did you mean \`${near}\`?`;
     throw new AppError('usage', `unknown option \`${name}\`: ${hint}`);
   }
-  const { data, actions, logger } = options;
+  const { data, actions, logger, allowAnonymous } = options;
+  if (allowAnonymous !== undefined && typeof allowAnonymous !== 'boolean') {
+    throw new AppError('usage', 'the option `allowAnonymous` must be true or false');
+  }
   if (data !== undefined && typeof data !== 'string') {
     throw new AppError('usage', 'the option `data` must be the path of a directory');
   }

@@ -48,6 +48,8 @@ export type Token = {
   readonly lastUsedAt?: string;
   readonly revokedAt?: string;
   readonly hash?: string;
+  /** True for the one record that stands for what the settings named: see `rememberConfigured`. */
+  readonly isConfigured?: boolean;
 };
 
 const PREFIX = 'hookshelf_';

@@ -1,6 +1,7 @@
 /**
  * Stored API tokens. Once one has existed the API stays closed: revoked and expired tokens remain
- * as records, so that forgetting the last one cannot open what it guarded.
+ * as records, so that forgetting the last one cannot open what it guarded. A record stands for
+ * tokens of the settings as well: a variable that is lost must not open anything either.
  */
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -39,7 +40,7 @@ export class Tokens {
 
   /** For the server. `isOpenWhenUnused`: the API opens again when no token is good any more. */
   verifier(isOpenWhenUnused: boolean): TokenVerifier {
-    const isRequired = (): boolean => isOpenWhenUnused ? this.#hasGoodOne() : this.#hasExisted();
+    const isRequired = (): boolean => isOpenWhenUnused ? this.hasGoodOne : this.#hasExisted();
     return {
       get isRequired() {
         return isRequired();
@@ -48,13 +49,28 @@ export class Tokens {
     };
   }
 
-  #hasExisted(): boolean {
-    return this.#store.collection(TOKENS.name).size > 0;
+  /** Notes that the settings have named a token, unless the API stays closed already. */
+  async rememberConfigured(): Promise<void> {
+    if (this.#hasExisted()) return;
+    const identifier = this.#makeId();
+    const now = new Date(this.#clock.now()).toISOString();
+    const token: Token = {
+      identifier, createdAt: now, updatedAt: now, name: 'server.apiToken', scope: 'admin',
+      isConfigured: true,
+    };
+    await this.#store.transact((transaction) => {
+      transaction.put(TOKENS.name, identifier, JSON.stringify(token));
+    });
   }
 
-  #hasGoodOne(): boolean {
+  /** Whether some stored token still lets anybody in. */
+  get hasGoodOne(): boolean {
     const nowMs = this.#clock.now();
     return [...this.#byHash.values()].some((token) => !isExpired(token, nowMs));
+  }
+
+  #hasExisted(): boolean {
+    return this.#store.collection(TOKENS.name).size > 0;
   }
 
   /** The scope of a token that is known, not revoked and not expired; else null. */
@@ -70,7 +86,7 @@ export class Tokens {
   }
 
   list(): JsonObject[] {
-    return this.#all().map(viewOf);
+    return this.#all().filter((token) => token.isConfigured !== true).map(viewOf);
   }
 
   /** The new token with its text as `token`, which is never shown again. */
@@ -103,8 +119,11 @@ export class Tokens {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, identifier);
-      if (bytes === undefined) throw new AppError('not_found', `there is no token ${identifier}`);
-      const { hash: _, ...token } = parseToken(bytes.toString());
+      const stored = bytes === undefined ? null : parseToken(bytes.toString());
+      if (stored === null || stored.isConfigured === true) {
+        throw new AppError('not_found', `there is no token ${identifier}`);
+      }
+      const { hash: _, ...token } = stored;
       const revoked = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
       transaction.put(TOKENS.name, identifier, JSON.stringify(revoked));
       return viewOf(revoked);

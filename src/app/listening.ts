@@ -31,6 +31,7 @@ export type ListeningOptions = {
 
 const SOCKET_NAME = 'control.sock';
 const PORT_MAX = 65_535;
+const TOKEN_LENGTH_MIN = 16;
 
 export class Listening {
   readonly #options: ListeningOptions;
@@ -75,6 +76,12 @@ export class Listening {
     if (!isLocal && !needsToken() && allowAnonymous !== true) {
       throw new AppError('usage', `on ${host} anybody could read and change everything: set `
         + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
+    }
+    const { apiToken } = settings.server;
+    if (!isLocal && apiToken !== null && apiToken.length < TOKEN_LENGTH_MIN) {
+      throw new AppError('usage', `on ${host} the API token must have at least ${TOKEN_LENGTH_MIN} `
+        + 'characters, or it can be guessed: make one with `openssl rand -hex 32`, or with '
+        + 'token:create');
     }
     const entrance = isLocal ? 'loopback' : 'network';
     const certificate = readCertificate(settings);

@@ -68,6 +68,21 @@ test('a token is needed from the first one on, also when none is good any more',
   assert.equal(closed.verify(text), null);
 });
 
+test('a configured token closes the API as one that was made does, and stands in no list',
+  async () => {
+    const { tokens, store, clock } = open();
+    await tokens.rememberConfigured();
+    await tokens.rememberConfigured();
+    assert.equal(store.lines.length, 1);
+    assert.deepEqual([tokens.list(), tokens.hasGoodOne], [[], false]);
+    const { identifier } = JSON.parse(store.lines[0]?.[0]?.json ?? '');
+    await assert.rejects(tokens.revoke(identifier), { code: 'not_found' });
+    tokens.close();
+    const again = open(store, clock).tokens;
+    assert.deepEqual([true, false].map((isOpen) => again.verifier(isOpen).isRequired),
+      [false, true]);
+  });
+
 test('tokens are known again after a restart, revoked ones as such', async () => {
   const { tokens, store, clock } = open();
   const good = await create(tokens);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
@@ -90,10 +90,19 @@ test('a host that is not loopback needs a token or --allow-anonymous', () =>
     const refused = await hookshelf(words);
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, /^hookshelf: .*token:create.*--allow-anonymous/);
+    for (const more of [[], ['--allow-anonymous']]) {
+      const guessed = await hookshelf([...words, ...more], {
+        environment: { HOOKSHELF_API_TOKEN: 'fifteen-letters' },
+      });
+      assert.equal(guessed.code, 2);
+      assert.match(guessed.stderr, /^hookshelf: .*at least 16 characters.*token:create/);
+      assert.ok(!guessed.stderr.includes('fifteen'));
+    }
+    rmSync(data, { recursive: true });
     const open = await startServer(['--host', '0.0.0.0', '--allow-anonymous', '--data', data]);
     await open.stop();
     const closed = await startServer(['--host', '0.0.0.0', '--data', data], {
-      environment: { HOOKSHELF_API_TOKEN: 'abc' },
+      environment: { HOOKSHELF_API_TOKEN: 'sixteen-letters-' },
     });
     const { port } = new URL(closed.url);
     assert.equal(await statusOf(`http://127.0.0.1:${port}/api/books`), 401);

@@ -100,6 +100,32 @@ test('the API stays closed after the last token is revoked or has expired, also 
     await open.stop();
   }));
 
+test('a directory that was served with a token is not open again when the token is lost', () =>
+  inFolder(async (data) => {
+    const environment = { HOOKSHELF_API_TOKEN: 'short' };
+    const first = await startServer(['--data', data], { environment });
+    const shown = await askAs(first, 'short', 'GET', '/api/books');
+    assert.equal(shown.status, 200);
+    // At once: whatever ends this process must not open what it serves.
+    await first.stop('SIGKILL');
+
+    const lost = await startServer(['--data', data]);
+    assert.equal((await askAs(lost, null, 'GET', '/api/books')).status, 401);
+    assert.match(lost.stderr(), /nobody has access to the API.*token:create/);
+    const listed = await hookshelf(['token:list', '--json', '--data', data]);
+    assert.deepEqual(JSON.parse(listed.stdout), []);
+    const { token } = await make(data, 'read');
+    assert.equal((await askAs(lost, token, 'GET', '/api/books')).status, 200);
+    const [{ identifier }] = JSON.parse(
+      (await hookshelf(['token:list', '--json', '--data', data])).stdout);
+    await hookshelf(['token:revoke', '--identifier', identifier, '--data', data]);
+    await lost.stop();
+
+    const open = await startServer(['--data', data, '--allow-anonymous']);
+    assert.equal((await askAs(open, null, 'GET', '/api/books')).status, 200);
+    await open.stop();
+  }));
+
 test('pages of every origin may come in when a token is needed', () => inFolder(async (data) => {
   const environment = { HOOKSHELF_SERVER_CORS_ORIGINS: '["*"]' };
   const words = ['serve', '--port', '0', '--data', data];

@@ -7,6 +7,7 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { owned } from '../support/children.ts';
 import { ask } from './ask.ts';
 import { PROGRAM, endOf, hookshelf, inFolder, startServer } from './processes.ts';
 
@@ -125,7 +126,7 @@ test('an import whose server goes away ends, though its producer has more to giv
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     const words = ['book:import', '--file', '-', '--format', 'jsonl', '--data', data];
-    const child = spawn(process.execPath, [PROGRAM, ...words]);
+    const child = owned(spawn(process.execPath, [PROGRAM, ...words]));
     const ended = endOf(child);
     child.stdin.on('error', () => {});
     child.stdin.write('{"title":"Emma"}\n'.repeat(2_000));

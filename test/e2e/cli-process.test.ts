@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { owned, until } from '../support/children.ts';
 import { PROGRAM, endOf, hookshelf, inFolder, start } from './processes.ts';
 
 test('--version, help and completion need no data directory', () => inFolder(async (cwd) => {
@@ -59,13 +60,17 @@ test('a damaged directory is refused in one line', () => inFolder(async (data) =
 }));
 
 test('a command can be killed at its standard input', () => inFolder(async (data) => {
-  const child = spawn(process.execPath,
-    ['dist/main.js', 'book:import', '--file', '-', '--format', 'jsonl', '--data', data]);
+  const child = owned(spawn(process.execPath,
+    [PROGRAM, 'book:import', '--file', '-', '--format', 'jsonl', '--data', data]));
+  const ended = endOf(child);
   child.stdin.write('{"title":"One"}\n');
-  const exited = once(child, 'exit');
-  setImmediate(() => child.kill('SIGTERM'));
-  assert.equal((await exited)[1], 'SIGTERM');
-  assert.equal((await hookshelf(['book:list', '--data', data])).code, 0);
+  // It has opened the directory for what has come so far, and waits for the rest.
+  await until(() => existsSync(join(data, 'lock')) || child.exitCode !== null, 'the lock is taken');
+  child.kill('SIGTERM');
+  const { signal, stdout, stderr } = await ended;
+  assert.deepEqual([signal, stdout, stderr], ['SIGTERM', '', '']);
+  const listed = await hookshelf(['book:list', '--data', data]);
+  assert.equal(listed.code, 0, listed.stderr);
 }));
 
 test('output that a full disk does not take is a failure', {

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { owned, until } from '../support/children.ts';
 import { endOf, hookshelf, inFolder, startServer } from './processes.ts';
 import type { Ended } from './processes.ts';
 
@@ -37,9 +38,9 @@ async function withTarget(use: (url: string, taken: readonly Taken[]) => Promise
 }
 
 async function shell(script: string, secret: string): Promise<Ended> {
-  return endOf(spawn('sh', ['-c', script], {
+  return endOf(owned(spawn('sh', ['-c', script], {
     env: { PATH: process.env['PATH'] ?? '', WEBHOOK_SECRET: secret },
-  }));
+  })));
 }
 
 test('two commands and the curl line they print forward a signed request', {
@@ -84,10 +85,7 @@ test('a delivery waits for the server, and arrives', () => inFolder((data) =>
     await hookshelf(['book:add', '--input', '{"title":"Emma"}', '--data', data]);
     assert.equal(taken.length, 0);
     const server = await startServer(['--data', data]);
-    const deadline = performance.now() + 10_000;
-    while (taken.length === 0 && performance.now() < deadline) {
-      await hookshelf(['delivery:list', '--data', data]);
-    }
+    await until(() => taken.length > 0, 'the delivery arrives');
     await server.stop();
     const [{ body = '' } = {}] = taken;
     const event = JSON.parse(body);

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { until } from '../support/children.ts';
 import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
 
 function statusOf(url: string): Promise<number> {
@@ -62,7 +63,7 @@ test('a stop answers what is in flight, a second signal does not wait', () =>
     posting.write('{"title":');
     await statusOf(`${server.url}/healthz`);
     server.child.kill('SIGTERM');
-    await until(() => server.stderr().includes('"stopping"'));
+    await until(() => server.stderr().includes('"stopping"'), 'it is stopping');
     posting.end('"Emma"}');
     const [response] = await answered;
     assert.equal(response.statusCode, 201);
@@ -77,7 +78,7 @@ test('a stop answers what is in flight, a second signal does not wait', () =>
       + 'Content-Type: application/json\r\n\r\n{');
     await statusOf(`${stuck.url}/healthz`);
     stuck.child.kill('SIGTERM');
-    await until(() => stuck.stderr().includes('"stopping"'));
+    await until(() => stuck.stderr().includes('"stopping"'), 'it is stopping');
     const before = performance.now();
     assert.notEqual((await stuck.stop('SIGTERM')).code, 0);
     assert.ok(performance.now() - before < 5000);
@@ -153,13 +154,3 @@ test('--max-memory serves under a cap, passes signals on and ends with its paren
     const again = await startServer(['--data', data]);
     await again.stop();
   }));
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!isTrue()) {
-    assert.ok(performance.now() < deadline, 'waited too long');
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-}

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { until } from '../support/children.ts';
 import { ClientShelf } from '../support/client-shelf.ts';
 import {
   createCaller, startListening, startServer, stopServer,
@@ -193,5 +194,5 @@ async function refusal(port: number): Promise<void> {
     });
     socket.once('error', () => resolve(true));
   });
-  while (!await isRefused());
+  await until(isRefused, 'nothing listens any more');
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import type { Store } from '../../src/store/port.ts';
+import { owned } from '../support/children.ts';
 import { openInDirectory } from '../support/open-directory.ts';
 import { below, createRandom } from '../support/random.ts';
 
@@ -25,8 +26,8 @@ type Ended = { readonly code: number | null; readonly lines: string[]; readonly 
 
 /** Runs the child until it has said `linesMax` lines, or ends; then kills it. */
 function startChild(directory: string, prefix: string, mode: string, linesMax: number): Running {
-  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, directory, prefix, mode],
-    { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = owned(spawn(process.execPath, ['--import', 'tsx', CHILD, directory, prefix, mode],
+    { stdio: ['ignore', 'pipe', 'pipe'] }));
   const exited = exitOf(child);
   const lines: string[] = [];
   let errors = '';

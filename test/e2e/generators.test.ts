@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { owned } from '../support/children.ts';
 import { CLIENT_PROGRAMS, CLIENT_RESULT } from '../support/client-programs.ts';
 import { ask } from './ask.ts';
 import { endOf, inFolder, startServer } from './processes.ts';
@@ -50,7 +51,7 @@ for (const { generator, command, files } of CLIENT_PROGRAMS) {
 }
 
 async function run(cwd: string, ...words: readonly string[]): Promise<string> {
-  const ended = await endOf(spawn(process.execPath, words, { cwd }));
+  const ended = await endOf(owned(spawn(process.execPath, words, { cwd })));
   assert.equal(ended.code, 0, `${words.join(' ')}: ${ended.stdout}${ended.stderr}`);
   return ended.stdout;
 }

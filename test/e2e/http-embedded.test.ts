@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { owned } from '../support/children.ts';
 import { endOf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -121,5 +122,5 @@ test('a strict TypeScript program uses the package, two apps behind one server o
   }));
 
 function run(cwd: string, ...words: readonly string[]) {
-  return endOf(spawn(process.execPath, words, { cwd }));
+  return endOf(owned(spawn(process.execPath, words, { cwd })));
 }

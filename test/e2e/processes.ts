@@ -6,9 +6,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { owned } from '../support/children.ts';
 
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/main.js');
 const START_MS_MAX = 20_000;
+// On a machine that is busy with many tests, the slowest command takes seconds.
+const COMMAND_MS_MAX = 120_000;
 
 export type Ended = {
   readonly code: number | null;
@@ -25,19 +28,27 @@ export type ProcessOptions = {
   readonly program?: readonly string[];
 };
 
-/** Runs a command to its end. */
+/** Runs a command to its end, which has to come in two minutes. */
 export async function hookshelf(
   words: readonly string[], options: ProcessOptions = {},
 ): Promise<Ended> {
   const child = start(words, options);
-  return endOf(child);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, COMMAND_MS_MAX);
+  const ended = await endOf(child);
+  clearTimeout(timer);
+  assert.ok(!isLate, `hookshelf ${words.join(' ')} did not end: ${ended.stderr}`);
+  return ended;
 }
 
 export function start(words: readonly string[], options: ProcessOptions = {}): ChildProcess {
   const [file = '', ...before] = options.program ?? [process.execPath, PROGRAM];
-  const child = spawn(file, [...before, ...words], {
+  const child = owned(spawn(file, [...before, ...words], {
     cwd: options.cwd, env: { PATH: process.env['PATH'] ?? '', ...options.environment },
-  });
+  }));
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   return child;
@@ -92,7 +103,7 @@ export async function startServer(
 async function listening(child: ChildProcess): Promise<string> {
   let stdout = '';
   const timeout = AbortSignal.timeout(START_MS_MAX);
-  while (true) {
+  for (;;) {
     const [, url] = /^hookshelf listening on (\S+)\n/m.exec(stdout) ?? [];
     if (url !== undefined) return url;
     assert.ok(child.stdout !== null);

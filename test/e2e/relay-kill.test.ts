@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../support/children.ts';
 import { createRandom } from '../support/random.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer, type Running } from './processes.ts';
@@ -150,7 +151,7 @@ test('what was acknowledged arrives, through a dozen kills and a flapping target
       await target.turn(isLast ? 'up' : MOODS[life % MOODS.length] ?? 'up');
       const offering = Promise.all(Array.from({ length: CONNECTIONS }, () => offerUntil(bound)));
       const killAt = bound - share * (0.1 + 0.6 * random());
-      while (!isLast && next < killAt) await wait(1);
+      if (!isLast) await until(() => next >= killAt, 'it is time to kill', DRAIN_MS_MAX);
       if (!isLast) await server.stop('SIGKILL');
       await offering;
       if (!isLast) await server.start();
@@ -200,8 +201,8 @@ test('with one at once, deliveries arrive in order of acknowledgement, whatever 
       const bound = Math.round(ORDERED / (ORDERED_KILLS + 1) * (life + 1));
       await target.turn(life === ORDERED_KILLS ? 'up' : MOODS[life] ?? 'up');
       const offering = offerAll(bound);
-      while (life < ORDERED_KILLS && acknowledged.length < bound - 20) await wait(1);
       if (life === ORDERED_KILLS) continue;
+      await until(() => acknowledged.length >= bound - 20, 'it is time to kill', DRAIN_MS_MAX);
       await server.stop('SIGKILL');
       await offering;
       await server.start();

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { owned } from './children.ts';
 
 const START_MS_MAX = 30_000;
 const SWITCHES = [
@@ -31,7 +32,9 @@ export class Browser {
   }
 
   static async open(): Promise<Browser> {
-    const driver = spawn('chromedriver', ['--port=0'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const driver = owned(spawn('chromedriver', ['--port=0'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }));
     const port = await portOf(driver);
     const browser = new Browser(driver, port, mkdtempSync(join(tmpdir(), 'hookshelf-browser-')));
     await browser.#begin();

@@ -20,6 +20,7 @@ const STEP_MS_MAX = 20_000;
 const UPDATE_MS = 700;
 const POLL_MS = 5;
 const PORT_MIN = 20_000;
+const PORT_TRIES_MAX = 1000;
 const PORT_MAX = 32_000;
 const isUpdating = process.env['README_UPDATE'] !== undefined;
 /** Deliveries happen in the background: what only looks is asked again. */
@@ -123,7 +124,7 @@ function wordOf(port: string): RegExp {
  * not ask for a certain one, as all other tests' do, since here nobody listens all the time.
  */
 async function freePort(): Promise<number> {
-  for (;;) {
+  for (let turn = 0; turn < PORT_TRIES_MAX; turn += 1) {
     const server = createServer().listen(randomInt(PORT_MIN, PORT_MAX), '127.0.0.1');
     try {
       await once(server, 'listening');
@@ -135,4 +136,5 @@ async function freePort(): Promise<number> {
     await once(server, 'close');
     return port;
   }
+  throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
 }

@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { owned } from './children.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
@@ -17,8 +18,8 @@ export type ServerProcess = {
 
 export function startServer(directory: string, ...flags: readonly string[]): ServerProcess {
   const program = [MAIN, 'serve', '--data', directory, '--port', '0'];
-  const child = spawn(process.execPath, [...program, ...flags],
-    { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = owned(spawn(process.execPath, [...program, ...flags],
+    { stdio: ['ignore', 'pipe', 'pipe'] }));
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();

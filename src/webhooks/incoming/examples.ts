@@ -67,7 +67,8 @@ function phpExample({ url, method, hasSecret }: Hook): string {
     `$request = curl_init(${phpQuote(url)});`,
     'curl_setopt_array($request, [',
     `    CURLOPT_CUSTOMREQUEST => ${phpQuote(method)},`,
-    ...method === 'HEAD' ? ['    CURLOPT_NOBODY => true,'] : [],
+    // Its head is all that there is to show.
+    ...method === 'HEAD' ? ['    CURLOPT_NOBODY => true,', '    CURLOPT_HEADER => true,'] : [],
     ...headers.length > 0 ? ['    CURLOPT_HTTPHEADER => [',
       ...headers.map((header) => `        ${header},`), '    ],'] : [],
     ...hasBody ? ['    CURLOPT_POSTFIELDS => $body,'] : [],

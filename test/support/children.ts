@@ -1,0 +1,36 @@
+/**
+ * Child processes of tests. Whatever becomes of the test that started one, it is ended by its pid:
+ * when the test is over, and when the process of the tests is.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
+import { afterEach } from 'node:test';
+
+const running = new Set<ChildProcess>();
+
+/** Takes the end of a child over, which must not be shared by several tests or subtests. */
+export function owned<Child extends ChildProcess>(child: Child): Child {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** Waits in turns of the loop until something is true; throws, with `what`, after 20 s. */
+export async function until(
+  isTrue: () => boolean | Promise<boolean>, what: string, msMax = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + msMax;
+  while (!await isTrue()) {
+    if (performance.now() > deadline) throw new Error(`waited ${msMax} ms for this: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+afterEach(endAll);
+process.on('exit', endAll);
+// A runner that has waited too long ends us so.
+process.once('SIGTERM', () => process.exit(1));

@@ -12,20 +12,30 @@ import { redacting, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import { nearest } from './base/nearest.ts';
 import type { JsonValue } from './base/schema.ts';
+import { requestsTo } from './app/request.ts';
+import type { ApiRequest } from './app/api.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/list.ts';
 import type { BookListQuery } from './books/list/query.ts';
 import { loadSettings } from './settings.ts';
+import type { GivenSettings as Settings } from './settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendResult } from './webhooks/outgoing/sender.ts';
 import type { GivenHook } from './webhooks/webhooks.ts';
 
+export type {
+  ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, Delivery,
+  IncomingWebhook, IncomingWebhookExamples, IncomingWebhookInput, OutgoingWebhook,
+  OutgoingWebhookInput, Patch, WebhookActionConfiguration, WebhookActionConfigurationInput,
+} from './app/api.ts';
 export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
 export type { Logger } from './base/log.ts';
+export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing } from './books/list/list.ts';
 export type { BookListQuery } from './books/list/query.ts';
+export type { GivenSettings as Settings } from './settings.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
@@ -38,7 +48,7 @@ export type HookshelfOptions = {
   /** The data directory, made when missing; `data` in the current folder when not given. */
   readonly data?: string;
   /** As in settings.json, such as `{ http: { timeout: 5 } }`; the environment is not read. */
-  readonly settings?: object;
+  readonly settings?: Settings;
   /** Custom actions, besides the modules in `<data>/actions/`. */
   readonly actions?: readonly ActionClass[];
   /** Nothing is logged without one. */
@@ -69,8 +79,12 @@ export interface Hookshelf {
     /** Fires an event; the identifiers of its deliveries, which are on disk. */
     emit(name: string, payload: JsonValue): Promise<readonly string[]>;
   };
+  /** Everything that the API can do: hooks, configurations, deliveries. */
+  readonly request: ApiRequest;
   /** Answers what is in flight, flushes and releases the data directory; idempotent. */
   close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -103,7 +117,9 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
       send: (hook, payload) => app.webhooks.send(hook, payload),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
+    request: requestsTo(app.dispatcher.listeners('control').request),
     close: () => app.close(),
+    [Symbol.asyncDispose]: () => app.close(),
   };
 }
 

@@ -15,7 +15,7 @@ import { SETTING_ROWS } from './settings/table.ts';
 import type { Kind, ListKind, SettingRow, Settings } from './settings/table.ts';
 
 export type { FlagValue, SettingsFile, SettingsSources } from './settings/sources.ts';
-export type { Settings } from './settings/table.ts';
+export type { GivenSettings, Settings } from './settings/table.ts';
 
 export type LoadedSettings = {
   readonly settings: Settings;

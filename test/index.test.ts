@@ -99,7 +99,8 @@ test('a directory has one owner', async (context) => {
 });
 
 test('wrong settings are named', async () => {
-  await assert.rejects(createHookshelf({ settings: { http: { timeuot: 5 } } }),
+  const http: object = { timeuot: 5 };
+  await assert.rejects(createHookshelf({ settings: { http } }),
     { code: 'usage', message: /http\.timeuot.*http\.timeout/ });
 });
 

@@ -189,6 +189,19 @@ export type Settings = {
     : { readonly [Name in keyof typeof SETTINGS[Group]]: ValueOf<typeof SETTINGS[Group][Name]> };
 };
 
+/** Settings as a program may give them: some of them, in the groups of the settings file. */
+export type GivenSettings = PartOf<Settings> & {
+  /** Where two of the groups stood in the program that they come from. */
+  readonly Vendor?: { readonly Webhook?: PartOf<Pick<Settings, 'http' | 'incoming'>> };
+};
+
+type PartOf<Whole> = {
+  readonly [Name in keyof Whole]?:
+    | (Whole[Name] extends readonly unknown[] | string | number | boolean | null
+      ? Whole[Name] : PartOf<Whole[Name]>)
+    | undefined;
+};
+
 export type SettingRow = {
   /** Dotted, such as `http.retryDelayMs`. */
   readonly name: string;

@@ -24,7 +24,7 @@ export type Call = {
 export type Answer = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Parsed JSON; null when there was none. */
+  /** Parsed JSON, else the text; null when there was none. */
   readonly body: unknown;
 };
 
@@ -40,7 +40,8 @@ const ERRORS_SHOWN_MAX = 20;
 export async function exchange(target: Target, call: Call): Promise<Answer> {
   const response = await open(target, call);
   const bytes = await readAll(response);
-  return { status: response.statusCode ?? 0, headers: response.headers, body: parse(bytes) };
+  const { statusCode: status = 0, headers } = response;
+  return { status, headers, body: parse(response, bytes) };
 }
 
 /** The answer's body as it arrives. Throws as `exchange`. */
@@ -48,7 +49,7 @@ export async function open(target: Target, call: Call): Promise<IncomingMessage>
   const response = await send(target, call);
   const status = response.statusCode ?? 0;
   if (status < 400) return response;
-  throw problemOf(response, parse(await readAll(response)));
+  throw problemOf(response, parse(response, await readAll(response)));
 }
 
 function send(target: Target, call: Call): Promise<IncomingMessage> {
@@ -99,8 +100,9 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function parse(bytes: Buffer): unknown {
+function parse({ headers }: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
+  if (headers['content-type']?.startsWith('text/') === true) return bytes.toString();
   try {
     return JSON.parse(bytes.toString());
   } catch (cause) {

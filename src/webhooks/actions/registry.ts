@@ -55,7 +55,6 @@ export interface ActionRegistry {
 export type ActionSource = { readonly actionClass: unknown; readonly origin: string };
 
 const IDENTIFIER_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-const NO_PAYLOAD: Payload = Object.freeze([]);
 
 /** Throws `usage` naming the origin of a class that is no action, or whose name is taken. */
 export function createActionRegistry(options: {
@@ -100,12 +99,11 @@ function registerClass(
   }
   if (typeof label !== 'string') throw refuse(origin, 'label() must give a string');
   const execute = instance.execute;
-  const isPayloadRead = canSeePayload(execute);
   return {
     identifier, label, isBuiltIn: false, options: [],
     validateOptions: (options) => validate(candidate, options, log),
     run: (call) => execute.call(
-      instance, isPayloadRead ? call.payload() : NO_PAYLOAD, call.context, call.options,
+      instance, call.payload(), call.context, call.options,
       { log: new CallLog(call), http: new CallHttp(http, call), ActionResult }),
   };
 }
@@ -163,23 +161,6 @@ function isActionClass(candidate: unknown): candidate is ActionClass {
   const prototype: unknown = candidate.prototype;
   return isNamed && typeof prototype === 'object' && prototype !== null
     && 'execute' in prototype && typeof prototype.execute === 'function';
-}
-
-const FIRST_PARAMETER = /^(?:async\s+)?(?:function\s*)?[\w$]*\s*\(\s*([A-Za-z_$][\w$]*)?\s*[,)]/;
-
-/**
- * Whether a function could look at its first argument. One that does not name it, or names it and
- * nowhere else mentions the name, cannot, so the payload need not be decoded for it: that is a
- * tenth of the cost of a small request. Anything unclear counts as yes.
- */
-export function canSeePayload(run: Function): boolean {
-  const source = Function.prototype.toString.call(run);
-  if (/arguments|eval|\[native code\]|\\u/.test(source)) return true;
-  const first = FIRST_PARAMETER.exec(source);
-  if (first === null) return true;
-  const [, name] = first;
-  if (name === undefined) return run.length > 0;
-  return source.split(/[^\w$]+/).filter((word) => word === name).length > 1;
 }
 
 /** A sentence for each of the options that an action does not know. */

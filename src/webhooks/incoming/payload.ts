@@ -1,8 +1,20 @@
 /** The raw body of an incoming request as the payload that actions see. */
 import { isUtf8 } from 'node:buffer';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { JsonValue } from '../../base/schema.ts';
 
-export type Payload = JsonObject | readonly JsonValue[];
+/**
+ * A JSON object, or an array of JSON values, told apart by `Array.isArray`; a member of either may
+ * be asked for by any name.
+ */
+export type Payload = PayloadObject | PayloadArray;
+type PayloadObject = { readonly [name: string]: JsonValue | undefined };
+// Not readonly, as `Array.isArray` would not tell it from the object.
+type PayloadArray = JsonValue[] & PayloadObject;
+
+/** What counts as the payload where there is none. */
+export function noPayload(): Payload {
+  return [] as unknown as PayloadArray;
+}
 
 const BYTE_ORDER_MARK = 0xfeff;
 

@@ -15,7 +15,7 @@ import type { ActionCall, ActionRegistry } from '../actions/registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
-import { decodePayload } from './payload.ts';
+import { decodePayload, noPayload } from './payload.ts';
 import { isSignatureValid } from './signature.ts';
 
 export type ReceiveParts = {
@@ -139,7 +139,7 @@ class ReceivedCall implements ActionCall {
     return hopsOf(this.#exchange.request.headers[CHAIN_HEADER]);
   }
 
-  payload = (): Payload => this.#decode() ?? [];
+  payload = (): Payload => this.#decode() ?? noPayload();
 
   bytes = (): Buffer | null => this.#decode() === null ? null : this.#body;
 

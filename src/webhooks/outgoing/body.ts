@@ -9,6 +9,7 @@ import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/registry.ts';
 import { encodeData, runAction } from '../actions/run-action.ts';
+import { noPayload } from '../incoming/payload.ts';
 import type { Payload } from '../incoming/payload.ts';
 import type { ReadyOutgoing } from './outgoing-index.ts';
 import { fillTemplate } from './template.ts';
@@ -63,7 +64,7 @@ async function runOn(
     throw new AppError('invalid', 'the action is not there');
   }
   const call = {
-    payload: () => payloadFrom(payloadJson) ?? [],
+    payload: () => payloadFrom(payloadJson) ?? noPayload(),
     bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
     context: { headers: {}, query: '' },
     options: configuration.options,

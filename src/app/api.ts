@@ -1,0 +1,111 @@
+/**
+ * The routes of the API as types, for a program that embeds us: what each takes and answers. The
+ * models are those of the OpenAPI document, as they are shown and as they may be sent.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject, JsonValue } from '../base/schema.ts';
+import type { Book, BookInput } from '../books/book.ts';
+import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
+import type { OptionDoc } from '../webhooks/actions/registry.ts';
+import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
+import type { Reconciliation } from '../webhooks/outgoing/delivery-desk.ts';
+import type { Delivery as StoredDelivery } from '../webhooks/outgoing/delivery.ts';
+import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/outgoing-webhook.ts';
+import type { SendResult } from '../webhooks/outgoing/sender.ts';
+
+type Stamps = { readonly createdAt: string; readonly updatedAt: string };
+type Shown<Stored> = Omit<Stored, 'secret'> & Stamps;
+/** With the members of `Optional` left to the service; null counts as absent. */
+type Given<Stored, Optional extends keyof Stored> =
+  & Omit<Stored, Optional>
+  & { readonly [Name in Optional]?: Stored[Name] | null };
+/** A JSON Merge Patch (RFC 7396): null removes a member. */
+export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
+
+export type IncomingWebhook = Shown<StoredIncoming> & { readonly hasSecret: boolean };
+export type IncomingWebhookInput = Given<StoredIncoming, 'identifier' | 'enabled' | 'secret'>;
+export type OutgoingWebhook = Shown<StoredOutgoing> & { readonly hasSecret: boolean };
+export type OutgoingWebhookInput =
+  Given<StoredOutgoing, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
+export type WebhookActionConfiguration = Shown<ActionConfiguration>;
+export type WebhookActionConfigurationInput = Given<ActionConfiguration, 'identifier' | 'options'>;
+export type Delivery = Pick<StoredDelivery,
+  'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'attempts'>;
+export type ActionDescription = {
+  readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
+  readonly options: readonly OptionDoc[];
+};
+export type IncomingWebhookExamples = {
+  readonly identifier: string; readonly pathSegment: string; readonly hasSecret: boolean;
+  readonly url: string; readonly curl: string; readonly php: string;
+};
+
+export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type ApiAnswer<Body> = {
+  readonly status: number;
+  /** Lower-case names, such as `etag` and `x-total-count`. */
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed where it is JSON, text where it is not, null where there is none. */
+  readonly body: Body;
+};
+
+export type ApiRequestOptions = {
+  /** Such as `{ 'If-Match': etag }`. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/**
+ * Sends a request to the routes of the API in memory, past tokens and limits of the network, as
+ * commands do. Throws the AppError of a problem answer: `invalid`, `not_found`, `conflict`, ….
+ */
+export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
+  method: Method, path: Path, ...given: Arguments<BodyOf<Method, Path>>
+) => Promise<ApiAnswer<AnswerOf<Method, Path>>>;
+
+type Arguments<Body> = undefined extends Body
+  ? [body?: Body, options?: ApiRequestOptions] : [body: Body, options?: ApiRequestOptions];
+
+/** Method, path, body, answer; of two that fit the first counts. */
+type Routes = [
+  ...Resource<'/api/books', Book, BookInput>,
+  ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
+  ...Resource<'/api/incoming-webhooks', IncomingWebhook, IncomingWebhookInput>,
+  ...Resource<'/api/action-configurations', WebhookActionConfiguration,
+    WebhookActionConfigurationInput>,
+  ['POST', `/api/outgoing-webhooks/${string}/send`, { readonly payload?: JsonValue } | undefined,
+    SendResult],
+  ...Resource<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
+  ['GET', '/api/actions', undefined, readonly ActionDescription[]],
+  ['POST', '/api/events', { readonly name: string; readonly payload?: JsonValue },
+    { readonly deliveries: readonly string[] }],
+  ['GET', '/api/deliveries', undefined, readonly Delivery[]],
+  ['GET', '/api/deliveries/reconcile', undefined, Reconciliation],
+  ['GET', `/api/deliveries/${string}`, undefined, Delivery],
+  ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
+  ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
+  ['GET', '/healthz' | '/readyz', undefined, { readonly status: string }],
+  ['GET', '/metrics' | '/docs', undefined, string],
+  ['GET', '/' | '/openapi.json', undefined, JsonObject],
+];
+
+type Resource<Path extends string, One, Input> = [
+  ['GET', Path, undefined, readonly One[]],
+  ['POST', Path, Input, One],
+  ['GET', `${Path}/${string}`, undefined, One],
+  ['PUT', `${Path}/${string}`, Input, One],
+  ['PATCH', `${Path}/${string}`, Patch<Input>, One],
+  ['DELETE', `${Path}/${string}`, undefined, null],
+];
+
+type WithoutQuery<Path> = Path extends `${infer Place}?${string}` ? Place : Path;
+type BodyOf<Method, Path> = Find<Routes, Method, WithoutQuery<Path>, 'body'>;
+type AnswerOf<Method, Path> = Find<Routes, Method, WithoutQuery<Path>, 'answer'>;
+
+type Find<Table, Method, Path, Part> =
+  Table extends [[infer Verb, infer Place, infer Body, infer Answer], ...infer Rest]
+    ? [Method, Path] extends [Verb, Place]
+      ? { body: Body; answer: Answer }[Part & ('body' | 'answer')]
+      : Find<Rest, Method, Path, Part>
+    // A path that is made at run time, or one that we do not know.
+    : unknown;

@@ -1,0 +1,95 @@
+/** `app.request`: an embedded app does what the API does, in memory. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { createHookshelf } from '../src/index.ts';
+import type { Hookshelf } from '../src/index.ts';
+
+async function open(context: TestContext): Promise<Hookshelf> {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  // What keeps strangers out does not concern the program itself.
+  const apiToken = 'a-token-of-sixteen';
+  const shelf = await createHookshelf({
+    data, settings: { server: { apiToken, allowedHosts: ['shelf.example'] } },
+  });
+  context.after(async () => {
+    await shelf.close();
+    rmSync(data, { recursive: true });
+  });
+  return shelf;
+}
+
+test('hooks, configurations and deliveries are managed as through the API', async (context) => {
+  const { request } = await open(context);
+  const { status, headers, body: note } = await request('POST', '/api/action-configurations', {
+    identifier: 'note', actionType: 'log', options: { level: 'debug' },
+  });
+  assert.deepEqual([status, headers.location, note.options],
+    [201, '/api/action-configurations/note', { level: 'debug' }]);
+  const { body: hook } = await request('POST', '/api/incoming-webhooks', {
+    pathSegment: 'in', actionConfiguration: note.identifier, secret: 'hush',
+  });
+  assert.deepEqual([hook.hasSecret, hook.enabled], [true, true]);
+  const { body: examples } =
+    await request('GET', `/api/incoming-webhooks/${hook.identifier}/examples`);
+  assert.match(examples.curl, /webhook\/in\/in/);
+  const path = `/api/incoming-webhooks/${hook.identifier}` as const;
+  assert.equal((await request('PUT', path, { ...hook, enabled: false })).body.enabled, false);
+  assert.equal((await request('PATCH', path, { secret: null })).body.hasSecret, false);
+  const { body: outgoing } = await request('POST', '/api/outgoing-webhooks', {
+    targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.opened', enabled: false,
+  });
+  const { body: { deliveries } } =
+    await request('POST', '/api/events', { name: 'shop.opened', payload: [1] });
+  assert.deepEqual(deliveries, [], 'the hook is disabled');
+  await request('PATCH', `/api/outgoing-webhooks/${outgoing.identifier}`, { enabled: true });
+  const emitted = await request('POST', '/api/events', { name: 'shop.opened' });
+  const [identifier = ''] = emitted.body.deliveries;
+  const { body: delivery } = await request('GET', `/api/deliveries/${identifier}`);
+  assert.equal(delivery.hook, outgoing.identifier);
+  await request('POST', `/api/deliveries/${identifier}/cancel`);
+  const { body: cancelled } = await request('GET', '/api/deliveries?status=cancelled');
+  assert.deepEqual(cancelled.map((one) => one.identifier), [identifier]);
+  assert.deepEqual((await request('DELETE', path)).body, null);
+  assert.deepEqual((await request('GET', '/api/incoming-webhooks')).body, []);
+});
+
+test('what the API refuses is thrown as what it is', async (context) => {
+  const { request, books, close } = await open(context);
+  const { id } = await books.add({ title: 'Emma' });
+  const wrong = { title: '', pages: 3 };
+  await assert.rejects(request('POST', '/api/books', wrong), (thrown: unknown) => {
+    const { code, details } = thrown as { code: string; details: { errors: object[] } };
+    return code === 'invalid' && details.errors.length === 2;
+  });
+  await assert.rejects(request('GET', '/api/books/none'), { code: 'not_found' });
+  await assert.rejects(
+    request('DELETE', `/api/books/${id}`, undefined, { headers: { 'If-Match': '"x"' } }),
+    { code: 'precondition_failed' });
+  const unknown: string = 'nowhere';
+  await assert.rejects(request('GET', `/${unknown}`), { code: 'not_found' });
+  await assert.rejects(request('PUT', '/api/books', {}), { code: 'method_not_allowed' });
+  await close();
+  await assert.rejects(request('GET', '/api/books'), { code: 'unavailable' });
+});
+
+test('an answer that is no JSON is text', async (context) => {
+  const { request } = await open(context);
+  const { body, headers } = await request('GET', '/metrics');
+  assert.match(body, /^# HELP /);
+  assert.match(String(headers['content-type']), /^text\/plain/);
+  assert.equal((await request('GET', '/openapi.json')).body['openapi'], '3.1.0');
+});
+
+test('`await using` closes an app', async (context) => {
+  let kept: Hookshelf | null = null;
+  {
+    await using shelf = await open(context);
+    kept = shelf;
+    await shelf.books.add({ title: 'Emma' });
+  }
+  await assert.rejects(kept.books.list(), { code: 'unavailable' });
+});

@@ -84,5 +84,6 @@ test('records of any length, over many pieces of reading and writing, come back 
     }
     const store = await open(directory, files);
     checkEqual(store, model);
+    assert.ok(model.size > 500, `${model.size} records are left`);
     await store.close();
   });

@@ -88,11 +88,15 @@ test('a missing file of the newest generation is refused, with its name', async 
 test('two files of a generation swapped, or one from another generation, is never served',
   async () => {
     const directory = await createDirectory(63);
+    let refused = 0;
     for (const path of directory.paths) {
       for (const other of directory.paths.filter((candidate) => candidate !== path)) {
-        await checkFound(directory, path, directory.disk.read(other), `${other} as ${path}`);
+        const bytes = directory.disk.read(other);
+        const end = await checkFound(directory, path, bytes, `${other} as ${path}`);
+        if (end === 'refused') refused += 1;
       }
     }
+    assert.ok(refused > 0, `${refused} were refused`);
   });
 
 test('files of other names are left alone', async () => {
@@ -108,6 +112,7 @@ test('files of other names are left alone', async () => {
 });
 
 async function checkDamages(directory: Directory): Promise<void> {
+  const ends = { served: 0, refused: 0 };
   for (const path of directory.paths) {
     const bytes = directory.disk.read(path);
     const lines = bytes.toString().split(/(?<=\n)/);
@@ -125,7 +130,8 @@ async function checkDamages(directory: Directory): Promise<void> {
       damages[`with line ${index} cut`] = Buffer.from(`${before}${line.slice(0, 9)}\n${after}`);
     }
     for (const [what, damaged] of Object.entries(damages)) {
-      await checkFound(directory, path, damaged, `with ${path} ${what}`);
+      ends[await checkFound(directory, path, damaged, `with ${path} ${what}`)]++;
     }
   }
+  assert.ok(ends.served > 0 && ends.refused > directory.paths.length, JSON.stringify(ends));
 }

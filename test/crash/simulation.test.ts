@@ -97,7 +97,10 @@ function afterCrash(outcomes: readonly Outcome[], index: number): Outcome[] {
   });
 }
 
-async function runLives(seed: number): Promise<void> {
+/** How much of what the test is about came to pass. */
+type Seen = { acknowledged: number; refused: number; failedStarts: number; lost: number };
+
+async function runLives(seed: number, seen: Seen): Promise<void> {
   const random = createRandom(seed);
   let disk = new Disk();
   let known: Outcome[] = [];
@@ -108,10 +111,14 @@ async function runLives(seed: number): Promise<void> {
     const openedAt = files.history.length;
     const settled = opened === null ? [] : settle(opened.store, known);
     const outcomes = opened === null ? [] : await live(random, opened, `l${number}`);
+    if (opened === null) seen.failedStarts += 1;
+    for (const { error } of outcomes) seen[error === null ? 'acknowledged' : 'refused'] += 1;
     const crashed = crash(random, files);
     await opened?.store.close().catch(() => undefined);
     if (opened !== null && crashed.index >= openedAt) {
-      known = [...settled, ...afterCrash(outcomes, crashed.index)];
+      const left = afterCrash(outcomes, crashed.index);
+      seen.lost += left.filter(({ seenAt }) => seenAt === Infinity).length;
+      known = [...settled, ...left];
     }
     ({ disk } = crashed);
   }
@@ -121,7 +128,12 @@ async function runLives(seed: number): Promise<void> {
 }
 
 test('a store that lives through faults and crashes, many times over, keeps its word', async () => {
+  const seen: Seen = { acknowledged: 0, refused: 0, failedStarts: 0, lost: 0 };
   for (let seed = FIRST; seed < LAST; seed++) {
-    await about(`seed ${seed}`, () => runLives(seed));
+    await about(`seed ${seed}`, () => runLives(seed, seen));
   }
+  const seeds = LAST - FIRST;
+  const told = JSON.stringify(seen);
+  assert.ok(seeds > 0 && seen.acknowledged > 20 * seeds && seen.refused > 2 * seeds, told);
+  assert.ok(seen.lost > 2 * seeds && (seen.failedStarts > 0 || seeds < 50), told);
 });

@@ -74,16 +74,19 @@ function runOnStore(transaction: Transaction, actions: readonly Action[]): strin
   return seen.join();
 }
 
-async function runRace(seed: number, { store, files, clock }: OpenStore): Promise<void> {
+/** How many of the transactions were refused. */
+async function runRace(seed: number, { store, files, clock }: OpenStore): Promise<number> {
   const random = createRandom(seed);
   clock.tickMs = seed % 3;
   files.turnsOf = () => 1 + below(random, 3);
   let hooks: Hooks = new Map();
+  let refused = 0;
   const racing: Promise<void>[] = [];
   for (let index = 0; index < 60; index++) {
     const actions = drawActions(random, `${seed}.${index}`);
     const { after, seen } = runOnModel(hooks, actions);
     hooks = after;
+    if (seen === 'conflict' || seen === 'precondition_failed') refused += 1;
     const result = store.transact((transaction) => runOnStore(transaction, actions))
       .catch((error: unknown) => error instanceof AppError ? error.code : String(error));
     racing.push(result.then((actual) => assert.equal(actual, seen, JSON.stringify(actions))));
@@ -105,13 +108,16 @@ async function runRace(seed: number, { store, files, clock }: OpenStore): Promis
     const isHeld = [...hooks.values()].some((hook) => hook.slug === `s${slug}`);
     assert.equal(collection.findUnique('slug', `s${slug}`) !== undefined, isHeld);
   }
+  return refused;
 }
 
 test('transactions that race see and refuse exactly what they would one after the other',
   async () => {
+    let refused = 0;
     for (let seed = 0; seed < 60; seed++) {
       const opened = await openOn(new Disk());
-      await runRace(seed, opened);
+      refused += await runRace(seed, opened);
       await opened.store.close();
     }
+    assert.ok(refused > 600 && refused < 3000, `${refused} of 3600 were refused`);
   });

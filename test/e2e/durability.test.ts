@@ -68,15 +68,20 @@ function checkPairs(store: Store, acknowledged: ReadonlySet<string>): void {
 }
 
 test(`kill -9 under 32 concurrent writers, ${ROUNDS} times on one directory, loses nothing`,
-  async () => {
+  async (context) => {
     const directory = join(root, 'killed');
-    const random = createRandom(Date.now());
+    // Another one each time, as no two runs are the same anyway.
+    const seed = Date.now();
+    context.diagnostic(`seed ${seed}`);
+    const random = createRandom(seed);
     const acknowledged = new Set<string>();
     for (let round = 0; round < ROUNDS; round++) {
       const mode = round % 2 === 0 ? 'write' : 'compact';
       const linesMax = 2 + below(random, 2000);
       const { lines, errors } = await startChild(directory, `r${round}`, mode, linesMax).ended;
-      assert.equal(lines[0], 'open', errors);
+      const told = `round ${round}: ${errors}`;
+      assert.equal(lines[0], 'open', told);
+      assert.ok(lines.length >= linesMax, `${lines.length} of ${linesMax} lines, ${told}`);
       for (const id of lines.slice(1)) acknowledged.add(id);
     }
     const { store, close } = await openInDirectory(directory);

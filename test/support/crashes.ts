@@ -46,6 +46,7 @@ export function imagesOf(run: Run, options: ImageOptions): Image[] {
 export async function checkImages(
   images: readonly Image[], outcomes: readonly Outcome[], thoroughlyEvery: number,
 ): Promise<number> {
+  assert.ok(images.length > 0, 'there is a crash to look at');
   const contents = new Set<string>();
   for (const [number, image] of images.entries()) {
     const isThorough = number % thoroughlyEvery === 0;

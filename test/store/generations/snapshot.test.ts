@@ -90,6 +90,7 @@ test('a snapshot is a picture of one moment, whatever is written meanwhile', asy
   const before = contentOf(collection);
   const writing = writeSnapshot(files, path, header, collection.freeze(), () => false);
   let isDone = false;
+  let changed = 0;
   void writing.then(() => {
     isDone = true;
   });
@@ -101,10 +102,13 @@ test('a snapshot is a picture of one moment, whatever is written meanwhile', asy
         const json = JSON.stringify({ id, text: 'new' });
         collection.applyPut(id, collection.table.arena.append(json), null);
       }
+      changed += 1;
     }
     await new Promise(setImmediate);
   }
   collection.thaw();
+  assert.ok(changed >= 400, `${changed} changes meanwhile`);
+  assert.ok(contentOf(collection) !== before);
   assert.ok(contentOf(await load(path)) === before);
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 
@@ -30,11 +31,15 @@ async function emit(name: string, payload: unknown = {}): Promise<string> {
 
 type Shown = Answer['json'];
 
+// Thirty seconds and more.
+const LOOKS_MAX = 3000;
+
 async function until(id: string, isMet: (shown: Shown) => boolean): Promise<Shown> {
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const { json } = await relay.ask('GET', `/api/deliveries/${id}`);
     if (isMet(json)) return json;
-    await new Promise((resolve) => void setImmediate(resolve));
+    assert.ok(looks < LOOKS_MAX, `not met: ${JSON.stringify(json)}`);
+    await wait(10);
   }
 }
 

@@ -29,6 +29,8 @@ export type ListeningOptions = {
   readonly needsToken: () => boolean;
 };
 
+export type Place = { readonly url: string; readonly host: string; readonly port: number };
+
 const SOCKET_NAME = 'control.sock';
 const PORT_MAX = 65_535;
 const TOKEN_LENGTH_MIN = 16;
@@ -38,6 +40,7 @@ export class Listening {
   readonly #listeners: Listener[] = [];
   #secure: Listener | null = null;
   #port: number | null = null;
+  readonly #places: Place[] = [];
   #ownFolder: string | null = null;
   #closing: Promise<void> | null = null;
 
@@ -95,8 +98,14 @@ export class Listening {
     }
     this.#listeners.push(listener);
     this.#port = listener.port;
+    if (listener.port !== null) this.#places.push({ url: listener.url, host, port: listener.port });
     if (certificate !== null) this.#secure = listener;
     return { url: listener.url, port: listener.port };
+  }
+
+  /** Where on TCP it listens. */
+  get places(): readonly Place[] {
+    return this.#places;
   }
 
   /** The absolute address that outsiders are told. */

@@ -9,6 +9,7 @@ import type { Settings } from '../settings.ts';
 import { exchange } from '../server/local/call.ts';
 import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
+import { objectOf, textOf } from './resource.ts';
 import { isListening } from './session.ts';
 
 type Finding = {
@@ -23,7 +24,7 @@ type Check = (context: CommandContext, settings: Settings) => Verdict | Promise<
 
 const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
-const PROXY_TIMEOUT_MS = 2000;
+const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
 // What a server uses beside its connections: store files, sockets to targets, the log.
 const DESCRIPTORS_RESERVED = 256;
@@ -126,21 +127,38 @@ async function checkLock({ dataDirectory }: CommandContext): Promise<Verdict> {
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
+/** Of the running server, the ports that it has: those of the settings may be others. */
 async function checkPort(
   { dataDirectory }: CommandContext, { server: { host, port } }: Settings,
 ): Promise<Verdict> {
+  const socketPath = findOwner(dataDirectory)?.socketPath ?? null;
+  if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
   if (port === 0) return ok('the kernel chooses a port');
   const code = await tryToListen(host, port);
   if (code === null) return ok(`port ${port} of ${host} is free`);
   if (code === 'EADDRINUSE') {
-    const socketPath = findOwner(dataDirectory)?.socketPath ?? null;
-    if (socketPath !== null && await isListening(socketPath)) {
-      return ok(`port ${port} of ${host} is in use while our server runs`);
-    }
     return failed(`port ${port} of ${host} is in use`, 'choose another with --port');
   }
   const advice = code === 'EACCES' ? 'choose a port above 1023' : 'correct --host';
   return failed(`port ${port} of ${host} cannot be listened on (${code})`, advice);
+}
+
+async function checkServersPorts(socketPath: string): Promise<Verdict> {
+  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+  const call = { method: 'GET', path: '/control/places' } as const;
+  const { places } = objectOf((await exchange({ socketPath, signal }, call)).body);
+  const urls: string[] = [];
+  for (const place of Array.isArray(places) ? places.map(objectOf) : []) {
+    const url = textOf(place['url']);
+    const problem = await tryToConnect(textOf(place['host']), Number(place['port']));
+    if (problem !== null) {
+      return failed(`our server listens on ${url}, where nobody answers (${problem})`,
+        'see its log, or restart it');
+    }
+    urls.push(url);
+  }
+  return ok(urls.length === 0 ? 'our server listens on no port'
+    : `our server listens on ${urls.join(' and ')}, and answers`);
 }
 
 function tryToListen(host: string, port: number): Promise<string | null> {
@@ -203,7 +221,7 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
 
 function tryToConnect(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: PROXY_TIMEOUT_MS });
+    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
     const settle = (problem: string | null): void => {
       socket.destroy();
       resolve(problem);

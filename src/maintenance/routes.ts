@@ -1,8 +1,11 @@
-/** Maintenance of the data directory: on the control socket only. */
+/** Maintenance of the data directory and its server: on the control socket only. */
 import type { Route } from '../server/route.ts';
 import type { OpenedStore } from '../store/store.ts';
 
-export function maintenanceRoutes(store: OpenedStore): readonly Route[] {
+/** `places` are those on TCP where the server listens now. */
+export function maintenanceRoutes(
+  store: OpenedStore, places: () => readonly object[],
+): readonly Route[] {
   return [
     {
       method: 'POST', path: '/control/data/compact', operationId: 'compactData',
@@ -24,6 +27,12 @@ export function maintenanceRoutes(store: OpenedStore): readonly Route[] {
         // The command copies them: it may write where we may not, and knows other paths than we do.
         exchange.sendJson(200, { files: backup.files.map(({ name, bytes }) => ({ name, bytes })) });
       },
+    },
+    {
+      method: 'GET', path: '/control/places', operationId: 'listPlaces',
+      summary: 'Where on TCP the server listens', access: 'control',
+      answers: [{ status: 200, description: 'URL, host and port of each' }],
+      handle: (exchange) => exchange.sendJson(200, { places: places() }),
     },
   ];
 }

@@ -99,7 +99,26 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
 test('doctor knows our own server', () => inPlace('through a server', async (place) => {
   const { stdout } = await place.run(['doctor']);
   assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));
+  // Its port is the kernel's; that of the settings is nothing to a server that has another.
+  assert.match(stdout, /^port +ok +our server listens on http:\/\/127\.0\.0\.1:\d+, and answers$/m);
 }));
+
+test('doctor finds a port of our server that nobody answers', () =>
+  inPlace('without a server', async (place) => {
+    const port = await freePort();
+    mkdirSync(place.data, { mode: 0o700 });
+    const socketPath = join(place.data, 'control.sock');
+    const server = createHttpServer((_request, response) => response.end(JSON.stringify({
+      places: [{ url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port }],
+    })));
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+    const { code, stdout } = await place.run(['doctor']);
+    server.close();
+    assert.match(stdout,
+      new RegExp(`^port +failed +our server .*:${port}, where nobody answers`, 'm'));
+    assert.equal(code, 1);
+  }));
 
 test('doctor fails while our server is not ready, and says why', () =>
   inPlace('without a server', async (place) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { imagesOf, startOn } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
-import { createSteps, heldSteps, runSteps } from '../support/workload.ts';
+import { createSteps, heldSteps, marked, runSteps, type Step } from '../support/workload.ts';
 
 type Journal = { readonly disk: Disk; readonly path: string; readonly lines: string[] };
 
@@ -92,6 +92,107 @@ test('a flipped bit in a journal without a last mark costs its last line at most
   }
   assert.deepEqual(seen, new Set([null, held - 1]));
 });
+
+/** Each leaves a line. */
+function createPuts(prefix: string, count: number): Step[] {
+  return Array.from({ length: count }, (_, index) => {
+    const name = `${prefix}${index}`;
+    return { name, prepare: marked(name, (transaction) => {
+      transaction.put('books', name, JSON.stringify({ id: name }));
+    }) };
+  });
+}
+
+/** A journal with notes in it: marks of pauses, and of a compaction. */
+async function createNotedJournal(): Promise<Journal> {
+  const { store, files, clock } = await openOn(new Disk());
+  for (const [round, count] of [3, 1, 1].entries()) {
+    await runSteps(store, createPuts(`n${round}-`, count), 1, () => 0);
+    await clock.advance(1000);
+  }
+  await store.compact();
+  await runSteps(store, createPuts('last', 1), 1, () => 0);
+  const disk = files.disk.crash({ kind: 'kept' });
+  await store.close();
+  const journals = disk.paths.filter((name) => /journal-\d+\.jsonl$/.test(name)).sort();
+  const path = journals.at(-1) ?? '';
+  return { disk, path, lines: disk.read(path).toString().split(/(?<=\n)/) };
+}
+
+const KINDS = ['"start"', '"snapshots"', '"mark"', '"next"', '"ops"'];
+
+function kindOf(line: string): string {
+  return KINDS.find((kind) => line.includes(`,${kind}:`)) ?? 'none';
+}
+
+test('a damaged note is damage where even one transaction follows: what came after it was synced',
+  async () => {
+    const journal = await createNotedJournal();
+    assert.deepEqual(journal.lines.map(kindOf), ['"start"', '"snapshots"', '"ops"']);
+    const { path } = journal;
+    const older = `${DIRECTORY}/journal-000001.jsonl`;
+    const lines = journal.disk.read(older).toString().split(/(?<=\n)/);
+    assert.deepEqual(lines.map(kindOf), [
+      '"start"', '"ops"', '"ops"', '"ops"', '"mark"', '"ops"', '"mark"', '"ops"', '"mark"', '"next"',
+    ]);
+    // As it stood when it was the last one, with exactly so many lines.
+    const alone = (count: number): Journal => {
+      const disk = journal.disk.clone();
+      for (const name of disk.paths) {
+        if (name.startsWith(`${DIRECTORY}/`) && name !== older) disk.replace(name, null);
+      }
+      return { disk, path: older, lines: lines.slice(0, count) };
+    };
+    const cases: readonly (readonly [string, Journal, number])[] = [
+      ['a mark before one transaction', alone(6), 4],
+      ['a mark before one transaction and its mark', alone(7), 4],
+      ['a mark before one transaction, later', alone(8), 6],
+      ['a mark before another note', alone(10), 8],
+      ['snapshots before one transaction', { ...journal, path }, 1],
+    ];
+    for (const [what, { disk, path: file, lines: whole }, index] of cases) {
+      for (const broken of breakLine(whole, index)) {
+        const start = await startWith({ disk, path: file, lines: whole }, broken);
+        assert.match(start.refusal ?? 'served', new RegExp(`line ${index + 1}, offset`), what);
+      }
+    }
+    for (const index of [4, 6]) {
+      const { disk, path: file, lines: whole } = alone(index + 1);
+      const [broken = Buffer.alloc(0)] = breakLine(whole, index);
+      const start = await startWith({ disk, path: file, lines: whole }, broken);
+      assert.equal(start.refusal, null, 'a last note is a torn end');
+    }
+  });
+
+/** The journal with a bit of a line flipped, with its line feed gone, and with zeros in it. */
+function breakLine(lines: readonly string[], index: number): Buffer[] {
+  const whole = Buffer.from(lines.join(''));
+  const offset = Buffer.byteLength(lines.slice(0, index).join(''));
+  const end = offset + Buffer.byteLength(lines[index] ?? '');
+  const flipped = Buffer.from(whole);
+  flipped.writeUInt8(whole.readUInt8(offset + 20) ^ 1, offset + 20);
+  const joined = Buffer.from(whole);
+  joined.writeUInt8(0x20, end - 1);
+  return [flipped, joined, Buffer.from(whole).fill(0, offset, end - 1)];
+}
+
+test('a damaged transaction of the last batch is a torn end, one of an earlier batch is damage',
+  async () => {
+    const { store, files } = await openOn(new Disk());
+    await runSteps(store, createPuts('x', 2), 1, () => 0);
+    await runSteps(store, createPuts('y', 3), 3, () => 0);
+    const disk = files.disk.crash({ kind: 'kept' });
+    await store.close();
+    const path = `${DIRECTORY}/journal-000001.jsonl`;
+    const lines = disk.read(path).toString().split(/(?<=\n)/);
+    const held: (number | null)[] = [];
+    for (const index of lines.keys()) {
+      const [broken = Buffer.alloc(0)] = breakLine(lines, index);
+      const start = await startWith({ disk, path, lines }, broken);
+      held.push(start.refusal === null ? start.held : null);
+    }
+    assert.deepEqual(held, [null, null, null, 2, 3, 4]);
+  });
 
 test('a whole line missing from the middle is damage', async () => {
   const journal = await createJournal();

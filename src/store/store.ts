@@ -180,7 +180,7 @@ class FileStore implements OpenedStore {
 
   openBackup(): Promise<Backup> {
     return this.#commit.exclusive(async () => openBackup(
-      this.#options.files, this.directory, this.#compaction.base, this.#commit.journal.length));
+      this.#options.files, this.directory, this.#compaction.base, this.#commit.journal));
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { writeBackup } from '../../src/store/backup/backup.ts';
 import type { CollectionSpec, Transaction } from '../../src/store/port.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -130,6 +131,76 @@ for (const [what, write] of NOTES) {
     assert.equal(gathering.length, 2);
     await Promise.all(gathering);
     assert.equal(store.collection('books').find('b'), undefined);
+    await store.close();
+  });
+}
+
+test('room after a failed sync does not bring writing back', async () => {
+  const files = new SimulatedFiles();
+  const clock = new ManualClock();
+  const store = await open(files, clock);
+  await store.transact(putBook('a'));
+  files.onCall = ({ kind }) => kind === 'write' ? { code: 'ENOSPC', bytes: 20 } : null;
+  await assert.rejects(store.transact(putBook('b')), { code: 'storage_full' });
+  await clock.advance(1500);
+  files.onCall = ({ kind, path }) =>
+    kind === 'datasync' && path.includes('journal') ? { code: 'EIO' } : null;
+  await assert.rejects(store.transact(putBook('c')), { code: 'unknown_outcome' });
+  files.onCall = () => null;
+  const failure = store.failure;
+  await clock.advance(5000);
+  assert.equal(store.failure, failure);
+  await assert.rejects(store.transact(putBook('d')), { code: 'unknown_outcome' });
+  await assert.rejects(store.compact(), { code: 'unknown_outcome' });
+  assert.deepEqual([...files.disk.paths].filter((path) => path.endsWith('probe.tmp')), []);
+  await store.close();
+});
+
+/** What a restore of a backup of this moment serves. */
+async function idsInBackup(files: SimulatedFiles, store: OpenedStore): Promise<string[]> {
+  const backup = await store.openBackup();
+  await writeBackup(files, backup, '/copy', 0);
+  backup.close();
+  const copy = await openStore({ directory: '/copy', files, specs, logger: silentLogger });
+  const books = copy.collection('books');
+  const walk = books.walk();
+  const ids = Array.from({ length: books.size }, () => books.idAt(walk.next()) ?? '');
+  await copy.close();
+  return ids;
+}
+
+test('a backup after a failed sync holds what was committed, and not what lies behind it',
+  async () => {
+    const files = new SimulatedFiles();
+    const store = await open(files);
+    await store.transact(putBook('a'));
+    files.onCall = ({ kind }) => kind === 'datasync' ? { code: 'EIO' } : null;
+    await assert.rejects(store.transact(putBook('b')), { code: 'unknown_outcome' });
+    files.onCall = () => null;
+    assert.deepEqual(await idsInBackup(files, store), ['a']);
+    await store.close();
+  });
+
+for (const [what, failing] of [
+  ['was not named', ['sync-directory', 'unlink']], ['was not gone on in', ['datasync']],
+] as const) {
+  test(`a backup holds what was committed where a new journal ${what}`, async () => {
+    const files = new SimulatedFiles();
+    const store = await open(files);
+    await store.transact(putBook('a'));
+    let isJournalMade = false;
+    files.onCall = ({ kind, path }) => {
+      isJournalMade ||= kind === 'sync-directory';
+      const isFailing = failing.some((one) => one === kind)
+        && (kind !== 'datasync' || (isJournalMade && path === '/data/journal-000001.jsonl'));
+      return isFailing ? { code: 'EIO' } : null;
+    };
+    await assert.rejects(store.compact());
+    files.onCall = () => null;
+    assert.ok(files.disk.paths.includes('/data/journal-000002.jsonl'));
+    await store.transact(putBook('b')).catch(() => {});
+    const committed = store.collection('books').size === 2 ? ['a', 'b'] : ['a'];
+    assert.deepEqual(await idsInBackup(files, store), committed);
     await store.close();
   });
 }

@@ -28,20 +28,25 @@ export interface Backup {
 
 const PIECE_BYTES = 1 << 20;
 
-/** Opens what makes up the state; `base` 0 is the empty one. */
+/**
+ * Opens what makes up the state: what stands on `base` (0: the empty one) up to the journal in use.
+ * A newer one was made and then given up, and holds nothing.
+ */
 export function openBackup(
-  files: Files, directory: string, base: number, journalLength: number,
+  files: Files, directory: string, base: number,
+  inUse: { readonly generation: number; readonly length: number },
 ): Backup {
   const inventory = takeInventory(files, directory);
-  const journals = inventory.journals.filter((generation) => generation >= base);
+  const journals = inventory.journals.filter((generation) =>
+    generation >= base && generation <= inUse.generation);
   const names = [
     ...(inventory.snapshots.get(base) ?? []).map((name) => snapshotName(name, base)),
     ...journals.map(journalName),
   ];
   // The journal in use is synced up to there; what may lie behind is no part of it.
-  const inUse = names.at(-1);
+  const last = journalName(inUse.generation);
   return openFiles(files, directory, names.map((name) =>
-    ({ name, bytes: name === inUse ? journalLength : null })));
+    ({ name, bytes: name === last ? inUse.length : null })));
 }
 
 /** Opens files of a directory by name, to be copied up to a length; null stands for all of it. */

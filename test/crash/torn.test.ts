@@ -133,7 +133,8 @@ test('a damaged note is damage where even one transaction follows: what came aft
     const older = `${DIRECTORY}/journal-000001.jsonl`;
     const lines = journal.disk.read(older).toString().split(/(?<=\n)/);
     assert.deepEqual(lines.map(kindOf), [
-      '"start"', '"ops"', '"ops"', '"ops"', '"mark"', '"ops"', '"mark"', '"ops"', '"mark"', '"next"',
+      '"start"', '"ops"', '"ops"', '"ops"', '"mark"', '"ops"', '"mark"', '"ops"', '"mark"',
+      '"next"',
     ]);
     // As it stood when it was the last one, with exactly so many lines.
     const alone = (count: number): Journal => {

@@ -31,7 +31,7 @@ function runShell(script: string, secret?: string): Promise<{ out: string; error
   return new Promise((resolve) => child.on('close', () => resolve({ out, error })));
 }
 
-const canRun = { skip: !has('curl') || !has('openssl') };
+const canRun = { skip: (!has('curl') || !has('openssl')) && 'curl and openssl are needed' };
 
 test('the curl example of a hook without a secret is taken', canRun, async () => {
   const { json } = await relay.ask('GET', '/api/incoming-webhooks/hook/examples');
@@ -57,7 +57,7 @@ test('the curl example says what is missing when the secret is', canRun, async (
   assert.match(error, /must hold the secret/);
 });
 
-test('the PHP example is taken', { skip: !has('php') }, async () => {
+test('the PHP example is taken', { skip: !has('php') && 'php is needed' }, async () => {
   const { json } = await relay.ask('GET', '/api/incoming-webhooks/signed-POST/examples');
   const source = String(json['php']).replace(/^<\?php\n/, '').replaceAll("'", `'\\''`);
   const { out, error } = await runShell(`php -r '${source}'`, SECRET);

@@ -1,0 +1,92 @@
+/** What the runs in `.ci` say and install, tried on small cases. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { inFolder } from './processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const TESTS = `
+import { test } from 'node:test';
+test('one', { skip: 'zsh is not installed' }, () => {});
+test('two', { skip: true }, () => {});
+test('three', (t) => t.test('four', { skip: 'zsh is not installed' }, () => {}));
+`;
+
+test('a run tells how many tests were skipped and why, and ends with the summary', () =>
+  inFolder((folder) => {
+    const file = join(folder, 'some.test.mjs');
+    writeFileSync(file, TESTS);
+    const { stdout, status } = runTests(file);
+    assert.equal(status, 0, stdout);
+    const told = stdout.slice(stdout.indexOf('ℹ')).replace(/[\d.]+\n$/, 'n\n');
+    assert.equal(told, [
+      'ℹ 3 skipped:', 'ℹ   2, zsh is not installed: one; four', 'ℹ   1, no reason given: two',
+      'ℹ tests 4', 'ℹ suites 0', 'ℹ pass 1', 'ℹ fail 0', 'ℹ cancelled 0', 'ℹ skipped 3', 'ℹ todo 0',
+      'ℹ duration_ms n', '',
+    ].join('\n'));
+  }));
+
+test('a run without skips tells none, and one that fails ends with 1', () => inFolder((folder) => {
+  const file = join(folder, 'some.test.mjs');
+  const begin = 'import { test } from \'node:test\';\n';
+  writeFileSync(file, `${begin}test('one', () => {});`);
+  assert.doesNotMatch(runTests(file).stdout, /skipped:/);
+  writeFileSync(file, `${begin}test('one', () => { throw new Error('no'); });`);
+  assert.equal(runTests(file).status, 1);
+}));
+
+test('missing programs are installed by root, one by one, and what cannot be is told', () =>
+  inFolder((folder) => {
+    // The system has no fish; all else installs.
+    const apt = 'case "$*" in *fish) exit 100;; esac';
+    const { stdout, calls } = installTools(folder, 0, apt);
+    assert.match(stdout, /^installed curl$/m);
+    assert.match(stdout, /^cannot install fish$/m);
+    assert.match(stdout, /^installed chromium$/m);
+    assert.match(calls[0] ?? '', /^update /);
+    assert.deepEqual(calls.slice(1).map((call) => call.split(' ').at(-1)), [
+      'curl', 'jq', 'openssl', 'strace', 'php-cli', 'php-curl', 'zsh', 'fish', 'chromium',
+      'chromium-driver',
+    ]);
+  }));
+
+test('without root, apt-get or a network the run goes on without them', () => inFolder((folder) => {
+  const asNobody = installTools(folder, 65534, 'exit 0');
+  assert.match(asNobody.stdout, /^missing: curl jq .*; install them as root/);
+  assert.deepEqual(asNobody.calls, []);
+  assert.match(installTools(folder, 0, null).stdout, /^missing: curl jq .*; install them as root/);
+  const offline = installTools(folder, 0, 'exit 100');
+  assert.match(offline.stdout, /; apt-get cannot be reached/);
+  assert.equal(offline.calls.length, 1);
+}));
+
+function runTests(file: string) {
+  // Our own runner told this process that it is a part of it.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return spawnSync(process.execPath, ['.ci/test.mjs', file], {
+    cwd: ROOT, encoding: 'utf8', env, timeout: 60_000,
+  });
+}
+
+/** On a machine that has nothing but an `apt-get` that does `apt`, or not even that. */
+function installTools(folder: string, uid: number, apt: string | null) {
+  const bin = join(folder, `bin-${uid}-${apt === null}-${apt?.length}`);
+  const log = join(bin, 'calls');
+  mkdirSync(bin);
+  writeFileSync(log, '');
+  const stub = (name: string, line: string): void =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  stub('id', `echo ${uid}`);
+  stub('timeout', 'shift; exec "$@"');
+  if (apt !== null) stub('apt-get', `echo "$*" >> ${log}\n${apt}`);
+  const bash = spawnSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' }).stdout.trim();
+  const ended = spawnSync(bash, [join(ROOT, '.ci/install-tools')], {
+    encoding: 'utf8', env: { PATH: bin }, timeout: 60_000,
+  });
+  assert.equal(ended.status, 0, ended.stderr);
+  const calls = readFileSync(log, 'utf8').split('\n').filter((line) => line !== '');
+  return { stdout: ended.stdout, calls };
+}

@@ -5,8 +5,9 @@
 import { tokenRoutes } from './access/routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
+import type { Opened } from './app/listening.ts';
 import { searchMetrics, storeMetrics } from './app/metrics.ts';
-import { makeDataDirectory, ownerOf } from './app/options.ts';
+import { makeDataDirectory } from './app/options.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
@@ -61,6 +62,8 @@ export type AppOptions = {
   /** Classes of actions, for a program that embeds us. */
   readonly actions?: readonly unknown[];
   readonly clock?: Clock;
+  /** What root has opened before it became the user who serves. */
+  readonly opened?: Opened;
 };
 
 export interface App {
@@ -100,8 +103,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const { data, settings, logger, clock = systemClock } = options;
-  const owner = ownerOf(data);
-  const files = createNodeFiles(owner);
+  const files = createNodeFiles();
   const lock = await acquireLock(data, {
     kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
   });
@@ -141,7 +143,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   ]);
   closers.add(() => dispatcher.close());
   const listening = new Listening({
-    ...options, clock, owner, dispatcher, needsToken: () => verifier.isRequired,
+    ...options, clock, dispatcher, needsToken: () => verifier.isRequired,
   });
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {

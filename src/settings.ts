@@ -10,7 +10,7 @@ import { nearest } from './base/nearest.ts';
 import {
   ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags, hintFor,
 } from './settings/sources.ts';
-import type { SettingsSources } from './settings/sources.ts';
+import type { SettingsFile, SettingsSources } from './settings/sources.ts';
 import { SETTING_ROWS } from './settings/table.ts';
 import type { Kind, ListKind, SettingRow, Settings } from './settings/table.ts';
 
@@ -21,7 +21,11 @@ export type LoadedSettings = {
   readonly settings: Settings;
   /** By setting name: `default`, `--port`, `HOOKSHELF_…` or the file's path. */
   readonly origins: ReadonlyMap<string, string>;
+  readonly warnings: readonly SettingsWarning[];
 };
+
+/** What is allowed and yet no good idea, and what to do. */
+export type SettingsWarning = { readonly problem: string; readonly mend: string };
 
 const PROBLEMS_SHOWN_MAX = 5;
 
@@ -54,7 +58,20 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
   }
   if (problems.length === 0) checkTogether(values, origins, problems);
   if (problems.length > 0) throw usageError(problems);
-  return { settings: nest(values), origins };
+  return { settings: nest(values), origins, warnings: warningsOf(sources.file ?? null) };
+}
+
+function warningsOf(file: SettingsFile | null): SettingsWarning[] {
+  if (file?.isReadByAll !== true) return [];
+  const secrets = fromFile(file, []).flatMap(({ name, value }) => {
+    const row = ROWS_BY_NAME.get(name);
+    return row !== undefined && shownValue(row, value) !== value ? [name] : [];
+  });
+  if (secrets.length === 0) return [];
+  return [{
+    problem: `${file.origin} holds ${secrets.join(' and ')}, and every user may read it`,
+    mend: `chmod 600 ${file.origin}`,
+  }];
 }
 
 /** A setting's value as a person may see it: `***` for a secret, URLs without credentials. */

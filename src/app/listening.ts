@@ -2,31 +2,36 @@
  * Where an app listens: on TCP for everybody, and on the control socket for who owns the data
  * directory. Holds the rule that a service open to anybody stays on loopback.
  */
-import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { limitsOf } from './options.ts';
-import type { Owner } from './options.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { loadTls } from '../base/network-modules.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
 import type { Dispatcher } from '../server/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
-import type { Certificate, Listener, ServerLimits } from '../server/listener.ts';
+import type { Certificate, HeldPort, Listener, ServerLimits } from '../server/listener.ts';
 import { isLoopbackName } from '../server/origin.ts';
 import type { Settings } from '../settings.ts';
+
+/** What somebody with other rights has opened before. */
+export type Opened = {
+  readonly port: HeldPort | null;
+  readonly certificate: Certificate | null;
+};
 
 export type ListeningOptions = {
   readonly data: string;
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly owner: Owner | null;
   readonly dispatcher: Dispatcher;
   readonly allowAnonymous?: boolean;
   /** Whether a token is needed. */
   readonly needsToken: () => boolean;
+  readonly opened?: Opened;
 };
 
 export type Place = { readonly url: string; readonly host: string; readonly port: number };
@@ -50,15 +55,15 @@ export class Listening {
 
   /** Opens the control socket and resolves to its path. */
   async listenOnControl(): Promise<string> {
-    const { data, dispatcher, clock, owner } = this.#options;
-    const path = controlSocketPath(data, owner);
+    const { data, dispatcher, clock } = this.#options;
+    const path = controlSocketPath(data);
     if (dirname(path) !== data) this.#ownFolder = dirname(path);
     // Its callers own the directory: an import of any length may take its time.
     const limits: ServerLimits = {
       ...limitsOf(this.#options.settings), requestTimeoutMs: 0, headersTimeoutMs: 0,
     };
     const server = createHttpServer(dispatcher.listeners('control'), limits, clock);
-    this.#listeners.push(await listenOnSocket(server, path, clock, owner));
+    this.#listeners.push(await listenOnSocket(server, path, clock));
     return path;
   }
 
@@ -69,7 +74,7 @@ export class Listening {
   async listen(
     place: { readonly port?: number; readonly host?: string },
   ): Promise<{ url: string; port: number | null }> {
-    const { settings, dispatcher, clock, allowAnonymous, needsToken } = this.#options;
+    const { settings, dispatcher, clock, allowAnonymous, needsToken, opened } = this.#options;
     const { host = settings.server.host, port = settings.server.port } = place;
     if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
       throw new AppError('usage', `the port must be an integer from 0 to ${PORT_MAX}`);
@@ -87,11 +92,12 @@ export class Listening {
         + 'token:create');
     }
     const entrance = isLocal ? 'loopback' : 'network';
-    const certificate = readCertificate(settings);
+    const certificate = opened?.certificate ?? readCertificate(settings);
     const server = createHttpServer(
       dispatcher.listeners(entrance), limitsOf(settings), clock, certificate ?? undefined,
     );
-    const listener = await listenOnPort(server, host, port, clock);
+    const isHeld = opened?.port?.host === host && opened.port.port === port;
+    const listener = await listenOnPort(server, host, port, clock, isHeld ? opened.port : null);
     if (this.#closing !== null) {
       await listener.close(0);
       throw closed();
@@ -132,7 +138,7 @@ export class Listening {
     const timeoutMs = this.#options.settings.server.shutdownTimeout * 1000;
     this.#options.dispatcher.drain();
     await Promise.all(this.#listeners.map((listener) => listener.close(timeoutMs)));
-    if (this.#ownFolder !== null) rmSync(this.#ownFolder, { recursive: true, force: true });
+    if (this.#ownFolder !== null) removeSocketFolder(this.#ownFolder);
   }
 }
 
@@ -140,22 +146,59 @@ export class Listening {
  * `<data>/control.sock`; where that is longer than a socket's path may be, one in a folder of ours
  * under the run-time directory.
  */
-export function controlSocketPath(data: string, owner: Owner | null): string {
+export function controlSocketPath(data: string): string {
   const path = join(data, SOCKET_NAME);
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
+  return join(makeSocketFolder(data), SOCKET_NAME);
+}
+
+/** Where all may write, somebody may have made a folder of our name before us. */
+function makeSocketFolder(data: string): string {
   const digest = loadCrypto().createHash('sha256').update(data).digest('hex').slice(0, 16);
-  const folder = join(process.env['XDG_RUNTIME_DIR'] ?? tmpdir(), `hookshelf-${digest}`);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { mode: 0o700 });
-  if (owner !== null) chownSync(folder, owner.uid, owner.gid);
-  return join(folder, SOCKET_NAME);
+  const places = [process.env['XDG_RUNTIME_DIR'] ?? '', tmpdir()].filter((path) => path !== '');
+  let problem: unknown = null;
+  for (const place of places) {
+    const folder = join(place, `hookshelf-${digest}`);
+    try {
+      return makeOwnFolder(folder) ? folder : mkdtempSync(`${folder}-`);
+    } catch (thrown) {
+      // The run-time directory of who has lent us another's identity, say.
+      problem ??= thrown;
+    }
+  }
+  throw new AppError('conflict', `cannot make a folder for the control socket (`
+    + `${messageOf(problem)}): set XDG_RUNTIME_DIR, or name a shorter data directory`, {}, problem);
+}
+
+/** False when there is one already that is not ours alone; what a killed server left is. */
+function makeOwnFolder(folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return true;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) !== 'EEXIST') throw thrown;
+  }
+  const status = lstatSync(folder, { throwIfNoEntry: false });
+  return status?.isDirectory() === true && status.uid === process.geteuid?.()
+    && (status.mode & 0o777) === 0o700;
+}
+
+/** What others have put there stays, and the folder with it. */
+function removeSocketFolder(folder: string): void {
+  try {
+    rmSync(join(folder, SOCKET_NAME), { force: true });
+    rmdirSync(folder);
+  } catch (thrown) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(systemCodeOf(thrown) ?? '')) throw thrown;
+  }
 }
 
 function closed(): AppError {
   return new AppError('unavailable', 'the app is closed');
 }
 
-function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
+/** Null when the settings name none. Throws `usage`. */
+export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
   const pair = { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
   try {

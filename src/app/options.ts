@@ -3,10 +3,9 @@ import { readFileSync, statSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listener.ts';
 import { AppError, messageOf } from '../base/errors.ts';
+import { checkRootsAlone, walkPath } from '../base/path-owners.ts';
 import type { Settings } from '../settings.ts';
 import { makeDirectories } from '../store/files.ts';
-
-export type Owner = { readonly uid: number; readonly gid: number };
 
 // Kept for the store's files, outgoing sockets and the standard streams.
 const DESCRIPTORS_RESERVED = 256;
@@ -47,26 +46,26 @@ export function connectionsMaxOf(wanted: number, descriptors: number): number {
   return Math.min(wanted, room);
 }
 
-/** Makes the data directory when it is missing. Throws `conflict`, also when it is a file. */
+/**
+ * Makes the data directory when it is missing. Throws `conflict`, also when it is a file, or when
+ * we are root and it is not root's alone: what others put in there must not meet root's rights.
+ */
 export function makeDataDirectory(path: string): void {
+  refuseAsRoot(path);
   try {
     makeDirectories(path);
   } catch (thrown) {
     throw new AppError('conflict', `cannot make the data directory ${path} (`
       + `${messageOf(thrown)}); name another one with --data`, {}, thrown);
   }
+  // Between the look and the making somebody may have been quicker.
+  refuseAsRoot(path);
   if (statSync(path).isDirectory()) return;
   throw new AppError('conflict', `${path} is not a directory; name one with --data`);
 }
 
-/**
- * Who shall own what is made in a data directory: its own owner, when we are root and it belongs to
- * somebody else, so that one `sudo hookshelf …` does not lock its user out; else null, as it comes.
- */
-export function ownerOf(directory: string): Owner | null {
-  if (process.getuid?.() !== 0) return null;
-  const { uid, gid } = statSync(directory);
-  return uid === 0 ? null : { uid, gid };
+function refuseAsRoot(path: string): void {
+  if (process.geteuid?.() === 0) checkRootsAlone(path, walkPath(path));
 }
 
 /** The soft limit of open files; where the kernel does not tell, the usual one. */

@@ -52,7 +52,7 @@ export const COMMON_OPTIONS: OptionSpecs = {
   json: { type: 'boolean', meaning: 'print one JSON value on stdout' },
   data: {
     type: 'string', placeholder: '<dir>', completes: 'folder',
-    meaning: 'data directory (data/ in the current folder)',
+    meaning: 'data directory (HOOKSHELF_DATA, else data/ in the current folder)',
   },
   config: {
     type: 'string', placeholder: '<file>', completes: 'file',

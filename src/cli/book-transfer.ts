@@ -2,7 +2,7 @@
  * `book:import` and `book:export`. Both stream: the file's records go out as JSON Lines to
  * `POST /api/books/import` while its results come in, and neither is ever held as a whole.
  */
-import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../base/errors.ts';
@@ -12,6 +12,7 @@ import type { Format } from '../books/exchange/exchange.ts';
 import { brokenOff } from '../server/local/call.ts';
 import type { CommandContext } from './command.ts';
 import { ImportReport } from './import-report.ts';
+import { OutputFile } from './output-file.ts';
 import { objectOf } from './resource.ts';
 
 const STANDARD_STREAM = '-';
@@ -61,7 +62,7 @@ export async function exportBooks(context: CommandContext): Promise<number> {
     await writeBooks(context, format, (text) => output.text(text));
     return 0;
   }
-  const books = await writeWhole(path, (write) => writeBooks(context, format, write));
+  const books = await writeWhole(context, path, (write) => writeBooks(context, format, write));
   await output.result({ file: path, format, books }, `exported ${books} books to ${path}`);
   return 0;
 }
@@ -95,34 +96,26 @@ async function writeBooks(
   }
 }
 
-/** Writes beside the file and puts it in place when it is whole; a pipe or device as it is. */
+/** Writes as the caller, and reads as who may open the data directory. */
 async function writeWhole<Result>(
-  path: string, produce: (write: Write) => Promise<Result>,
+  context: CommandContext, path: string, produce: (write: Write) => Promise<Result>,
 ): Promise<Result> {
-  const isInPlace = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-  const target = isInPlace ? path : `${path}.part`;
-  const file = createWriteStream(target);
-  // Each write waits for its own error; without a listener one that nobody awaits would end us.
-  file.on('error', () => {});
+  const { identity } = context;
+  if (identity.isTheirs(path)) identity.enter();
+  const file = await OutputFile.open(path);
   try {
-    await once(file, 'open');
-    const result = await produce((text) => new Promise((resolve, reject) => {
-      file.write(text, (error) => error ? reject(cannotWrite(path, error)) : resolve());
-    }));
-    file.end();
-    await once(file, 'close');
-    if (!isInPlace) renameSync(target, path);
+    identity.lend();
+    const result = await produce((text) => file.write(text));
+    await context.closeSession();
+    identity.takeBack();
+    await file.keep();
     return result;
-  } catch (cause) {
-    file.destroy();
-    if (!isInPlace) rmSync(target, { force: true });
-    if (cause instanceof AppError) throw cause;
-    throw cannotWrite(path, cause);
+  } catch (thrown) {
+    await context.closeSession();
+    identity.takeBack();
+    await file.discard();
+    throw thrown;
   }
-}
-
-function cannotWrite(path: string, cause: unknown): AppError {
-  return new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
 }
 
 /** The records as JSON Lines; those that are none are reported here and left out. */
@@ -208,7 +201,7 @@ type Source = {
   close(): void;
 };
 
-async function openSource({ io }: CommandContext, path: string): Promise<Source> {
+async function openSource({ io, identity }: CommandContext, path: string): Promise<Source> {
   if (path === STANDARD_STREAM) {
     // Left open, it would keep this process waiting for a producer that nobody listens to.
     const close = (): void => {
@@ -216,6 +209,7 @@ async function openSource({ io }: CommandContext, path: string): Promise<Source>
     };
     return { stream: io.stdin, bytesTotal: null, close };
   }
+  identity.approach(path);
   const stream = createReadStream(path, { highWaterMark: READ_BYTES });
   try {
     await once(stream, 'open');

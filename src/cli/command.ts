@@ -1,6 +1,7 @@
 /** What a command is, as data: run.ts parses, help and completion print by the same table. */
 import type { LoadedSettings } from '../settings.ts';
 import type { Arguments } from './arguments.ts';
+import type { Identity } from './identity.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import type { Session } from './session.ts';
@@ -12,6 +13,10 @@ export type CommandSpec = LineSpec & {
   readonly details?: readonly string[];
   /** Custom action modules are loaded for it when it works without a server. */
   readonly needsActions?: boolean;
+  /** The data directory is made for it when it is missing: it adds the first of something. */
+  readonly makesData?: boolean;
+  /** It never looks into a data directory. */
+  readonly isWithoutData?: boolean;
   readonly examples: readonly string[];
   /** Loads what the command needs, and nothing else loads it. */
   readonly load: () => Promise<CommandRun>;
@@ -27,12 +32,23 @@ export type CommandContext = {
   readonly given: Arguments;
   readonly io: Io;
   readonly output: Output;
-  /** Absolute. */
-  readonly dataDirectory: string;
+  /** Whom it runs as. Files elsewhere are opened before the data directory is entered. */
+  readonly identity: Identity;
+  /**
+   * The absolute path of the data directory, once we are who may open what is in there. Throws
+   * `conflict`.
+   */
+  enterData(): string;
+  /** The same where it must be there. Throws `not_found`. */
+  enterExistingData(): string;
   /** Throws `usage`. Reads the settings file and the environment once. */
   loadSettings(): LoadedSettings;
+  /** Of flags, environment and `--config` alone, which whoever called has named. Throws `usage`. */
+  loadCallersSettings(): LoadedSettings;
   /** Opened at the first call; run.ts closes it. */
   openSession(): Promise<Session>;
+  /** Idempotent. */
+  closeSession(): Promise<void>;
 };
 
 export type OpenSession = (context: CommandContext) => Promise<Session>;

@@ -47,7 +47,8 @@ const INCOMING: readonly CommandSpec[] = [
     load: async () => (await loadIncoming()).showIncoming,
   },
   {
-    name: 'incomingwebhook:create', summary: 'Create an incoming webhook',
+    name: 'incomingwebhook:create', makesData: true,
+    summary: 'Create an incoming webhook',
     options: {
       ...incomingOptions,
       'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
@@ -98,7 +99,8 @@ const CONFIGURATION: readonly CommandSpec[] = [
     load: async () => (await loadConfiguration()).showConfiguration,
   },
   {
-    name: 'actionconfig:create', summary: 'Create an action configuration', needsActions: true,
+    name: 'actionconfig:create', makesData: true,
+    summary: 'Create an action configuration', needsActions: true,
     options: {
       action: required(configurationInput['action'] ?? flag('')),
       options: configurationInput['options'] ?? flag(''),
@@ -150,7 +152,8 @@ const OUTGOING: readonly CommandSpec[] = [
     load: async () => (await loadOutgoing()).showOutgoing,
   },
   {
-    name: 'outgoingwebhook:create', summary: 'Create an outgoing webhook',
+    name: 'outgoingwebhook:create', makesData: true,
+    summary: 'Create an outgoing webhook',
     options: {
       ...outgoingOptions,
       'target-url': required(outgoingOptions['target-url'] ?? flag('')),
@@ -191,7 +194,7 @@ const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
 const DELIVERY: readonly CommandSpec[] = [
   {
-    name: 'event:emit', summary: 'Fire an event at the outgoing webhooks that listen',
+    name: 'event:emit', makesData: true, summary: 'Fire an event at the outgoing webhooks that listen',
     options: {
       name: required(text('<event>', 'name of the event')),
       payload: required(text('<json | @file | ->', 'its payload as JSON')),
@@ -238,7 +241,8 @@ const SCOPES = ['read', 'write', 'admin'];
 
 const TOKEN: readonly CommandSpec[] = [
   {
-    name: 'token:create', summary: 'Make an API token, printed this once',
+    name: 'token:create', makesData: true,
+    summary: 'Make an API token, printed this once',
     details: [
       'read: look at everything but secrets; write: change books, fire events, send, retry;',
       'admin: change webhooks and action configurations too. Tokens are made here alone.',

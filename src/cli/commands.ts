@@ -53,7 +53,8 @@ const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadBook()).showBook,
   },
   {
-    name: 'book:add', summary: 'Add a book', options: { input: bookInput },
+    name: 'book:add', makesData: true,
+    summary: 'Add a book', options: { input: bookInput },
     examples: [
       `hookshelf book:add --input '{"title":"Emma","authors":[{"name":"Jane Austen"}]}'`,
       'hookshelf book:add --input @emma.json', 'hookshelf book:add --input - < emma.json',
@@ -78,7 +79,8 @@ const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadBook()).deleteBook,
   },
   {
-    name: 'book:import', summary: 'Import books from a file',
+    name: 'book:import', makesData: true,
+    summary: 'Import books from a file',
     details: [
       'Ids and dates that are given are kept; books whose id exists are skipped. A bad record is',
       'reported with its line and the rest goes on. Exit code 1 when any was skipped.',
@@ -139,7 +141,8 @@ const DATA_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadData()).backupData,
   },
   {
-    name: 'data:restore', summary: 'Put a verified backup in place of the data',
+    name: 'data:restore', makesData: true,
+    summary: 'Put a verified backup in place of the data',
     details: ['Stop the server first. What was there is kept in <data>/before-<time>/.'],
     options: {
       from: {
@@ -154,7 +157,8 @@ const DATA_COMMANDS: readonly CommandSpec[] = [
 ];
 
 const SERVE: CommandSpec = {
-  name: 'serve', summary: 'Serve the catalog and the webhooks (also without a command)',
+  name: 'serve', makesData: true,
+  summary: 'Serve the catalog and the webhooks (also without a command)',
   options: {
     port: {
       type: 'string', short: 'p', placeholder: '<port>',
@@ -186,13 +190,15 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./doctor.ts')).examine,
   },
   {
-    name: 'help', summary: 'Help on all commands, or on one',
+    name: 'help', isWithoutData: true,
+    summary: 'Help on all commands, or on one',
     operand: { name: 'command', meaning: 'the command', isRequired: false },
     options: {}, examples: ['hookshelf help book:import'],
     load: async () => (await import('./help.ts')).help,
   },
   {
-    name: 'completion', summary: 'Print a completion script for a shell',
+    name: 'completion', isWithoutData: true,
+    summary: 'Print a completion script for a shell',
     operand: {
       name: 'shell', meaning: 'the shell', isRequired: true, values: ['bash', 'zsh', 'fish'],
     },

@@ -4,10 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import type { LoadedSettings } from '../settings.ts';
 import { loadSettings } from '../settings.ts';
-import { readSettingsFile } from '../settings/sources.ts';
-import type { FlagValue, SettingsFile } from '../settings/sources.ts';
+import { DATA_VARIABLE, readSettingsFile } from '../settings/sources.ts';
+import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
 import type { Arguments } from './arguments.ts';
 import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
+import { Identity } from './identity.ts';
 import type { Io } from './io.ts';
 import { Output } from './output.ts';
 import type { Session } from './session.ts';
@@ -20,60 +21,96 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
 
-/** `close` ends the session, if one was opened. */
+/** `closeSession` of the context is to be called at the end. */
 export function createContext(
   spec: CommandSpec, commands: readonly CommandSpec[], given: Arguments, io: Io,
   openSession: OpenSession | null,
-): { readonly context: CommandContext; close(): Promise<void> } {
-  const dataDirectory = resolve(given.find('data') ?? STANDARD_DIRECTORY);
+): CommandContext {
+  const inEnvironment = io.environment[DATA_VARIABLE] || STANDARD_DIRECTORY;
+  const dataDirectory = resolve(given.find('data') ?? inEnvironment);
+  const identity = new Identity(dataDirectory);
   let loaded: LoadedSettings | null = null;
   let session: Promise<Session> | null = null;
+  let named: SettingsFile | null | undefined;
+  const readNamed = (): SettingsFile | null => {
+    // As the caller; later we may be somebody else, and a pipe is read only once.
+    if (named === undefined) named = readNamedFile(given, identity);
+    return named;
+  };
   const context: CommandContext = {
-    spec, commands, given, io, dataDirectory,
+    spec, commands, given, io, identity,
     output: new Output(io, given.has('json')),
+    enterData() {
+      identity.enter();
+      return dataDirectory;
+    },
+    enterExistingData() {
+      const directory = context.enterData();
+      checkExists(directory);
+      return directory;
+    },
     loadSettings() {
-      loaded ??= loadFor(dataDirectory, given, io);
+      loaded ??= loadFor(context, readNamed());
       return loaded;
     },
+    loadCallersSettings: () => loadSettings({
+      ...callersSources(context), file: readNamed(),
+    }),
     openSession() {
       session ??= openFor(context, openSession);
       return session;
     },
-  };
-  return {
-    context,
-    async close() {
+    async closeSession() {
       // Whoever opened it has been told when that failed.
       const opened = await session?.catch(() => null);
       await opened?.close();
     },
   };
+  return context;
 }
 
-function loadFor(dataDirectory: string, given: Arguments, io: Io): LoadedSettings {
+function loadFor(context: CommandContext, named: SettingsFile | null): LoadedSettings {
+  const dataDirectory = context.enterData();
   if (isNoDirectory(dataDirectory)) {
     throw new AppError('usage', `${dataDirectory} is not a directory; name one with --data`);
   }
-  const config = given.find('config');
-  const path = config ?? join(dataDirectory, SETTINGS_FILE);
+  const file = named ?? readOwnSettings(join(dataDirectory, SETTINGS_FILE));
+  return loadSettings({ ...callersSources(context), file });
+}
+
+function callersSources({ given, io }: CommandContext): SettingsSources {
   const flags = Object.entries(SETTING_FLAGS).flatMap(([flag, name]): FlagValue[] => {
     const value = given.find(flag);
     return value === undefined ? [] : [{ name, value, flag: `--${flag}` }];
   });
-  const file = readSettings(path, config !== undefined);
-  return loadSettings({ flags, environment: io.environment, file });
+  return { flags, environment: io.environment };
 }
 
-function readSettings(path: string, isNamed: boolean): SettingsFile | null {
+/** Null when `--config` is not given. */
+function readNamedFile(given: Arguments, identity: Identity): SettingsFile | null {
+  const path = given.find('config');
+  if (path === undefined) return null;
+  identity.approach(path);
+  return readSettingsFile(path, true);
+}
+
+function readOwnSettings(path: string): SettingsFile | null {
   try {
-    return readSettingsFile(path, isNamed);
+    return readSettingsFile(path, false);
   } catch (thrown) {
     const isClosed = thrown instanceof AppError && systemCodeOf(thrown.cause) === 'EACCES';
-    if (isNamed || !isClosed) throw thrown;
+    if (!isClosed) throw thrown;
     const problem = `cannot look into the data directory ${dirname(path)}`;
     const mend = 'run as its owner, or name another one with --data';
     throw new AppError('conflict', `${problem} (${messageOf(thrown.cause)}): ${mend}`, {}, thrown);
   }
+}
+
+/** Throws `not_found`: what a command that reads would make is not what was meant. */
+function checkExists(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return;
+  throw new AppError('not_found', `there is no data directory ${directory}: is --data right? `
+    + `(${DATA_VARIABLE} names it too; serve and commands that add something make it)`);
 }
 
 function isNoDirectory(path: string): boolean {
@@ -91,6 +128,9 @@ async function openFor(
   // Wrong settings are wrong whether or not a server has read others at its start.
   context.loadSettings();
   if (openSession !== null) return openSession(context);
+  // A dry run reads.
+  const makesData = context.spec.makesData === true && !context.given.has('dry-run');
+  if (!makesData) context.enterExistingData();
   const { openCommandSession } = await import('./local-app.ts');
   return openCommandSession(context);
 }

@@ -1,12 +1,12 @@
 /** `data:*`: through the control socket or in this process; never over TCP. */
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../app.ts';
-import { makeDataDirectory, ownerOf } from '../app/options.ts';
+import { makeDataDirectory } from '../app/options.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import { openFiles, writeBackup } from '../store/backup/backup.ts';
 import type { Backup } from '../store/backup/backup.ts';
-import { restoreBackup } from '../store/backup/restore.ts';
+import { openArchive, restoreBackup } from '../store/backup/restore.ts';
 import { verifyDirectory } from '../store/backup/verify.ts';
 import type { VerifyReport } from '../store/backup/verify.ts';
 import { diskError } from '../store/disk-error.ts';
@@ -23,11 +23,8 @@ const LIVE_ATTEMPTS_MAX = 3;
 
 /** Exit code 1 for damage, 0 with a note for a torn end. */
 export async function verifyData(context: CommandContext): Promise<number> {
-  const { dataDirectory, output } = context;
-  if (!existsSync(dataDirectory)) {
-    throw new AppError('not_found', `there is no data directory ${dataDirectory}; see --data`);
-  }
-  const report = await verify(dataDirectory);
+  const { output } = context;
+  const report = await verify(context.enterExistingData());
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
   return 0;
@@ -42,13 +39,15 @@ export async function compactData(context: CommandContext): Promise<number> {
 }
 
 export async function backupData(context: CommandContext): Promise<number> {
-  if (!existsSync(context.dataDirectory)) {
-    throw new AppError('not_found', `there is no data directory ${context.dataDirectory}`);
-  }
+  const { identity } = context;
   const to = resolve(context.given.get('to'));
-  const files = createNodeFiles(ownerOf(context.dataDirectory));
+  if (!identity.isTheirs(to)) identity.lend();
+  const files = createNodeFiles();
   const backup = await openBackup(context, files);
   try {
+    // All that is read is open; what is written lies elsewhere.
+    await context.closeSession();
+    identity.takeBack();
     await writeBackup(files, backup, to, context.io.now());
   } catch (thrown) {
     throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
@@ -70,7 +69,7 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
     const { files: listed } = objectOf(body);
     const wanted = Array.isArray(listed) ? listed.map(objectOf) : [];
     try {
-      return openFiles(files, context.dataDirectory, wanted.map(({ name, bytes }) =>
+      return openFiles(files, context.enterData(), wanted.map(({ name, bytes }) =>
         ({ name: String(name), bytes: Number(bytes) })));
     } catch (thrown) {
       // A compaction came between.
@@ -80,19 +79,38 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
 }
 
 export async function restoreData(context: CommandContext): Promise<number> {
-  const { dataDirectory: directory, given, output, io } = context;
+  const files = createNodeFiles();
+  const archive = await openGivenArchive(context, files);
+  try {
+    return await restoreFrom(context, files, archive);
+  } finally {
+    archive.close();
+  }
+}
+
+async function openGivenArchive(
+  { identity, given }: CommandContext, files: Files,
+): Promise<Backup> {
   const from = resolve(given.get('from'));
+  identity.approach(from);
   const status = statSync(from, { throwIfNoEntry: false });
   if (status === undefined) throw new AppError('not_found', `there is no backup ${from}`);
   if (!status.isDirectory() && !from.endsWith('.tar')) {
     throw new AppError('conflict', `${from} is neither a directory nor a .tar file`);
   }
+  return openArchive(files, from);
+}
+
+async function restoreFrom(
+  context: CommandContext, files: Files, archive: Backup,
+): Promise<number> {
+  const { given, output, io } = context;
+  const directory = context.enterData();
   makeDataDirectory(directory);
-  const files = createNodeFiles(ownerOf(directory));
   const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
   try {
     const report = await restoreBackup({
-      directory, from, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
+      directory, archive, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
       nowMs: io.now(),
     });
     for (const note of report.notes) if (!output.isJson) output.note(note);

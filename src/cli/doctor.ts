@@ -64,8 +64,10 @@ function loadOrStandard(
   context: CommandContext,
 ): { readonly settings: Settings; readonly verdict: Verdict } {
   try {
-    const { settings } = context.loadSettings();
-    return { settings, verdict: ok('every setting is known and valid') };
+    const { settings, warnings } = context.loadSettings();
+    const [first] = warnings;
+    return { settings, verdict: first === undefined
+      ? ok('every setting is known and valid') : warning(first.problem, first.mend) };
   } catch (thrown) {
     return { settings: loadSettings().settings, verdict: failed(messageOf(thrown), '') };
   }
@@ -88,7 +90,8 @@ function checkNode(): Verdict {
   return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
 }
 
-function checkDirectory({ dataDirectory }: CommandContext): Verdict {
+function checkDirectory({ enterData }: CommandContext): Verdict {
+  const dataDirectory = enterData();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
     return isWritable(dirname(dataDirectory))
@@ -109,8 +112,8 @@ function checkDirectory({ dataDirectory }: CommandContext): Verdict {
     : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
 }
 
-async function checkLock({ dataDirectory }: CommandContext): Promise<Verdict> {
-  const owner = findOwner(dataDirectory);
+async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
+  const owner = findOwner(enterData());
   if (owner === null) return ok('nobody holds the data directory');
   const { pid, socketPath } = owner;
   if (socketPath === null || !(await isListening(socketPath))) {
@@ -129,9 +132,9 @@ async function checkLock({ dataDirectory }: CommandContext): Promise<Verdict> {
 
 /** Of the running server, the ports that it has: those of the settings may be others. */
 async function checkPort(
-  { dataDirectory }: CommandContext, { server: { host, port } }: Settings,
+  { enterData }: CommandContext, { server: { host, port } }: Settings,
 ): Promise<Verdict> {
-  const socketPath = findOwner(dataDirectory)?.socketPath ?? null;
+  const socketPath = findOwner(enterData())?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
   if (port === 0) return ok('the kernel chooses a port');
   const code = await tryToListen(host, port);
@@ -169,8 +172,8 @@ function tryToListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-function checkDisk({ dataDirectory }: CommandContext): Verdict {
-  let folder = dataDirectory;
+function checkDisk({ enterData }: CommandContext): Verdict {
+  let folder = enterData();
   while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
   const detail = `${(bavail * bsize / GIBIBYTE).toFixed(1)} GiB free`;
@@ -189,11 +192,11 @@ function checkLimits(_context: CommandContext, { server }: Settings): Verdict {
       + 'server.maxConnections; fewer connections are accepted as it is');
 }
 
-function checkClock({ dataDirectory, io }: CommandContext): Verdict {
+function checkClock({ enterData, io }: CommandContext): Verdict {
   const nowMs = io.now();
   const shown = new Date(nowMs).toISOString();
   if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${shown}`, 'set the clock');
-  const newestMs = newestChange(dataDirectory);
+  const newestMs = newestChange(enterData());
   return newestMs > nowMs + CLOCK_SLACK_MS
     ? warning(`the clock shows ${shown}, before the newest file was written`, 'set the clock')
     : ok(`the clock shows ${shown}`);

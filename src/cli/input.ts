@@ -49,7 +49,7 @@ export function refuseSecretInPlace(
 
 /** A secret from a file or standard input, without one trailing newline. Throws `invalid`. */
 export async function readSecretOption(context: CommandContext, name: string): Promise<string> {
-  const bytes = await readNamed(context.io, context.given.get(name), name);
+  const bytes = await readNamed(context, context.given.get(name), name);
   const secret = bytes.toString('utf8').replace(/\r?\n$/, '');
   if (secret === '') throw new AppError('invalid', `the secret of --${name} is empty`);
   if (!Buffer.from(secret).equals(bytes.subarray(0, Buffer.byteLength(secret)))) {
@@ -60,7 +60,7 @@ export async function readSecretOption(context: CommandContext, name: string): P
 
 /** Text from a file, or from standard input when the path is `-`; no byte order mark. */
 export async function readTextOption(context: CommandContext, name: string): Promise<string> {
-  const bytes = await readNamed(context.io, context.given.get(name), name);
+  const bytes = await readNamed(context, context.given.get(name), name);
   return bytes.toString('utf8').replace(/^\ufeff/, '');
 }
 
@@ -69,18 +69,22 @@ export async function readNamedText(context: CommandContext, name: string): Prom
   return (await readInPlace(context, name)).toString('utf8');
 }
 
-async function readInPlace({ given, io }: CommandContext, name: string): Promise<Buffer> {
-  const text = given.get(name);
-  return isElsewhere(text) ? readNamed(io, text.replace(/^@/, ''), name) : Buffer.from(text);
+async function readInPlace(context: CommandContext, name: string): Promise<Buffer> {
+  const text = context.given.get(name);
+  return isElsewhere(text) ? readNamed(context, text.replace(/^@/, ''), name) : Buffer.from(text);
 }
 
 function isElsewhere(text: string): boolean {
   return text === STANDARD_INPUT || text.startsWith('@');
 }
 
-async function readNamed(io: Io, path: string, name: string): Promise<Buffer> {
+async function readNamed(
+  { io, identity }: CommandContext, path: string, name: string,
+): Promise<Buffer> {
   try {
-    return path === STANDARD_INPUT ? await readStandardInput(io) : readFileSync(path);
+    if (path === STANDARD_INPUT) return await readStandardInput(io);
+    identity.approach(path);
+    return readFileSync(path);
   } catch (cause) {
     throw new AppError('not_found', `--${name}: ${messageOf(cause)}`, {}, cause);
   }

@@ -15,7 +15,7 @@ export function findOwner(dataDirectory: string): Owner | null {
 export function openCommandSession(context: CommandContext): Promise<Session> {
   return openSession({
     clock: systemClock,
-    findOwner: () => findOwner(context.dataDirectory),
+    findOwner: () => findOwner(context.enterData()),
     openLocal: () => openLocal(context),
     onWait: (reason) => {
       const shown = reason.replace(/: try again.*$/, '');
@@ -25,14 +25,14 @@ export function openCommandSession(context: CommandContext): Promise<Session> {
 }
 
 async function openLocal(context: CommandContext): Promise<LocalApp> {
-  const { dataDirectory, io, spec } = context;
+  const { io, spec } = context;
   const { settings } = context.loadSettings();
   // What an action logs is its result; what the store does is no news at a prompt.
   const lowest = spec.needsActions === true ? 'debug' : 'warning';
   // Beside a server none of the house is needed.
   const { openApp } = await import('../app.ts');
   const app = await openApp({
-    data: dataDirectory, role: 'command', loadsActions: spec.needsActions === true,
+    data: context.enterData(), role: 'command', loadsActions: spec.needsActions === true,
     // No browser reaches a command; `*` must not keep it from making the token that it needs.
     // Its own requests are no news either, however slow.
     settings: {

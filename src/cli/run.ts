@@ -52,20 +52,26 @@ async function dispatch(
   }
   const given = readArguments(spec, line);
   const { createContext } = await import('./context.ts');
-  const { context, close } = createContext(spec, COMMANDS, given, io, openSession);
+  const context = createContext(spec, COMMANDS, given, io, openSession);
   try {
     const code = await execute(context, line.name === null);
     await context.output.finish();
     return code;
   } finally {
-    await close();
+    await context.closeSession();
   }
 }
 
 async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {
-  if (!context.given.has('help')) return (await context.spec.load())(context);
+  const { spec, given, identity } = context;
+  if (!given.has('help')) {
+    const command = await spec.load();
+    // Whom it will run as may not be allowed to read the program.
+    if (spec.isWithoutData !== true && identity.isBorrowed) await import('./load-ahead.ts');
+    return command(context);
+  }
   const { printOverview, printCommand } = await import('./help.ts');
-  return isUnnamed ? printOverview(context) : printCommand(context.output, context.spec);
+  return isUnnamed ? printOverview(context) : printCommand(context.output, spec);
 }
 
 function specOf(

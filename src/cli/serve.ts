@@ -9,8 +9,9 @@ const MEBIBYTE = 1 << 20;
 export async function serve(context: CommandContext): Promise<number> {
   const megabytes = context.given.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
-    // Wrong settings are better told before a second process stands between.
-    context.loadSettings();
+    // Wrong settings are better told before a second process stands between; where it will run as
+    // another user it tells them itself.
+    if (!context.identity.isBorrowed) context.loadSettings();
     const { isCapped, runCapped } = await import('./memory-cap.ts');
     if (!isCapped(megabytes)) return runCapped(megabytes);
   }

@@ -6,6 +6,7 @@ import { openApp } from '../app.ts';
 import type { App } from '../app.ts';
 import type { Logger } from '../base/log.ts';
 import type { CommandContext } from './command.ts';
+import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from './process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -17,16 +18,18 @@ const LEFTOVER_MS = 200;
 export async function runServer(
   context: CommandContext, maxMemoryBytes: number,
 ): Promise<number> {
-  const { settings } = context.loadSettings();
+  const opened = await openAhead(context);
+  const { settings, warnings } = context.loadSettings();
   const logger = createProcessLogger(settings, context.io);
+  for (const { problem, mend } of warnings) logger.warning(problem, { mend });
   const stop = awaitStop(logger);
   let running: App | null = null;
   // From the start on: without a listener the signal would end the process.
   process.on('SIGHUP', () => renew(running, logger));
   try {
     const app = await openApp({
-      data: context.dataDirectory, settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
-      allowAnonymous: context.given.has('allow-anonymous'), maxMemoryBytes,
+      data: context.enterData(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
+      allowAnonymous: context.given.has('allow-anonymous'), maxMemoryBytes, opened,
     });
     try {
       await announce(context, app, logger);
@@ -45,11 +48,11 @@ export async function runServer(
 }
 
 async function announce(
-  { output, dataDirectory }: CommandContext, app: App, logger: Logger,
+  { output, enterData }: CommandContext, app: App, logger: Logger,
 ): Promise<void> {
   const { url } = await app.listen();
   await output.result({ url }, `hookshelf listening on ${url}`);
-  logger.info('listening', { url, data: dataDirectory, pid: process.pid });
+  logger.info('listening', { url, data: enterData(), pid: process.pid });
 }
 
 function renew(app: App | null, logger: Logger): void {

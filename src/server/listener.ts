@@ -2,15 +2,16 @@
  * Servers that listen: on a TCP port, plain or with TLS, and on a unix socket that only the owner
  * of the data directory can open. Closing one answers what is in flight first.
  */
-import { chownSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { Server, ServerOptions } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
-import type { ListenOptions, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import type { ListenOptions, Server as NetServer, Socket } from 'node:net';
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../base/errors.ts';
 import { http, loadHttps } from '../base/network-modules.ts';
-import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX, privately } from '../base/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
 import type { RequestListeners } from './dispatcher.ts';
 
@@ -82,12 +83,28 @@ function headersTimeoutOf({ headersTimeoutMs, requestTimeoutMs }: ServerLimits):
   return requestTimeoutMs === 0 ? headersTimeoutMs : Math.min(headersTimeoutMs, requestTimeoutMs);
 }
 
-/** Listens on a port; 0 asks the kernel for one. Throws `conflict` when it is taken. */
+/** A port that is ours before its server is there. */
+export type HeldPort = { readonly host: string; readonly port: number; readonly server: NetServer };
+
+/** Takes a port for a server to come; who connects meanwhile is sent away. Throws `conflict`. */
+export async function holdPort(host: string, port: number): Promise<HeldPort> {
+  const server = createServer((socket) => socket.destroy());
+  await listen(server, { host, port });
+  // Should no server come, it keeps no process.
+  server.unref();
+  return { host, port, server };
+}
+
+/**
+ * Listens on a port, or takes a held one over; 0 asks the kernel for one. Throws `conflict` when it
+ * is taken.
+ */
 export async function listenOnPort(
-  server: HttpServer, host: string, port: number, clock: Clock,
+  server: HttpServer, host: string, port: number, clock: Clock, held: HeldPort | null = null,
 ): Promise<Listener> {
   const sockets = trackSockets(server);
-  await listen(server, { host, port });
+  await listen(server, { host, port }, held);
+  server.ref();
   const address = server.address();
   assert(address !== null && typeof address === 'object');
   const scheme = isTls(server) ? 'https' : 'http';
@@ -98,7 +115,7 @@ export async function listenOnPort(
 
 /** Listens on a unix socket (mode 0600), in place of what a dead owner left there. */
 export async function listenOnSocket(
-  server: HttpServer, path: string, clock: Clock, owner: { uid: number; gid: number } | null,
+  server: HttpServer, path: string, clock: Clock,
 ): Promise<Listener> {
   assert(Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX, `${path} is too long for a socket`);
   try {
@@ -107,16 +124,8 @@ export async function listenOnSocket(
     throw listenError(cause, { path });
   }
   const sockets = trackSockets(server);
-  // The socket is made within the call, so nothing else is made under this mask.
-  const umask = process.umask(0o177);
-  let listening: Promise<void>;
-  try {
-    listening = listen(server, { path });
-  } finally {
-    process.umask(umask);
-  }
-  await listening;
-  if (owner !== null) chownSync(path, owner.uid, owner.gid);
+  // The socket is made within the call.
+  await privately(() => listen(server, { path }));
   return { url: path, port: null, ...lifecycle(server, sockets, clock) };
 }
 
@@ -124,11 +133,13 @@ function isTls(server: HttpServer): server is TlsServer {
   return 'setSecureContext' in server;
 }
 
-function listen(server: HttpServer, options: ListenOptions): Promise<void> {
+function listen(
+  server: NetServer, options: ListenOptions, held: HeldPort | null = null,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error): void => reject(listenError(cause, options));
     server.once('error', onError);
-    server.listen(options, () => {
+    server.listen(held?.server ?? options, () => {
       server.off('error', onError);
       resolve();
     });
@@ -148,7 +159,7 @@ function listenError(cause: unknown, options: ListenOptions): AppError {
         + 'another with --port', {}, cause);
     case 'EACCES':
       return new AppError('forbidden', `not allowed to listen on ${place}: choose a port from `
-        + '1024 on with --port', {}, cause);
+        + '1024 on with --port (root names it there or in HOOKSHELF_SERVER_PORT)', {}, cause);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':

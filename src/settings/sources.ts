@@ -2,7 +2,8 @@
  * Where settings come from: flags, HOOKSHELF_ variables and the settings file, each as a flat list
  * of names and values that are not yet checked.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
@@ -31,6 +32,8 @@ export type SettingsFile = {
   readonly value: unknown;
   /** What relative paths in it start from; the current folder when absent. */
   readonly directory?: string;
+  /** Whether its mode lets every user of the machine read it. */
+  readonly isReadByAll?: boolean;
 };
 
 /** One value as it was found; `directory` is what a relative path in it starts from. */
@@ -42,6 +45,8 @@ export type Found = {
 export const ROWS_BY_NAME = new Map(SETTING_ROWS.map((row) => [row.name, row]));
 const ROWS_BY_VARIABLE = new Map(SETTING_ROWS.map((row) => [row.variable, row]));
 const PREFIX = 'HOOKSHELF_';
+/** Names the data directory. */
+export const DATA_VARIABLE = 'HOOKSHELF_DATA';
 const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
 // Where the two groups stood in the program that they come from.
@@ -51,18 +56,52 @@ const FLAGS: ReadonlyMap<string, boolean> =
 // As a person writes a number: 1e3 or +8000 is rather a slip.
 const DECIMAL = /^-?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})$/;
 const VENDOR_GROUPS = /^(http|incoming)\./;
+const READABLE_BY_ALL = 0o004;
+const WRITABLE_BY_ALL = 0o002;
+
 
 /**
  * The settings file at `path`; null when there is none and it need not be. Throws `usage` when it
- * cannot be read or is not JSON.
+ * cannot be read or is not JSON, and when it is not `isNamed` and others have written it: settings
+ * name code that runs as us.
  */
-export function readSettingsFile(path: string, isRequired: boolean): SettingsFile | null {
+export function readSettingsFile(path: string, isNamed: boolean): SettingsFile | null {
   try {
-    return { origin: path, value: parseJsonStrictly(readFileSync(path)), directory: dirname(path) };
+    const { bytes, mode } = readTrusted(path, isNamed);
+    return {
+      origin: path, value: parseJsonStrictly(bytes), directory: dirname(path),
+      isReadByAll: (mode & READABLE_BY_ALL) !== 0,
+    };
   } catch (cause) {
-    if (systemCodeOf(cause) === 'ENOENT' && !isRequired) return null;
+    if (systemCodeOf(cause) === 'ENOENT' && !isNamed) return null;
     const problem = `the settings file ${path} cannot be read: ${messageOf(cause)}`;
     throw new AppError('usage', problem, {}, cause);
+  }
+}
+
+// What is open is looked at: its name may mean another file by then.
+function readTrusted(path: string, isNamed: boolean): { bytes: Buffer; mode: number } {
+  // Nobody is waited for at a pipe that stands in the place of a file.
+  const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK;
+  const descriptor = openSync(path, flags);
+  try {
+    const status = fstatSync(descriptor);
+    if (!isNamed) checkTrust(path, status);
+    return { bytes: readFileSync(descriptor), mode: status.mode };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function checkTrust(path: string, status: Stats): void {
+  if (!status.isFile()) throw new AppError('usage', 'it is not a file');
+  const us = process.geteuid?.();
+  if (us !== undefined && status.uid !== 0 && status.uid !== us) {
+    throw new AppError('usage', `it is user ${status.uid}'s, neither ours nor root's; run: `
+      + `chown ${us} ${path} (or name it with --config, if you trust it)`);
+  }
+  if ((status.mode & WRITABLE_BY_ALL) !== 0) {
+    throw new AppError('usage', `everybody may write in it; run: chmod o-w ${path}`);
   }
 }
 
@@ -80,7 +119,8 @@ export function fromEnvironment(
   const found: Found[] = [];
   const token = environment[TOKEN_ALIAS];
   for (const [variable, text] of Object.entries(environment)) {
-    if (text === undefined || !variable.startsWith(PREFIX)) continue;
+    // The data directory is no setting: it is where the settings are.
+    if (text === undefined || !variable.startsWith(PREFIX) || variable === DATA_VARIABLE) continue;
     const row = variable === TOKEN_ALIAS
       ? ROWS_BY_NAME.get(TOKEN_NAME) : ROWS_BY_VARIABLE.get(variable);
     if (row === undefined) {
@@ -177,7 +217,8 @@ export function hintFor(name: string, known: Iterable<string>): string {
 
 // The prefix that all share would make everything look near.
 function hintForVariable(variable: string): string {
-  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS].map((name) => name.slice(PREFIX.length));
+  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, DATA_VARIABLE]
+    .map((name) => name.slice(PREFIX.length));
   const near = nearest(variable.slice(PREFIX.length), bare);
   return near === null ? '' : `: did you mean ${PREFIX}${near}?`;
 }

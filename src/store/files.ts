@@ -43,8 +43,6 @@ export interface Files {
   /** Must be empty. */
   removeDirectory(path: string): void;
   exists(path: string): boolean;
-  /** Gives what another call has made the mode and the owner of what is made here. */
-  adopt(path: string): void;
 }
 
 const readAsync = util.promisify(fs.read);
@@ -53,20 +51,18 @@ const datasyncAsync = util.promisify(fs.fdatasync);
 const syncAsync = util.promisify(fs.fsync);
 const unlinkAsync = util.promisify(fs.unlink);
 
+// A pipe in the place of a file is never waited at.
+const EXISTING = fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 const FLAGS: Readonly<Record<OpenMode, number>> = {
-  'read': fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW,
+  'read': fs.constants.O_RDONLY | EXISTING,
   'create': fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL,
-  'append-existing': fs.constants.O_RDWR | fs.constants.O_NOFOLLOW,
+  'append-existing': fs.constants.O_RDWR | EXISTING,
 };
 
-/** The real file system. `owner`, when given, becomes the owner of what is made (see app.ts). */
-export function createNodeFiles(owner: { uid: number; gid: number } | null = null): Files {
+/** The real file system. */
+export function createNodeFiles(): Files {
   return {
-    open(path, mode) {
-      const descriptor = fs.openSync(path, FLAGS[mode], 0o600);
-      if (mode === 'create' && owner !== null) fs.fchownSync(descriptor, owner.uid, owner.gid);
-      return descriptor;
-    },
+    open: (path, mode) => fs.openSync(path, FLAGS[mode], 0o600),
     close: (descriptor) => fs.closeSync(descriptor),
     read: (descriptor, target, position) =>
       fs.readSync(descriptor, target, 0, target.length, position),
@@ -101,41 +97,31 @@ export function createNodeFiles(owner: { uid: number; gid: number } | null = nul
         fs.closeSync(descriptor);
       }
     },
-    makeDirectory(path) {
-      for (const made of makeDirectories(path)) {
-        if (owner !== null) fs.chownSync(made, owner.uid, owner.gid);
-      }
-    },
+    makeDirectory: makeDirectories,
     removeDirectory: (path) => fs.rmdirSync(path),
     exists: (path) => fs.existsSync(path),
-    adopt(path) {
-      fs.chmodSync(path, 0o600);
-      if (owner !== null) fs.chownSync(path, owner.uid, owner.gid);
-    },
   };
 }
 
 /**
- * Makes `path` and what is missing above it, mode 0700, and says what it made. Node's own recursive
- * way never ends where the system answers ENOENT for a folder that has its parent, as /proc does.
+ * Makes `path` and what is missing above it, mode 0700. Node's own recursive way never ends where
+ * the system answers ENOENT for a folder that has its parent, as /proc does.
  */
-export function makeDirectories(path: string): readonly string[] {
+export function makeDirectories(path: string): void {
   const missing: string[] = [];
   let current = path;
   while (!fs.existsSync(current) && dirname(current) !== current) {
     missing.unshift(current);
     current = dirname(current);
   }
-  return missing.filter(makeOne);
+  missing.forEach(makeOne);
 }
 
-/** False when somebody else was quicker. */
-function makeOne(path: string): boolean {
+function makeOne(path: string): void {
   try {
     fs.mkdirSync(path, { mode: 0o700 });
-    return true;
   } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST' && fs.existsSync(path)) return false;
-    throw error;
+    // Somebody else was quicker.
+    if (systemCodeOf(error) !== 'EEXIST' || !fs.existsSync(path)) throw error;
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WAYS, inPlace } from './place.ts';
@@ -35,6 +35,7 @@ for (const way of WAYS) {
     }));
 
   test(`what is refused is one line that says why, ${way}`, () => inPlace(way, async (place) => {
+    mkdirSync(place.data, { recursive: true, mode: 0o700 });
     const unknown = await place.run(['book:show', '--id', '01980000-0000-7000-8000-000000000001']);
     assert.equal(unknown.code, 1);
     assert.match(unknown.stderr, /^hookshelf: .*01980000-0000-7000-8000-000000000001[^\n]*\n$/);

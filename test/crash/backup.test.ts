@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { writeBackup } from '../../src/store/backup/backup.ts';
-import { restoreBackup } from '../../src/store/backup/restore.ts';
+import { openArchive, restoreBackup } from '../../src/store/backup/restore.ts';
 import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { about, contentOn, imagesOf, sample } from '../support/crashes.ts';
 import { DIRECTORY, openOn, openWith } from '../support/open-store.ts';
@@ -48,8 +48,9 @@ async function restored(disk: Disk, from: string): Promise<Content | AppError> {
     if (path.startsWith(`${DIRECTORY}/`)) files.disk.replace(path, null);
   }
   try {
+    const archive = await openArchive(files, from);
     await restoreBackup({
-      directory: DIRECTORY, from, files, specs: COLLECTIONS, isReplacing: true, nowMs: 0,
+      directory: DIRECTORY, archive, files, specs: COLLECTIONS, isReplacing: true, nowMs: 0,
     });
   } catch (error) {
     if (error instanceof AppError) return error;

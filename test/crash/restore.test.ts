@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import { writeBackup } from '../../src/store/backup/backup.ts';
-import { restoreBackup } from '../../src/store/backup/restore.ts';
+import { openArchive, restoreBackup } from '../../src/store/backup/restore.ts';
 import { contentOn, imagesOf, sample, startOn } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
@@ -27,8 +27,9 @@ async function prepare(tar: boolean): Promise<{ readonly disk: Disk; readonly fr
 }
 
 async function restore(files: SimulatedFiles, from: string, nowMs: number): Promise<void> {
+  const archive = await openArchive(files, from);
   await restoreBackup({
-    directory: DIRECTORY, from, files, specs: COLLECTIONS, isReplacing: true, nowMs,
+    directory: DIRECTORY, archive, files, specs: COLLECTIONS, isReplacing: true, nowMs,
   });
 }
 

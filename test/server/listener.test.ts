@@ -111,7 +111,7 @@ test('the control socket is for its owner alone, and replaces what a dead one le
   writeFileSync(path, 'left over');
   const umask = process.umask();
   const server = createHttpServer(dispatcherOf(hello).listeners('control'), LIMITS, systemClock);
-  const listener = await listenOnSocket(server, path, systemClock, null);
+  const listener = await listenOnSocket(server, path, systemClock);
   assert.equal(process.umask(), umask);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal((await rawRequest({ path }, 'GET', '/hello')).body, 'true');
@@ -123,7 +123,7 @@ test('the control socket is for its owner alone, and replaces what a dead one le
 test('a path too long for a socket is refused rather than cut', async () => {
   const server = createHttpServer(dispatcherOf(hello).listeners('control'), LIMITS, systemClock);
   const path = `/tmp/${'x'.repeat(110)}`;
-  await assert.rejects(listenOnSocket(server, path, systemClock, null), /too long/);
+  await assert.rejects(listenOnSocket(server, path, systemClock), /too long/);
 });
 
 test('a certificate is renewed without stopping', async () => {

@@ -182,9 +182,6 @@ export class SimulatedFiles implements Files {
     return this.disk.find(path) !== undefined;
   }
 
-  /** There are no modes and owners here. */
-  adopt(): void {}
-
   #datasync(descriptor: Descriptor, before: number, isAsync: boolean): void {
     const { node, path } = this.#opened(descriptor, 'datasync');
     const fault = this.onCall({ kind: 'datasync', path, bytes: 0, isAsync });

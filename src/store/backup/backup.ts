@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { readFully, writeFully } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { journalName, snapshotName, takeInventory } from '../generations/inventory.ts';
+import { isBackedUp, journalName, snapshotName, takeInventory } from '../generations/inventory.ts';
 import { BACKUP_PENDING } from './pending.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
@@ -49,7 +49,11 @@ export function openBackup(
     ({ name, bytes: name === last ? inUse.length : null })));
 }
 
-/** Opens files of a directory by name, to be copied up to a length; null stands for all of it. */
+/**
+ * Opens files of a directory by name, to be copied up to a length; null stands for all of it.
+ * Throws `unavailable` for what is no file of the store's: whoever answers at a control socket may
+ * name anything.
+ */
 export function openFiles(
   files: Files, directory: string,
   wanted: readonly { readonly name: string; readonly bytes: number | null }[],
@@ -60,6 +64,9 @@ export function openFiles(
   };
   try {
     for (const { name, bytes } of wanted) {
+      if (!isBackedUp(name) || (bytes !== null && !(Number.isSafeInteger(bytes) && bytes >= 0))) {
+        throw new AppError('unavailable', `what was to be copied is no file of the store: ${name}`);
+      }
       const descriptor = files.open(join(directory, name), 'read');
       opened.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeOf(descriptor) });
     }

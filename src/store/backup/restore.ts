@@ -7,10 +7,10 @@
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeBackup } from './backup.ts';
-import type { BackupFile } from './backup.ts';
+import type { Backup, BackupFile } from './backup.ts';
 import { readFully } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { isStoreName } from '../generations/inventory.ts';
+import { isBackedUp, isStoreName } from '../generations/inventory.ts';
 import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
 import type { CollectionSpec } from '../port.ts';
 import { verifyDirectory } from './verify.ts';
@@ -20,8 +20,8 @@ import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 export type RestoreOptions = {
   /** Whose lock the caller holds. */
   readonly directory: string;
-  /** A directory with a backup, or a tar file. */
-  readonly from: string;
+  /** Opened with `openArchive`; its owner closes it. */
+  readonly archive: Backup;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   /** Move what is there out of the way; else `conflict` when there is any. */
@@ -38,14 +38,14 @@ const STAGE_NAME = 'restore.tmp';
 
 /** Throws `damaged` when the backup is not whole; the data is left as it is then. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { directory, files, specs, isReplacing } = options;
+  const { directory, archive, files, specs, isReplacing, nowMs } = options;
   if (!isReplacing && listData(files, directory).length > 0) {
     throw new AppError('conflict', `${directory} holds data already; --replace moves it away`);
   }
   const stage = join(directory, STAGE_NAME);
   clearStage(files, stage);
   try {
-    await copyIn(options, stage);
+    await writeBackup(files, archive, stage, nowMs);
     const report = await verifyDirectory({ directory: stage, files, specs });
     return { ...report, before: moveIn(options, stage) };
   } finally {
@@ -79,20 +79,25 @@ function moveIn(options: RestoreOptions, stage: string): string | null {
   return before;
 }
 
-async function copyIn({ files, from, nowMs }: RestoreOptions, stage: string): Promise<void> {
+/** A directory with a backup, or a tar file. Throws `damaged` when it is not a whole one. */
+export async function openArchive(files: Files, from: string): Promise<Backup> {
   const opened: Descriptor[] = [];
   const open = (path: string): Descriptor => {
     const descriptor = files.open(path, 'read');
     opened.push(descriptor);
     return descriptor;
   };
+  const close = (): void => {
+    for (const descriptor of opened.splice(0)) files.close(descriptor);
+  };
   try {
-    const backup = from.endsWith('.tar')
+    const found = from.endsWith('.tar')
       ? await listTar(files, open(from), from) : listDirectory(files, from, open);
-    if (backup.length === 0) throw new AppError('not_found', `${from} holds no backup`);
-    await writeBackup(files, { files: backup, close() {} }, stage, nowMs);
-  } finally {
-    for (const descriptor of opened) files.close(descriptor);
+    if (found.length === 0) throw new AppError('not_found', `${from} holds no backup`);
+    return { files: found, close };
+  } catch (error) {
+    close();
+    throw error;
   }
 }
 
@@ -100,7 +105,7 @@ function listDirectory(
   files: Files, from: string, open: (path: string) => Descriptor,
 ): BackupFile[] {
   checkNothingPending(files, from);
-  return listData(files, from).filter(isBackedUp).map((name) => {
+  return files.list(from).filter(isBackedUp).sort().map((name) => {
     const descriptor = open(join(from, name));
     return { name, descriptor, at: 0, bytes: files.sizeOf(descriptor) };
   });
@@ -121,7 +126,7 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
       throw new AppError('damaged', `${path}, offset ${offset}: not a whole tar file`);
     }
     const name = basename(header.name);
-    if (header.isFile && isStoreName(name) && isBackedUp(name)) {
+    if (header.isFile && isBackedUp(name)) {
       found.set(name, { name, descriptor, at, bytes: header.bytes });
     }
     at += header.bytes + tarPadding(header.bytes);
@@ -131,10 +136,6 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
 /** Snapshots and journals, and what belongs to them. */
 function listData(files: Files, directory: string): string[] {
   return files.list(directory).filter(isStoreName).sort();
-}
-
-function isBackedUp(name: string): boolean {
-  return name.endsWith('.json') || name.endsWith('.jsonl');
 }
 
 function clearStage(files: Files, stage: string): void {

@@ -49,6 +49,11 @@ export function isStoreName(name: string): boolean {
   return NAME.test(name) && !name.endsWith('.tmp');
 }
 
+/** Whether a file of this name is part of a backup: a snapshot or a journal. */
+export function isBackedUp(name: string): boolean {
+  return isStoreName(name) && (name.endsWith('.json') || name.endsWith('.jsonl'));
+}
+
 export function takeInventory(files: Files, directory: string): Inventory {
   const journals: number[] = [];
   const snapshots = new Map<number, string[]>();

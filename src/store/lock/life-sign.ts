@@ -9,7 +9,7 @@ import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { systemCodeOf } from '../../base/errors.ts';
-import { SOCKET_PATH_BYTES_MAX } from '../../base/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/socket-path.ts';
 import type { Files } from '../files.ts';
 
 export interface LifeSign {
@@ -39,8 +39,7 @@ export async function giveLifeSign(path: string, files: Files): Promise<LifeSign
   };
   try {
     removeLifeSign(path, files);
-    await listen(server, way.path);
-    files.adopt(path);
+    await privately(() => listen(server, way.path));
   } catch {
     end();
     return null;

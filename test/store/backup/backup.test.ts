@@ -11,7 +11,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
 import { createNodeFiles } from '../../../src/store/files.ts';
 import type { CollectionSpec } from '../../../src/store/port.ts';
-import { restoreBackup } from '../../../src/store/backup/restore.ts';
+import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
@@ -133,10 +133,15 @@ async function backUp(root: string, from: string, to: string): Promise<void> {
   await store.close();
 }
 
-function restore(root: string, from: string, to: string, isReplacing = false) {
+async function restore(root: string, from: string, to: string, isReplacing = false) {
   const directory = join(root, to);
   mkdirSync(directory, { recursive: true });
-  return restoreBackup({ directory, from: join(root, from), files, specs, isReplacing, nowMs });
+  const archive = await openArchive(files, join(root, from));
+  try {
+    return await restoreBackup({ directory, archive, files, specs, isReplacing, nowMs });
+  } finally {
+    archive.close();
+  }
 }
 
 async function idsIn(directory: string): Promise<string[]> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createNodeFiles } from '../../../src/store/files.ts';
+import type { Files } from '../../../src/store/files.ts';
 import { acquireLock, readLockOwner } from '../../../src/store/lock/lock.ts';
 import { thisProcess } from '../../../src/store/lock/lock-owner.ts';
 
@@ -90,11 +91,12 @@ test('a new owner is never taken for the dead one whose name is still there', {
   const dead = { ...thisProcess(files, 'server', null, true), pid: 999_999 };
   writeFileSync(join(directory, 'lock'), JSON.stringify(dead));
   let named: unknown = 'nobody looked';
-  // Called when the new owner's sign of life can be seen.
-  const adopt = (): void => {
+  // Called first when the new owner's sign of life can be seen.
+  const write: Files['write'] = (descriptor, source, position) => {
     named = readLockOwner(directory);
+    return files.write(descriptor, source, position);
   };
-  const lock = await acquireLock(directory, { kind: 'server', files: { ...files, adopt } });
+  const lock = await acquireLock(directory, { kind: 'server', files: { ...files, write } });
   assert.equal(named, null);
   lock.release();
 });

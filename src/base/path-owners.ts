@@ -1,0 +1,112 @@
+/**
+ * Whose hands a path is in: whoever owns a folder or a link on the way, or may write in a folder,
+ * can put something else in the place of what the path names. Looks at every step from the root.
+ */
+import { lstatSync, readlinkSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { dirname, join, parse, resolve, sep } from 'node:path';
+import { AppError } from './errors.ts';
+
+/** A folder, link or file on the way. */
+export type PathStep = {
+  readonly path: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+  readonly isDirectory: boolean;
+  readonly isLink: boolean;
+};
+
+export type PathWalk = {
+  /** From the root on, links followed and listed; never empty. */
+  readonly steps: readonly PathStep[];
+  /** The last step: what the path names, or the nearest folder above it that is there. */
+  readonly nearest: PathStep;
+  /** Whether what the path names is there. */
+  readonly isThere: boolean;
+};
+
+const LINKS_MAX = 40;
+const STICKY = 0o1000;
+const WRITABLE_BY_GROUP = 0o020;
+const WRITABLE_BY_ALL = 0o002;
+
+/** Throws the system's error where a folder may not be looked into. */
+export function walkPath(path: string): PathWalk {
+  const { root } = parse(resolve(path));
+  let nearest = stepOf(root, lstatSync(root));
+  const steps = [nearest];
+  const names = namesOf(resolve(path));
+  for (let links = 0; names.length > 0;) {
+    const name = names.shift() ?? '';
+    const next = join(nearest.path, name);
+    const status = nearest.isDirectory ? lstatSync(next, { throwIfNoEntry: false }) : undefined;
+    if (status === undefined) return { steps, nearest, isThere: false };
+    if (!status.isSymbolicLink()) {
+      nearest = stepOf(next, status);
+      steps.push(nearest);
+      continue;
+    }
+    steps.push(stepOf(next, status));
+    links += 1;
+    if (links > LINKS_MAX) return { steps, nearest, isThere: false };
+    const target = resolve(dirname(next), readlinkSync(next));
+    names.unshift(...namesOf(target));
+    nearest = stepOf(root, lstatSync(root));
+  }
+  return { steps, nearest, isThere: true };
+}
+
+/**
+ * The first step that another user than root and `uid` could exchange for another; undefined when
+ * there is none. In a sticky folder the owner of what stands there counts, which is the next step.
+ */
+export function findForeignStep(
+  steps: readonly PathStep[], uid: number,
+): PathStep | undefined {
+  return steps.find((step) => (step.uid !== 0 && step.uid !== uid) || isOpenToOthers(step));
+}
+
+/**
+ * Throws `conflict` unless root alone says what stands at `path`. That others may write in the
+ * folder `path` itself is no matter here: what is opened in there is looked at by itself.
+ */
+export function checkRootsAlone(path: string, { steps, nearest, isThere }: PathWalk): void {
+  const above = isThere ? steps.slice(0, -1) : steps;
+  const foreign = findForeignStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
+  if (foreign === undefined) return;
+  const danger = `could put anything in the place of ${path}, and root would take it`;
+  const mend = 'or name another data directory with --data';
+  throw new AppError('conflict', foreign.uid === 0
+    ? `others may write in ${foreign.path}: they ${danger}; chmod go-w ${foreign.path}, ${mend}`
+    : `${foreign.path} is user ${foreign.uid}'s, who ${danger}; run as user ${foreign.uid}, give `
+      + `${path} to that user, ${mend}`);
+}
+
+/** Whether others than its owner and the group of root may exchange what stands in the folder. */
+export function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
+  if (!isDirectory || (mode & STICKY) !== 0) return false;
+  return (mode & WRITABLE_BY_ALL) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== 0);
+}
+
+/** Whether a user could exchange a step of the way for another. */
+export function isInHandsOf(
+  steps: readonly PathStep[], user: { readonly uid: number; readonly groups: readonly number[] },
+): boolean {
+  return steps.some(({ uid, gid, mode, isDirectory }) => {
+    if (uid === user.uid) return true;
+    if (!isDirectory || (mode & STICKY) !== 0) return false;
+    return (mode & WRITABLE_BY_ALL) !== 0
+      || ((mode & WRITABLE_BY_GROUP) !== 0 && user.groups.includes(gid));
+  });
+}
+
+function stepOf(path: string, status: Stats): PathStep {
+  const { uid, gid, mode } = status;
+  const [isDirectory, isLink] = [status.isDirectory(), status.isSymbolicLink()];
+  return { path, uid, gid, mode, isDirectory, isLink };
+}
+
+function namesOf(path: string): string[] {
+  return path.slice(parse(path).root.length).split(sep).filter((name) => name !== '');
+}

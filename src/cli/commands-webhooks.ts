@@ -194,7 +194,8 @@ const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
 const DELIVERY: readonly CommandSpec[] = [
   {
-    name: 'event:emit', makesData: true, summary: 'Fire an event at the outgoing webhooks that listen',
+    name: 'event:emit', makesData: true,
+    summary: 'Fire an event at the outgoing webhooks that listen',
     options: {
       name: required(text('<event>', 'name of the event')),
       payload: required(text('<json | @file | ->', 'its payload as JSON')),

@@ -128,9 +128,7 @@ async function openFor(
   // Wrong settings are wrong whether or not a server has read others at its start.
   context.loadSettings();
   if (openSession !== null) return openSession(context);
-  // A dry run reads.
-  const makesData = context.spec.makesData === true && !context.given.has('dry-run');
-  if (!makesData) context.enterExistingData();
+  if (context.spec.makesData !== true) context.enterExistingData();
   const { openCommandSession } = await import('./local-app.ts');
   return openCommandSession(context);
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 
 const LONG_NAME = 'long-'.repeat(40);
@@ -16,7 +17,7 @@ test('a data directory that cannot be had fails at once and says so', {
     ['/dev/null', 2, '/dev/null is not a directory; name one with --data'],
     ['/dev/null/none', 2, '/dev/null/none is not a directory; name one with --data'],
   ] as const) {
-    for (const words of [['book:list'], ['serve', '--port', '0']]) {
+    for (const words of [['book:import', '--sample'], ['serve', '--port', '0']]) {
       const ended = await hookshelf([...words, '--data', data]);
       assert.equal(ended.code, code, ended.stderr);
       assert.ok(ended.stderr.startsWith(`hookshelf: ${message}`), ended.stderr);
@@ -45,12 +46,52 @@ test('a data directory of any name serves commands beside the server', async () 
 test('folders above a new data directory are made, and private', async () => {
   await inFolder(async (folder) => {
     const above = join(folder, 'above');
-    assert.equal((await hookshelf(['book:list', '--data', join(above, 'data')])).code, 0);
+    const add = ['book:add', '--input', '{"title":"A"}', '--data', join(above, 'data')];
+    assert.equal((await hookshelf(add)).code, 0);
     assert.equal(statSync(above).mode & 0o777, 0o700);
     mkdirSync(join(folder, 'there'));
     assert.equal((await hookshelf(['book:list', '--data', join(folder, 'there')])).code, 0);
   });
 });
+
+/** Every command that neither adds, changes nor goes without data, with what it needs to run. */
+const READING = COMMANDS.filter((spec) => spec.makesData !== true && spec.isWithoutData !== true)
+  .filter(({ name }) => !['doctor', 'settings:show'].includes(name) && !/.:update$/.test(name))
+  .map(({ name, options, oneOf = [] }) => [name, ...Object.entries(options)
+    .filter(([option, { isRequired }]) => isRequired === true || oneOf[0]?.[0] === option)
+    .flatMap(([option, { type, values }]) =>
+      type === 'boolean' ? [`--${option}`] : [`--${option}`, values?.[0] ?? '{}'])]);
+
+test('a command that reads never makes a data directory: it asks whether --data is right', () =>
+  inFolder(async (folder) => {
+    assert.ok(READING.length > 20);
+    const data = join(folder, 'tpyo');
+    const missing = `there is no data directory ${data}: is --data right?`;
+    for (const words of READING) {
+      const { code, stderr } = await hookshelf([...words, '--data', data], { cwd: folder });
+      assert.equal(code, 1, `${words.join(' ')}: ${stderr}`);
+      assert.ok(stderr.startsWith(`hookshelf: ${missing}`), `${words.join(' ')}: ${stderr}`);
+      assert.deepEqual(readdirSync(folder), [], words[0]);
+    }
+    for (const words of [['doctor'], ['settings:show'], ['help'], ['completion', 'bash']]) {
+      assert.equal((await hookshelf([...words, '--data', data])).code, 0, words[0]);
+      assert.deepEqual(readdirSync(folder), [], words[0]);
+    }
+  }));
+
+test('HOOKSHELF_DATA names the data directory, and --data another one', () =>
+  inFolder(async (folder) => {
+    const options = { cwd: folder, environment: { HOOKSHELF_DATA: join(folder, 'here') } };
+    const add = ['book:add', '--input', '{"title":"A"}'];
+    assert.equal((await hookshelf(add, options)).code, 0);
+    assert.deepEqual(readdirSync(folder), ['here']);
+    assert.match((await hookshelf(['book:list'], options)).stdout, / A /);
+    assert.equal((await hookshelf([...add, '--data', 'there'], options)).code, 0);
+    assert.deepEqual(readdirSync(folder).sort(), ['here', 'there']);
+    const unset = { cwd: folder, environment: { HOOKSHELF_DATA: '' } };
+    assert.equal((await hookshelf(add, unset)).code, 0);
+    assert.deepEqual(readdirSync(folder).sort(), ['data', 'here', 'there']);
+  }));
 
 test('a data directory of somebody else says who may write it', {
   skip: process.getuid?.() === 0 && 'root may write everywhere',

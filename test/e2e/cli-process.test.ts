@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { owned, until } from '../support/children.ts';
@@ -76,6 +76,7 @@ test('a command can be killed at its standard input', () => inFolder(async (data
 test('output that a full disk does not take is a failure', {
   skip: process.platform !== 'linux' && 'needs /dev/full',
 }, () => inFolder(async (cwd) => {
+  mkdirSync(join(cwd, 'data'), { mode: 0o700 });
   for (const words of ['help', 'book:list', 'book:list --json']) {
     const script = `exec "$0" "$1" ${words} > /dev/full`;
     const { code, stderr } = await hookshelf([], {

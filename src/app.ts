@@ -6,7 +6,7 @@ import { tokenRoutes } from './access/routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
-import { searchMetrics, storeMetrics } from './app/metrics.ts';
+import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
 import { makeDataDirectory } from './app/options.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -116,7 +116,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const shared: Shared = {
     store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
   };
-  shared.metrics.add(...storeMetrics(store, COLLECTIONS.map(({ name }) => name)));
+  closers.add(() => shared.metrics.close());
+  shared.metrics.add(...buildMetrics(),
+    ...storeMetrics(store, COLLECTIONS.map(({ name }) => name)));
   const tokens = new Tokens({ ...shared, log: logger });
   closers.add(() => tokens.close());
   const verifier = anyOf(

@@ -1,7 +1,9 @@
 /** The figures of the rooms below the server, for `GET /metrics`. */
+import { VERSION } from '../base/version.ts';
 import type { BoundedSearch } from '../books/search/bounded-search.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
-import type { MetricSource } from '../server/metrics.ts';
+import type { Histogram } from '../server/histogram.ts';
+import type { MetricSource } from '../server/metric-source.ts';
 import type { Store } from '../store/port.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -59,15 +61,37 @@ export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
     gauge('deliveries_oldest_pending_seconds', 'Age of the oldest pending delivery.',
       () => read().oldestPendingMs / 1000),
     counter('delivery_attempts_total', 'Attempts, by what came of them.',
-      () => Object.entries(read().attempts).map(([outcome, value]) =>
+      () => Object.entries(read().figures.attempts).map(([outcome, value]) =>
         ({ labels: { outcome }, value }))),
+    counter('delivery_failures_total',
+      'Failed attempts by hook; forward and other stand for what has no series of its own.',
+      () => [...read().figures.failures].map(([hook, value]) => ({ labels: { hook }, value }))),
+    histogram('delivery_attempt_duration_seconds', 'Time that an attempt took.',
+      () => read().figures.attemptDurations),
+    histogram('delivery_latency_seconds', 'Time from the creation of a delivery to its arrival.',
+      () => read().figures.latencies),
   ];
 }
 
-function counter(name: string, help: string, read: MetricSource['read']): MetricSource {
+/** What runs here. */
+export function buildMetrics(): readonly MetricSource[] {
+  const labels = { version: VERSION, node: process.versions.node };
+  return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }])];
+}
+
+type ReadNumbers = Extract<MetricSource, { type: 'gauge' | 'counter' }>['read'];
+
+function counter(name: string, help: string, read: ReadNumbers): MetricSource {
   return { name: `hookshelf_${name}`, type: 'counter', help, read };
 }
 
-function gauge(name: string, help: string, read: MetricSource['read']): MetricSource {
+function gauge(name: string, help: string, read: ReadNumbers): MetricSource {
   return { name: `hookshelf_${name}`, type: 'gauge', help, read };
+}
+
+function histogram(name: string, help: string, read: () => Histogram): MetricSource {
+  return {
+    name: `hookshelf_${name}`, type: 'histogram', help,
+    read: () => [{ labels: {}, value: read() }],
+  };
 }

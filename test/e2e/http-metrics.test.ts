@@ -1,58 +1,13 @@
 /** GET /metrics of a real server: sound as an exposition, and right in what it counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseExposition } from '../support/exposition.ts';
+import { VERSION } from '../../src/base/version.ts';
+import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
-
-type Family = { readonly type: string; readonly samples: Map<string, number> };
-
-const SAMPLE = /^([a-z_]+)(?:\{((?:[a-z_]+="[^"\\\n]*",?)+)\})? ([0-9.eE+-]+)$/;
-
-/** By family; throws on what a scraper would stumble over. */
-function parseExposition(text: string): ReadonlyMap<string, Family> {
-  assert.ok(text.endsWith('\n'));
-  const families = new Map<string, Family>();
-  let current = '';
-  for (const line of text.slice(0, -1).split('\n')) {
-    const [, helped] = /^# HELP ([a-z_]+) \S/.exec(line) ?? [];
-    const [, typed, type = ''] = /^# TYPE ([a-z_]+) (counter|gauge|histogram)$/.exec(line) ?? [];
-    if (helped !== undefined) {
-      assert.ok(!families.has(helped), `${helped} stands twice`);
-      current = helped;
-    } else if (typed !== undefined) {
-      assert.equal(typed, current);
-      families.set(typed, { type, samples: new Map() });
-    } else {
-      addSample(families, current, line);
-    }
-  }
-  return families;
-}
-
-function addSample(families: ReadonlyMap<string, Family>, current: string, line: string): void {
-  const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? [];
-  const family = families.get(current);
-  assert.ok(family !== undefined, line);
-  const isOwn = family.type === 'histogram'
-    ? [`${current}_bucket`, `${current}_sum`, `${current}_count`].includes(name)
-    : name === current;
-  assert.ok(isOwn && Number.isFinite(Number(value)), line);
-  const key = `${name.slice(current.length)}{${labels}}`;
-  assert.ok(!family.samples.has(key), `${line} stands twice`);
-  family.samples.set(key, Number(value));
-}
-
-function assertCumulative({ samples }: Family): void {
-  const last = new Map<string, number>();
-  for (const [key, value] of samples) {
-    const [, series, bound] = /^_bucket\{(.*),le="([^"]+)"\}$/.exec(key) ?? [];
-    if (series === undefined) continue;
-    assert.ok(value >= (last.get(series) ?? 0), key);
-    last.set(series, value);
-    if (bound === '+Inf') assert.equal(value, samples.get(`_count{${series}}`), key);
-  }
-  assert.ok(last.size > 0);
-}
+import { FlappingTarget } from './relay-target.ts';
+import type { Mood } from './relay-target.ts';
 
 test('the figures can be scraped, and count every request under its template', () =>
   inFolder(async (data) => {
@@ -82,11 +37,58 @@ test('the figures can be scraped, and count every request under its template', (
       const total = [...counts?.values() ?? []].reduce((sum, one) => sum + one, 0);
       assert.equal(total, asked.length + 1);
       const durations = families.get('hookshelf_http_request_duration_seconds');
-      assert.ok(durations !== undefined);
-      assertCumulative(durations);
+      assert.ok((durations?.samples.size ?? 0) > 0);
       assert.equal(families.get('hookshelf_store_transactions_total')?.samples.get('{}'), 2);
       assert.ok(!text.includes(path.slice('/api/books/'.length)), 'no id is a label');
     } finally {
       await server.stop();
+    }
+  }));
+
+test('what runs, how late it is, and what becomes of deliveries is told', () =>
+  inFolder(async (data) => {
+    const target = new FlappingTarget();
+    await target.open();
+    const server = await startServer(['--data', data]);
+    try {
+      const read = async (name: string): Promise<Record<string, number>> => {
+        const { text } = await ask(`${server.url}/metrics`);
+        return Object.fromEntries(parseExposition(text).get(name)?.samples ?? []);
+      };
+      const started = (await read('process_start_time_seconds'))['{}'] ?? 0;
+      assert.ok(Math.abs(started - Date.now() / 1000) < 600);
+      assert.equal((await read('process_start_time_seconds'))['{}'], started);
+      const [info] = Object.entries(await read('hookshelf_build_info'));
+      assert.deepEqual(info, [`{version="${VERSION}",node="${process.versions.node}"}`, 1]);
+      for (const which of ['mean', 'p50', 'p99', 'max']) {
+        const lag = (await read(`nodejs_eventloop_lag_${which}_seconds`))['{}'] ?? -1;
+        assert.ok(lag >= 0 && lag < 60, `${which}: ${lag}`);
+      }
+      const hooks: string[] = [];
+      for (const triggerEvent of ['good', 'bad']) {
+        const body = { targetUrl: target.url, triggerEvent };
+        const made = await ask(`${server.url}/api/outgoing-webhooks`, { method: 'POST', body });
+        hooks.push(JSON.parse(made.text).identifier);
+      }
+      const emit = async (name: string, moment: Mood): Promise<void> => {
+        await target.turn(moment);
+        await ask(`${server.url}/api/events`, { method: 'POST', body: { name, payload: {} } });
+        const outcome = moment === 'up' ? 'delivered' : 'failed';
+        const key = `{outcome="${outcome}"}`;
+        await until(`a delivery is ${outcome}`, async () =>
+          (await read('hookshelf_delivery_attempts_total'))[key] === 1);
+      };
+      await emit('good', 'up');
+      assert.deepEqual(await read('hookshelf_delivery_failures_total'), {});
+      await emit('bad', 'failing');
+      assert.deepEqual(await read('hookshelf_delivery_failures_total'),
+        { [`{hook="${hooks[1]}"}`]: 1 });
+      const latency = await read('hookshelf_delivery_latency_seconds');
+      assert.deepEqual([latency['_count{}'], latency['_bucket{le="+Inf"}']], [1, 1]);
+      assert.ok((latency['_sum{}'] ?? -1) >= 0);
+      assert.equal((await read('hookshelf_delivery_attempt_duration_seconds'))['_count{}'], 2);
+    } finally {
+      await server.stop();
+      await target.close();
     }
   }));

@@ -16,6 +16,7 @@ import {
 } from './delivery.ts';
 import { runAttempt, verdictOf, type AttemptParts } from './attempt.ts';
 import { Background } from './background.ts';
+import { DeliveryFigures } from './delivery-figures.ts';
 import { DueTimes } from './due-times.ts';
 import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
@@ -58,7 +59,7 @@ export class DeliveryQueue {
   readonly #underWay = new Set<string>();
   readonly #abort = new AbortController();
   readonly #unfollow: () => void;
-  readonly #counts = { delivered: 0, failed: 0, gone: 0, proxy: 0 };
+  readonly #figures = new DeliveryFigures();
   #isStarted = false;
   #isClosed = false;
   #isPumpAsked = false;
@@ -132,7 +133,7 @@ export class DeliveryQueue {
       inFlight: this.#lanes.inFlight,
       oldestPendingMs: oldest === undefined
         ? 0 : Math.max(0, this.#parts.clock.now() - timeOfUuidV7(oldest)),
-      attempts: this.#counts,
+      figures: this.#figures,
       inFlightByHost: [...this.#lanes.hosts()].filter(({ inFlight }) => inFlight > 0)
         .map(({ name, inFlight }) => ({ host: name, inFlight })),
     };
@@ -270,8 +271,8 @@ export class DeliveryQueue {
   }
 
   #release(ticket: Ticket, outcome: Outcome | null): void {
-    const { host } = ticket;
-    if (outcome !== null) this.#counts[outcome.kind] += 1;
+    const { entry, host } = ticket;
+    if (outcome !== null) this.#figures.record(entry, outcome, this.#parts.clock.now());
     const verdict = outcome === null ? null : verdictOf(outcome);
     const pauseMs = verdict === null || this.#isClosed
       ? 0 : this.#pacer.judge(host, verdict !== 'dead');

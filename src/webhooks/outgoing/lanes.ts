@@ -267,6 +267,11 @@ export function hookOfLane(key: string): string {
   return key.slice(laneKey('').length);
 }
 
+/** What a lane's deliveries come from, for the metrics: the hook, or `forward` for all others. */
+export function sourceOfLane(key: string): string {
+  return key.startsWith(laneKey('')) ? hookOfLane(key) : 'forward';
+}
+
 /** Identifiers rise with creation. */
 function isOlder(left: Entry, right: Entry): boolean {
   return left.id < right.id;

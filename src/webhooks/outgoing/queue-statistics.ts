@@ -1,11 +1,11 @@
 /** Figures of the delivery queue, for the metrics. */
-import type { Outcome } from './delivery.ts';
+import type { DeliveryFigures } from './delivery-figures.ts';
 
 export type QueueStatistics = {
   readonly pending: number;
   readonly inFlight: number;
   readonly oldestPendingMs: number;
-  /** Attempts so far, by what came of them. */
-  readonly attempts: Readonly<Record<Outcome['kind'], number>>;
+  /** Of the attempts so far. */
+  readonly figures: DeliveryFigures;
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };

@@ -1,0 +1,19 @@
+/** Figures of other rooms: read when somebody asks for the metrics. */
+import type { Histogram } from './histogram.ts';
+
+export type MetricSource = {
+  readonly name: string;
+  readonly help: string;
+} & ({
+  readonly type: 'counter' | 'gauge';
+  /** A number, or one for each set of labels. */
+  readonly read: () => number | readonly Labelled<number>[];
+} | {
+  readonly type: 'histogram';
+  readonly read: () => readonly Labelled<Histogram>[];
+});
+
+export type Labelled<Value> = {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: Value;
+};

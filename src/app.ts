@@ -141,7 +141,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => search.close());
   const dispatcher = composeServer(shared, verifier, [
     ...booksRoutes, ...webhooks.routes, ...tokenRoutes(tokens),
-    ...maintenanceRoutes(store, () => listening.places),
+    ...maintenanceRoutes(store, COLLECTIONS.map(({ name }) => name), () => listening.places),
   ]);
   closers.add(() => dispatcher.close());
   const listening = new Listening({

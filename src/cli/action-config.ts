@@ -4,7 +4,7 @@ import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import { readJsonOption, refuseSecretInPlace } from './input.ts';
 import {
-  column, create, fetchAll, fetchOne, list, remove, replace, requireChange, textOf,
+  column, create, fetchAll, fetchOne, identifierOf, list, remove, replace, requireChange, textOf,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 
@@ -52,7 +52,7 @@ export async function createConfiguration(context: CommandContext): Promise<numb
 export async function updateConfiguration(context: CommandContext): Promise<number> {
   const changes = await membersOf(context);
   requireChange(context, changes);
-  const id = context.given.get('identifier');
+  const id = await identifierOf(context, CONFIGURATIONS);
   const configuration = await replace(context, CONFIGURATIONS, id,
     (current) => ({ ...current, ...changes }));
   await printChanged(context, 'updated', configuration);
@@ -60,7 +60,7 @@ export async function updateConfiguration(context: CommandContext): Promise<numb
 }
 
 export async function deleteConfiguration(context: CommandContext): Promise<number> {
-  return remove(context, CONFIGURATIONS, context.given.get('identifier'), 'identifier');
+  return remove(context, CONFIGURATIONS, await identifierOf(context, CONFIGURATIONS), 'identifier');
 }
 
 async function membersOf(context: CommandContext): Promise<JsonObject> {

@@ -129,7 +129,13 @@ export function readArguments(spec: LineSpec, line: ParsedLine): Arguments {
     else if (option.isRepeatable === true) before.push(value ?? '');
     else if (option.type === 'string') throw new AppError('usage', `${rawName} stands twice`);
   }
-  const given = new Arguments(values, readOperand(spec, line.operands));
+  const operand = readOperand(spec, line.operands);
+  const name = operandOption(spec);
+  if (operand !== undefined && name !== undefined) {
+    if (values.has(name)) throw new AppError('usage', `--${name} and "${operand}" are two of one`);
+    values.set(name, [operand]);
+  }
+  const given = new Arguments(values, operand);
   if (!given.has('help')) checkPresence(spec, given);
   return given;
 }
@@ -153,7 +159,8 @@ function checkValue(option: OptionSpec, rawName: string, value: string | undefin
 
 function readOperand(spec: LineSpec, operands: readonly string[]): string | undefined {
   const { operand } = spec;
-  const surplus = operands[operand === undefined ? 0 : 1];
+  const isTaken = operand !== undefined || operandOption(spec) !== undefined;
+  const surplus = operands.find((word, index) => index > 0 || !isTaken || word === '');
   if (surplus !== undefined) {
     const mend = `see hookshelf help ${spec.name}`;
     throw new AppError('usage', `${spec.name} does not take "${surplus}"; ${mend}`);
@@ -166,6 +173,11 @@ function readOperand(spec: LineSpec, operands: readonly string[]): string | unde
   return value;
 }
 
+/** The option whose value may stand by itself. */
+export function operandOption({ options }: LineSpec): string | undefined {
+  return Object.keys(options).find((name) => options[name]?.isOperand === true);
+}
+
 function checkPresence(spec: LineSpec, given: Arguments): void {
   if (spec.operand?.isRequired === true && given.operand === undefined) {
     const { values, name } = spec.operand;
@@ -174,7 +186,8 @@ function checkPresence(spec: LineSpec, given: Arguments): void {
   }
   const missing = Object.entries(spec.options)
     .filter(([name, option]) => option.isRequired === true && !given.has(name))
-    .map(([name, option]) => `--${name} ${option.placeholder ?? '<value>'}`);
+    .map(([name, { isOperand, placeholder = '<value>' }]) =>
+      isOperand === true ? placeholder : `--${name} ${placeholder}`);
   if (missing.length > 0) {
     const mend = `see hookshelf help ${spec.name}`;
     throw new AppError('usage', `${spec.name} needs ${missing.join(' and ')}; ${mend}`);
@@ -182,7 +195,8 @@ function checkPresence(spec: LineSpec, given: Arguments): void {
   for (const names of spec.oneOf ?? []) {
     const count = names.filter((name) => given.has(name)).length;
     if (count === 1) continue;
-    const all = names.map((name) => `--${name}`).join(' or ');
+    const all = names.map((name) => spec.options[name]?.isOperand === true
+      ? spec.options[name].placeholder ?? name : `--${name}`).join(' or ');
     throw new AppError('usage', `${spec.name} needs ${all}${count > 1 ? ', not both' : ''}`);
   }
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 import { readJsonOption } from './input.ts';
 import { printableJson } from './output.ts';
 import {
-  column, create, fetchOne, patch, remove, textOf, walkPages,
+  column, create, fetchOne, identifierOf, patch, remove, textOf, walkPages,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 
@@ -63,16 +63,16 @@ export async function addBook(context: CommandContext): Promise<number> {
 }
 
 export async function updateBook(context: CommandContext): Promise<number> {
-  const id = context.given.get('identifier');
   const { bytes, value } = await readJsonOption(context, 'input');
   if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
+  const id = await identifierOf(context, BOOKS);
   const book = await patch(context, BOOKS, id, bytes);
   await context.output.result(book, `updated book ${id}: ${textOf(book['title'])}`);
   return 0;
 }
 
 export async function deleteBook(context: CommandContext): Promise<number> {
-  return remove(context, BOOKS, context.given.get('identifier'), 'id');
+  return remove(context, BOOKS, await identifierOf(context, BOOKS), 'id');
 }
 
 function pathOfList({ given }: CommandContext, limit: number): string {

@@ -7,8 +7,15 @@ const text = (placeholder: string, meaning: string): OptionSpec =>
 const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
 const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 
-const identifier = required(text('<id>', 'identifier'));
-const hookIdentifier = required(text('<id or path segment>', 'identifier or path segment'));
+const identifier: OptionSpec = {
+  ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
+  isOperand: true,
+};
+const hookIdentifier: OptionSpec = {
+  ...required(text('<id or path segment>',
+    'identifier or path segment, or a beginning or end that no other has')),
+  isOperand: true,
+};
 const actionConfig = text('<identifier>', 'identifier of the action configuration');
 const secretOptions: OptionSpecs = {
   'secret-file': {
@@ -43,7 +50,7 @@ const INCOMING: readonly CommandSpec[] = [
   {
     name: 'incomingwebhook:show', summary: 'Show one, with calls to copy for curl and PHP',
     options: { identifier: hookIdentifier },
-    examples: ['hookshelf incomingwebhook:show --identifier deploy'],
+    examples: ['hookshelf incomingwebhook:show deploy'],
     load: async () => (await loadIncoming()).showIncoming,
   },
   {
@@ -66,13 +73,13 @@ const INCOMING: readonly CommandSpec[] = [
     options: {
       identifier: hookIdentifier, ...incomingOptions, unset: unset(['secret', 'allowed-methods']),
     },
-    examples: ['hookshelf incomingwebhook:update --id deploy --allowed-methods POST,PUT'],
+    examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
     load: async () => (await loadIncoming()).updateIncoming,
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
     name: `incomingwebhook:${verb}`, summary: `${capital(verb)} an incoming webhook`,
     options: { identifier: hookIdentifier },
-    examples: [`hookshelf incomingwebhook:${verb} --identifier deploy`],
+    examples: [`hookshelf incomingwebhook:${verb} deploy`],
     load: async () => (await loadIncoming())[`${verb}Incoming`],
   })),
 ];
@@ -95,7 +102,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
   },
   {
     name: 'actionconfig:show', summary: 'Show one action configuration', options: { identifier },
-    examples: ['hookshelf actionconfig:show --identifier to-ci'],
+    examples: ['hookshelf actionconfig:show to-ci'],
     load: async () => (await loadConfiguration()).showConfiguration,
   },
   {
@@ -115,12 +122,12 @@ const CONFIGURATION: readonly CommandSpec[] = [
   {
     name: 'actionconfig:update', summary: 'Change an action configuration', needsActions: true,
     options: { identifier, ...configurationInput },
-    examples: [`hookshelf actionconfig:update --id to-log --options '{"level":"debug"}'`],
+    examples: [`hookshelf actionconfig:update to-log --options '{"level":"debug"}'`],
     load: async () => (await loadConfiguration()).updateConfiguration,
   },
   {
     name: 'actionconfig:delete', summary: 'Delete an action configuration that no hook uses',
-    options: { identifier }, examples: ['hookshelf actionconfig:delete --identifier to-ci'],
+    options: { identifier }, examples: ['hookshelf actionconfig:delete to-ci'],
     load: async () => (await loadConfiguration()).deleteConfiguration,
   },
 ];
@@ -148,7 +155,7 @@ const OUTGOING: readonly CommandSpec[] = [
   },
   {
     name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: { identifier },
-    examples: ['hookshelf outgoingwebhook:show --identifier <id>'],
+    examples: ['hookshelf outgoingwebhook:show <id>'],
     load: async () => (await loadOutgoing()).showOutgoing,
   },
   {
@@ -171,12 +178,12 @@ const OUTGOING: readonly CommandSpec[] = [
       identifier, ...outgoingOptions,
       unset: unset(['headers', 'secret', 'payload-template', 'trigger-event', 'action-config']),
     },
-    examples: ['hookshelf outgoingwebhook:update --id <id> --trigger-event book.created'],
+    examples: ['hookshelf outgoingwebhook:update <id> --trigger-event book.created'],
     load: async () => (await loadOutgoing()).updateOutgoing,
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
     name: `outgoingwebhook:${verb}`, summary: `${capital(verb)} an outgoing webhook`,
-    options: { identifier }, examples: [`hookshelf outgoingwebhook:${verb} --identifier <id>`],
+    options: { identifier }, examples: [`hookshelf outgoingwebhook:${verb} <id>`],
     load: async () => (await loadOutgoing())[`${verb}Outgoing`],
   })),
   {
@@ -185,7 +192,7 @@ const OUTGOING: readonly CommandSpec[] = [
     options: {
       identifier, payload: text('<json | @file | ->', 'the payload as JSON'),
     },
-    examples: [`hookshelf outgoingwebhook:send --identifier <id> --payload '{"hello":"world"}'`],
+    examples: [`hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`],
     load: async () => (await loadOutgoing()).sendOutgoing,
   },
 ];
@@ -214,13 +221,13 @@ const DELIVERY: readonly CommandSpec[] = [
   },
   {
     name: 'delivery:show', summary: 'Show a delivery and its attempts', options: { identifier },
-    examples: ['hookshelf delivery:show --identifier <id>'],
+    examples: ['hookshelf delivery:show <id>'],
     load: async () => (await loadDelivery()).showDelivery,
   },
   {
     name: 'delivery:retry', summary: 'Deliver again: one, or all that failed',
     options: {
-      identifier: text('<id>', 'identifier of the delivery'), failed: flag('all that failed'),
+      identifier: { ...identifier, isRequired: false }, failed: flag('all that failed'),
     },
     oneOf: [['identifier', 'failed']],
     examples: ['hookshelf delivery:retry --failed'],
@@ -228,7 +235,7 @@ const DELIVERY: readonly CommandSpec[] = [
   },
   {
     name: 'delivery:cancel', summary: 'Cancel a pending delivery', options: { identifier },
-    examples: ['hookshelf delivery:cancel --identifier <id>'],
+    examples: ['hookshelf delivery:cancel <id>'],
     load: async () => (await loadDelivery()).cancelDelivery,
   },
   {
@@ -263,7 +270,7 @@ const TOKEN: readonly CommandSpec[] = [
   },
   {
     name: 'token:revoke', summary: 'Revoke an API token', options: { identifier },
-    examples: ['hookshelf token:revoke --identifier <id>'],
+    examples: ['hookshelf token:revoke <id>'],
     load: async () => (await loadToken()).revokeToken,
   },
 ];

@@ -7,7 +7,8 @@ import type { OptionSpec, OptionSpecs } from './spec.ts';
 import { WEBHOOK_COMMANDS } from './commands-webhooks.ts';
 
 const book: OptionSpec = {
-  type: 'string', placeholder: '<id>', meaning: 'id of the book', isRequired: true,
+  type: 'string', placeholder: '<id>', isRequired: true, isOperand: true,
+  meaning: 'id of the book, or a beginning or end that no other has',
 };
 const bookInput: OptionSpec = {
   type: 'string', placeholder: '<json | @file | ->', isRequired: true,
@@ -49,7 +50,9 @@ const BOOK_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'book:show', summary: 'Show one book', options: { identifier: book },
-    examples: ['hookshelf book:show --id 01980000-0000-7000-8000-000000000001'],
+    examples: [
+      'hookshelf book:show 01980000-0000-7000-8000-000000000001', 'hookshelf book:show 8c21f0',
+    ],
     load: async () => (await loadBook()).showBook,
   },
   {
@@ -69,13 +72,13 @@ const BOOK_COMMANDS: readonly CommandSpec[] = [
       input: { ...bookInput, meaning: 'the members to change, as JSON' },
     },
     examples: [
-      `hookshelf book:update --id <id> --input '{"numberOfPages":474,"subtitle":null}'`,
+      `hookshelf book:update <id> --input '{"numberOfPages":474,"subtitle":null}'`,
     ],
     load: async () => (await loadBook()).updateBook,
   },
   {
     name: 'book:delete', summary: 'Delete a book', options: { identifier: book },
-    examples: ['hookshelf book:delete --id <id>'],
+    examples: ['hookshelf book:delete <id>'],
     load: async () => (await loadBook()).deleteBook,
   },
   {

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import { readJsonOption, withPayload } from './input.ts';
-import { column, fetchOne, list, objectOf, pathOf, textOf } from './resource.ts';
+import { column, fetchOne, identifierOf, list, objectOf, pathOf, textOf } from './resource.ts';
 import type { Resource } from './resource.ts';
 import type { Session } from './session.ts';
 
@@ -21,6 +21,8 @@ const DELIVERIES: Resource = {
   ],
 };
 
+const HOOKS = { path: '/api/outgoing-webhooks', plural: 'outgoing webhooks' };
+
 export async function emitEvent(context: CommandContext): Promise<number> {
   const name = context.given.get('name');
   const { bytes } = await readJsonOption(context, 'payload');
@@ -36,10 +38,9 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
   const query = new URLSearchParams({ limit: '1000' });
-  for (const name of ['status', 'hook']) {
-    const value = context.given.find(name);
-    if (value !== undefined) query.set(name, value);
-  }
+  const status = context.given.find('status');
+  if (status !== undefined) query.set('status', status);
+  if (context.given.has('hook')) query.set('hook', await identifierOf(context, HOOKS, 'hook'));
   return list(context, DELIVERIES, `${DELIVERIES.path}?${query}`);
 }
 
@@ -53,7 +54,7 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   const session = await context.openSession();
   const { output, given } = context;
   if (!given.has('failed')) {
-    const id = given.get('identifier');
+    const id = await identifierOf(context, DELIVERIES);
     const delivery = await act(session, id, 'retry');
     await output.result(delivery, `delivery ${id} is due again`);
     return 0;
@@ -67,7 +68,7 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
 }
 
 export async function cancelDelivery(context: CommandContext): Promise<number> {
-  const id = context.given.get('identifier');
+  const id = await identifierOf(context, DELIVERIES);
   const delivery = await act(await context.openSession(), id, 'cancel');
   await context.output.result(delivery, `cancelled delivery ${id}`);
   return 0;

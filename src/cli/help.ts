@@ -83,7 +83,8 @@ function summaries(commands: readonly CommandSpec[]): string[] {
 
 function usageOf(options: OptionSpecs): string {
   const required = Object.entries(options).filter(([, option]) => option.isRequired === true);
-  const words = required.map(([name, option]) => ` --${name} ${option.placeholder ?? '<value>'}`);
+  const words = required.map(([name, { isOperand, placeholder = '<value>' }]) =>
+    isOperand === true ? ` ${placeholder}` : ` --${name} ${placeholder}`);
   return words.join('') + (required.length < Object.keys(options).length ? ' [options]' : '');
 }
 

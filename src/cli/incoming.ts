@@ -4,7 +4,7 @@ import { escapeLines } from '../base/printable.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import {
-  column, create, fetchAll, list, objectOf, patch, pathOf, remove, requireChange, textOf,
+  column, create, fetchAll, list, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
   unsetMembers,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
@@ -131,19 +131,29 @@ async function findIdentifier(context: CommandContext): Promise<string> {
   return textOf((await findHook(context))['identifier']);
 }
 
-/** By identifier first: a path segment may look like one. */
+/** By identifier first: a path segment may look like one. Then by a beginning or end of either. */
 async function findHook(context: CommandContext): Promise<JsonObject> {
   const session = await context.openSession();
-  const name = context.given.get('identifier');
+  const name = context.given.get('identifier').replace(/^…|…$/g, '');
   try {
     const answer = await session.request({ method: 'GET', path: pathOf(INCOMING, name) });
     return objectOf(answer.body);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     const hooks = await fetchAll(session, INCOMING.path);
-    const hook = hooks.find(({ pathSegment }) => pathSegment === name);
+    const hook = hooks.find(({ pathSegment }) => pathSegment === name) ?? findAlike(hooks, name);
     if (hook !== undefined) return hook;
     throw new AppError('not_found',
       `there is no incoming webhook "${name}"; see hookshelf incomingwebhook:list`);
   }
+}
+
+function findAlike(hooks: readonly JsonObject[], part: string): JsonObject | undefined {
+  const isAlike = (value: unknown): boolean =>
+    typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
+  const alike = hooks.filter(({ identifier, pathSegment }) =>
+    isAlike(identifier) || isAlike(pathSegment));
+  const segments = alike.map(({ pathSegment }) => textOf(pathSegment));
+  const segment = oneOf(segments, part, INCOMING);
+  return alike.find(({ pathSegment }) => pathSegment === segment);
 }

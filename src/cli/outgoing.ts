@@ -8,8 +8,8 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from './input.ts';
 import {
-  column, create, fetchOne, list, objectOf, patch, pathOf, remove, requireChange, textOf,
-  unsetMembers,
+  column, create, fetchOne, identifierOf, list, objectOf, patch, pathOf, remove, requireChange,
+  textOf, unsetMembers,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 import { readSecret } from './secret.ts';
@@ -56,7 +56,7 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, 'whsec');
   const body = { ...removed, ...await membersOf(context, secret) };
   requireChange(context, body);
-  const hook = await patch(context, OUTGOING, context.given.get('identifier'), body);
+  const hook = await patch(context, OUTGOING, await identifierOf(context, OUTGOING), body);
   await printChanged(context, 'updated', hook, secret);
   return 0;
 }
@@ -70,7 +70,7 @@ export async function disableOutgoing(context: CommandContext): Promise<number> 
 }
 
 export async function deleteOutgoing(context: CommandContext): Promise<number> {
-  return remove(context, OUTGOING, context.given.get('identifier'), 'identifier');
+  return remove(context, OUTGOING, await identifierOf(context, OUTGOING), 'identifier');
 }
 
 /** Prints what came of it; exit code 1 when it was not successful. */
@@ -78,7 +78,7 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const payload = context.given.has('payload')
     ? withPayload({}, (await readJsonOption(context, 'payload')).bytes) : {};
   const session = await context.openSession();
-  const path = `${pathOf(OUTGOING, context.given.get('identifier'))}/send`;
+  const path = `${pathOf(OUTGOING, await identifierOf(context, OUTGOING))}/send`;
   const { body } = await session.request({ method: 'POST', path, body: payload });
   const result = objectOf(body);
   await context.output.object(result);
@@ -86,7 +86,7 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
 }
 
 async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
-  const hook = await patch(context, OUTGOING, context.given.get('identifier'), { enabled });
+  const hook = await patch(context, OUTGOING, await identifierOf(context, OUTGOING), { enabled });
   await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
   return 0;
 }

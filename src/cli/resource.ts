@@ -6,6 +6,9 @@ import type { CommandContext } from './command.ts';
 import type { Session } from './session.ts';
 import type { Column } from './table.ts';
 
+/** What identifiers are looked up by. */
+type Named = Pick<Resource, 'path' | 'plural'>;
+
 export type Resource = {
   /** `/api/books` */
   readonly path: string;
@@ -15,6 +18,9 @@ export type Resource = {
   readonly plural: string;
   readonly columns: readonly Column<JsonObject>[];
 };
+
+// The service gives no more than one beyond.
+const MATCHES_SHOWN_MAX = 9;
 
 /** The path of one record. */
 export function pathOf(resource: Resource, id: string): string {
@@ -48,10 +54,37 @@ export async function list(
   return 0;
 }
 
+/**
+ * The identifier that an option names: whole, or by a beginning or end that no other has. What
+ * names nothing is given back as it is, for the service to say so. Throws `conflict`.
+ */
+export async function identifierOf(
+  context: CommandContext, resource: Named, option = 'identifier',
+): Promise<string> {
+  // As a list shows it.
+  const part = context.given.get(option).replace(/^…|…$/g, '');
+  const session = await context.openSession();
+  const path = `/control/identifiers/${resource.path.split('/').at(-1)}`;
+  const query = new URLSearchParams({ part });
+  const { body } = await session.request({ method: 'GET', path: `${path}?${query}` });
+  const matches = Array.isArray(body) ? body.map(textOf) : [];
+  return oneOf(matches, part, resource) ?? part;
+}
+
+/** The one that matches; undefined when none does. Throws `conflict` for several. */
+export function oneOf(
+  matches: readonly string[], part: string, { plural }: Named,
+): string | undefined {
+  if (matches.length < 2) return matches[0];
+  throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
+    + `${matches.slice(0, MATCHES_SHOWN_MAX).join(', ')}`
+    + `${matches.length > MATCHES_SHOWN_MAX ? ', …' : ''}; give more of the one that you mean`);
+}
+
 /** The record that `--identifier` names. Throws `not_found`. */
 export async function fetchOne(context: CommandContext, resource: Resource): Promise<JsonObject> {
   const session = await context.openSession();
-  const path = pathOf(resource, context.given.get('identifier'));
+  const path = pathOf(resource, await identifierOf(context, resource));
   return objectOf((await session.request({ method: 'GET', path })).body);
 }
 

@@ -8,6 +8,8 @@ export type OptionSpec = {
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   readonly isRepeatable?: boolean;
+  /** Its value may also stand by itself, as the word after the command's name. */
+  readonly isOperand?: boolean;
   /** The only values that it takes. */
   readonly values?: readonly string[];
   /** What a shell should complete the value with. */

@@ -1,7 +1,7 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../base/errors.ts';
 import type { CommandContext } from './command.ts';
-import { column, list, objectOf, textOf } from './resource.ts';
+import { column, identifierOf, list, objectOf, textOf } from './resource.ts';
 import type { Resource } from './resource.ts';
 
 const TOKENS: Resource = {
@@ -45,7 +45,7 @@ export async function listTokens(context: CommandContext): Promise<number> {
 }
 
 export async function revokeToken(context: CommandContext): Promise<number> {
-  const id = context.given.get('identifier');
+  const id = await identifierOf(context, TOKENS);
   const session = await context.openSession();
   const path = `${TOKENS.path}/${encodeURIComponent(id)}`;
   const { body } = await session.request({ method: 'DELETE', path });

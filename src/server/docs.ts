@@ -2,12 +2,18 @@
  * `GET /docs`: the OpenAPI document as one HTML page that needs nothing else, no script, font or
  * style from anywhere. Everything that comes from the document is escaped.
  */
+import type { IncomingMessage } from 'node:http';
 import { shellQuote } from '../base/shell.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { Route } from './route.ts';
 
-/** `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. */
+/**
+ * `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. The
+ * page takes milliseconds to render: it is made once, and the host put in afterwards.
+ */
 export function docsRoute(spec: { readonly document: () => DocumentView }): Route {
+  let template = { base: '', page: '' };
+  let last = { origin: '', bytes: Buffer.alloc(0) };
   return {
     method: 'GET',
     path: '/docs',
@@ -18,15 +24,29 @@ export function docsRoute(spec: { readonly document: () => DocumentView }): Rout
       status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
     }],
     handle(exchange) {
-      const { host = 'localhost' } = exchange.request.headers;
-      const scheme = 'encrypted' in exchange.request.socket ? 'https' : 'http';
       const base = exchange.linkTo('');
-      const baseUri = base.startsWith('http') ? base : `${scheme}://${host}${base}`;
-      const page = renderDocs(spec.document(), baseUri, base);
+      if (template.page === '' || base !== template.base) {
+        const baseUri = base.startsWith('http') ? base : ORIGIN + base;
+        template = { base, page: renderDocs(spec.document(), baseUri, base) };
+        last.origin = '';
+      }
+      const origin = originOf(exchange.request);
+      if (origin !== last.origin) {
+        last = { origin, bytes: Buffer.from(template.page.replaceAll(ORIGIN, origin)) };
+      }
       const headers = ['Content-Type', 'text/html; charset=utf-8'];
-      exchange.send(200, [...headers, 'Content-Security-Policy', DOCS_POLICY], page);
+      exchange.send(200, [...headers, 'Content-Security-Policy', DOCS_POLICY], last.bytes);
     },
   };
+}
+
+/** Stands for the origin in the page that is kept. */
+const ORIGIN = 'http://origin.invalid';
+
+/** Where the page was asked from. Nothing in it needs escaping, in HTML or in a shell. */
+function originOf({ headers: { host = '' }, socket }: IncomingMessage): string {
+  const scheme = 'encrypted' in socket ? 'https' : 'http';
+  return `${scheme}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 }
 
 /** What the page reads of an OpenAPI document; all of it may be missing. */

@@ -82,6 +82,11 @@ function readinessRoute(spec: OperationsSpec): Route {
 }
 
 function metricsRoute(spec: OperationsSpec): Route {
+  // A rendering takes milliseconds: whoever asks in the same turn of the event loop shares it.
+  let bytes: Buffer | null = null;
+  const forget = (): void => {
+    bytes = null;
+  };
   return {
     method: 'GET',
     path: '/metrics',
@@ -95,7 +100,11 @@ function metricsRoute(spec: OperationsSpec): Route {
       schema: { kind: 'string' },
     }],
     handle(exchange) {
-      exchange.send(200, ['Content-Type', METRICS_MEDIA_TYPE, ...NO_STORE], spec.metrics.render());
+      if (bytes === null) {
+        bytes = Buffer.from(spec.metrics.render());
+        setImmediate(forget);
+      }
+      exchange.send(200, ['Content-Type', METRICS_MEDIA_TYPE, ...NO_STORE], bytes);
     },
   };
 }

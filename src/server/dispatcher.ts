@@ -15,6 +15,7 @@ import { HttpExchange } from './exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
+import { isPipelined, waitForTurn } from './pipeline.ts';
 import { givenRequestId } from './request-id.ts';
 import type { Route } from './route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
@@ -107,8 +108,8 @@ class HttpDispatcher implements Dispatcher {
 
   listeners(entrance: Entrance): RequestListeners {
     return {
-      request: (request, response) => this.#serve(entrance, request, response, false),
-      checkContinue: (request, response) => this.#serve(entrance, request, response, true),
+      request: (request, response) => this.#accept(entrance, request, response, false),
+      checkContinue: (request, response) => this.#accept(entrance, request, response, true),
       refused: (method, status) => this.#unrouted.meter.record(method, status, null),
     };
   }
@@ -123,6 +124,18 @@ class HttpDispatcher implements Dispatcher {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  #accept(
+    entrance: Entrance, request: IncomingMessage, response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
+    if (isPipelined(response)) {
+      waitForTurn(request, response, () =>
+        this.#serve(entrance, request, response, awaitsContinue));
+    } else {
+      this.#serve(entrance, request, response, awaitsContinue);
+    }
   }
 
   #serve(

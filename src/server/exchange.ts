@@ -255,6 +255,7 @@ export class HttpExchange implements Exchange {
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);
     if (hasFailed(request.socket)) return this.#closeFailed(request.socket);
+    cutStalledReader(response, this.#stallMs, this.#context.clock);
     discardThen(request, this.#context.clock, () => response.end());
   }
 

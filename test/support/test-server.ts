@@ -1,5 +1,6 @@
 /** A server on loopback over given routes, with everything else as the tests mostly want it. */
 import { systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import type { LogFields, Logger } from '../../src/base/log.ts';
 import type { TrustProxy } from '../../src/server/client-address.ts';
 import { createDispatcher } from '../../src/server/dispatcher.ts';
@@ -32,9 +33,11 @@ export type TestServerOptions = {
   readonly stallMs?: number;
   readonly limits?: Partial<ServerLimits>;
   readonly certificate?: Certificate;
+  /** For the limits that are ours: closing and those of Node go by the real one. */
+  readonly clock?: Clock;
 };
 
-const LIMITS: ServerLimits = {
+export const LIMITS: ServerLimits = {
   requestTimeoutMs: 30_000, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000,
   connectionsMax: 100,
 };
@@ -44,10 +47,11 @@ export async function startServer(
 ): Promise<TestServer> {
   const metrics = new Metrics();
   const logged: Logged[] = [];
+  const { clock = systemClock } = options;
   const dispatcher = createDispatcher({
     routes,
     guard: options.guard ?? null,
-    clock: systemClock,
+    clock,
     logger: memoryLogger(logged),
     metrics,
     bodyBytesMax: options.bodyBytesMax ?? 1_048_576,
@@ -57,7 +61,7 @@ export async function startServer(
   });
   const server = createHttpServer(
     dispatcher.listeners(options.entrance ?? 'loopback'),
-    { ...LIMITS, ...options.limits }, systemClock, options.certificate,
+    { ...LIMITS, ...options.limits }, clock, options.certificate,
   );
   const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
   const close = (): Promise<void> => {

@@ -32,6 +32,16 @@ const LOOK = `
       .querySelector('pre').innerText,
   };`;
 
+const OPENED = "return document.querySelector('details[open] summary').innerText;";
+/** Clicks the first button, and gives what it says and what has been copied, by paste or event. */
+const COPY = `
+  let copied = '';
+  navigator.clipboard.writeText = async (text) => { copied = text; };
+  document.querySelector('button.copy').click();
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(document.querySelector('button.copy').textContent + ':' + copied), 0);
+  });`;
+
 type Look = {
   readonly overflow: number; readonly page: number; readonly text: number;
   readonly loaded: number; readonly operations: number; readonly links: readonly string[];
@@ -59,6 +69,12 @@ test('the page can be read on every screen, light and dark, and its curl lines w
       ({ curl } = look);
     }
     assert.ok(curl.includes(server.url), curl);
+    await browser.visit('about:blank');
+    await browser.visit(`${server.url}/docs#schema-BookBody`);
+    assert.equal(await browser.evaluate(OPENED), 'BookBody', 'a link opens what it leads to');
+    const copied = await browser.evaluate(COPY);
+    assert.match(String(copied), /^Copied:curl .*\/api\/books/s, 'a button copies its code');
+    assert.deepEqual(await browser.complaints(), []);
     if (spawnSync('curl', ['--version']).status === 0) {
       const { stdout } = spawnSync('sh', ['-c', curl], { encoding: 'utf8' });
       const { id } = JSON.parse(stdout);

@@ -44,6 +44,16 @@ summary .what { grid-column: 2; color: var(--soft); font-size: .925rem; }
 .get { color: var(--get); } .post { color: var(--post); } .put { color: var(--put); }
 .patch { color: var(--patch); } .delete { color: var(--delete); }
 details > div { padding: .1rem .9rem .9rem; border-top: 1px solid var(--line); }
+h3 { margin: 1.1rem 0 .2rem; font-size: .95rem; }
+h3 + p { margin: 0; }
+.value { white-space: nowrap; }
+.about { color: var(--soft); font-size: .925rem; }
+.code { position: relative; }
+.copy { position: absolute; top: .4rem; right: .4rem; padding: .15rem .5rem; font: inherit;
+  font-size: .75rem; color: var(--soft); background: var(--card); cursor: pointer;
+  border: 1px solid var(--line); border-radius: .3rem; }
+.copy:hover { color: var(--text); border-color: var(--accent); }
+.code pre { padding-right: 4.5rem; }
 pre { margin: .9rem 0; padding: .75rem .9rem; background: var(--code); border-radius: .4rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 pre code { font: inherit; }
@@ -55,7 +65,8 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
   border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 tr:last-child td { border-bottom: 0; }
 th:first-child { width: 11rem; }
-.note { color: var(--soft); font-size: .8rem; white-space: nowrap; }
+th:nth-child(2):not(:last-child) { width: 15rem; }
+.note { color: var(--soft); font-size: .8rem; overflow-wrap: anywhere; }
 footer { padding: 3rem 1rem; }
 @media (min-width: 62rem) {
   .columns { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2.5rem; }
@@ -65,7 +76,9 @@ footer { padding: 3rem 1rem; }
   summary { grid-template-columns: 4.75rem minmax(0, 21rem) minmax(0, 1fr); }
 }
 @media (max-width: 30rem) {
-  th:first-child { width: 7.5rem; }
-  td code { font-size: .8em; padding: 0; background: none; }
+  thead { display: none; }
+  tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  td { display: block; padding: .1rem 0; border: 0; }
+  td:empty { display: none; }
 }
 `;

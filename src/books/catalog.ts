@@ -3,6 +3,8 @@
  * through a hook inside their transaction, and knows nobody who listens.
  */
 import { AppError, messageOf } from '../base/errors.ts';
+import { isDeeperThan } from '../base/json-text.ts';
+import { JSON_DEPTH_MAX } from '../base/json.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { createRepository, encodeRecord, nextStamps } from '../store/repository.ts';
 import type { ChangeHook, Repository } from '../store/repository.ts';
@@ -132,7 +134,9 @@ function notFound(id: unknown): AppError {
 // A program may give dates, undefined members, objects that change later: JSON has none of these.
 function toJson(value: object): unknown {
   try {
-    return JSON.parse(JSON.stringify(value));
+    const json: unknown = JSON.parse(JSON.stringify(value));
+    if (!isDeeperThan(json, JSON_DEPTH_MAX)) return json;
+    throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
   } catch (cause) {
     const detail = `must be what JSON can hold (${messageOf(cause)})`;
     throw new AppError('invalid', detail, { errors: [{ pointer: '', detail }] }, cause);

@@ -1,6 +1,7 @@
 /** `outgoingwebhook:*`. */
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
+import { parseJson } from '../base/json.ts';
 import { isSecretName } from '../base/log.ts';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
@@ -143,7 +144,7 @@ function headersOf(text: string): Header[] {
     return lines.map((line) => headerOf(line, '--headers-file'));
   }
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseJson(Buffer.from(text));
     if (isJsonObject(parsed)) {
       // What is no text of any kind is left for the service to refuse by its name.
       return Object.entries(parsed).map(([name, value]) =>

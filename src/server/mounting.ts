@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
+import { isDeeperThan } from '../base/json-text.ts';
 
 // As deep as a body that we parse ourselves may be.
 const DEPTH_MAX = 64;
@@ -68,9 +69,4 @@ export function mountPathOf(request: IncomingMessage): string {
 function memberOf(request: IncomingMessage, name: string): unknown {
   const value: unknown = Reflect.get(request, name);
   return value;
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }

@@ -2,11 +2,12 @@
  * Payload templates: JSON text with `{{ path.to.value }}` inside its strings. Pure.
  *
  * The template's text is kept as it is but for the strings that hold a placeholder, so numbers,
- * order and white space survive. What is put in is always encoded by JSON.stringify, so the result
+ * order and white space survive. What is put in is always encoded as JSON, so the result
  * is valid JSON whatever the payload; it is never scanned again, so values are not expanded twice.
  * Nothing is evaluated, and only own members and array elements are read.
  */
 import { AppError } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json-text.ts';
 import { parseJson } from '../../base/json.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
@@ -18,12 +19,13 @@ type Part =
   | { readonly kind: 'value'; readonly path: Path }
   | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
 type Piece = string | Path;
-/** Steps from the payload; empty is all of it. */
+/** Steps from the payload; empty is all of it. The name of all may stand before them. */
 type Path = readonly string[];
 
 /** A filled template may repeat the payload; this bounds how often. */
 export const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 
+const ALL = 'payload';
 const INDEX_PATTERN = /^(0|[1-9][0-9]{0,8})$/;
 
 /** Throws `malformed` with line and column: not JSON, an open, empty or malformed placeholder. */
@@ -66,7 +68,7 @@ export function fillTemplate(template: Template, payload: JsonValue): string {
 
 function fillPart(part: Part, payload: JsonValue): string {
   if (part.kind === 'text') return part.text;
-  if (part.kind === 'value') return JSON.stringify(valueAt(payload, part.path) ?? null);
+  if (part.kind === 'value') return encodeJson(valueAt(payload, part.path) ?? null);
   let text = '';
   for (const piece of part.pieces) {
     text += typeof piece === 'string' ? piece : textOf(valueAt(payload, piece));
@@ -77,18 +79,23 @@ function fillPart(part: Part, payload: JsonValue): string {
 
 function textOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : encodeJson(value);
 }
 
 function valueAt(payload: JsonValue, path: Path): JsonValue | undefined {
   let value: unknown = payload;
-  for (const step of path) {
+  for (const [index, step] of path.entries()) {
+    if (index === 0 && step === ALL && !ownsMember(payload, ALL)) continue;
     if (typeof value !== 'object' || value === null) return undefined;
     if (Array.isArray(value) && !INDEX_PATTERN.test(step)) return undefined;
     if (!Object.hasOwn(value, step)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[step];
   }
   return value as JsonValue;
+}
+
+function ownsMember(value: JsonValue, name: string): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 }
 
 /** The index after the closing quote of the string that opens at `start`, in valid JSON. */
@@ -141,7 +148,7 @@ function parseString(text: string, start: number, raw: string): Part | null {
 
 function parsePath(source: string): Path | null {
   const trimmed = source.trim();
-  if (trimmed === 'payload') return [];
+  if (trimmed === ALL) return [];
   const steps = trimmed.split('.').map((step) => step.trim());
   return steps.some((step) => step === '' || step.includes('{')) ? null : steps;
 }

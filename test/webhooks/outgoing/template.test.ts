@@ -20,6 +20,8 @@ const CASES: readonly [string, string, unknown][] = [
   ['a value alone keeps its type', '{"n": "{{ count }}"}', { n: 3 }],
   ['an object alone becomes itself', '"{{book}}"', { title: 'A "quoted" title', 'odd name': 1 }],
   ['all of the payload', '"{{ payload }}"', PAYLOAD],
+  ['a payload\'s own member of that name counts', '["{{ payload.name }}", "{{payload.0}}"]',
+    [null, null]],
   ['a value in text', '"n = {{ count }}, {{ ok }}"', 'n = 3, true'],
   ['an object in text is JSON', '"is {{ list }}!"', 'is ["a",{"deep":"b"}]!'],
   ['array indexes are steps', '["{{ list.0 }}", "{{ list.1.deep }}"]', ['a', 'b']],
@@ -48,6 +50,22 @@ const CASES: readonly [string, string, unknown][] = [
 for (const [name, template, expected] of CASES) {
   test(`template: ${name}`, () => assert.deepEqual(fill(template), expected));
 }
+
+test('`payload.` before a path means the same where there is no such member', () => {
+  assert.deepEqual(fill('["{{ payload.a.b }}", "<{{payload.a}}>", "{{ payload.c }}"]',
+    { a: { b: 1 } }), [1, '<{"b":1}>', null]);
+  assert.deepEqual(fill('"{{ payload.1.x }}"', [0, { x: 2 }]), 2);
+  assert.deepEqual(fill('"{{ payload.a }}"', { payload: { a: 'own' }, a: 'other' }), 'own');
+  assert.deepEqual(fill('"{{ payload.payload }}"', { payload: 1 }), null);
+  for (const payload of ['text', 1, null]) assert.equal(fill('"{{ payload.a }}"', payload), null);
+});
+
+test('a payload nested deeper than the stack is filled in', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  const template = parseTemplate('["{{ a }}", "is {{ a }}", "{{ payload }}"]');
+  const filled = fillTemplate(template, JSON.parse(`{"a":${deep}}`));
+  assert.ok(filled === `[${deep}, "is ${deep}", {"a":${deep}}]`);
+});
 
 test('numbers and order of the template stand as written', () => {
   const template = parseTemplate('{"2": 12345678901234567890.0, "1": "{{ count }}"}');

@@ -32,6 +32,8 @@ export type CommandContext = {
   readonly given: Arguments;
   readonly io: Io;
   readonly output: Output;
+  /** Loads what a session may need, for when we are another user. */
+  loadAhead(): Promise<void>;
   /** Whom it runs as. Files elsewhere are opened before the data directory is entered. */
   readonly identity: Identity;
   /**

@@ -10,6 +10,7 @@ import type { Arguments } from './arguments.ts';
 import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
 import { Identity } from './identity.ts';
 import type { Io } from './io.ts';
+import { late } from './late.ts';
 import { Output } from './output.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +21,8 @@ const SETTINGS_FILE = 'settings.json';
 const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
+
+const loadLocalApp = late(() => import('./local-app.ts'));
 
 /** `closeSession` of the context is to be called at the end. */
 export function createContext(
@@ -40,6 +43,10 @@ export function createContext(
   const context: CommandContext = {
     spec, commands, given, io, identity,
     output: new Output(io, given.has('json')),
+    async loadAhead() {
+      const { loadApp } = await loadLocalApp();
+      await loadApp();
+    },
     enterData() {
       identity.enter();
       return dataDirectory;
@@ -129,6 +136,6 @@ async function openFor(
   context.loadSettings();
   if (openSession !== null) return openSession(context);
   if (context.spec.makesData !== true) context.enterExistingData();
-  const { openCommandSession } = await import('./local-app.ts');
+  const { openCommandSession } = await loadLocalApp();
   return openCommandSession(context);
 }

@@ -3,9 +3,13 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { readLockOwner } from '../store/lock/lock.ts';
 import type { CommandContext } from './command.ts';
+import { late } from './late.ts';
 import { createProcessLogger } from './process-logger.ts';
 import { openSession } from './session.ts';
 import type { LocalApp, Owner, Session } from './session.ts';
+
+/** Beside a server none of the house is needed. */
+export const loadApp = late(() => import('../app.ts'));
 
 export function findOwner(dataDirectory: string): Owner | null {
   return existsSync(dataDirectory) ? readLockOwner(dataDirectory) : null;
@@ -29,8 +33,7 @@ async function openLocal(context: CommandContext): Promise<LocalApp> {
   const { settings } = context.loadSettings();
   // What an action logs is its result; what the store does is no news at a prompt.
   const lowest = spec.needsActions === true ? 'debug' : 'warning';
-  // Beside a server none of the house is needed.
-  const { openApp } = await import('../app.ts');
+  const { openApp } = await loadApp();
   const app = await openApp({
     data: context.enterData(), role: 'command', loadsActions: spec.needsActions === true,
     // No browser reaches a command; `*` must not keep it from making the token that it needs.

@@ -6,6 +6,7 @@
 import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
 import type { Io } from './io.ts';
 import type { ParsedLine } from './arguments.ts';
+import { late } from './late.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -66,8 +67,9 @@ async function execute(context: CommandContext, isUnnamed: boolean): Promise<num
   const { spec, given, identity } = context;
   if (!given.has('help')) {
     const command = await spec.load();
-    // Whom it will run as may not be allowed to read the program.
-    if (spec.isWithoutData !== true && identity.isBorrowed) await import('./load-ahead.ts');
+    if (spec.isWithoutData !== true && identity.isBorrowed) {
+      await Promise.all([context.loadAhead(), loadReport()]);
+    }
     return command(context);
   }
   const { printOverview, printCommand } = await import('./help.ts');
@@ -98,12 +100,14 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
   return new AppError('usage', `unknown command "${name}"; ${hint}`);
 }
 
+const loadReport = late(() => Promise.all([
+  import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
+]));
+
 async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {
   const [
     { AppError, isError, messageOf, systemCodeOf }, { redactText }, { escapeControls, escapeLines },
-  ] = await Promise.all([
-    import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
-  ]);
+  ] = await loadReport();
   // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;

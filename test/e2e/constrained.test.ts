@@ -6,16 +6,14 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { NOBODY, needsRoot } from '../support/users.ts';
 import { ask } from './ask.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 import type { ProcessOptions } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const NOBODY = 65534;
-const isRoot = process.getuid?.() === 0;
 const hasSetpriv = spawnSync('setpriv', ['--version']).status === 0;
 const hasNamespaces = spawnSync('unshare', ['--net', 'true']).status === 0;
-const needsRoot = !isRoot && 'needs to be run by root';
 
 /** No variable but these; TMPDIR names nothing. */
 const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: '/nonexistent' };

@@ -77,11 +77,12 @@ export type Running = {
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 };
 
-/** Starts a server on a port from the kernel and waits until it listens. */
+/** Starts a server, on a port from the kernel unless one is named, and waits until it listens. */
 export async function startServer(
   words: readonly string[], options: ProcessOptions = {},
 ): Promise<Running> {
-  const child = start(['serve', '--port', '0', ...words], options);
+  const port = words.includes('--port') ? [] : ['--port', '0'];
+  const child = start(['serve', ...port, ...words], options);
   const ended = endOf(child);
   let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {

@@ -4,6 +4,7 @@
  * the connection is either back in its pool or closed.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { ByteCollector } from '../base/byte-collector.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { http } from '../base/network-modules.ts';
 import { HttpResponse } from './http-response.ts';
@@ -92,23 +93,19 @@ export class Attempt implements Waiter {
 
   #onResponse(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
     this.#step = 'reading the answer';
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const collector = new ByteCollector();
     response.on('data', (chunk: Buffer) => {
       if (this.#isDone) return;
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes <= RESPONSE_BYTES_MAX) return;
-      const body = Buffer.concat(chunks, RESPONSE_BYTES_MAX);
+      collector.add(chunk);
+      if (collector.length <= RESPONSE_BYTES_MAX) return;
+      const body = collector.take().subarray(0, RESPONSE_BYTES_MAX);
       pooled.discard();
       this.#succeed(new HttpResponse(response, body, true));
     });
     response.on('end', () => {
       if (this.#isDone) return;
       this.#giveBack(request, pooled, response);
-      const [only = Buffer.alloc(0)] = chunks;
-      const body = chunks.length > 1 ? Buffer.concat(chunks, bytes) : only;
-      this.#succeed(new HttpResponse(response, body, false));
+      this.#succeed(new HttpResponse(response, collector.take(), false));
     });
     response.on('error', (error) => this.#onRequestError(request, error));
   }

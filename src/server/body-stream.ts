@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { ByteCollector } from '../base/byte-collector.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 
@@ -22,25 +23,110 @@ export async function* bodyChunks(
   request: IncomingMessage, stallMs: number, clock: Clock,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { socket } = request;
-  // Not `for await`: leaving that would close the connection, and with it the answer.
-  const chunks: AsyncIterator<Buffer> = request[Symbol.asyncIterator]();
+  const pieces = new Pieces(request);
   streaming.add(socket);
   try {
-    for (;;) {
-      const pending = chunks.next();
-      const next = await (stallMs === Infinity ? pending : withDeadline(pending, stallMs, clock));
-      if (next.done === true) return;
-      yield next.value;
+    while (!pieces.isEnded) {
+      if (pieces.isEmpty) {
+        const pending = pieces.more();
+        await (stallMs === Infinity ? pending : withDeadline(pending, stallMs, clock));
+      } else {
+        yield pieces.take();
+      }
     }
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    throw new AppError('malformed', 'the body was cut short', {}, thrown);
   } finally {
     streaming.delete(socket);
+    pieces.close();
   }
 }
 
-function withDeadline<T>(promise: Promise<T>, stallMs: number, clock: Clock): Promise<T> {
+// A sender's pieces may be of one byte each; so much of them is joined before reading waits.
+const JOINED_BYTES = 65_536;
+
+/** What has come of a body and was not taken yet. */
+class Pieces {
+  readonly #request: IncomingMessage;
+  readonly #collector = new ByteCollector();
+  #isComplete: boolean;
+  #error: AppError | null = null;
+  #isNoted = false;
+  #wake: () => void = () => {};
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.#isComplete = request.readableEnded;
+    if (request.destroyed && !request.complete) this.#error = cutShort();
+    request.on('error', this.#onError).on('data', this.#onData).on('end', this.#onEnd)
+      .on('close', this.#onClose);
+  }
+
+  get isEmpty(): boolean {
+    return this.#collector.length === 0;
+  }
+
+  /** Throws what ended the body too early. */
+  get isEnded(): boolean {
+    if (this.#error !== null) throw this.#error;
+    return this.#isComplete && this.isEmpty;
+  }
+
+  take(): Buffer {
+    const bytes = this.#collector.take();
+    if (!this.#isComplete) this.#request.resume();
+    return bytes;
+  }
+
+  /** Resolves when there is more, or the end. */
+  more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Leaves the rest unread. An error without a listener would end the process, so that stays. */
+  close(): void {
+    const request = this.#request;
+    request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
+    if (!this.#isComplete) request.pause();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#collector.add(chunk);
+    if (this.#isNoted) return;
+    this.#isNoted = true;
+    // Once all that was read together is joined: paused before, Node would keep the rest of it
+    // piece by piece, and woken before, the taker would have a turn for each.
+    setImmediate(this.#onJoined);
+  };
+
+  readonly #onJoined = (): void => {
+    this.#isNoted = false;
+    if (this.#collector.length >= JOINED_BYTES) this.#request.pause();
+    this.#wake();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#isComplete = true;
+    this.#wake();
+  };
+
+  readonly #onClose = (): void => {
+    if (!this.#isComplete) this.#error ??= cutShort();
+    this.#wake();
+  };
+
+  // Ours when the body came too late or broken.
+  readonly #onError = (thrown: Error): void => {
+    this.#error ??= thrown instanceof AppError ? thrown : cutShort(thrown);
+    this.#wake();
+  };
+}
+
+function cutShort(cause?: Error): AppError {
+  return new AppError('malformed', 'the body was cut short', {}, cause);
+}
+
+function withDeadline(promise: Promise<void>, stallMs: number, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.startTimer(stallMs, () => {
       reject(new AppError('timeout', `nothing of the body arrived for ${stallMs / 1000} s`));

@@ -3,6 +3,7 @@
  * the stream costs a webhook a quarter of its throughput.
  */
 import type { IncomingMessage } from 'node:http';
+import { ByteCollector } from '../base/byte-collector.ts';
 import { AppError } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import { bodyTaken, isTaken, takenBytes } from './mounting.ts';
@@ -35,15 +36,13 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     if (request.destroyed && !request.complete) return reject(cutShort());
     if (isTaken(request)) return resolve(bytesKept(request, bytesMax));
     if (request.readableEnded) return resolve(Buffer.alloc(0));
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const collector = new ByteCollector();
     const settle = (): void => {
       request.off('data', onData).off('end', onEnd).off('close', onClose);
     };
     const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length <= bytesMax) {
-        chunks.push(chunk);
+      if (collector.length + chunk.length <= bytesMax) {
+        collector.add(chunk);
         return;
       }
       settle();
@@ -54,8 +53,7 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     // The listeners go with the request: taking each off costs more than calling it once more.
     const onEnd = (): void => {
       isEnded = true;
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
+      resolve(collector.take());
     };
     const onClose = (): void => {
       if (!isEnded) reject(cutShort());

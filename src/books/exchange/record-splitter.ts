@@ -2,6 +2,7 @@
  * Cuts a stream of bytes into records, whatever the pieces it comes in, and says on which line each
  * begins. Memory is bounded by one record; a longer one is reported and left out.
  */
+import { ByteCollector } from '../../base/byte-collector.ts';
 
 /** One record as JSON text in UTF-8, or why there is none. */
 export type SourceRecord =
@@ -22,7 +23,8 @@ export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
 
 /** Pieces of the record that is being read, up to the limit. */
 export class RecordBytes {
-  #pieces: Buffer[] = [];
+  readonly #collector = new ByteCollector();
+  /** Counts on where nothing is kept any more. */
   #length = 0;
 
   get isEmpty(): boolean {
@@ -36,18 +38,15 @@ export class RecordBytes {
   add(piece: Buffer): void {
     if (piece.length === 0) return;
     this.#length += piece.length;
-    if (this.isTooLong) this.#pieces = [];
-    else this.#pieces.push(piece);
+    if (this.isTooLong) this.#collector.clear();
+    else this.#collector.add(piece);
   }
 
   /** The whole record, and starts the next; null when it was too long. */
   take(): Buffer | null {
-    const [only] = this.#pieces;
-    const whole = this.#pieces.length === 1 && only !== undefined
-      ? only : Buffer.concat(this.#pieces);
-    const isTooLong = this.isTooLong;
-    this.#pieces = [];
+    const { isTooLong } = this;
     this.#length = 0;
+    const whole = this.#collector.take();
     return isTooLong ? null : whole;
   }
 }

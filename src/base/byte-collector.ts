@@ -1,0 +1,64 @@
+/**
+ * Bytes that come in pieces and are wanted whole. Small pieces are copied into blocks as they come:
+ * a piece of one byte, kept as it is, would cost some hundred. So what is held is at most the bytes
+ * themselves and one block, and as many once more while they are joined.
+ */
+export class ByteCollector {
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** Where small pieces go: those from `#start` to `#end` are not in `#pieces` yet. */
+  #block: Buffer | null = null;
+  #start = 0;
+  #end = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Keeps the piece, or a copy of it: it must not change after. */
+  add(piece: Buffer): void {
+    this.#length += piece.length;
+    // Mostly there is but one, which needs no copy.
+    if (piece.length >= SMALL_BYTES || this.#pieces.length === 0) {
+      this.#closeRun();
+      this.#pieces.push(piece);
+      return;
+    }
+    if (this.#block === null || this.#block.length - this.#end < piece.length) {
+      this.#closeRun();
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#start = 0;
+      this.#end = 0;
+    }
+    piece.copy(this.#block, this.#end);
+    this.#end += piece.length;
+  }
+
+  /** All bytes so far; starts anew. */
+  take(): Buffer {
+    this.#closeRun();
+    const pieces = this.#pieces;
+    const length = this.#length;
+    this.clear();
+    const [only] = pieces;
+    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, length);
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#length = 0;
+    this.#block = null;
+    this.#start = 0;
+    this.#end = 0;
+  }
+
+  /** What small pieces made so far is one piece. */
+  #closeRun(): void {
+    if (this.#block === null || this.#start === this.#end) return;
+    this.#pieces.push(this.#block.subarray(this.#start, this.#end));
+    this.#start = this.#end;
+  }
+}
+
+const SMALL_BYTES = 4096;
+const BLOCK_BYTES = 16_384;

@@ -4,7 +4,8 @@ import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import { readJsonOption, refuseSecretInPlace } from './input.ts';
 import {
-  column, create, fetchAll, fetchOne, identifierOf, list, remove, replace, requireChange, textOf,
+  column, create, fetchAll, fetchOne, identifierColumn, identifierOf, list, remove, replace,
+  requireChange, textOf,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 
@@ -13,8 +14,8 @@ const CONFIGURATIONS: Resource = {
   noun: 'action configuration',
   plural: 'action configurations',
   columns: [
-    column('IDENTIFIER', 'identifier', true),
-    column('ACTION', 'actionType', true),
+    identifierColumn('IDENTIFIER', 'identifier'),
+    column('ACTION', 'actionType', { isWhole: true }),
     column('OPTIONS', 'options'),
   ],
 };
@@ -26,7 +27,7 @@ export async function listConfigurations(context: CommandContext): Promise<numbe
 export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openSession(), '/api/actions');
   await context.output.list(actions, [
-    column('ACTION', 'identifier', true),
+    column('ACTION', 'identifier', { isWhole: true }),
     column('LABEL', 'label'),
     { title: 'OPTIONS', value: ({ options }) => optionsText(options) },
   ], 'no actions');

@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 import { readJsonOption } from './input.ts';
 import { printableJson } from './output.ts';
 import {
-  column, create, fetchOne, identifierOf, patch, remove, textOf, walkPages,
+  column, create, fetchOne, identifierColumn, identifierOf, patch, remove, textOf, walkPages,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 
@@ -15,11 +15,13 @@ const BOOKS: Resource = {
   noun: 'book',
   plural: 'books',
   columns: [
-    column('ID', 'id', true),
-    column('TITLE', 'title'),
-    { title: 'AUTHORS', value: (book) => namesOf(book['authors']) },
-    column('PUBLISHED', 'datePublished', true),
-    column('ISBN', 'isbn', true),
+    identifierColumn('ID', 'id'),
+    column('TITLE', 'title', { widthMin: 30 }),
+    {
+      title: 'AUTHORS', value: (book) => namesOf(book['authors']), widthMin: 12, importance: 3,
+    },
+    column('PUBLISHED', 'datePublished', { isWhole: true, importance: 2 }),
+    column('ISBN', 'isbn', { isWhole: true, importance: 1 }),
   ],
 };
 

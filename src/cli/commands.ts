@@ -200,6 +200,13 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./help.ts')).help,
   },
   {
+    name: 'version', isWithoutData: true,
+    summary: 'Print the version (--version and -V do so, too)',
+    options: {},
+    examples: ['hookshelf version', 'hookshelf version --json'],
+    load: async () => (await import('./version.ts')).printVersion,
+  },
+  {
     name: 'completion', isWithoutData: true,
     summary: 'Print a completion script for a shell',
     operand: {

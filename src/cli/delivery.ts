@@ -1,23 +1,32 @@
 /** `event:emit` and `delivery:*`. */
 import type { JsonObject } from '../base/schema.ts';
+import type { Tone } from './colour.ts';
 import type { CommandContext } from './command.ts';
 import { readJsonOption, withPayload } from './input.ts';
-import { column, fetchOne, identifierOf, list, objectOf, pathOf, textOf } from './resource.ts';
+import {
+  column, fetchOne, identifierColumn, identifierOf, list, objectOf, pathOf, textOf, timeColumn,
+} from './resource.ts';
 import type { Resource } from './resource.ts';
 import type { Session } from './session.ts';
+
+const TONES: Readonly<Record<string, Tone>> = {
+  delivered: 'good', pending: 'warning', failed: 'bad',
+};
 
 const DELIVERIES: Resource = {
   path: '/api/deliveries',
   noun: 'delivery',
   plural: 'deliveries',
   columns: [
-    column('IDENTIFIER', 'identifier', true),
-    column('STATUS', 'status', true),
-    column('EVENT', 'event'),
-    column('HOOK', 'hook', true),
-    column('CREATED', 'createdAt', true),
-    column('NEXT ATTEMPT', 'nextAttemptAt', true),
-    { title: 'ATTEMPTS', value: ({ attempts }) => countOf(attempts) },
+    identifierColumn('IDENTIFIER', 'identifier'),
+    column('STATUS', 'status', {
+      isWhole: true, tone: ({ status }) => TONES[textOf(status)],
+    }),
+    column('EVENT', 'event', { widthMin: 16 }),
+    identifierColumn('HOOK', 'hook', { importance: 1 }),
+    timeColumn('CREATED', 'createdAt'),
+    timeColumn('NEXT ATTEMPT', 'nextAttemptAt', { importance: 2 }),
+    { title: 'ATTEMPTS', value: ({ attempts }) => countOf(attempts), importance: 3 },
   ],
 };
 

@@ -7,6 +7,7 @@ import { redactText } from '../base/log.ts';
 import { loadSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
 import { exchange } from '../server/local/call.ts';
+import type { Tone } from './colour.ts';
 import type { CommandContext } from './command.ts';
 import { findOwner } from './local-app.ts';
 import { objectOf, textOf } from './resource.ts';
@@ -43,6 +44,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'proxy': checkProxy,
 };
 
+const TONES: Readonly<Record<Finding['status'], Tone>> = {
+  ok: 'good', warning: 'warning', failed: 'bad',
+};
+
 /** Exit code 1 when a check failed. */
 export async function examine(context: CommandContext): Promise<number> {
   const { settings, verdict } = loadOrStandard(context);
@@ -52,7 +57,10 @@ export async function examine(context: CommandContext): Promise<number> {
   }
   await context.output.list(findings, [
     { title: 'CHECK', value: ({ check }) => check, isWhole: true },
-    { title: 'STATUS', value: ({ status }) => status, isWhole: true },
+    {
+      title: 'STATUS', value: ({ status }) => status, isWhole: true,
+      tone: ({ status }) => TONES[status],
+    },
     { title: 'FOUND', value: ({ detail, advice }) =>
       advice === '' ? detail : `${detail}: ${advice}`, isProse: true },
   ], '');

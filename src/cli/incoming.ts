@@ -4,8 +4,8 @@ import { escapeLines } from '../base/printable.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CommandContext } from './command.ts';
 import {
-  column, create, fetchAll, list, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
-  unsetMembers,
+  column, create, fetchAll, identifierColumn, list, objectOf, oneOf, patch, pathOf, remove,
+  requireChange, textOf, unsetMembers,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 import { readSecret } from './secret.ts';
@@ -16,12 +16,12 @@ const INCOMING: Resource = {
   noun: 'incoming webhook',
   plural: 'incoming webhooks',
   columns: [
-    column('IDENTIFIER', 'identifier', true),
-    column('PATH SEGMENT', 'pathSegment', true),
+    identifierColumn('IDENTIFIER', 'identifier', { importance: 3 }),
+    column('PATH SEGMENT', 'pathSegment', { isWhole: true }),
     column('ENABLED', 'enabled'),
-    column('SECRET', 'hasSecret'),
-    column('METHODS', 'allowedMethods'),
-    column('ACTION CONFIGURATION', 'actionConfiguration', true),
+    column('SECRET', 'hasSecret', { importance: 2 }),
+    column('METHODS', 'allowedMethods', { importance: 1 }),
+    identifierColumn('ACTION CONFIGURATION', 'actionConfiguration'),
   ],
 };
 

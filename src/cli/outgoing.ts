@@ -9,8 +9,8 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from './input.ts';
 import {
-  column, create, fetchOne, identifierOf, list, objectOf, patch, pathOf, remove, requireChange,
-  textOf, unsetMembers,
+  column, create, fetchOne, identifierColumn, identifierOf, list, objectOf, patch, pathOf, remove,
+  requireChange, textOf, unsetMembers,
 } from './resource.ts';
 import type { Resource } from './resource.ts';
 import { readSecret } from './secret.ts';
@@ -21,12 +21,12 @@ const OUTGOING: Resource = {
   noun: 'outgoing webhook',
   plural: 'outgoing webhooks',
   columns: [
-    column('IDENTIFIER', 'identifier', true),
-    column('METHOD', 'httpMethod'),
-    column('TARGET', 'targetUrl'),
+    identifierColumn('IDENTIFIER', 'identifier'),
+    column('METHOD', 'httpMethod', { importance: 2 }),
+    column('TARGET', 'targetUrl', { widthMin: 24 }),
     column('ENABLED', 'enabled'),
-    column('SECRET', 'hasSecret'),
-    column('EVENT', 'triggerEvent'),
+    column('SECRET', 'hasSecret', { importance: 1 }),
+    column('EVENT', 'triggerEvent', { widthMin: 12 }),
   ],
 };
 const UNSET_MEMBERS = {

@@ -6,7 +6,9 @@
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { escapeControls, escapeLines } from '../base/printable.ts';
-import type { Io, Terminal } from './io.ts';
+import { paintFor } from './colour.ts';
+import type { Paint } from './colour.ts';
+import type { Io } from './io.ts';
 import { Progress } from './progress.ts';
 import { Table } from './table.ts';
 import type { Column } from './table.ts';
@@ -16,6 +18,8 @@ const COLUMNS_STANDARD = 80;
 
 export class Output {
   readonly isJson: boolean;
+  /** For text on standard output. */
+  readonly paint: Paint;
   readonly #io: Io;
   #isClosed = false;
   #failure: Error | null = null;
@@ -23,6 +27,7 @@ export class Output {
   constructor(io: Io, isJson: boolean) {
     this.#io = io;
     this.isJson = isJson;
+    this.paint = paintFor(io.stdout, io);
     for (const stream of [io.stdout, io.stderr]) {
       stream.on('error', (error: Error) => {
         if (stream !== io.stdout) return;
@@ -43,6 +48,12 @@ export class Output {
     // The carriage return of csv's line ends does no harm.
     await this.write(isTerminal ? text.split(/(\r?\n)/).map((part, index) =>
       index % 2 === 1 ? part : escapeControls(part)).join('') : text);
+  }
+
+  /** The terminal's width; null where there is none to keep to. */
+  get columns(): number | null {
+    const { isTTY, columns = COLUMNS_STANDARD } = this.#io.stdout;
+    return isTTY === true ? columns : null;
   }
 
   /** Writes as it is; resolves when there is room for more. */
@@ -87,7 +98,7 @@ export class Output {
   }
 
   table<Row>(columns: readonly Column<Row>[]): Table<Row> {
-    return new Table(columns, columnsOf(this.#io.stdout));
+    return new Table(columns, this.columns, this.paint);
   }
 
   /** A whole list: an array with --json, else a table, or `empty` when there is nothing. */
@@ -115,11 +126,6 @@ export class Output {
 /** The same JSON, without the controls that JSON.stringify leaves: it reaches terminals, too. */
 export function printableJson(value: unknown, indent = 0): string {
   return escapeLines(JSON.stringify(value, null, indent));
-}
-
-/** The terminal's width, null when it is none. */
-function columnsOf(stream: Terminal): number | null {
-  return stream.isTTY === true ? stream.columns ?? COLUMNS_STANDARD : null;
 }
 
 function flatten(value: unknown, path: string): (readonly [string, string])[] {

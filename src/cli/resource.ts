@@ -163,9 +163,30 @@ const SETTERS: readonly ((name: string) => string)[] = [
 ];
 
 /** A column that shows a member; `-` when it is absent. */
-export function column(title: string, member: string, isWhole = false): Column<JsonObject> {
-  return { title, value: (row) => textOf(row[member]), isWhole };
+export function column(
+  title: string, member: string, more: Partial<Column<JsonObject>> = {},
+): Column<JsonObject> {
+  return { title, value: (row) => textOf(row[member]), ...more };
 }
+
+/** Never cut, but of a UUID its random end will do: a command takes that, too. */
+export function identifierColumn(
+  title: string, member: string, more: Partial<Column<JsonObject>> = {},
+): Column<JsonObject> {
+  const short = (row: JsonObject): string => textOf(row[member]).replace(UUID_HEAD, '…');
+  return column(title, member, { isWhole: true, short, ...more });
+}
+
+/** Never cut, but where room is short its seconds go. */
+export function timeColumn(
+  title: string, member: string, more: Partial<Column<JsonObject>> = {},
+): Column<JsonObject> {
+  const short = (row: JsonObject): string => textOf(row[member]).replace(SECONDS, 'Z');
+  return column(title, member, { isWhole: true, short, ...more });
+}
+
+const UUID_HEAD = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-(?=[0-9a-f]{12}$)/;
+const SECONDS = /:\d\d(\.\d+)?Z$/;
 
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '-';

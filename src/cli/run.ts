@@ -10,6 +10,7 @@ import { late } from './late.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+const VERSION_WORDS = ['--version', '-V', 'version'];
 
 /**
  * Runs the command that `argv` (without node and script) names; never throws. `openSession` stands
@@ -18,7 +19,7 @@ const EXIT_USAGE = 2;
 export async function run(
   argv: readonly string[], io: Io = processIo(), openSession: OpenSession | null = null,
 ): Promise<number> {
-  if (argv.length === 1 && argv[0] === '--version') return printVersion(io, false);
+  if (argv.length === 1 && VERSION_WORDS.includes(argv[0] ?? '')) return printVersion(io);
   try {
     return await dispatch(argv, io, openSession);
   } catch (thrown) {
@@ -26,9 +27,10 @@ export async function run(
   }
 }
 
-async function printVersion(io: Io, isJson: boolean): Promise<number> {
+/** Without anything that other commands need: it is what scripts ask first. */
+async function printVersion(io: Io): Promise<number> {
   const { VERSION } = await import('../base/version.ts');
-  io.stdout.write(isJson ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`);
+  io.stdout.write(`${VERSION}\n`);
   return 0;
 }
 
@@ -38,11 +40,8 @@ async function dispatch(
   const [{ COMMANDS, STANDARD_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
     await Promise.all([import('./commands.ts'), import('./arguments.ts')]);
   const options = Object.assign({}, ...COMMANDS.map((command) => command.options), COMMON_OPTIONS,
-    { version: { type: 'boolean' } });
-  const line = parseLine(argv, options);
-  if (line.name === null && isGiven(line, 'version')) {
-    return printVersion(io, isGiven(line, 'json'));
-  }
+    { version: { type: 'boolean', short: 'V' } });
+  const line = withVersion(parseLine(argv, options));
   const spec = specOf(line, COMMANDS, STANDARD_COMMAND);
   if (spec === undefined) {
     // `hookshelf --prt 9000`: the option is what is wrong, and said here.
@@ -83,8 +82,11 @@ function specOf(
   return commands.find(({ name }) => name === line.name);
 }
 
-function isGiven(line: ParsedLine, name: string): boolean {
-  return line.given.some((option) => option.name === name);
+/** Without a command, `--version` is one. */
+function withVersion(line: ParsedLine): ParsedLine {
+  const given = line.given.filter(({ name }) => name !== 'version');
+  if (line.name !== null || given.length === line.given.length) return line;
+  return { ...line, name: 'version', given };
 }
 
 async function unknownCommand(name: string, commands: readonly CommandSpec[]): Promise<Error> {
@@ -102,11 +104,13 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
 
 const loadReport = late(() => Promise.all([
   import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
+  import('./colour.ts'),
 ]));
 
 async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {
   const [
     { AppError, isError, messageOf, systemCodeOf }, { redactText }, { escapeControls, escapeLines },
+    { paintFor },
   ] = await loadReport();
   // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
@@ -114,7 +118,8 @@ async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number
   const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
   const lines = redactText(messageOf(thrown)).split('\n').map((line) => line.trim());
   const text = lines.filter((line) => line !== '').join(' ');
-  io.stderr.write(`hookshelf: ${escapeControls(text)}${mend}\n`);
+  const name = paintFor(io.stderr, io)('hookshelf:', 'bad');
+  io.stderr.write(`${name} ${escapeControls(text)}${mend}\n`);
   if (isDebug && isError(thrown)) {
     io.stderr.write(`${escapeLines(stackOf(thrown, isError, redactText))}\n`);
   }

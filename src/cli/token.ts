@@ -1,7 +1,9 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../base/errors.ts';
 import type { CommandContext } from './command.ts';
-import { column, identifierOf, list, objectOf, textOf } from './resource.ts';
+import {
+  column, identifierColumn, identifierOf, list, objectOf, textOf, timeColumn,
+} from './resource.ts';
 import type { Resource } from './resource.ts';
 
 const TOKENS: Resource = {
@@ -9,13 +11,13 @@ const TOKENS: Resource = {
   noun: 'token',
   plural: 'tokens',
   columns: [
-    column('IDENTIFIER', 'identifier', true),
-    column('NAME', 'name'),
-    column('SCOPE', 'scope', true),
-    column('CREATED', 'createdAt', true),
-    column('EXPIRES', 'expiresAt', true),
-    column('LAST USED', 'lastUsedAt', true),
-    column('REVOKED', 'revokedAt', true),
+    identifierColumn('IDENTIFIER', 'identifier'),
+    column('NAME', 'name', { widthMin: 16 }),
+    column('SCOPE', 'scope', { isWhole: true }),
+    timeColumn('CREATED', 'createdAt', { importance: 1 }),
+    timeColumn('EXPIRES', 'expiresAt', { importance: 3 }),
+    timeColumn('LAST USED', 'lastUsedAt', { importance: 2 }),
+    timeColumn('REVOKED', 'revokedAt'),
   ],
 };
 

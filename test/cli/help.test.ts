@@ -7,11 +7,37 @@ import type { OptionSpecs } from '../../src/cli/spec.ts';
 import { VERSION } from '../../src/base/version.ts';
 import { runCommand } from './io.ts';
 
-test('--version prints the version of the package', async () => {
-  const packageJson = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-  assert.equal(VERSION, packageJson.version);
-  assert.deepEqual(await runCommand(['--version']),
-    { code: 0, stdout: `${VERSION}\n`, stderr: '' });
+for (const words of [['--version'], ['-V'], ['version'], ['-V', '--debug']]) {
+  test(`${words.join(' ')} prints the version of the package`, async () => {
+    const packageJson = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    assert.equal(VERSION, packageJson.version);
+    assert.deepEqual(await runCommand(words), { code: 0, stdout: `${VERSION}\n`, stderr: '' });
+    const json = await runCommand([...words, '--json']);
+    assert.deepEqual(JSON.parse(json.stdout), { version: VERSION });
+  });
+}
+
+test('help keeps within any terminal, and says the same', async () => {
+  const wordsOfText = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
+  for (const name of [null, 'data', ...COMMANDS.map((command) => command.name)]) {
+    const words = name === null ? ['help'] : ['help', name];
+    const { stdout: whole } = await runCommand(words);
+    for (const columns of [40, 60, 80, 120]) {
+      const { stdout } = await runCommand(words, { columns });
+      const [text = ''] = stdout.split('\nExamples:');
+      const long = text.split('\n').filter((line) => line.length > columns);
+      // A word that is longer than a line cannot be helped.
+      assert.deepEqual(long.filter((line) => /\S\s+\S/.test(line.trim())
+        && !/^\s+--[^<]+ </.test(line)), [], `${words.join(' ')} at ${columns}`);
+      assert.deepEqual(wordsOfText(stdout), wordsOfText(whole));
+    }
+  }
+});
+
+test('help at 80 columns keeps what an option means beside it', async () => {
+  const { stdout } = await runCommand(['help', 'book:list'], { columns: 80 });
+  assert.match(stdout, /^ {2}--sort <key> +id, title, .* updatedAt; a leading -\n {4,}\S/m);
+  assert.ok(stdout.split('\n').every((line) => line.length <= 80));
 });
 
 for (const words of [['help'], ['--help'], ['-h']]) {

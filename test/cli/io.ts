@@ -11,6 +11,7 @@ export type RunOptions = {
   readonly environment?: Readonly<Record<string, string>>;
   /** Columns of a terminal that stdout and stderr are. */
   readonly columns?: number;
+  readonly isColoured?: boolean;
   readonly openSession?: OpenSession;
 };
 
@@ -21,8 +22,10 @@ export async function runCommand(
   const stdout = new Sink(options.columns);
   const stderr = new Sink(options.columns);
   const stdin = options.input === undefined ? new PassThrough() : Readable.from([options.input]);
+  const colours = options.isColoured === true ? {} : { NO_COLOR: '1' };
   const io: Io = {
-    stdin, stdout, stderr, environment: options.environment ?? {}, now: () => 1_790_000_000_000,
+    stdin, stdout, stderr, environment: { ...colours, ...options.environment },
+    now: () => 1_790_000_000_000,
   };
   const code = await run(words, io, options.openSession ?? null);
   return { code, stdout: stdout.text, stderr: stderr.text };

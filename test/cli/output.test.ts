@@ -53,3 +53,34 @@ test('an error line is redacted, escaped and one line, with --debug too', async 
     assert.doesNotMatch(stderr, /pa55word|t0ken/);
   }
 });
+
+const COLOURED = /\u001b\[\d+m/;
+const PLACES: readonly (readonly [
+  name: string, environment: Readonly<Record<string, string>>, columns: number | null,
+  isColoured: boolean,
+])[] = [
+  ['a terminal', { TERM: 'xterm-256color' }, 80, true],
+  ['a terminal without TERM', {}, 80, true],
+  ['a terminal with an empty NO_COLOR', { NO_COLOR: '' }, 80, true],
+  ['a terminal with NO_COLOR', { NO_COLOR: '1', TERM: 'xterm' }, 80, false],
+  ['a dumb terminal', { TERM: 'dumb' }, 80, false],
+  ['a pipe', { TERM: 'xterm' }, null, false],
+];
+for (const [name, environment, columns, isColoured] of PLACES) {
+  test(`${name} gets ${isColoured ? '' : 'no '}colours`, () =>
+    inPlace('through a server', async (place) => {
+      const options = { environment, isColoured: true, ...columns === null ? {} : { columns } };
+      await place.run(['book:add', '--input', '{"title":"Emma"}'], options);
+      for (const words of [['book:list'], ['doctor'], ['help'], ['help', 'serve']]) {
+        const { stdout } = await place.run(words, options);
+        assert.equal(COLOURED.test(stdout), isColoured, words.join(' '));
+      }
+      const { stderr } = await place.run(['nonsense'], options);
+      assert.equal(COLOURED.test(stderr), isColoured);
+      // What a program reads has none, wherever it goes.
+      for (const words of [['book:list', '--json'], ['version'], ['completion', 'bash']]) {
+        const { stdout, code } = await place.run(words, options);
+        assert.deepEqual([code, COLOURED.test(stdout)], [0, false]);
+      }
+    }));
+}

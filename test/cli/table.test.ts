@@ -74,6 +74,50 @@ test('where cutting does not do, a row takes several lines', () => {
   }
 });
 
+const BOOK = {
+  id: '019b76da-a800-7e30-b965-6d04b8000001',
+  title: 'The Left Hand of Darkness, and Other Stories of the Ekumen',
+};
+const BY_IMPORTANCE: readonly Column<Row>[] = [
+  { title: 'ID', value: ({ id }) => id, isWhole: true, short: ({ id }) => `…${id.slice(-12)}` },
+  { title: 'TITLE', value: ({ title }) => title, widthMin: 30 },
+  { title: 'AUTHORS', value: () => 'Ursula K. Le Guin; Theodore Sturgeon', widthMin: 12,
+    importance: 3 },
+  { title: 'PUBLISHED', value: () => '1969-03-01', isWhole: true, importance: 2 },
+  { title: 'ISBN', value: () => '9780441478125', isWhole: true, importance: 1 },
+];
+const FITTED: readonly (readonly [width: number, titles: string, row: string])[] = [
+  [170, 'ID TITLE AUTHORS PUBLISHED ISBN',
+    `${BOOK.id}  ${BOOK.title}  Ursula K. Le Guin; Theodore Sturgeon  1969-03-01  9780441478125`],
+  [120, 'ID TITLE AUTHORS PUBLISHED ISBN', '…6d04b8000001  The Left Hand of Darkness, and Other St…'
+    + '  Ursula K. Le Guin; Theodore Sturgeon  1969-03-01  9780441478125'],
+  [80, 'ID TITLE AUTHORS PUBLISHED',
+    '…6d04b8000001  The Left Hand of Darkness, an…  Ursula K. Le Guin; T…  1969-03-01'],
+  [60, 'ID TITLE AUTHORS', '…6d04b8000001  The Left Hand of Darkness, an…  Ursula K. Le…'],
+  [50, 'ID TITLE', '…6d04b8000001  The Left Hand of Darkness, and Oth…'],
+];
+for (const [width, titles, row] of FITTED) {
+  test(`${width} columns show ${titles}`, () => {
+    const [head = '', line = ''] = new Table(BY_IMPORTANCE, width).lines([BOOK]);
+    assert.equal(head.split(/ +/).join(' '), titles);
+    assert.equal(line, row);
+    assert.ok(widthOf(line) <= width);
+  });
+}
+
+test('titles and what is good or bad have their colours, which take no room', () => {
+  const columns: readonly Column<Row>[] = [
+    { title: 'STATUS', value: ({ id }) => id, tone: ({ id }) => id === 'ok' ? 'good' : 'bad' },
+    ...COLUMNS.slice(1),
+  ];
+  const rows = [{ id: 'ok', title: 'a' }, { id: 'failed', title: 'b' }];
+  const paint = (text: string, tone: string | undefined): string =>
+    tone === undefined ? text : `<${tone}>${text}</>`;
+  assert.deepEqual(new Table(columns, 80, paint).lines(rows), [
+    '<strong>STATUS</>  <strong>TITLE</>', '<good>ok</>      a', '<bad>failed</>  b',
+  ]);
+});
+
 test('prose goes on below its beginning, whole', () => {
   const columns: readonly Column<Row>[] = [
     { title: 'ID', value: ({ id }) => id, isWhole: true },

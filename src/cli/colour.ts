@@ -1,0 +1,17 @@
+/** Colour on a terminal; none elsewhere, on a dumb one, or where NO_COLOR is set (no-color.org). */
+import type { Io, Terminal } from './io.ts';
+
+export type Tone = 'strong' | 'good' | 'warning' | 'bad';
+/** `text`, which is already fit for a terminal, in its tone. */
+export type Paint = (text: string, tone: Tone | undefined) => string;
+
+const SGR: Readonly<Record<Tone, number>> = { strong: 1, good: 32, warning: 33, bad: 31 };
+
+export const plain: Paint = (text) => text;
+
+export function paintFor(stream: Terminal, { environment }: Io): Paint {
+  const { NO_COLOR: refusal = '', TERM: terminal } = environment;
+  if (stream.isTTY !== true || refusal !== '' || terminal === 'dumb') return plain;
+  return (text, tone) =>
+    tone === undefined || text === '' ? text : `\u001b[${SGR[tone]}m${text}\u001b[0m`;
+}

@@ -5,6 +5,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { invalid, isJsonObject } from '../base/fields.ts';
+import { hintFor, quoted } from '../base/refusal.ts';
 import type { CollectionSpec, Transaction } from '../store/port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
 import { readConfiguration } from './actions/configuration-index.ts';
@@ -21,11 +22,16 @@ const NAMES_MAX = 10;
 
 /** A hook's `actionConfiguration` before and after a change. Throws `invalid` for a bad one. */
 export function moveReference(
-  transaction: Transaction, kind: HookKind, before: string | undefined, after: string | undefined,
+  transaction: Transaction, kind: HookKind,
+  { before, after, known }: {
+    readonly before: string | undefined; readonly after: string | undefined;
+    /** The configurations that there are, asked for when a name is refused. */
+    readonly known: () => readonly string[];
+  },
 ): void {
   if (before === after) return;
   if (after !== undefined) {
-    checkTarget(transaction, kind, after);
+    checkTarget(transaction, kind, after, known);
     count(transaction, kind, after, 1);
   }
   if (before !== undefined) count(transaction, kind, before, -1);
@@ -52,11 +58,14 @@ export function checkActionType(
     `${identifier} is in use by outgoing webhooks, and ${EMIT_EVENT} is not for them`);
 }
 
-function checkTarget(transaction: Transaction, kind: HookKind, identifier: string): void {
+function checkTarget(
+  transaction: Transaction, kind: HookKind, identifier: string, known: () => readonly string[],
+): void {
   const pointer = '/actionConfiguration';
   const found = transaction.find(configurationCollection.name, identifier);
   if (found === undefined) {
-    throw invalid([{ pointer, detail: `there is no action configuration "${identifier}"` }]);
+    const detail = `there is no action configuration ${quoted(identifier)}`;
+    throw invalid([{ pointer, detail: detail + hintFor(identifier, known()) }]);
   }
   if (kind === 'outgoing' && readConfiguration(found).actionType === EMIT_EVENT) {
     throw invalid([{ pointer, detail: `${EMIT_EVENT} is not for an outgoing webhook` }]);

@@ -1,6 +1,6 @@
 /** The three resources as services: what is checked, kept, hidden and cancelled with a change. */
 import { isJsonObject } from '../base/fields.ts';
-import { nearest } from '../base/nearest.ts';
+import { hintFor, quoted } from '../base/refusal.ts';
 import type { FieldError } from '../base/errors.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import type { Store, Transaction } from '../store/port.ts';
@@ -58,9 +58,11 @@ export function createResources(parts: ResourceParts): Resources {
   };
 }
 
+const NAMED_MAX = 1000;
+
 type Spec = Parameters<typeof createRepository>[0]['spec'];
 
-function incomingSpec({ makeId }: ResourceParts): Spec {
+function incomingSpec({ store, makeId }: ResourceParts): Spec {
   return {
     collection: incomingCollection.name,
     key: 'identifier',
@@ -69,13 +71,15 @@ function incomingSpec({ makeId }: ResourceParts): Spec {
     makeId,
     reconcile: (...given) => unmask(keepSecret(...given), given[1]),
     present: (record) => mask(hideSecret(record)),
-    onChange: (transaction, { before, after }) => moveReference(transaction, 'incoming',
-      before === null ? undefined : readIncoming(before).actionConfiguration,
-      after === null ? undefined : readIncoming(after).actionConfiguration),
+    onChange: (transaction, { before, after }) => moveReference(transaction, 'incoming', {
+      before: before === null ? undefined : readIncoming(before).actionConfiguration,
+      after: after === null ? undefined : readIncoming(after).actionConfiguration,
+      known: () => configurationsIn(store),
+    }),
   };
 }
 
-function outgoingSpec({ makeId, onOutgoingRemoved }: ResourceParts): Spec {
+function outgoingSpec({ store, makeId, onOutgoingRemoved }: ResourceParts): Spec {
   return {
     collection: outgoingCollection.name,
     key: 'identifier',
@@ -87,9 +91,11 @@ function outgoingSpec({ makeId, onOutgoingRemoved }: ResourceParts): Spec {
       ({ targetUrl }) => urlsIn(targetUrl)),
     present: (record) => mask(hideSecret(record)),
     onChange(transaction, { id, before, after }, { nowMs }) {
-      moveReference(transaction, 'outgoing',
-        before === null ? undefined : readOutgoing(before).actionConfiguration,
-        after === null ? undefined : readOutgoing(after).actionConfiguration);
+      moveReference(transaction, 'outgoing', {
+        before: before === null ? undefined : readOutgoing(before).actionConfiguration,
+        after: after === null ? undefined : readOutgoing(after).actionConfiguration,
+        known: () => configurationsIn(store),
+      });
       if (after === null) onOutgoingRemoved(transaction, id, nowMs);
     },
   };
@@ -137,13 +143,24 @@ function optionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly 
   return ({ actionType, options }) => {
     const action = actions.find(String(actionType));
     if (action === undefined) {
-      const near = nearest(String(actionType), actions.list().map(({ identifier }) => identifier));
-      const hint = near === null ? '' : `: did you mean \`${near}\`?`;
-      return [{ pointer: '/actionType', detail: `is not a known action${hint}` }];
+      const name = String(actionType);
+      const hint = hintFor(name, actions.list().map(({ identifier }) => identifier));
+      return [{ pointer: '/actionType', detail: `${quoted(name)} is not a known action${hint}` }];
     }
     const given = isJsonObject(options) ? options : {};
     return action.validateOptions(given).map((detail) => ({ pointer: '/options', detail }));
   };
+}
+
+/** The first of the configurations that there are, for a message. */
+function configurationsIn(store: Store): string[] {
+  const collection = store.collection(configurationCollection.name);
+  const walk = collection.walk();
+  const names: string[] = [];
+  for (let slot = walk.next(); slot !== -1 && names.length < NAMED_MAX; slot = walk.next()) {
+    names.push(collection.idAt(slot) ?? '');
+  }
+  return names;
 }
 
 /** What a person knows the hooks by that use a configuration, as committed. */
@@ -154,9 +171,12 @@ function usersOf(store: Store, configuration: string): string[] {
     const walk = collection.walk();
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = collection.bytesAt(slot);
-      if (bytes?.includes(`"actionConfiguration":"${configuration}"`) !== true) continue;
-      names.push(name === incomingCollection.name
-        ? readIncoming(bytes).pathSegment : readOutgoing(bytes).identifier);
+      // Most hold the name nowhere; what does may hold it in a header or another free member.
+      if (bytes?.includes(`"${configuration}"`) !== true) continue;
+      const isIncoming = name === incomingCollection.name;
+      const hook = isIncoming ? readIncoming(bytes) : readOutgoing(bytes);
+      if (hook.actionConfiguration !== configuration) continue;
+      names.push(isIncoming ? readIncoming(bytes).pathSegment : hook.identifier);
     }
   }
   return names;

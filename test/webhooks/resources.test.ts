@@ -41,7 +41,7 @@ const REFUSED: readonly [string, object, string][] = [
   [OUT, { targetUrl: 'http://x', secret: 'whsec_?' }, '/secret'],
   [OUT, { targetUrl: 'http://x', payloadTemplate: '{"a": "{{ b"}' }, '/payloadTemplate'],
   [OUT, { targetUrl: 'http://x', payloadTemplate: '' }, '/payloadTemplate'],
-  [OUT, { targetUrl: 'http://x', triggerEvent: 'a b' }, '/triggerEvent'],
+  [OUT, { targetUrl: 'http://x', triggerEvent: ' a b' }, '/triggerEvent'],
   [OUT, { targetUrl: 'http://x', triggerEvent: '*' }, '/triggerEvent'],
   [OUT, { targetUrl: 'http://x', actionConfiguration: 'nope' }, '/actionConfiguration'],
   [OUT, { targetUrl: 'http://x', actionConfiguration: 'emit' }, '/actionConfiguration'],
@@ -212,4 +212,56 @@ test('actions are listed with their options', async () => {
   assert.deepEqual(listed.map(({ identifier }) => identifier),
     ['emit-event', 'http-forward', 'log']);
   assert.ok(listed.every(({ label, options }) => label !== '' && options.length > 0));
+});
+
+test('event names are free-form, but for commas, controls and spaces at the ends', async () => {
+  const names = ['order placed', 'Bestellung "äöü" 📦', 'a/b?c#d', '📦'.repeat(200), 'x\u00a0y'];
+  for (const name of names) {
+    const targetUrl = 'http://127.0.0.1:1/';
+    for (const triggerEvent of name.length === 400 ? [name] : [name, `${name}.*`]) {
+      const made = await relay.ask('POST', OUT, { targetUrl, triggerEvent });
+      assert.equal(made.status, 201, made.text);
+    }
+    const { status, json } = await relay.ask('POST', '/api/events', { name });
+    assert.deepEqual([status, (json['deliveries'] as unknown[]).length], [202, 1], name);
+  }
+  for (const name of [
+    '', ' a', 'a ', '\u00a0a', 'a\nb', 'a\u0000', 'a\u2028b', 'a*', 'a.*', 'a,b', 'x'.repeat(201),
+  ]) {
+    const refused = await relay.ask('POST', '/api/events', { name });
+    assert.equal(refused.status, 422, JSON.stringify(name));
+  }
+  const { text } = await relay.ask('POST', '/api/events', { name: 'a, b' });
+  assert.match(text, /a, b.*emit one event for each name/);
+  const hook = { targetUrl: 'http://x', triggerEvent: 'a, b' };
+  assert.match((await relay.ask('POST', OUT, hook)).text, /one webhook for each name/);
+});
+
+test('a configuration in use is told with the hooks that use it, and no others', async () => {
+  await relay.ask('POST', CONFIG, { identifier: 'in-use', actionType: 'log' });
+  await relay.ask('POST', IN, { pathSegment: 'the-user', actionConfiguration: 'in-use' });
+  await relay.ask('POST', IN, {
+    pathSegment: 'bystander', actionConfiguration: 'log',
+    staticHeaders: { actionConfiguration: 'in-use' },
+  });
+  const other = await relay.ask('POST', OUT, {
+    targetUrl: 'http://x', headers: { actionConfiguration: 'in-use' },
+  });
+  const { status, json } = await relay.ask('DELETE', `${CONFIG}/in-use`);
+  assert.equal(status, 409);
+  assert.match(String(json['detail']), /: the-user$/);
+  assert.ok(!String(json['detail']).includes(String(other.json['identifier'])));
+});
+
+test('a refused name is quoted, with what there is', async () => {
+  const cases: readonly [string, object, RegExp][] = [
+    [CONFIG, { actionType: 'no-such' }, /"no-such.* known are emit-event, http-forward, log/],
+    [CONFIG, { actionType: 'lgo' }, /lgo.* did you mean `log`/],
+    [CONFIG, { actionType: 'log', options: { lvl: 1 } }, /lvl.* known is level/],
+    [IN, { pathSegment: 'a', actionConfiguration: 'emti' }, /emti.* did you mean `emit`/],
+    [OUT, { targetUrl: 'http://x', actionConfiguration: 'zzzzz' }, /zzzzz.* known are .*emit/],
+  ];
+  for (const [path, body, expected] of cases) {
+    assert.match((await relay.ask('POST', path, body)).text.replaceAll('\\"', '"'), expected);
+  }
 });

@@ -1,7 +1,6 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
 import { withoutByteOrderMark } from '../../base/json.ts';
-import { quoted } from '../../base/refusal.ts';
-import { isEventName } from '../outgoing/outgoing-webhook.ts';
+import { isEventName, refuseEventName } from '../outgoing/outgoing-webhook.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
@@ -20,7 +19,7 @@ export function createEmitEventAction(emit: EmitLater): RegisteredAction {
     validateOptions({ name, ...others }) {
       const problems = unknownOptions(others, ['name']);
       return isEventName(name) ? problems
-        : [`name must be an event name, not ${quoted(name)}`, ...problems];
+        : [`name ${refuseEventName(name)}`, ...problems];
     },
     async run(call) {
       if (call.place === 'outgoing') {

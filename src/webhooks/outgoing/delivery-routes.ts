@@ -1,6 +1,7 @@
 /** Events and deliveries over HTTP. */
 import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { AppError } from '../../base/errors.ts';
+import { quoted } from '../../base/refusal.ts';
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import { integerOf, parseQuery } from '../../server/query.ts';
@@ -14,7 +15,7 @@ import {
   DELIVERY_STATUSES, shownDelivery, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import type { Events } from './events.ts';
-import { isEventName } from './outgoing-webhook.ts';
+import { EVENT_NAME_RULE, isEventName, refuseEventName } from './outgoing-webhook.ts';
 
 const LIMIT_MAX = 1000;
 /** Of a list without a limit, so many are looked for at a time. */
@@ -29,8 +30,9 @@ const EVENT_SCHEMA: ObjectSchema = {
     name: {
       schema: {
         kind: 'string', minLength: 1, maxLength: 200,
-        description: 'an event name: printable, without white space and "*"',
+        description: EVENT_NAME_RULE,
         canonical: (value) => isEventName(value) ? value : null,
+        explain: (value) => refuseEventName(value),
       },
       isRequired: true,
     },
@@ -233,7 +235,8 @@ function statusOf(value: string | undefined): DeliveryStatus | null {
   if (value === undefined) return null;
   const status = DELIVERY_STATUSES.find((known) => known === value);
   if (status !== undefined) return status;
-  throw new AppError('malformed', `\`status\` must be one of ${DELIVERY_STATUSES.join(', ')}`);
+  throw new AppError('malformed', `\`status\` must be one of ${DELIVERY_STATUSES.join(', ')}, `
+    + `not ${quoted(value)}`);
 }
 
 function cursorOf(value: string | undefined): string | null {

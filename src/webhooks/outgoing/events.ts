@@ -14,7 +14,7 @@ import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK, acceptDeliveries, readTotals } from './ledger.ts';
 import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from './outgoing-index.ts';
-import { isEventName, outgoingCollection } from './outgoing-webhook.ts';
+import { isEventName, outgoingCollection, refuseEventName } from './outgoing-webhook.ts';
 import type { QueueRoom } from './queue-room.ts';
 
 export interface Events {
@@ -47,7 +47,7 @@ export function createEvents(parts: {
   const { store, hooks, fanOuts, makeId, clock, room } = parts;
   const emit: Events['emit'] = (transaction, drawn, name, payloadJson, heldBytes = 0) => {
     if (!isEventName(name)) {
-      throw new AppError('invalid', 'an event name is printable, without white space and "*"');
+      throw new AppError('invalid', `the name ${refuseEventName(name)}`);
     }
     const depth = nextHop(drawn.hops);
     const matching = hooks.matching(name);

@@ -1,6 +1,7 @@
 /** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
+import { quoted } from '../../base/refusal.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
@@ -26,12 +27,15 @@ export const outgoingCollection: CollectionSpec = {
   name: 'outgoing-webhooks', key: 'identifier',
 };
 
+export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters without "," and "*", '
+  + 'and no space at its ends';
+
 export const DEFAULT_METHOD = 'POST';
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 const EVENT_NAME_LENGTH_MAX = 200;
-// Printable and without white space, so that a name reads the same in a log, a URL and a shell.
-const EVENT_NAME_PATTERN = /^[^\s*\p{C}]+$/u;
+// Free-form, but for what nobody sees, and for what stands between names and for many of them.
+const EVENT_NAME_PATTERN = /^[^,*\p{C}\p{Zl}\p{Zp}]+$/u;
 
 export const outgoingSchema: ObjectSchema = {
   kind: 'object',
@@ -61,8 +65,9 @@ export const outgoingSchema: ObjectSchema = {
     triggerEvent: {
       schema: {
         kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
-        description: 'an event name, or a prefix that ends in ".*"',
+        description: `${EVENT_NAME_RULE}; or a prefix of one that ends in ".*"`,
         canonical: (value) => isTriggerEvent(value) ? value : null,
+        explain: (value) => refuseEventName(value, 'make one webhook for each name'),
       },
       description: 'The event that fires this webhook; `book.*` is every name below `book.`',
     },
@@ -73,8 +78,16 @@ export const outgoingSchema: ObjectSchema = {
 
 /** Whether `name` can be emitted. Programs and custom actions hand in what they like. */
 export function isEventName(name: unknown): name is string {
-  return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX
-    && EVENT_NAME_PATTERN.test(name);
+  return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX * 2
+    && [...name].length <= EVENT_NAME_LENGTH_MAX
+    && EVENT_NAME_PATTERN.test(name) && name.trim() === name;
+}
+
+/** What a refusal of an event name says; `manyHint` is what to do for several of them. */
+export function refuseEventName(name: unknown, manyHint = 'emit one event for each name'): string {
+  const isMany = typeof name === 'string' && name.includes(',');
+  const hint = isMany ? `; a comma would stand between names: ${manyHint}` : '';
+  return `must be ${EVENT_NAME_RULE}, not ${quoted(name)}${hint}`;
 }
 
 export function isTriggerEvent(pattern: string): boolean {

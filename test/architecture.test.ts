@@ -117,6 +117,29 @@ test('source holds no default exports, enums, any, or promises of later work', (
   assert.deepEqual(wrong, []);
 });
 
+// What only tests use is no part of the program, or is to be tested through what it is a part of.
+test('no value is exported that nothing else in the program uses', () => {
+  const files = sources('src').map((file) => {
+    const targets = new Set(importsOf(file).map(({ target }) => target));
+    return { file, targets, text: withoutComments(read(file)) };
+  });
+  const unused = files.filter(({ file }) => roomOf(file) !== 'index').flatMap(({ file, text }) => {
+    const users = files.filter(({ targets }) => targets.has(file));
+    return [...text.matchAll(EXPORTED_VALUE)].map(([, name = '']) => name)
+      .filter((name) => !users.some((user) => isNamedIn(name, user.text)))
+      .map((name) => `${file}: ${name}`);
+  });
+  assert.deepEqual(unused, []);
+});
+
+/** By itself, or put together: `${verb}Incoming` names `enableIncoming`. */
+function isNamedIn(name: string, text: string): boolean {
+  return new RegExp(`\\b${name}\\b`).test(text)
+    || [...text.matchAll(/\$\{\w+\}(\w+)`\]/g)].some(([, end = '']) => name.endsWith(end));
+}
+
+const EXPORTED_VALUE = /^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm;
+
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts')).map((name) => join(folder, name)).sort();

@@ -12,10 +12,9 @@ import { test } from 'node:test';
 import { hopsOf } from '../src/base/chain.ts';
 import { parseIpAddresses, plainHost } from '../src/base/ip-address.ts';
 import { parseJson, parseJsonStrictly } from '../src/base/json.ts';
-import { isSecretName, redact, redactText } from '../src/base/log.ts';
+import { isSecretName, redactText } from '../src/base/log.ts';
 import { nearest } from '../src/base/nearest.ts';
 import { escapeControls } from '../src/base/printable.ts';
-import { parseBook, parseHttpUrl, parseLanguage } from '../src/books/book.ts';
 import { CsvRowSplitter } from '../src/books/exchange/csv-rows.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
 import { decodeCursor } from '../src/books/list/query-cursor.ts';
@@ -37,6 +36,8 @@ import { findSecretProblem } from '../src/webhooks/outgoing/signing.ts';
 import { parseTemplate } from '../src/webhooks/outgoing/template.ts';
 import { findHeaderProblems, isTargetUrl } from '../src/webhooks/target.ts';
 import { hideQuerySecrets, hideUrlSecrets, keepUrlSecrets } from '../src/webhooks/url-secrets.ts';
+import { parseBook } from './support/parse-book.ts';
+import { redact } from './support/redact.ts';
 import { attacksOn, expressionsOf } from './support/regular-expressions.ts';
 
 const SOURCE = resolve(import.meta.dirname, '../src');
@@ -139,7 +140,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the words of a text': segmentsOf,
   'isbn=': parseIsbn,
   'publishedFrom=': parsePartialDate,
-  'inLanguage=': parseLanguage,
+  'inLanguage=': (text) => parseBookQuery(`inLanguage=${encodeURIComponent(text)}`),
   'cursor=': (text) => decodeCursor(text, '', 'id'),
   JSON: (text) => parseJson(Buffer.from(text)),
   'JSON, a string': (text) => parseJson(Buffer.from(`{"a":"${text}`)),
@@ -147,7 +148,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a payload': (text) => decodePayload(Buffer.from(text)),
   'a book': (text) => parseBook({ title: text, isbn: text, url: `http://${text}`, [text]: text,
     inLanguage: text, datePublished: text, keywords: [text] }),
-  'a URL': (text) => [parseHttpUrl(`http://a/${text}`), isTargetUrl(`http://${text}`)],
+  'a URL of a book': (text) => parseBook({ title: 'A', url: `http://a/${text}` }),
+  'a URL of a target': (text) => isTargetUrl(`http://${text}`),
   'a URL with secrets': (text) => [hideUrlSecrets(`http://${text}`), hideQuerySecrets(text),
     keepUrlSecrets(`http://${text}`, `http://${text}`)],
   headers: (text) => findHeaderProblems({ [text]: text }),

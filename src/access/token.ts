@@ -9,7 +9,7 @@ import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 
 export type Scope = 'read' | 'write' | 'admin';
 
-export const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
+const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 
 export const TOKEN_MODEL: ObjectSchema = {
   kind: 'object',

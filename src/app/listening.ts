@@ -146,7 +146,7 @@ export class Listening {
  * `<data>/control.sock`; where that is longer than a socket's path may be, one in a folder of ours
  * under the run-time directory.
  */
-export function controlSocketPath(data: string): string {
+function controlSocketPath(data: string): string {
   const path = join(data, SOCKET_NAME);
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
   return join(makeSocketFolder(data), SOCKET_NAME);

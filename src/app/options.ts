@@ -8,7 +8,7 @@ import type { Settings } from '../settings.ts';
 import { makeDirectories } from '../store/files.ts';
 
 // Kept for the store's files, outgoing sockets and the standard streams.
-const DESCRIPTORS_RESERVED = 256;
+export const DESCRIPTORS_RESERVED = 256;
 const CONNECTIONS_MIN = 16;
 
 export function clientOptionsOf({ http }: Settings): HttpClientOptions {
@@ -41,7 +41,7 @@ function wholeMs(seconds: number): number {
 }
 
 /** At most as many connections as the process may have descriptors for, less what else it needs. */
-export function connectionsMaxOf(wanted: number, descriptors: number): number {
+function connectionsMaxOf(wanted: number, descriptors: number): number {
   const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
   return Math.min(wanted, room);
 }

@@ -7,7 +7,7 @@
 import { AppError } from './errors.ts';
 
 export const CHAIN_HEADER = 'x-hookshelf-chain';
-export const CHAIN_HOPS_MAX = 8;
+const CHAIN_HOPS_MAX = 8;
 
 const COUNT_PATTERN = /^[0-9]{1,9}$/;
 

@@ -131,7 +131,7 @@ function percentDecoded(text: string): string {
  * A copy of `value` with every secret replaced; errors become their name, message and code, bytes
  * their number. `above` holds what `value` stands in: an object in itself is shown once.
  */
-export function redact(value: unknown, above: object[] = []): unknown {
+function redact(value: unknown, above: object[] = []): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;

@@ -84,7 +84,7 @@ export function checkRootsAlone(path: string, { steps, nearest, isThere }: PathW
 }
 
 /** Whether others than its owner and the group of root may exchange what stands in the folder. */
-export function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
+function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
   if (!isDirectory || (mode & STICKY) !== 0) return false;
   return (mode & WRITABLE_BY_ALL) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== 0);
 }

@@ -2,7 +2,6 @@
  * The model of the catalog: Book, Author and Address as tables, in the order in which members are
  * stored. Names are schema.org's (Book, Person, PostalAddress), with `title` for its `name`.
  */
-import { parseObject } from '../base/fields.ts';
 import type { JsonObject, ObjectSchema, StringSchema } from '../base/schema.ts';
 import { explainCountry, parseCountry } from './country.ts';
 import { explainIsbn, parseIsbn } from './isbn.ts';
@@ -56,10 +55,10 @@ export type Address = {
   readonly addressCountry?: string;
 };
 
-export const BOOK_FORMATS =
+const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
 
-export const isbnSchema: StringSchema = {
+const isbnSchema: StringSchema = {
   kind: 'string',
   description: 'an ISBN-10 or ISBN-13; hyphens and spaces are allowed',
   canonical: parseIsbn,
@@ -67,7 +66,7 @@ export const isbnSchema: StringSchema = {
   numberHint: 'leading zeros would be lost',
 };
 
-export const partialDateSchema: StringSchema = {
+const partialDateSchema: StringSchema = {
   kind: 'string',
   description: 'a date as YYYY, YYYY-MM or YYYY-MM-DD',
   pattern: /^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$/,
@@ -76,7 +75,7 @@ export const partialDateSchema: StringSchema = {
   numberHint: 'write the year in quotes',
 };
 
-export const languageSchema: StringSchema = {
+const languageSchema: StringSchema = {
   kind: 'string',
   description: 'a BCP 47 language tag, such as en or pt-BR',
   canonical: parseLanguage,
@@ -190,11 +189,6 @@ export const bookExample: JsonObject = {
   keywords: ['science fiction'],
 };
 
-/** The fields of a book from a request body; `id` is kept as it came. Throws `invalid`. */
-export function parseBook(value: unknown): JsonObject {
-  return parseObject(bookSchema, value);
-}
-
 /** The stored bytes of a book as an object. They were validated when they were stored. */
 export function decodeBook(bytes: Buffer): Book {
   return JSON.parse(bytes.toString()) as Book;
@@ -208,7 +202,7 @@ const LANGUAGE_LENGTH_MAX = 255;
 const canonicalLanguages = new Map<string, string>();
 
 /** The canonical form of a BCP 47 language tag, or null when it is not well-formed. */
-export function parseLanguage(tag: string): string | null {
+function parseLanguage(tag: string): string | null {
   const known = canonicalLanguages.get(tag);
   if (known !== undefined) return known;
   if (tag.length > LANGUAGE_LENGTH_MAX) return null;
@@ -230,6 +224,6 @@ function canonicalLanguage(tag: string): string | null {
 const HTTP_URL = /^https?:\/\/[^/?#\s\\][^\s\\\p{Cc}]*$/iu;
 
 /** The URL as given, or null when it is not an absolute http or https URL. */
-export function parseHttpUrl(text: string): string | null {
+function parseHttpUrl(text: string): string | null {
   return HTTP_URL.test(text) && URL.canParse(text) ? text : null;
 }

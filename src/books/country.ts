@@ -10,7 +10,7 @@ NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW
 SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG
 UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`;
 
-export const COUNTRY_CODES: ReadonlySet<string> = new Set(ASSIGNED.trim().split(/\s+/));
+const COUNTRY_CODES: ReadonlySet<string> = new Set(ASSIGNED.trim().split(/\s+/));
 
 export function parseCountry(text: string): string | null {
   return COUNTRY_CODES.has(text) ? text : null;

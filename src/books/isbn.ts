@@ -42,7 +42,7 @@ export function explainIsbn(text: string): string {
 }
 
 /** The last digit of an ISBN-13 (or EAN) that begins with these 12. */
-export function checkDigit13(digits: string): string {
+function checkDigit13(digits: string): string {
   let sum = 0;
   for (let index = 0; index < 12; index += 1) {
     sum += digitAt(digits, index) * (index % 2 === 0 ? 1 : 3);
@@ -51,7 +51,7 @@ export function checkDigit13(digits: string): string {
 }
 
 /** The last character of an ISBN-10 that begins with these 9 digits; `X` stands for ten. */
-export function checkDigit10(digits: string): string {
+function checkDigit10(digits: string): string {
   let sum = 0;
   for (let index = 0; index < 9; index += 1) sum += digitAt(digits, index) * (10 - index);
   const check = (11 - sum % 11) % 11;

@@ -11,8 +11,8 @@ import { JSON_LINES, runImport } from './exchange/import.ts';
 import { importSchema } from './exchange/import-record.ts';
 import { bookQueryParameters } from './list/query-parameters.ts';
 
-export const BOOKS_PATH = '/api/books';
-export const BOOKS_IMPORT_PATH = '/api/books/import';
+const BOOKS_PATH = '/api/books';
+const BOOKS_IMPORT_PATH = '/api/books/import';
 
 /** `list` answers `GET /api/books`. */
 export function bookRoutes(options: {

@@ -13,7 +13,7 @@ export async function completion(context: CommandContext): Promise<number> {
   return 0;
 }
 
-export function scriptFor(shell: string, commands: Commands): string {
+function scriptFor(shell: string, commands: Commands): string {
   switch (shell) {
     case 'bash': return bashScript(commands);
     case 'zsh': return zshScript(commands);

@@ -2,6 +2,7 @@
 import { accessSync, constants, readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { DESCRIPTORS_RESERVED } from '../app/options.ts';
 import { messageOf, systemCodeOf } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
 import { loadSettings } from '../settings.ts';
@@ -27,8 +28,6 @@ const GIBIBYTE = 1024 ** 3;
 const FREE_BYTES_MIN = GIBIBYTE;
 const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
-// What a server uses beside its connections: store files, sockets to targets, the log.
-const DESCRIPTORS_RESERVED = 256;
 // No clock that is right shows a time before this program was made.
 const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
 const CLOCK_SLACK_MS = 60_000;

@@ -41,7 +41,7 @@ export class Progress {
 }
 
 /** `12,000 books, 8,000 a second, 0:42 left`. */
-export function progressText(state: {
+function progressText(state: {
   readonly noun: string; readonly total: number | null;
   readonly count: number; readonly done: number; readonly elapsedS: number;
 }): string {

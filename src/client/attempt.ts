@@ -26,7 +26,7 @@ export type PreparedRequest = {
 export type Outcome = HttpResponse | NetworkError;
 
 /** An answer is read so far, then its connection is dropped. */
-export const RESPONSE_BYTES_MAX = 1024 * 1024;
+const RESPONSE_BYTES_MAX = 1024 * 1024;
 
 const PROXY_AUTHENTICATION_REQUIRED = 407;
 

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import { problemAnswers } from './problem.ts';
-import { integerOf, parseQuery } from './query.ts';
+import { PAGE_LIMIT_MAX, integerOf, parseQuery } from './query.ts';
 import type { Access, Exchange, ParameterSpec, Pull, Route } from './route.ts';
 
 export interface ResourceCollection {
@@ -25,7 +25,6 @@ export type CollectionSpec = {
   readonly access?: { readonly read: Access };
 };
 
-const LIMIT_MAX = 1_000;
 const PIECE_BYTES = 65_536;
 const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
@@ -34,7 +33,7 @@ const CLOSE = Buffer.from(']');
 const PARAMETERS: readonly ParameterSpec[] = [
   {
     name: 'limit', in: 'query', description: 'At most so many records',
-    schema: { kind: 'integer', minimum: 1, maximum: LIMIT_MAX },
+    schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
   },
   {
     name: 'cursor', in: 'query', description: 'Where to go on, from a `Link` header',
@@ -69,7 +68,7 @@ export function collectionRoute(spec: CollectionSpec): Route {
 
 async function sendCollection(exchange: Exchange, spec: CollectionSpec): Promise<void> {
   const query = parseQuery(exchange.search, ['limit', 'cursor']);
-  const limit = integerOf(query, 'limit', 1, LIMIT_MAX);
+  const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
   const next = spec.collection.walk(decodeCursor(query.get('cursor')));
   const headers = [
     'Content-Type', 'application/json', 'X-Total-Count', String(spec.collection.size),

@@ -6,9 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { isDeeperThan } from '../base/json-text.ts';
-
-// As deep as a body that we parse ourselves may be.
-const DEPTH_MAX = 64;
+import { JSON_DEPTH_MAX } from '../base/json.ts';
 
 /** Whether something of the request's body has been taken before. */
 export function isTaken(request: IncomingMessage): boolean {
@@ -43,8 +41,8 @@ export function takenJson(request: IncomingMessage): object | undefined {
   if (!isTaken(request) || takenBytes(request) !== null) return undefined;
   const body = memberOf(request, 'body');
   if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
-  if (!isDeeperThan(body, DEPTH_MAX)) return body;
-  throw new AppError('malformed', `the body is nested deeper than ${DEPTH_MAX} levels`);
+  if (!isDeeperThan(body, JSON_DEPTH_MAX)) return body;
+  throw new AppError('malformed', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
 }
 
 /** What is said when somebody has read a body whose bytes are needed. */

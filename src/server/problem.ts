@@ -55,10 +55,6 @@ export function problemAnswers(...statuses: readonly number[]): AnswerSpec[] {
     ({ status, description: titleOf(status), mediaType: PROBLEM_MEDIA_TYPE }));
 }
 
-export function statusOf(code: ErrorCode): number {
-  return STATUS[code];
-}
-
 /** The problem document for anything that was thrown while serving `instance`. */
 export function toProblem(thrown: unknown, instance?: string): Problem {
   const isKnown = thrown instanceof AppError;

@@ -2,6 +2,9 @@
 import { AppError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 
+/** How many records a page may hold. */
+export const PAGE_LIMIT_MAX = 1000;
+
 /**
  * The parameters of a raw query without `?`. Throws `malformed` for a name that is not among
  * `known`, one that stands twice, and a bad percent-encoding. `+` is a space.

@@ -50,8 +50,8 @@ export type ResourceSpec = {
   readonly access?: { readonly read: Access; readonly write: Access };
 };
 
-export const JSON_MEDIA_TYPE = 'application/json';
-export const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;
+const JSON_MEDIA_TYPE = 'application/json';
+const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;
 
 const BODY_MEDIA_TYPES = [JSON_MEDIA_TYPE] as const;
 const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 };
@@ -64,7 +64,7 @@ export function resourceRoutes(spec: ResourceSpec): readonly Route[] {
 }
 
 /** Headers of a representation: type, strong tag, date. Made once, kept beside the bytes. */
-export function representationHeaders(representation: Representation): readonly string[] {
+function representationHeaders(representation: Representation): readonly string[] {
   representation.headers ??= makeHeaders(representation.bytes);
   return representation.headers;
 }
@@ -213,7 +213,7 @@ function deleteRoute(spec: ResourceSpec): Route {
 }
 
 /** What the request's conditions ask of the stored resource, to be checked inside the write. */
-export function expectationOf(exchange: Exchange, noun: string): Expectation {
+function expectationOf(exchange: Exchange, noun: string): Expectation {
   const { headers } = exchange.request;
   if (!isConditional(headers)) return expectNothing;
   return (current) => {

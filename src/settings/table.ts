@@ -164,7 +164,7 @@ const outgoing = {
 };
 
 /** The table. A group's members are settings; `actions` is a setting without a group. */
-export const SETTINGS = {
+const SETTINGS = {
   server,
   http,
   incoming,

@@ -11,7 +11,7 @@ export interface HttpSender {
   request(request: HttpRequest): Promise<HttpAnswer>;
 }
 
-export const SHOWN_BYTES_MAX = 64 * 1024;
+const SHOWN_BYTES_MAX = 64 * 1024;
 
 export function isSuccessStatus(statusCode: number): boolean {
   return statusCode >= 200 && statusCode < 300;

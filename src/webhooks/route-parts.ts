@@ -2,6 +2,7 @@
 import { AppError } from '../base/errors.ts';
 import { isJsonObject, parseObject } from '../base/fields.ts';
 import { findMemberText } from '../base/json-member.ts';
+import { JSON_DEPTH_MAX } from '../base/json.ts';
 import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
 import { checkMediaType, parseBody } from '../server/body.ts';
 import { takenJson } from '../server/mounting.ts';
@@ -12,7 +13,7 @@ export const NO_PAYLOAD = Buffer.from('{}');
 
 /** Bounded by the limit of bodies alone: measuring it again would cost as much as storing it. */
 export function anyJson(): Schema {
-  return { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
+  return { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX };
 }
 
 export function arrayOf(items: Schema): Schema {

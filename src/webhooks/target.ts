@@ -17,6 +17,9 @@ const FORBIDDEN_HEADERS = [
 const FORBIDDEN_METHODS = ['CONNECT', 'TRACE'];
 const BODILESS_METHODS = ['GET', 'HEAD'];
 
+/** How a target is asked when nothing says otherwise. */
+export const DEFAULT_METHOD = 'POST';
+
 export const targetUrlSchema: StringSchema = {
   kind: 'string', maxLength: URL_LENGTH_MAX, format: 'uri',
   description: 'an http or https URL',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger, redact, redacting } from '../../src/base/log.ts';
+import { createLogger, redacting } from '../../src/base/log.ts';
+import { redact } from '../support/redact.ts';
 
 /** What custom actions, which nobody checks the types of, may log. */
 const MESSAGES: readonly [unknown, RegExp][] = [

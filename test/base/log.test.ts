@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { createLogger, isSecretName, redact, redacting, redactText } from '../../src/base/log.ts';
+import { createLogger, isSecretName, redacting, redactText } from '../../src/base/log.ts';
+import { redact } from '../support/redact.ts';
 import type { LogLevel } from '../../src/base/log.ts';
 
 function capture(level: LogLevel, format: 'json' | 'pretty') {

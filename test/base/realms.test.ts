@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { messageOf, systemCodeOf } from '../../src/base/errors.ts';
 import { parseObject } from '../../src/base/fields.ts';
-import { redact } from '../../src/base/log.ts';
+import { redact } from '../support/redact.ts';
 import { applyMergePatch } from '../../src/base/merge-patch.ts';
 import { encodeBody } from '../../src/client/headers.ts';
 import { networkErrorOf } from '../../src/client/network-error.ts';

@@ -4,7 +4,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { bookCollection, createBookShelf, createCatalog } from '../../src/books/catalog.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
-import { parseImportRecord, parseTimestamp } from '../../src/books/exchange/import-record.ts';
+import { parseImportRecord } from '../../src/books/exchange/import-record.ts';
 import { SeenIds } from '../../src/books/exchange/seen-ids.ts';
 import type { ChangeHook } from '../../src/store/repository.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
@@ -100,7 +100,11 @@ test('times are RFC 3339, kept as UTC with milliseconds', () => {
     ['2026-01-31T12:00:60Z', null], ['2026-01-31', null], ['2026-01-31T12:00:00', null],
     ['9999-12-31T23:30:00-01:00', null], ['', null], ['yesterday', null],
   ];
-  for (const [given, stored] of cases) assert.equal(parseTimestamp(given), stored, given);
+  for (const [given, stored] of cases) {
+    const record = { title: 'Emma', createdAt: given };
+    if (stored === null) assert.throws(() => parseImportRecord(record), isError('invalid'), given);
+    else assert.equal(parseImportRecord(record).createdAt, stored, given);
+  }
 });
 
 test('ids of any version are taken, in lower case', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkDigit10, checkDigit13, explainIsbn, parseIsbn } from '../../src/books/isbn.ts';
+import { explainIsbn, parseIsbn } from '../../src/books/isbn.ts';
+import { checkDigit10, checkDigit13 } from '../support/check-digits.ts';
 import { below, createRandom } from '../support/random.ts';
 import type { Random } from '../support/random.ts';
 

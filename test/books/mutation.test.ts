@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { bookSchema, parseBook } from '../../src/books/book.ts';
+import { bookSchema } from '../../src/books/book.ts';
 import { schemasFrom } from '../../src/server/openapi-schema.ts';
 import { hostileBook } from '../support/hostile-books.ts';
 import { validate } from '../support/json-schema.ts';
 import { below, createRandom } from '../support/random.ts';
 import type { Random } from '../support/random.ts';
+import { parseBook } from '../support/parse-book.ts';
 
 const REPLACEMENTS: readonly unknown[] = [
   null, true, 0, -1, 1.5, 1e6, '', ' ', 'text', 'x'.repeat(2050), 'x'.repeat(20_001), [], [[]], {},

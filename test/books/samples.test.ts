@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readRecords } from '../../src/books/exchange/exchange.ts';
 import { parseImportRecord } from '../../src/books/exchange/import-record.ts';
 import type { ImportRecord } from '../../src/books/exchange/import-record.ts';
-import { checkDigit13 } from '../../src/books/isbn.ts';
+import { checkDigit13 } from '../support/check-digits.ts';
 
 const FILE = join(import.meta.dirname, '../../data/samples/books.json');
 const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Arabic', 'Devanagari', 'Han', 'Hiragana', 'Hangul'];

@@ -6,9 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { scriptFor } from '../../src/cli/completion.ts';
 import { runCommand } from './io.ts';
 
+const scriptFor = async (shell: string) => (await runCommand(['completion', shell])).stdout;
+const SCRIPTS = {
+  bash: await scriptFor('bash'), zsh: await scriptFor('zsh'), fish: await scriptFor('fish'),
+};
 const NAMES = COMMANDS.map(({ name }) => name);
 const FORMATS = ['csv', 'json', 'jsonl'];
 const SHOW_OPTIONS = ['config', 'data', 'debug', 'help', 'id', 'identifier', 'json'];
@@ -91,7 +94,7 @@ function bashOffers(line: string, folder: string): string[] {
   const list = words.map((word) => `'${word}'`).join(' ');
   const last = /\s$/.test(line) ? " ''" : '';
   const index = words.length - (last === '' ? 1 : 0);
-  const script = `${scriptFor('bash', COMMANDS)}
+  const script = `${SCRIPTS.bash}
 COMP_WORDBREAKS=$' \t\n:='
 COMP_LINE='${line}' COMP_POINT=${line.length} COMP_CWORD=${index} COMP_WORDS=(${list}${last})
 _hookshelf
@@ -103,7 +106,7 @@ printf '%s\n' "\${COMPREPLY[@]}"`;
 /** An interactive zsh on a terminal of its own, in which compadd also tells what it is given. */
 function zshOffers(lines: readonly string[], folder: string): string[][] {
   mkdirSync(join(folder, '.zfunc'));
-  writeFileSync(join(folder, '.zfunc/_hookshelf'), scriptFor('zsh', COMMANDS));
+  writeFileSync(join(folder, '.zfunc/_hookshelf'), SCRIPTS.zsh);
   writeFileSync(join(folder, '.setup'), ZSH_SETUP);
   const output = run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder).join('\n');
   return output.split('END\n').map((part) => part.split('\n'));
@@ -145,7 +148,7 @@ zpty -d inner
 `;
 
 function fishOffers(line: string, folder: string): string[] {
-  const script = `${scriptFor('fish', COMMANDS)}
+  const script = `${SCRIPTS.fish}
 complete -C ${JSON.stringify(line)}`;
   return run('fish', ['--no-config', '-c', script], folder)
     .map((offer) => offer.split('\t')[0] ?? '');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { Progress, progressText } from '../../src/cli/progress.ts';
+import { Progress } from '../../src/cli/progress.ts';
 import { Table } from '../../src/cli/table.ts';
 import type { Column } from '../../src/cli/table.ts';
 import { cutToWidth, padToWidth, widthOf } from '../../src/cli/width.ts';
@@ -144,20 +144,21 @@ test('control characters in a cell cannot reach the terminal', () => {
 });
 
 test('progress says count, rate and time left', () => {
-  const state = { noun: 'books', total: 1000, count: 12_000, done: 250, elapsedS: 30 };
-  assert.equal(progressText(state), '12,000 books, 400 a second, 1:30 left');
-  assert.equal(progressText({ ...state, total: null }), '12,000 books, 400 a second');
+  for (const [total, expected] of [
+    [1000, '12,000 books, 400 a second, 1:30 left'], [null, '12,000 books, 400 a second'],
+  ] as const) {
+    const { stream, written } = streamThatKeeps(true);
+    let nowMs = 0;
+    const progress = new Progress(stream, () => nowMs, 'books', total);
+    nowMs = 30_000;
+    progress.update(12_000, 250);
+    assert.ok(written.join('').endsWith(expected), written.join(''));
+  }
 });
 
 test('progress is drawn on a terminal only, and not more often than it can be read', () => {
   for (const isTTY of [true, false]) {
-    const written: string[] = [];
-    const stream = Object.assign(new Writable({
-      write(chunk: Buffer, _encoding, callback) {
-        written.push(chunk.toString());
-        callback();
-      },
-    }), { isTTY });
+    const { stream, written } = streamThatKeeps(isTTY);
     let nowMs = 0;
     const progress = new Progress(stream, () => nowMs, 'books', 100);
     for (nowMs = 0; nowMs < 1000; nowMs += 10) progress.update(nowMs, 1);
@@ -165,3 +166,14 @@ test('progress is drawn on a terminal only, and not more often than it can be re
     assert.equal(written.length, isTTY ? 11 : 0);
   }
 });
+
+function streamThatKeeps(isTTY: boolean) {
+  const written: string[] = [];
+  const stream = Object.assign(new Writable({
+    write(chunk: Buffer, _encoding, callback) {
+      written.push(chunk.toString());
+      callback();
+    },
+  }), { isTTY });
+  return { stream, written };
+}

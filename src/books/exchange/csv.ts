@@ -13,7 +13,7 @@ import { CsvRowSplitter, encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell, CsvRow } from './csv-rows.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
-export const CSV_COLUMNS: readonly string[] = Object.keys(bookSchema.members);
+const CSV_COLUMNS: readonly string[] = Object.keys(bookSchema.members);
 
 export const csvHeader: string = encodeCsvRow(CSV_COLUMNS);
 

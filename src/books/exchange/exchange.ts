@@ -8,7 +8,7 @@ import { JsonSplitter } from './json-splitter.ts';
 import { JsonLinesSplitter } from './record-splitter.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
-export const FORMATS = ['json', 'jsonl', 'csv'] as const;
+const FORMATS = ['json', 'jsonl', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
@@ -53,7 +53,7 @@ async function* withoutByteOrderMark(
   if (start !== null && start.length > 0) yield start;
 }
 
-export function createSplitter(format: Format): RecordSplitter {
+function createSplitter(format: Format): RecordSplitter {
   switch (format) {
     case 'json': return new JsonSplitter();
     case 'jsonl': return new JsonLinesSplitter();

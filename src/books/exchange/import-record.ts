@@ -69,7 +69,7 @@ const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\
 const CANONICAL_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** An RFC 3339 time in UTC with milliseconds, or null when it is none. Leap seconds are none. */
-export function parseTimestamp(text: string): string | null {
+function parseTimestamp(text: string): string | null {
   const match = TIMESTAMP.exec(text);
   if (match === null) return null;
   if (!isRealDate(Number(match[1]), Number(match[2]), Number(match[3]))) return null;

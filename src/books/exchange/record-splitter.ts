@@ -17,7 +17,7 @@ export interface RecordSplitter {
 }
 
 /** The largest book there can be, as an export writes it, stays below; parsing so much is quick. */
-export const RECORD_BYTES_MAX = 2 * 1024 * 1024;
+const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
 

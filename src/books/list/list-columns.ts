@@ -71,7 +71,7 @@ export class SlotColumns {
 }
 
 /** One number a slot; NaN where it is not known. */
-export class SlotColumn {
+class SlotColumn {
   readonly #collection: Collection;
   readonly #budget: Budget;
   readonly #read: (bytes: Buffer) => number;

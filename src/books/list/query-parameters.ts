@@ -5,10 +5,8 @@
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { nearest } from '../../base/nearest.ts';
-import { parseQuery } from '../../server/query.ts';
+import { PAGE_LIMIT_MAX, parseQuery } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/route.ts';
-
-export const LIMIT_MAX = 1000;
 
 export const SORT_KEYS = ['id', 'title', 'datePublished', 'updatedAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
@@ -17,7 +15,7 @@ export const SORTS: readonly string[] = SORT_KEYS.flatMap((key) => [key, `-${key
 /** Published in the OpenAPI document; the names are all that a query may hold. */
 export const bookQueryParameters: readonly ParameterSpec[] = [
   {
-    name: 'limit', in: 'query', schema: { kind: 'integer', minimum: 1, maximum: LIMIT_MAX },
+    name: 'limit', in: 'query', schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
     description: 'The most books in one answer. More: follow the `Link` header. Default: all.',
   },
   {

@@ -1,12 +1,13 @@
 /** What is asked of the collection of books: parsed once, at the edge, into values to compare. */
 import { foldCase } from '../../base/fold.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
+import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
 import { decodeCursor } from './query-cursor.ts';
 import type { Position } from './query-cursor.ts';
 import {
-  LIMIT_MAX, SORTS, SORT_KEYS, malformed, readQueryObject, readQueryString,
+  SORTS, SORT_KEYS, malformed, readQueryObject, readQueryString,
 } from './query-parameters.ts';
 import type { QueryValues, SortKey } from './query-parameters.ts';
 import { encodeDate } from './query-fields.ts';
@@ -90,8 +91,8 @@ function parseValues(values: QueryValues): BookQuery {
 
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw malformed(`\`limit\` must be an integer from 1 to ${LIMIT_MAX}`);
+  if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
+  throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}`);
 }
 
 function parseIsbnValue(text: string): string {

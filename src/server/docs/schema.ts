@@ -30,7 +30,7 @@ function renderItems(items: SchemaView): string {
 }
 
 /** What a value is held to besides its type, such as `1–1000 characters`; patterns are code. */
-export function limitsOf(schema: SchemaView): readonly string[] {
+function limitsOf(schema: SchemaView): readonly string[] {
   const { minLength, maxLength, minimum, maximum, maxItems, items } = schema;
   const limits = [
     spanOf(minLength, maxLength, 'characters'), spanOf(minimum, maximum, ''),

@@ -107,7 +107,7 @@ export async function writeBackup(
 }
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
-export async function* tarOf(files: Files, backup: Backup, nowMs: number): AsyncGenerator<Buffer> {
+async function* tarOf(files: Files, backup: Backup, nowMs: number): AsyncGenerator<Buffer> {
   for (const file of backup.files) {
     yield encodeTarHeader(file.name, file.bytes, nowMs);
     yield* readPieces(files, file);

@@ -26,7 +26,7 @@ import { damagedAt, foreignLine } from './damage.ts';
 import { readFully, readLines } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
 
-export const SNAPSHOT_FORMAT = 'hookshelf-snapshot-1';
+const SNAPSHOT_FORMAT = 'hookshelf-snapshot-1';
 
 export type SnapshotHeader = {
   readonly collection: string;

@@ -31,7 +31,7 @@
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
 
-export const JOURNAL_FORMAT = 'hookshelf-journal-1';
+const JOURNAL_FORMAT = 'hookshelf-journal-1';
 
 export type JournalOperation = {
   readonly collectionName: string;

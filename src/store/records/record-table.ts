@@ -148,7 +148,7 @@ export function frozenPlace(pages: readonly Page[], slot: number): Place {
  * Compares two keys where they lie, each ended by its quote. The quote sorts before every
  * character of a key, so a key sorts before its own continuations.
  */
-export function compareKeys(
+function compareKeys(
   left: Uint8Array, leftAt: number, right: Uint8Array, rightAt: number,
 ): number {
   for (let index = 0; ; index += 1) {

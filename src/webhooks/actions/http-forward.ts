@@ -10,7 +10,7 @@ import {
   isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
 } from '../http.ts';
 import {
-  findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, sentHeaders,
+  DEFAULT_METHOD, findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, sentHeaders,
 } from '../target.ts';
 import { hideUrlSecrets } from '../url-secrets.ts';
 import { ActionResult } from './action.ts';
@@ -29,7 +29,6 @@ export type QueuedForward = {
 /** Resolves with the delivery's identifier once the forward is on disk. */
 export type QueueForward = (forward: QueuedForward) => Promise<string>;
 
-const DEFAULT_METHOD = 'POST';
 const EMPTY_PAYLOAD = Buffer.from('[]');
 const OPTIONS: readonly OptionDoc[] = [
   { name: 'url', description: 'where to send: http or https', isRequired: true },

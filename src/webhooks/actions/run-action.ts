@@ -12,7 +12,7 @@ export type ActionRunner = { readonly timeoutMs: number; readonly clock: Clock }
 export type LogHolder = { readonly log: Logger };
 
 export const FAILED_MESSAGE = 'Action failed';
-export const TIMEOUT_MESSAGE = 'Action timed out';
+const TIMEOUT_MESSAGE = 'Action timed out';
 
 /**
  * The result, at once when the action gave it at once. Details of a failure stand in the log only,

@@ -7,7 +7,7 @@ import { hasRequestBody } from '../target.ts';
 
 export type Examples = { readonly url: string; readonly curl: string; readonly php: string };
 
-export const SECRET_VARIABLE = 'WEBHOOK_SECRET';
+const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 
 const BODY = '{"message":"Hello, World!"}';
 

@@ -16,7 +16,7 @@ export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment'],
 };
 
-export const SECRET_LENGTH_MAX = 1024;
+const SECRET_LENGTH_MAX = 1024;
 
 /** Members that every resource of this room has. */
 export const stampMembers: Readonly<Record<string, Member>> = {
@@ -79,6 +79,6 @@ export const incomingSchema: ObjectSchema = {
   },
 };
 
-export function isPathSegment(value: string): boolean {
+function isPathSegment(value: string): boolean {
   return /^[A-Za-z0-9._~-]{1,128}$/.test(value) && value !== '.' && value !== '..';
 }

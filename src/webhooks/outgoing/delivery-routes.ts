@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { quoted } from '../../base/refusal.ts';
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
-import { integerOf, parseQuery } from '../../server/query.ts';
+import { PAGE_LIMIT_MAX, integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull, Route } from '../../server/route.ts';
 import {
   anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown, text,
@@ -17,7 +17,6 @@ import {
 import type { Events } from './events.ts';
 import { EVENT_NAME_RULE, isEventName, refuseEventName } from './outgoing-webhook.ts';
 
-const LIMIT_MAX = 1000;
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;
 const PIECE_LENGTH = 65_536;
@@ -96,7 +95,7 @@ const LIST_PARAMETERS: readonly ParameterSpec[] = [
   { name: 'hook', in: 'query', description: 'Of this outgoing webhook only', schema: text() },
   {
     name: 'limit', in: 'query', description: 'At most so many',
-    schema: { kind: 'integer', minimum: 1, maximum: LIMIT_MAX },
+    schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
   },
   { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: text() },
 ];
@@ -125,7 +124,7 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
   const filter: DeliveryFilter = {
     status: statusOf(query.get('status')), hook: query.get('hook') ?? null,
   };
-  const limit = integerOf(query, 'limit', 1, LIMIT_MAX);
+  const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
   const after = cursorOf(query.get('cursor'));
   const headers = [
     'Content-Type', 'application/json', 'X-Total-Count', String(await desk.count(filter)),

@@ -65,8 +65,6 @@ export type Outcome = {
 
 export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'identifier' };
 
-export const DEFAULT_SCHEDULE_S: readonly number[] = [5, 300, 1800, 7200, 18000, 36000, 36000];
-
 export const RESPONSE_BYTES_MAX = 1024;
 
 /** Attempts shown of one delivery, the newest. */

@@ -6,7 +6,7 @@ import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
 import {
-  findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
+  DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../target.ts';
 import { findSecretProblem } from './signing.ts';
 import { parseTemplate } from './template.ts';
@@ -29,8 +29,6 @@ export const outgoingCollection: CollectionSpec = {
 
 export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters without "," and "*", '
   + 'and no space at its ends';
-
-export const DEFAULT_METHOD = 'POST';
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 const EVENT_NAME_LENGTH_MAX = 200;
@@ -90,7 +88,7 @@ export function refuseEventName(name: unknown, manyHint = 'emit one event for ea
   return `must be ${EVENT_NAME_RULE}, not ${quoted(name)}${hint}`;
 }
 
-export function isTriggerEvent(pattern: string): boolean {
+function isTriggerEvent(pattern: string): boolean {
   return isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);
 }
 

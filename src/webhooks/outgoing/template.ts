@@ -23,7 +23,7 @@ type Piece = string | Path;
 type Path = readonly string[];
 
 /** A filled template may repeat the payload; this bounds how often. */
-export const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
+const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 
 const ALL = 'payload';
 const INDEX_PATTERN = /^(0|[1-9][0-9]{0,8})$/;

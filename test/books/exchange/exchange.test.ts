@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseImportRecord } from '../../../src/books/exchange/import-record.ts';
 import {
-  FORMATS, createBookWriter, formatOf, readRecords,
+  createBookWriter, formatOf, readRecords,
 } from '../../../src/books/exchange/exchange.ts';
 import type { Format } from '../../../src/books/exchange/exchange.ts';
-import { RECORD_BYTES_MAX } from '../../../src/books/exchange/record-splitter.ts';
 import type { SourceRecord } from '../../../src/books/exchange/record-splitter.ts';
 import { encodeRecord } from '../../../src/store/repository.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { below, createRandom } from '../../support/random.ts';
+
+const FORMATS: readonly Format[] = ['json', 'jsonl', 'csv'];
+const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 test('what is written in any format reads back as the same bytes, however it is cut', async () => {
   const random = createRandom(4180);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import { makeExamples, SECRET_VARIABLE } from '../../../src/webhooks/incoming/examples.ts';
+import { makeExamples } from '../../../src/webhooks/incoming/examples.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
 const SECRET = "it's a \"secret\" $HOME `x` \\n ✓";
@@ -22,7 +22,7 @@ function has(program: string): boolean {
 }
 
 function runShell(script: string, secret?: string): Promise<{ out: string; error: string }> {
-  const env = { ...process.env, ...secret === undefined ? {} : { [SECRET_VARIABLE]: secret } };
+  const env = { ...process.env, ...secret === undefined ? {} : { WEBHOOK_SECRET: secret } };
   const child = spawn('sh', ['-c', script], { env });
   let out = '';
   let error = '';

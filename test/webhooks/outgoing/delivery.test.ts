@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  afterAttempt, cancelled, DEFAULT_SCHEDULE_S, encodeDelivery, newDelivery, readDelivery, retried,
+  afterAttempt, cancelled, encodeDelivery, newDelivery, readDelivery, retried,
   statusOf, updatedMsOf, type Delivery, type Outcome,
 } from '../../../src/webhooks/outgoing/delivery.ts';
 import {
   depthOf, encodeMessage, eventMembers, forwardMembers, hasDelivery, payloadOf, readForward,
 } from '../../../src/webhooks/outgoing/message.ts';
+
+const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
 const START_MS = Date.UTC(2026, 0, 1);
 const fresh = newDelivery(
@@ -28,14 +30,14 @@ test('failures follow the schedule to its end, then the delivery has failed', ()
   let delivery = fresh;
   const waits: number[] = [];
   for (let nowMs = START_MS; delivery.status === 'pending';) {
-    delivery = afterAttempt(delivery, outcome('failed'), DEFAULT_SCHEDULE_S, nowMs, 0);
+    delivery = afterAttempt(delivery, outcome('failed'), SCHEDULE_S, nowMs, 0);
     if (delivery.status === 'pending') waits.push(waitMs(delivery, nowMs) / 1000);
     nowMs = Date.parse(delivery.nextAttemptAt ?? '') || nowMs;
   }
-  assert.deepEqual(waits, DEFAULT_SCHEDULE_S);
+  assert.deepEqual(waits, SCHEDULE_S);
   assert.equal(delivery.status, 'failed');
   assert.equal(delivery.nextAttemptAt, null);
-  assert.equal(delivery.attempts.length, DEFAULT_SCHEDULE_S.length + 1);
+  assert.equal(delivery.attempts.length, SCHEDULE_S.length + 1);
 });
 
 test('jitter lengthens a wait by up to a tenth, and never shortens it', () => {

@@ -9,13 +9,15 @@ import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { HttpAnswer } from '../../../src/webhooks/http.ts';
 import { readDelivery, type Delivery } from '../../../src/webhooks/outgoing/delivery.ts';
-import { DEFAULT_SCHEDULE_S } from '../../../src/webhooks/outgoing/delivery.ts';
 import { Heap } from '../../../src/webhooks/outgoing/heap.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,
 } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INCOMING, OUTGOING } from '../relay.ts';
+
+// As the settings have it.
+const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
 /** What a target does with a request. */
 export type Behaviour =
@@ -170,7 +172,7 @@ export class Simulation {
       random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
       actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
       incoming: INCOMING,
-      outgoing: { ...OUTGOING, retrySchedule: DEFAULT_SCHEDULE_S, ...this.#options.outgoing },
+      outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
     });
     webhooks.start();
     return webhooks;

@@ -89,15 +89,18 @@ function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
   return (mode & WRITABLE_BY_ALL) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== 0);
 }
 
-/** Whether a user could exchange a step of the way for another. */
+/** Whether a user could exchange a step of the way for another, or make the one that is missing. */
 export function isInHandsOf(
-  steps: readonly PathStep[], user: { readonly uid: number; readonly groups: readonly number[] },
+  { steps, nearest, isThere }: PathWalk,
+  user: { readonly uid: number; readonly groups: readonly number[] },
 ): boolean {
-  return steps.some(({ uid, gid, mode, isDirectory }) => {
+  return steps.some((step) => {
+    const { uid, gid, mode, isDirectory } = step;
     if (uid === user.uid) return true;
-    if (!isDirectory || (mode & STICKY) !== 0) return false;
-    return (mode & WRITABLE_BY_ALL) !== 0
-      || ((mode & WRITABLE_BY_GROUP) !== 0 && user.groups.includes(gid));
+    if (!isDirectory) return false;
+    const isKept = (mode & STICKY) !== 0 && (isThere || step !== nearest);
+    return !isKept && ((mode & WRITABLE_BY_ALL) !== 0
+      || ((mode & WRITABLE_BY_GROUP) !== 0 && user.groups.includes(gid)));
   });
 }
 

@@ -47,7 +47,7 @@ export class Identity {
   /** Whether the other user could exchange what the path names, or is the one we are by now. */
   isTheirs(path: string): boolean {
     if (this.#other === null) return false;
-    return this.#isEntered || isInHandsOf(walkPath(path).steps, this.#other);
+    return this.#isEntered || isInHandsOf(walkPath(path), this.#other);
   }
 
   /**
@@ -55,9 +55,7 @@ export class Identity {
    * opened as that user, from now on and for good.
    */
   approach(path: string): void {
-    if (this.#isEntered || this.#other === null) return;
-    const { steps, isThere } = walkPath(path);
-    if (!isThere || isInHandsOf(steps, this.#other)) this.enter();
+    if (this.isTheirs(path)) this.enter();
   }
 
   /** Becomes the directory's owner for good. Throws `conflict` when the system refuses. */

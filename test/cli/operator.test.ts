@@ -31,6 +31,30 @@ for (const way of WAYS) {
   }));
 }
 
+test('a secret in a settings file that all may read is warned of, and only then', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data, { mode: 0o700 });
+    const path = join(place.data, 'settings.json');
+    const token = 'a'.repeat(32);
+    for (const [settings, mode, names] of [
+      [{ server: { apiToken: token } }, 0o604, 'server.apiToken'],
+      [{ http: { proxy: 'http://user:pass@localhost:1' } }, 0o644, 'http.proxy'],
+      [{ http: { proxy: 'http://localhost:1' } }, 0o644, null],
+      [{ server: { apiToken: token } }, 0o640, null],
+      [{ server: { port: 1 } }, 0o644, null],
+    ] as const) {
+      writeFileSync(path, JSON.stringify(settings));
+      chmodSync(path, mode);
+      const { stdout } = await place.run(['doctor', '--json']);
+      assert.ok(!stdout.includes(token) && !stdout.includes('pass@'));
+      const [{ check, status, detail, advice }] = JSON.parse(stdout);
+      assert.deepEqual([check, status], ['settings', names === null ? 'ok' : 'warning']);
+      if (names === null) continue;
+      assert.equal(detail, `${path} holds ${names}, and every user may read it`);
+      assert.equal(advice, `chmod 600 ${path}`);
+    }
+  }));
+
 test('a token can be made where the settings ask for one', () =>
   inPlace('without a server', async (place) => {
     const environment = { HOOKSHELF_SERVER_CORS_ORIGINS: '*' };

@@ -1,9 +1,14 @@
 /** Data directories that cannot be had, and those under odd names, as processes. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { NOBODY, isRoot } from '../support/users.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 
 const LONG_NAME = 'long-'.repeat(40);
@@ -42,6 +47,50 @@ test('a data directory of any name serves commands beside the server', async () 
     }
   });
 });
+
+test('a folder of somebody else in the place of a long socket path\'s is neither used nor emptied',
+  () => inFolder(async (folder) => {
+    const data = join(folder, LONG_NAME, LONG_NAME);
+    const digest = createHash('sha256').update(data).digest('hex').slice(0, 16);
+    const own = join(folder, `hookshelf-${digest}`);
+    const squats: readonly (() => void)[] = [
+      () => mkdirSync(own, { mode: 0o755 }),
+      () => {
+        mkdirSync(own, { mode: 0o700 });
+        if (isRoot) chownSync(own, NOBODY, NOBODY);
+        else chmodSync(own, 0o750);
+      },
+      () => {
+        mkdirSync(join(folder, 'target'), { mode: 0o700 });
+        symlinkSync(join(folder, 'target'), own);
+      },
+    ];
+    const options = { environment: { TMPDIR: folder, XDG_RUNTIME_DIR: '/nonexistent' } };
+    for (const squat of squats) {
+      squat();
+      writeFileSync(join(own, 'theirs'), '');
+      const server = await startServer(['--data', data], options);
+      const [made = '', ...more] = readdirSync(folder).map((name) => join(folder, name))
+        .filter((path) => path.startsWith(`${own}-`));
+      assert.deepEqual(more, []);
+      assert.equal(statSync(made).mode & 0o777, 0o700);
+      assert.equal((await hookshelf(['book:list', '--data', data])).code, 0);
+      assert.equal((await server.stop()).code, 0);
+      assert.deepEqual(readdirSync(own), ['theirs']);
+      rmSync(own, { recursive: true });
+      assert.ok(!existsSync(made));
+    }
+    // What a killed server leaves is used again, and then goes.
+    const killed = await startServer(['--data', data], options);
+    await killed.stop('SIGKILL');
+    const left = (): string[] =>
+      readdirSync(folder).filter((name) => name.startsWith('hookshelf-'));
+    assert.deepEqual(left(), [`hookshelf-${digest}`]);
+    const server = await startServer(['--data', data], options);
+    assert.deepEqual(left(), [`hookshelf-${digest}`]);
+    await server.stop();
+    assert.deepEqual(left(), []);
+  }));
 
 test('folders above a new data directory are made, and private', async () => {
   await inFolder(async (folder) => {

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { createCertificate } from '../support/tls.ts';
 import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../support/users.ts';
 import { ask } from './ask.ts';
-import { hookshelf, inFolder, startServer } from './processes.ts';
+import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
 import type { Ended, ProcessOptions } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -215,6 +215,9 @@ test('files elsewhere are opened as root, before', { skip }, () =>
     await succeed(run('outgoingwebhook:create', '--target-url', 'http://localhost:1/',
       '--headers-file', put('headers', 'X-Key: k'), '--secret-file', secret,
       '--payload-template', `@${put('template', '{}')}`));
+    const script = `echo '${EMMA}' | "$0" "$@"`;
+    const piped = { program: ['/bin/sh', '-c', script, process.execPath, PROGRAM] };
+    await succeed(hookshelf(['book:add', '--input', '@/dev/stdin', '--data', data], piped));
     await succeed(run('event:emit', '--name', 'e', '--payload', `@${put('payload', '[]')}`));
     const shown = await succeed(run('settings:show', '--config',
       put('conf.json', '{"http":{"timeout":7}}')));
@@ -228,7 +231,7 @@ test('files elsewhere are opened as root, before', { skip }, () =>
       const { uid, mode } = lstatSync(join(vault, name));
       assert.deepEqual([name, uid, mode & 0o077], [name, 0, 0]);
     }
-    assert.equal(readFileSync(join(vault, 'all.csv'), 'utf8').split('\n').length, 5);
+    assert.equal(readFileSync(join(vault, 'all.csv'), 'utf8').split('\n').length, 6);
     assert.deepEqual(othersIn(data), []);
   }));
 

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { findForeignStep, isInHandsOf, walkPath } from '../../src/base/path-owners.ts';
+import type { PathStep, PathWalk } from '../../src/base/path-owners.ts';
+
+function makeFolder(context: TestContext): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hookshelf-path-')));
+  context.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('every link and folder on the way is a step, and what is missing ends it', (context) => {
+  const folder = makeFolder(context);
+  mkdirSync(join(folder, 'a/b'), { recursive: true });
+  writeFileSync(join(folder, 'a/file'), '');
+  symlinkSync('../a', join(folder, 'a/loop-free'));
+  symlinkSync(join(folder, 'a'), join(folder, 'link'));
+  symlinkSync('self', join(folder, 'self'));
+  for (const [path, last, isThere] of [
+    ['a/b', 'a/b', true], ['link/b', 'a/b', true], ['a/loop-free/b', 'a/b', true],
+    ['link/none/below', 'a', false], ['a/file/below', 'a/file', false], ['a/file', 'a/file', true],
+    ['a/../link/./b', 'a/b', true],
+  ] as const) {
+    const walk = walkPath(join(folder, path));
+    assert.equal(walk.nearest.path, join(folder, last), path);
+    assert.equal(walk.isThere, isThere, path);
+  }
+  const steps = walkPath(join(folder, 'link/b')).steps.map((step) => step.path);
+  for (const name of ['link', 'a', 'a/b', '.']) assert.ok(steps.includes(join(folder, name)));
+  assert.equal(walkPath(join(folder, 'self')).isThere, false);
+});
+
+const US = 1000;
+const step = (uid: number, mode: number, gid = 0): PathStep =>
+  ({ path: `/${uid}/${mode}`, uid, gid, mode, isDirectory: true, isLink: false });
+
+test('whoever owns a step, or may write in a folder that is not sticky, can exchange it', () => {
+  for (const [steps, isForeign] of [
+    [[step(0, 0o755), step(US, 0o700)], false],
+    [[step(0, 0o755), step(2000, 0o755), step(US, 0o700)], true],
+    [[step(0, 0o777)], true], [[step(0, 0o1777), step(US, 0o700)], false],
+    [[step(0, 0o775, 50)], true], [[step(0, 0o775)], false],
+    [[{ ...step(2000, 0o777), isDirectory: false, isLink: true }], true],
+    [[{ ...step(0, 0o777), isDirectory: false, isLink: true }], false],
+  ] as const) {
+    assert.equal(findForeignStep(steps, US) !== undefined, isForeign, JSON.stringify(steps));
+  }
+});
+
+test('a path is in the hands of who owns a step, may write in one, or may make what is missing',
+  () => {
+    const user = { uid: US, groups: [US, 50] };
+    const walk = (isThere: boolean, ...steps: readonly PathStep[]): PathWalk =>
+      ({ steps, nearest: steps.at(-1) ?? step(0, 0), isThere });
+    for (const [given, isTheirs] of [
+      [walk(true, step(0, 0o755), step(2000, 0o700)), false],
+      [walk(true, step(0, 0o755), step(US, 0o700)), true],
+      [walk(true, step(0, 0o777), step(0, 0o700)), true],
+      [walk(true, step(0, 0o1777), step(0, 0o700)), false],
+      [walk(false, step(0, 0o1777)), true], [walk(false, step(0, 0o755)), false],
+      [walk(true, step(0, 0o775, 50), step(0, 0o700)), true],
+      [walk(true, step(0, 0o775, 51), step(0, 0o700)), false],
+    ] as const) {
+      assert.equal(isInHandsOf(given, user), isTheirs, JSON.stringify(given));
+    }
+  });
+
+test('a mode is looked at, not what we may do', (context) => {
+  const folder = makeFolder(context);
+  mkdirSync(join(folder, 'open'));
+  chmodSync(join(folder, 'open'), 0o777);
+  assert.equal(walkPath(join(folder, 'open')).nearest.mode & 0o777, 0o777);
+});

@@ -26,7 +26,7 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** `text` without case and accents: `Łódź` is `lodz`, `Straße` is `strasse`, `ﬁ` is `fi`. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return text.normalize('NFKD').replace(ACCENTS, '').toLowerCase().replace(ACCENTS, '')
+  return text.normalize('NFKD').replace(ACCENTS, '').toLowerCase()
     .replace(LETTER, (letter) => LETTERS[letter] ?? letter).normalize('NFC');
 }
 

@@ -142,3 +142,16 @@ test('a text that a person keeps has each member of an object once', () => {
     assert.throws(() => parseJsonStrictly(Buffer.from(text)), { code: 'malformed', message });
   }
 });
+
+test('the place of invalid UTF-8 is right after characters of any length', () => {
+  for (const character of ['a', 'é', '漢', '😀']) {
+    for (let count = 0; count < 9; count += 1) {
+      const bytes = Buffer.concat([
+        Buffer.from(`"${character.repeat(count)}`), Buffer.of(0xff), Buffer.from('😀"'),
+      ]);
+      assert.throws(() => parseJson(bytes), {
+        code: 'malformed', message: `not valid UTF-8 at line 1, column ${count + 2}`,
+      }, `${count} ${character}`);
+    }
+  }
+});

@@ -126,3 +126,10 @@ test("a program's own logger is told no secret", () => {
   logger.warning('to http://u:planted@h/', { token: 'planted', nested: { password: 'planted' } });
   assert.deepEqual(told, [['to http://***@h/', { token: '***', nested: { password: '***' } }]]);
 });
+
+test('what is nested very deep is cut short', () => {
+  let deep: unknown = 'bottom';
+  for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
+  const shown = JSON.stringify(redact(deep));
+  assert.match(shown, /^\[{10,30}"…"\]{10,30}$/);
+});

@@ -20,3 +20,9 @@ test('a slip finds the name that was meant', () => {
     assert.equal(nearest(name, MEMBERS), expected, name);
   }
 });
+
+test('a name of few letters stands in too many others to mean one', () => {
+  assert.equal(nearest('i', ['inLanguage']), null);
+  assert.equal(nearest('ids', ['identifiers with ids']), null);
+  assert.equal(nearest('lang', ['inLanguage']), 'inLanguage');
+});

@@ -62,3 +62,10 @@ test('derived ids are the same each time, rise, and end before the next id of th
     assert.equal(new Set([before, seed, ...ids, after]).size, 5003);
   }
 });
+
+test('the counter of a millisecond starts below half, whatever chance says', () => {
+  const next = createIdSource({ now: () => 5 }, (pool) => pool.fill(0xff));
+  assert.deepEqual([next(), next()], [
+    '00000000-0005-77ff-bfff-ffffffffffff', '00000000-0005-7800-8000-ffffffffffff',
+  ]);
+});

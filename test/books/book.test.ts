@@ -196,3 +196,17 @@ function errorsOf(body: unknown): readonly FieldError[] {
 function nested(levels: number): unknown {
   return levels === 1 ? {} : { a: nested(levels - 1) };
 }
+
+test('a value that is far too long gets no hint', () => {
+  const refuse = (length: number, hint: RegExp): void => {
+    const bookFormat = 'Paperback'.padEnd(length, '-');
+    assert.throws(() => parseBook({ title: 'A', bookFormat }), { message: hint });
+  };
+  refuse(64, /did you mean `Paperback`\?$/);
+  refuse(65, /GraphicNovel$/);
+});
+
+test('mistakes beyond the first hundred are not even counted', () => {
+  const authors = Array.from({ length: 100 }, () => ({ birthDate: 'soon' }));
+  assert.throws(() => parseBook({ title: 'A', authors }), { message: / \(and 99 more\)$/ });
+});

@@ -66,7 +66,6 @@ function timestampSchema() {
 }
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-const CANONICAL_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 /** An RFC 3339 time in UTC with milliseconds, or null when it is none. Leap seconds are none. */
 function parseTimestamp(text: string): string | null {
@@ -76,6 +75,6 @@ function parseTimestamp(text: string): string | null {
   const ms = Date.parse(text.toUpperCase());
   if (Number.isNaN(ms)) return null;
   const canonical = new Date(ms).toISOString();
-  // An offset may push the time out of the years that have four digits.
-  return canonical.length === CANONICAL_LENGTH ? canonical : null;
+  // An offset may push the time out of the years 0001 to 9999; a sign sorts before the digits.
+  return canonical >= '0001' ? canonical : null;
 }

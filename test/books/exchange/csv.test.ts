@@ -92,6 +92,8 @@ test('a header that cannot be used ends the import with what to mend', () => {
     ['title,publisheddate', /unknown column "publisheddate": did you mean `datePublished`\?/],
     ['title;isbn', /separated by commas/],
     ['title,title', /`title` stands twice/],
+    [`title,${'isbn'.padEnd(64, '-')}`, /did you mean `isbn`\?/],
+    [`title,${'isbn'.padEnd(65, '-')}`, /known are id, createdAt, /],
     ['isbn', /no column `title`/],
     ['title,"', /header/],
   ];

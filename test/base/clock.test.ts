@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+
+test('a timer takes no delay that Node would make a millisecond of', (context) => {
+  const delays: unknown[] = [];
+  const timers = context.mock.method(globalThis, 'setTimeout', (_: () => void, delay: unknown) => {
+    delays.push(delay);
+  });
+  for (const delayMs of [2 ** 40, Infinity, 2 ** 31 - 1, 50, 0, -1]) {
+    systemClock.startTimer(delayMs, () => {});
+  }
+  timers.mock.restore();
+  assert.deepEqual(delays, [2 ** 31 - 1, 2 ** 31 - 1, 2 ** 31 - 1, 50, 0, 0]);
+});

@@ -6,7 +6,9 @@ import { makeDataDirectory } from '../app/options.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import { openFiles, writeBackup } from '../store/backup/backup.ts';
 import type { Backup } from '../store/backup/backup.ts';
+import { parseContents } from '../store/backup/manifest.ts';
 import { openArchive, restoreBackup } from '../store/backup/restore.ts';
+import type { Archive } from '../store/backup/restore.ts';
 import { verifyDirectory } from '../store/backup/verify.ts';
 import type { VerifyReport } from '../store/backup/verify.ts';
 import { diskError } from '../store/disk-error.ts';
@@ -70,7 +72,7 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
     const wanted = Array.isArray(listed) ? listed.map(objectOf) : [];
     try {
       return openFiles(files, context.enterData(), wanted.map(({ name, bytes }) =>
-        ({ name: String(name), bytes: Number(bytes) })));
+        ({ name: String(name), bytes: Number(bytes) })), parseContents(body));
     } catch (thrown) {
       // A compaction came between.
       if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
@@ -90,7 +92,7 @@ export async function restoreData(context: CommandContext): Promise<number> {
 
 async function openGivenArchive(
   { identity, given }: CommandContext, files: Files,
-): Promise<Backup> {
+): Promise<Archive> {
   const from = resolve(given.get('from'));
   identity.approach(from);
   const status = statSync(from, { throwIfNoEntry: false });
@@ -102,7 +104,7 @@ async function openGivenArchive(
 }
 
 async function restoreFrom(
-  context: CommandContext, files: Files, archive: Backup,
+  context: CommandContext, files: Files, archive: Archive,
 ): Promise<number> {
   const { given, output, io } = context;
   const directory = context.enterData();

@@ -29,12 +29,14 @@ export function maintenanceRoutes(
     {
       method: 'GET', path: '/control/data/backup', operationId: 'listBackup',
       summary: 'The files that a start of this moment would read', access: 'control',
-      answers: [{ status: 200, description: 'Their names, and how much of each' }],
+      answers: [{ status: 200, description: 'Their names, how much of each, what they make up' }],
       async handle(exchange) {
         const backup = await store.openBackup();
         backup.close();
         // The command copies them: it may write where we may not, and knows other paths than we do.
-        exchange.sendJson(200, { files: backup.files.map(({ name, bytes }) => ({ name, bytes })) });
+        exchange.sendJson(200, {
+          files: backup.files.map(({ name, bytes }) => ({ name, bytes })), ...backup.contents,
+        });
       },
     },
     {

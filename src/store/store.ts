@@ -7,6 +7,10 @@ import { AppError, systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { openBackup } from './backup/backup.ts';
 import type { Backup } from './backup/backup.ts';
+import {
+  MANIFEST_NAME, checkContents, countRecords, findManifest,
+} from './backup/manifest.ts';
+import type { Contents } from './backup/manifest.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { Compaction } from './generations/compaction.ts';
 import { diskError } from './disk-error.ts';
@@ -64,6 +68,7 @@ async function open(options: StoreOptions): Promise<OpenedStore> {
   makeDurableDirectory(files, directory);
   checkNothingPending(files, directory);
   const assessment = await assess(options);
+  await endBackup(files, directory, assessment);
   const journal = await repair(directory, files, logger, assessment);
   const store = new FileStore(options, assessment, journal);
   try {
@@ -88,6 +93,17 @@ function makeDurableDirectory(files: Files, directory: string): void {
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EINVAL'].includes(systemCodeOf(error) ?? '')) throw error;
   }
+}
+
+/** A backup that a start goes on in is held to its manifest, and is no backup any more. */
+async function endBackup(
+  files: Files, directory: string, { sequence, collections }: Assessment,
+): Promise<void> {
+  const manifest = await findManifest(files, directory);
+  if (manifest === null) return;
+  checkContents(manifest, { sequence, records: countRecords(collections) });
+  files.unlink(join(directory, MANIFEST_NAME));
+  files.syncDirectory(directory);
 }
 
 class FileStore implements OpenedStore {
@@ -179,8 +195,14 @@ class FileStore implements OpenedStore {
   }
 
   openBackup(): Promise<Backup> {
+    const { files } = this.#options;
     return this.#commit.exclusive(async () => openBackup(
-      this.#options.files, this.directory, this.#compaction.base, this.#commit.journal));
+      files, this.directory, this.#compaction.base, this.#commit.journal, this.#contents()));
+  }
+
+  #contents(): Contents {
+    const { sequence } = this.#commit;
+    return { sequence, records: countRecords(this.#collections) };
   }
 
   close(): Promise<void> {

@@ -30,13 +30,14 @@ async function backUp(disk: Disk, to: string): Promise<{ files: SimulatedFiles; 
   const held = contentOf(store);
   const copying = new SimulatedFiles(files.disk);
   const backup = await store.openBackup();
+  const { contents } = backup;
   const names = backup.files.map(({ name }) => name);
   backup.close();
   const sources = names.map((name) => {
     const descriptor = copying.open(`${DIRECTORY}/${name}`, 'read');
     return { name, descriptor, at: 0, bytes: copying.sizeOf(descriptor) };
   });
-  await writeBackup(copying, { files: sources, close() {} }, to, 0);
+  await writeBackup(copying, { files: sources, contents, close() {} }, to, 0);
   await store.close();
   return { files: copying, held };
 }

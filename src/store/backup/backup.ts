@@ -2,31 +2,26 @@
  * A backup is the files that a start of this moment would read, each up to its length of this
  * moment, between two batches: the base's snapshots and the journals from there. They are opened
  * before anything is copied, so that compactions meanwhile cannot take them away. It goes into an
- * empty directory, or into one tar file.
+ * empty directory, or into one tar file, with a manifest (manifest.ts).
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { readFully, writeFully } from '../journal/file-lines.ts';
-import type { Descriptor, Files } from '../files.ts';
+import { writeFully } from '../journal/file-lines.ts';
+import type { Files } from '../files.ts';
 import { isBackedUp, journalName, snapshotName, takeInventory } from '../generations/inventory.ts';
+import { MANIFEST_NAME, encodeManifest, summedPieces } from './manifest.ts';
+import type { Contents, FileSum } from './manifest.ts';
 import { BACKUP_PENDING } from './pending.ts';
+import type { BackupFile } from './pieces.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
-
-export type BackupFile = {
-  readonly name: string;
-  readonly bytes: number;
-  readonly descriptor: Descriptor;
-  /** Where its bytes begin there. */
-  readonly at: number;
-};
 
 export interface Backup {
   readonly files: readonly BackupFile[];
+  /** For the manifest; null: it gets none. */
+  readonly contents: Contents | null;
   /** Idempotent. */
   close(): void;
 }
-
-const PIECE_BYTES = 1 << 20;
 
 /**
  * Opens what makes up the state: what stands on `base` (0: the empty one) up to the journal in use.
@@ -34,7 +29,7 @@ const PIECE_BYTES = 1 << 20;
  */
 export function openBackup(
   files: Files, directory: string, base: number,
-  inUse: { readonly generation: number; readonly length: number },
+  inUse: { readonly generation: number; readonly length: number }, contents: Contents,
 ): Backup {
   const inventory = takeInventory(files, directory);
   const journals = inventory.journals.filter((generation) =>
@@ -46,7 +41,7 @@ export function openBackup(
   // The journal in use is synced up to there; what may lie behind is no part of it.
   const last = journalName(inUse.generation);
   return openFiles(files, directory, names.map((name) =>
-    ({ name, bytes: name === last ? inUse.length : null })));
+    ({ name, bytes: name === last ? inUse.length : null })), contents);
 }
 
 /**
@@ -57,6 +52,7 @@ export function openBackup(
 export function openFiles(
   files: Files, directory: string,
   wanted: readonly { readonly name: string; readonly bytes: number | null }[],
+  contents: Contents | null,
 ): Backup {
   const opened: BackupFile[] = [];
   const close = (): void => {
@@ -74,17 +70,17 @@ export function openFiles(
     close();
     throw error;
   }
-  return { files: [...opened], close };
+  return { files: [...opened], contents, close };
 }
 
-/** Copies a backup to `target`: one file when that ends in `.tar`, else an empty directory. */
+/**
+ * Copies a backup to `target`: one file when that ends in `.tar`, else an empty directory. Resolves
+ * with what was copied.
+ */
 export async function writeBackup(
   files: Files, backup: Backup, target: string, nowMs: number,
-): Promise<void> {
-  if (target.endsWith('.tar')) {
-    await writeTar(files, backup, target, nowMs);
-    return;
-  }
+): Promise<readonly FileSum[]> {
+  if (target.endsWith('.tar')) return writeTar(files, backup, target, nowMs);
   const isNew = !files.exists(target);
   if (isNew) files.makeDirectory(target);
   if (files.list(target).length > 0) {
@@ -93,12 +89,14 @@ export async function writeBackup(
   const mark = join(target, BACKUP_PENDING);
   // Of two that take the same directory only one can make it.
   files.close(files.open(mark, 'create'));
-  const copies = backup.files.map(({ name }) => join(target, name));
+  const names = [...backup.files.map(({ name }) => name), MANIFEST_NAME];
+  const copies = names.map((name) => join(target, name));
   try {
-    await fillDirectory(files, backup, target);
+    const sums = await fillDirectory(files, backup, target);
     files.unlink(mark);
     await files.syncDirectoryAsync(target);
     await files.syncDirectoryAsync(dirname(target));
+    return sums;
   } catch (error) {
     for (const path of [...copies, mark]) if (files.exists(path)) files.unlink(path);
     if (isNew) files.removeDirectory(target);
@@ -107,26 +105,42 @@ export async function writeBackup(
 }
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
-async function* tarOf(files: Files, backup: Backup, nowMs: number): AsyncGenerator<Buffer> {
+async function* tarOf(
+  files: Files, backup: Backup, nowMs: number, sums: FileSum[],
+): AsyncGenerator<Buffer> {
   for (const file of backup.files) {
     yield encodeTarHeader(file.name, file.bytes, nowMs);
-    yield* readPieces(files, file);
+    yield* summedPieces(files, file, sums);
     yield Buffer.alloc(tarPadding(file.bytes));
+  }
+  if (backup.contents !== null) {
+    const manifest = encodeManifest(backup.contents, sums);
+    yield encodeTarHeader(MANIFEST_NAME, manifest.length, nowMs);
+    yield manifest;
+    yield Buffer.alloc(tarPadding(manifest.length));
   }
   yield Buffer.alloc(2 * TAR_BLOCK_BYTES);
 }
 
 /** What is there is on disk when this resolves; the mark is, before anything else. */
-async function fillDirectory(files: Files, backup: Backup, target: string): Promise<void> {
+async function fillDirectory(
+  files: Files, backup: Backup, target: string,
+): Promise<readonly FileSum[]> {
+  const sums: FileSum[] = [];
   await files.syncDirectoryAsync(target);
   for (const file of backup.files) {
-    await writeCopy(files, join(target, file.name), readPieces(files, file));
+    await writeCopy(files, join(target, file.name), summedPieces(files, file, sums));
+  }
+  if (backup.contents !== null) {
+    const manifest = encodeManifest(backup.contents, sums);
+    await writeCopy(files, join(target, MANIFEST_NAME), [manifest]);
   }
   await files.syncDirectoryAsync(target);
+  return sums;
 }
 
 async function writeCopy(
-  files: Files, path: string, pieces: AsyncIterable<Buffer>,
+  files: Files, path: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
   const copy = files.open(path, 'create');
   try {
@@ -144,28 +158,19 @@ async function writeCopy(
 /** Under another name until it is whole. */
 async function writeTar(
   files: Files, backup: Backup, target: string, nowMs: number,
-): Promise<void> {
+): Promise<readonly FileSum[]> {
   if (files.exists(target)) {
     throw new AppError('conflict', `${target} is already there; name a new file`);
   }
   const part = `${target}.${nowMs}.part`;
   try {
-    await writeCopy(files, part, tarOf(files, backup, nowMs));
+    const sums: FileSum[] = [];
+    await writeCopy(files, part, tarOf(files, backup, nowMs, sums));
     files.rename(part, target);
     await files.syncDirectoryAsync(dirname(target));
+    return sums;
   } catch (error) {
     if (files.exists(part)) files.unlink(part);
     throw error;
-  }
-}
-
-async function* readPieces(
-  files: Files, { descriptor, at, bytes }: BackupFile,
-): AsyncGenerator<Buffer> {
-  for (let done = 0; done < bytes; done += PIECE_BYTES) {
-    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes - done));
-    const count = await readFully(files, descriptor, piece, at + done);
-    if (count < piece.length) throw new AppError('damaged', 'a file became shorter while copied');
-    yield piece;
   }
 }

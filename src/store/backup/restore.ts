@@ -1,13 +1,19 @@
 /**
  * Puts a backup in the place of a directory's data: copies it beside the data, verifies the copy,
  * moves the old data to `before-<time>/`, moves the copy in. Takes regular files with the store's
- * own names and formats, and nothing else. While files are being moved `restore.pending` is
+ * own names and formats, and nothing else; all of them are those of the backup's manifest, where it
+ * has one. While files are being moved `restore.pending` is
  * there: a start refuses then, and another restore clears it up.
  */
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeBackup } from './backup.ts';
-import type { Backup, BackupFile } from './backup.ts';
+import type { Backup } from './backup.ts';
+import {
+  MANIFEST_NAME, checkContents, checkFiles, findManifest, readManifest,
+} from './manifest.ts';
+import type { Manifest } from './manifest.ts';
+import type { BackupFile } from './pieces.ts';
 import { readFully } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { isBackedUp, isStoreName } from '../generations/inventory.ts';
@@ -17,11 +23,14 @@ import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 
+/** A backup to be restored; without a manifest an older version made it, or a copy of the data. */
+export type Archive = Backup & { readonly manifest: Manifest | null };
+
 export type RestoreOptions = {
   /** Whose lock the caller holds. */
   readonly directory: string;
   /** Opened with `openArchive`; its owner closes it. */
-  readonly archive: Backup;
+  readonly archive: Archive;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   /** Move what is there out of the way; else `conflict` when there is any. */
@@ -45,8 +54,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   const stage = join(directory, STAGE_NAME);
   clearStage(files, stage);
   try {
-    await writeBackup(files, archive, stage, nowMs);
-    const report = await verifyDirectory({ directory: stage, files, specs });
+    const sums = await writeBackup(files, archive, stage, nowMs);
+    if (archive.manifest !== null) checkFiles(archive.manifest, sums);
+    const report = await verifyDirectory({ directory: stage, files, specs }, true);
+    if (archive.manifest !== null) checkContents(archive.manifest, report);
     return { ...report, before: moveIn(options, stage) };
   } finally {
     clearStage(files, stage);
@@ -80,7 +91,7 @@ function moveIn(options: RestoreOptions, stage: string): string | null {
 }
 
 /** A directory with a backup, or a tar file. Throws `damaged` when it is not a whole one. */
-export async function openArchive(files: Files, from: string): Promise<Backup> {
+export async function openArchive(files: Files, from: string): Promise<Archive> {
   const opened: Descriptor[] = [];
   const open = (path: string): Descriptor => {
     const descriptor = files.open(path, 'read');
@@ -90,11 +101,21 @@ export async function openArchive(files: Files, from: string): Promise<Backup> {
   const close = (): void => {
     for (const descriptor of opened.splice(0)) files.close(descriptor);
   };
+  const archiveOf = (found: readonly BackupFile[], manifest: Manifest | null): Archive => {
+    if (found.length > 0 || manifest !== null) {
+      return { files: found, manifest, contents: null, close };
+    }
+    throw new AppError('not_found', `${from} holds no backup`);
+  };
   try {
-    const found = from.endsWith('.tar')
-      ? await listTar(files, open(from), from) : listDirectory(files, from, open);
-    if (found.length === 0) throw new AppError('not_found', `${from} holds no backup`);
-    return { files: found, close };
+    if (!from.endsWith('.tar')) {
+      const found = listDirectory(files, from, open);
+      return archiveOf(found, await findManifest(files, from));
+    }
+    const entries = await listTar(files, open(from), from);
+    const entry = entries.find(({ name }) => name === MANIFEST_NAME);
+    const manifest = entry === undefined ? null : await readManifest(files, entry);
+    return archiveOf(entries.filter(({ name }) => name !== MANIFEST_NAME), manifest);
   } catch (error) {
     close();
     throw error;
@@ -126,7 +147,7 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
       throw new AppError('damaged', `${path}, offset ${offset}: not a whole tar file`);
     }
     const name = basename(header.name);
-    if (header.isFile && isBackedUp(name)) {
+    if (header.isFile && (isBackedUp(name) || name === MANIFEST_NAME)) {
       found.set(name, { name, descriptor, at, bytes: header.bytes });
     }
     at += header.bytes + tarPadding(header.bytes);

@@ -1,5 +1,7 @@
 /** Reads everything that a start would read, and says what a start would say, changing nothing. */
+import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
 import { checkNothingPending } from './pending.ts';
+import { damagedAt } from '../generations/damage.ts';
 import { assess } from '../generations/recovery.ts';
 import type { Source } from '../generations/recovery.ts';
 
@@ -12,22 +14,31 @@ export type VerifyReport = {
   readonly notes: readonly string[];
 };
 
-/** Throws `damaged`, with file, line and offset, when a start would be refused. */
-export async function verifyDirectory(source: Source): Promise<VerifyReport> {
-  checkNothingPending(source.files, source.directory);
+/**
+ * Throws `damaged`, with file, line and offset, when a start would be refused, and where the files
+ * of a backup are not those of its manifest. `mustBegin`: a last journal without its first line,
+ * which a start would make anew, is damage too.
+ */
+export async function verifyDirectory(
+  source: Source, mustBegin = false,
+): Promise<VerifyReport> {
+  const { directory, files } = source;
+  checkNothingPending(files, directory);
+  const manifest = await findManifest(files, directory);
+  if (manifest !== null) await checkDirectory(files, directory, manifest);
   const { base, collections, damagedSets, journals, sequence } = await assess(source);
   const notes = damagedSets.map((error) => `${error.message} (the generation before is whole)`);
   const last = journals.at(-1);
+  if (mustBegin && last !== undefined && last.replayed.startSequence < 0) {
+    throw damagedAt({ path: last.path, line: 1, offset: 0 }, 'not the start of this journal');
+  }
   const torn = last?.replayed.torn ?? null;
   if (last !== undefined && torn !== null) {
     const bytes = last.replayed.size - last.replayed.end;
     notes.push(`${last.path}, line ${torn.line}, offset ${torn.offset}: a torn end of ${bytes} `
       + 'bytes, never acknowledged; the next start keeps it aside and goes on before it');
   }
-  return {
-    generation: last?.generation ?? base,
-    sequence,
-    records: Object.fromEntries([...collections].map(([name, { size }]) => [name, size])),
-    notes,
-  };
+  const records = countRecords(collections);
+  if (manifest !== null) checkContents(manifest, { sequence, records });
+  return { generation: last?.generation ?? base, sequence, records, notes };
 }

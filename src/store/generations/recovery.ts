@@ -99,6 +99,10 @@ async function replayFrom(source: Source, inventory: Inventory, base: Base): Pro
   for (const generation of generations) {
     const path = join(source.directory, journalName(generation));
     const start = await readStart(source.files, path);
+    // Its first line was on disk before anything else was written: no crash leaves more without it.
+    if (start.sequence < 0 && start.bytes > START_BYTES_MAX) {
+      throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
+    }
     const next = parts.at(-1)?.replayed.next ?? generation;
     const mayBeAbandoned = next !== generation && !inventory.snapshots.has(generation);
     if (mayBeAbandoned && start.isAlone && (next !== 0 || start.sequence < sequence)) {
@@ -222,6 +226,8 @@ async function loadSet(
 type Start = {
   /** -1 when the first line is not valid. */
   readonly sequence: number;
+  /** Of the whole file. */
+  readonly bytes: number;
   /** There is nothing but, at most, that line. */
   readonly isAlone: boolean;
 };
@@ -236,9 +242,11 @@ async function readStart(files: Files, path: string): Promise<Start> {
     if (line === null && hasChecksum(content, 0, end)) {
       throw foreignLine({ path, line: 1, offset: 0 });
     }
+    const bytes = files.sizeOf(descriptor);
     return {
       sequence: line?.kind === 'start' ? line.sequence : -1,
-      isAlone: files.sizeOf(descriptor) <= end + 1 || end < 0,
+      bytes,
+      isAlone: bytes <= end + 1 || end < 0,
     };
   } finally {
     files.close(descriptor);

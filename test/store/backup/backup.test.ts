@@ -46,7 +46,7 @@ test('a tar backup is one that tar reads and writes', async (context) => {
   await fill(join(root, 'data'), ['a']);
   await backUp(root, 'data', 'backup.tar');
   const listed = spawnSync('tar', ['-tf', join(root, 'backup.tar')], { encoding: 'utf8' });
-  assert.equal(listed.stdout, 'journal-000001.jsonl\n');
+  assert.equal(listed.stdout, 'journal-000001.jsonl\nmanifest.json\n');
   spawnSync('tar', ['-cf', join(root, 'by-tar.tar'), '-C', root, 'data']);
   await restore(root, 'by-tar.tar', 'fresh');
   assert.deepEqual(await idsIn(join(root, 'fresh')), ['a']);

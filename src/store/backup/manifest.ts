@@ -1,0 +1,160 @@
+/**
+ * What a backup holds, in the backup itself: `manifest.json`, its last file. One JSON object:
+ *
+ *   {"format":"hookshelf-backup-1","sequence":1234,"records":{"books":2},
+ *     "files":[{"name":"journal-000001.jsonl","bytes":350,"sha256":"<64 hex digits>"}]}
+ *
+ * `sequence`: that of the last transaction; `records`: their number by collection; `files`: every
+ * other file of the backup, with the SHA-256 of its bytes, as sha256sum(1) tells it. A backup is
+ * whole when all of it is so. One that an older version made, or a copy of a data directory, has
+ * no manifest; a start on a backup holds it to its manifest and then removes that.
+ */
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import type { Files } from '../files.ts';
+import { isBackedUp } from '../generations/inventory.ts';
+import { readFully } from '../journal/file-lines.ts';
+import { readPieces } from './pieces.ts';
+import type { BackupFile } from './pieces.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+
+/** What the files make up. */
+export type Contents = {
+  readonly sequence: number;
+  /** Count of records by collection. */
+  readonly records: Readonly<Record<string, number>>;
+};
+
+export type FileSum = { readonly name: string; readonly bytes: number; readonly sha256: string };
+
+export type Manifest = Contents & { readonly files: readonly FileSum[] };
+
+const FORMAT = 'hookshelf-backup-1';
+const BYTES_MAX = 1 << 20;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+export function encodeManifest({ sequence, records }: Contents, files: readonly FileSum[]): Buffer {
+  return Buffer.from(`${JSON.stringify({ format: FORMAT, sequence, records, files })}\n`);
+}
+
+/** Throws `damaged` for what is no manifest. */
+export async function readManifest(files: Files, file: BackupFile): Promise<Manifest> {
+  const bytes = Buffer.alloc(Math.min(file.bytes, BYTES_MAX));
+  const count = await readFully(files, file.descriptor, bytes, file.at);
+  const manifest = parseManifest(bytes.toString('utf8', 0, count));
+  if (manifest !== null) return manifest;
+  throw broken(`${MANIFEST_NAME} is not the manifest of a backup`);
+}
+
+/** The manifest that lies in a directory, or null. Throws `damaged` for what is no manifest. */
+export async function findManifest(files: Files, directory: string): Promise<Manifest | null> {
+  if (!files.list(directory).includes(MANIFEST_NAME)) return null;
+  const descriptor = files.open(join(directory, MANIFEST_NAME), 'read');
+  try {
+    const bytes = files.sizeOf(descriptor);
+    return await readManifest(files, { name: MANIFEST_NAME, descriptor, at: 0, bytes });
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+/** A file's bytes in pieces; what they sum up to is added to `sums` at the end. */
+export async function* summedPieces(
+  files: Files, file: BackupFile, sums: FileSum[],
+): AsyncGenerator<Buffer> {
+  const hash = loadCrypto().createHash('sha256');
+  for await (const piece of readPieces(files, file)) {
+    hash.update(piece);
+    yield piece;
+  }
+  sums.push({ name: file.name, bytes: file.bytes, sha256: hash.digest('hex') });
+}
+
+/** Reads every file of a backup that lies in a directory. Throws `damaged`. */
+export async function checkDirectory(
+  files: Files, directory: string, manifest: Manifest,
+): Promise<void> {
+  const sums: FileSum[] = [];
+  for (const name of files.list(directory).filter(isBackedUp)) {
+    const descriptor = files.open(join(directory, name), 'read');
+    try {
+      const file = { name, descriptor, at: 0, bytes: files.sizeOf(descriptor) };
+      const pieces = summedPieces(files, file, sums);
+      while ((await pieces.next()).done !== true);
+    } finally {
+      files.close(descriptor);
+    }
+  }
+  checkFiles(manifest, sums);
+}
+
+/** Throws `damaged` where the files are not those of the manifest. */
+export function checkFiles(manifest: Manifest, sums: readonly FileSum[]): void {
+  const found = new Map(sums.map((sum) => [sum.name, sum]));
+  for (const { name, bytes, sha256 } of manifest.files) {
+    const sum = found.get(name);
+    if (sum === undefined) throw broken(`${name} is missing, which its manifest lists`);
+    if (sum.bytes !== bytes) {
+      throw broken(`${name} has ${sum.bytes} bytes where its manifest says ${bytes}`);
+    }
+    if (sum.sha256 !== sha256) throw broken(`${name} is not the file that was backed up`);
+    found.delete(name);
+  }
+  for (const name of found.keys()) throw broken(`${name} is none of the files in its manifest`);
+}
+
+/** Throws `damaged` where what was read is not what the manifest says. */
+export function checkContents(manifest: Manifest, { sequence, records }: Contents): void {
+  if (manifest.sequence !== sequence) {
+    throw broken(`it ends at sequence ${sequence} where its manifest says ${manifest.sequence}`);
+  }
+  for (const name of Object.keys({ ...manifest.records, ...records })) {
+    const [wanted, found] = [manifest.records[name] ?? 0, records[name] ?? 0];
+    if (wanted === found) continue;
+    throw broken(`it holds ${found} ${name} where its manifest says ${wanted}`);
+  }
+}
+
+export function countRecords(
+  collections: ReadonlyMap<string, { readonly size: number }>,
+): Contents['records'] {
+  return Object.fromEntries([...collections].map(([name, { size }]) => [name, size]));
+}
+
+/** The contents in an answer or a manifest; null when it has none. */
+export function parseContents(value: unknown): Contents | null {
+  if (!isJsonObject(value) || !isCount(value.sequence) || !isJsonObject(value.records)) return null;
+  const records = Object.entries(value.records).flatMap(([name, count]): [string, number][] =>
+    isCount(count) ? [[name, count]] : []);
+  if (records.length < Object.keys(value.records).length) return null;
+  return { sequence: value.sequence, records: Object.fromEntries(records) };
+}
+
+function parseManifest(text: string): Manifest | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const contents = parseContents(value);
+    if (!isJsonObject(value) || contents === null || value.format !== FORMAT) return null;
+    if (!Array.isArray(value.files)) return null;
+    const files = value.files.flatMap((file: unknown): FileSum[] => {
+      if (!isJsonObject(file)) return [];
+      const { name, bytes, sha256 } = file;
+      if (typeof name !== 'string' || !isCount(bytes) || typeof sha256 !== 'string') return [];
+      return isBackedUp(name) && DIGEST.test(sha256) ? [{ name, bytes, sha256 }] : [];
+    });
+    return files.length === value.files.length ? { ...contents, files } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function broken(problem: string): AppError {
+  return new AppError('damaged', `the backup is not whole: ${problem}`);
+}

@@ -1,0 +1,25 @@
+/** A file of a backup, on its way from or to another place, a piece at a time. */
+import { AppError } from '../../base/errors.ts';
+import { readFully } from '../journal/file-lines.ts';
+import type { Descriptor, Files } from '../files.ts';
+
+export type BackupFile = {
+  readonly name: string;
+  readonly bytes: number;
+  readonly descriptor: Descriptor;
+  /** Where its bytes begin there. */
+  readonly at: number;
+};
+
+const PIECE_BYTES = 1 << 20;
+
+export async function* readPieces(
+  files: Files, { name, descriptor, at, bytes }: BackupFile,
+): AsyncGenerator<Buffer> {
+  for (let done = 0; done < bytes; done += PIECE_BYTES) {
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes - done));
+    const count = await readFully(files, descriptor, piece, at + done);
+    if (count < piece.length) throw new AppError('damaged', `${name} became shorter while copied`);
+    yield piece;
+  }
+}

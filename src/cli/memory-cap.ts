@@ -8,6 +8,7 @@ import type { ChildProcess } from 'node:child_process';
 import { isSea } from 'node:sea';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../base/errors.ts';
+import { exitSoon } from './exit-soon.ts';
 
 // What is left is for buffers: app.ts divides it.
 const OLD_SPACE_SHARE = 11 / 16;
@@ -57,8 +58,8 @@ function waitFor(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code) => {
-      for (const signal of FORWARDED) process.off(signal, forward);
       resolve(code ?? EXIT_KILLED);
+      exitSoon();
     });
   });
 }

@@ -6,6 +6,7 @@ import { openApp } from '../app.ts';
 import type { App } from '../app.ts';
 import type { Logger } from '../base/log.ts';
 import type { CommandContext } from './command.ts';
+import { exitSoon } from './exit-soon.ts';
 import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from './process-logger.ts';
 
@@ -13,7 +14,6 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const EXIT_KILLED = 1;
 // Another command ends soon; another server is not waited for.
 const COMMAND_WAIT_MS = 5000;
-const LEFTOVER_MS = 200;
 
 export async function runServer(
   context: CommandContext, maxMemoryBytes: number,
@@ -43,7 +43,7 @@ export async function runServer(
     stop.end();
   }
   // Everything of ours is closed; what a custom action left running must not keep us.
-  setTimeout(() => process.exit(), LEFTOVER_MS).unref();
+  exitSoon();
   return 0;
 }
 
@@ -74,7 +74,9 @@ function awaitStop(logger: Logger): { readonly requested: Promise<string>; end()
     resolveRequested = resolve;
   });
   let isStopping = false;
+  let isEnded = false;
   const onSignal = (signal: string): void => {
+    if (isEnded) return;
     if (isStopping) process.exit(EXIT_KILLED);
     isStopping = true;
     resolveRequested(signal);
@@ -92,7 +94,8 @@ function awaitStop(logger: Logger): { readonly requested: Promise<string>; end()
   return {
     requested,
     end() {
-      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+      // Without a listener a signal that comes now would be told as the cause of the end.
+      isEnded = true;
       process.off('uncaughtException', onUncaught);
       process.off('disconnect', onOrphaned);
       if (process.connected) process.disconnect();

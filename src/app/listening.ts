@@ -37,6 +37,11 @@ export type ListeningOptions = {
 export type Place = { readonly url: string; readonly host: string; readonly port: number };
 
 const SOCKET_NAME = 'control.sock';
+// No setting for TCP counts here, so that none locks the operator out. The callers own the
+// directory: an import of any length may take its time.
+const CONTROL_LIMITS: ServerLimits = {
+  requestTimeoutMs: 0, headersTimeoutMs: 0, keepAliveTimeoutMs: 65_000, connectionsMax: 1000,
+};
 const PORT_MAX = 65_535;
 const TOKEN_LENGTH_MIN = 16;
 
@@ -58,11 +63,7 @@ export class Listening {
     const { data, dispatcher, clock } = this.#options;
     const path = controlSocketPath(data);
     if (dirname(path) !== data) this.#ownFolder = dirname(path);
-    // Its callers own the directory: an import of any length may take its time.
-    const limits: ServerLimits = {
-      ...limitsOf(this.#options.settings), requestTimeoutMs: 0, headersTimeoutMs: 0,
-    };
-    const server = createHttpServer(dispatcher.listeners('control'), limits, clock);
+    const server = createHttpServer(dispatcher.listeners('control'), CONTROL_LIMITS, clock);
     this.#listeners.push(await listenOnSocket(server, path, clock));
     return path;
   }

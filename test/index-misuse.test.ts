@@ -47,6 +47,22 @@ const MISUSES: readonly Misuse[] = [
   ['webhooks', 'emit', ['shop.opened', circular], 'invalid'],
 ];
 
+const REQUESTS: readonly (readonly [readonly unknown[], ErrorCode])[] = [
+  [['POST', '/api/books', circular], 'invalid'],
+  [['POST', '/api/books', () => {}], 'invalid'],
+  [['POST', '/api/books', { title: 'Emma', numberOfPages: 474n }], 'invalid'],
+  // Not to be taken for a stream.
+  [['POST', '/api/books', { title: 'Emma', pipe: 1 }], 'invalid'],
+  [['POST', '/api/books', 'Emma'], 'invalid'],
+  [['GET', 'api/books'], 'malformed'],
+  [['GET', '/api/books?q=\u6771'], 'malformed'],
+  [['GET', undefined], 'malformed'],
+  [['get it', '/api/books'], 'malformed'],
+  [[undefined, '/api/books'], 'malformed'],
+  [['GET', '/api/books', undefined, { headers: { 'x y': 'z' } }], 'malformed'],
+  [['GET', '/api/books', undefined, { headers: { x: 'a\r\nb: c' } }], 'malformed'],
+];
+
 test('whatever a program hands in, what fails is an AppError', async (context) => {
   const shelf = await open(context);
   for (const [part, method, given, code] of MISUSES) {
@@ -60,6 +76,11 @@ test('whatever a program hands in, what fails is an AppError', async (context) =
   }
   for (const port of [-1, 1.5, 65_536, NaN]) {
     await assert.rejects(shelf.listen({ port }), { name: 'AppError', code: 'usage' });
+  }
+  for (const [given, code] of REQUESTS) {
+    const call = async (): Promise<unknown> => Reflect.apply(shelf.request, undefined, given);
+    await assert.rejects(call, (thrown: unknown) =>
+      thrown instanceof AppError && thrown.code === code, String(given));
   }
   const file = join(folder(context), 'file');
   writeFileSync(file, '');

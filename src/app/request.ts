@@ -1,5 +1,7 @@
 /** Requests to the routes of an app from the program that it lives in, in memory. */
 import type { RequestListener } from 'node:http';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { encodeGiven } from '../base/json-text.ts';
 import { exchange } from '../server/local/call.ts';
 import type { Target } from '../server/local/call.ts';
 import { memoryTarget } from '../server/local/memory-target.ts';
@@ -8,16 +10,36 @@ import type { ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions } from './api.
 /** `listener` serves whoever may do everything. */
 export function requestsTo(listener: RequestListener): ApiRequest {
   let target: Target | null = null;
-  const request = (
+  const request = async (
     method: ApiMethod, path: string, body?: unknown, options: ApiRequestOptions = {},
   ): Promise<ApiAnswer<unknown>> => {
+    checkPlace(method, path);
     target ??= memoryTarget(listener);
     const { headers } = options;
-    return exchange(target, {
-      method, path,
-      ...body === undefined ? {} : { body }, ...headers === undefined ? {} : { headers },
-    });
+    try {
+      return await exchange(target, {
+        method, path,
+        ...body === undefined ? {} : { body: Buffer.from(encodeGiven(body)) },
+        ...headers === undefined ? {} : { headers },
+      });
+    } catch (thrown) {
+      if (!isNodeTypeError(thrown)) throw thrown;
+      const problem = `the request cannot be made: ${messageOf(thrown)}`;
+      throw new AppError('malformed', problem, {}, thrown);
+    }
   };
   // What a route answers is held to its model by the tests of the OpenAPI document.
   return request as ApiRequest;
+}
+
+// Programs in plain JavaScript have no types to keep them from it.
+function checkPlace(method: unknown, path: unknown): void {
+  if (typeof method !== 'string') throw new AppError('malformed', 'the method must be a string');
+  if (typeof path === 'string' && path.startsWith('/')) return;
+  throw new AppError('malformed', 'the path must be a string that begins with "/"');
+}
+
+/** What `node:http` throws for a method, path or header that it cannot send. */
+function isNodeTypeError(thrown: unknown): boolean {
+  return systemCodeOf(thrown)?.startsWith('ERR_') === true;
 }

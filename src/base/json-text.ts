@@ -2,6 +2,8 @@
  * JSON values as text, however deep they nest. The engine parses any depth, and for want of stack
  * cannot write it again; what an incoming webhook takes may be nested as deep as its body is long.
  */
+import { AppError, messageOf } from './errors.ts';
+import { JSON_DEPTH_MAX } from './json.ts';
 import type { JsonValue } from './schema.ts';
 
 /** The text of a value that came from JSON text, as JSON.stringify would give it. */
@@ -11,6 +13,19 @@ export function encodeJson(value: JsonValue): string {
   } catch {
     // Nothing else can be wrong with what was JSON text.
     return encodeDeep(value);
+  }
+}
+
+/** The JSON text of what a program has made. Throws `invalid` for what JSON cannot hold. */
+export function encodeGiven(value: unknown): string {
+  try {
+    const text: unknown = JSON.stringify(value);
+    if (typeof text !== 'string') throw new TypeError(`not ${typeof value}`);
+    if (!isDeeperThan(value, JSON_DEPTH_MAX)) return text;
+    throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
+  } catch (cause) {
+    const detail = `must be what JSON can hold (${messageOf(cause)})`;
+    throw new AppError('invalid', detail, { errors: [{ pointer: '', detail }] }, cause);
   }
 }
 

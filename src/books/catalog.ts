@@ -2,9 +2,8 @@
  * The catalog: books as a repository, and imports, which keep what they bring. It tells of changes
  * through a hook inside their transaction, and knows nobody who listens.
  */
-import { AppError, messageOf } from '../base/errors.ts';
-import { isDeeperThan } from '../base/json-text.ts';
-import { JSON_DEPTH_MAX } from '../base/json.ts';
+import { AppError } from '../base/errors.ts';
+import { encodeGiven } from '../base/json-text.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { createRepository, encodeRecord, nextStamps } from '../store/repository.ts';
 import type { ChangeHook, Repository } from '../store/repository.ts';
@@ -133,12 +132,5 @@ function notFound(id: unknown): AppError {
 
 // A program may give dates, undefined members, objects that change later: JSON has none of these.
 function toJson(value: object): unknown {
-  try {
-    const json: unknown = JSON.parse(JSON.stringify(value));
-    if (!isDeeperThan(json, JSON_DEPTH_MAX)) return json;
-    throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
-  } catch (cause) {
-    const detail = `must be what JSON can hold (${messageOf(cause)})`;
-    throw new AppError('invalid', detail, { errors: [{ pointer: '', detail }] }, cause);
-  }
+  return JSON.parse(encodeGiven(value));
 }

@@ -13,7 +13,8 @@ export function quoted(value: unknown): string {
     return Array.isArray(value) ? 'an array' : 'an object';
   }
   if (typeof value !== 'string') return String(value);
-  const text = redactText(value);
+  // What is no sound URL may hold credentials where none are looked for: all before its last @.
+  const text = redactText(value).replace(/(:\/\/)[^]*@/, '$1***@');
   const isLong = text.length > SHOWN_LENGTH_MAX;
   return JSON.stringify(isLong ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text);
 }

@@ -7,6 +7,7 @@ import { HttpResponse } from './http-response.ts';
 import { NetworkError } from './network-error.ts';
 import { isTransientError, isTransientStatus, nextDelayMs, parseRetryAfter } from './retry.ts';
 import type { RetryPolicy } from './retry.ts';
+import type { Route } from './target.ts';
 
 export type CallOptions = {
   readonly clock: Clock;
@@ -33,6 +34,10 @@ export class Call {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
     this.#onEnd = onEnd;
+  }
+
+  get route(): Route {
+    return this.#prepared.pool.route;
   }
 
   start(): void {

@@ -5,6 +5,7 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { SecureContext } from 'node:tls';
+import { BoundedLog } from '../base/bounded-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
@@ -101,12 +102,15 @@ class NodeHttpClient implements HttpClient {
   // every request ties old garbage to new, and the collector then took a fifth of the time.
   readonly #sleeping = new Set<Call>();
   readonly #counts = { calls: 0, attempts: 0, failures: 0 };
+  readonly #proxyFailures: BoundedLog;
   #isClosed = false;
 
   constructor(options: HttpClientOptions, ports: HttpClientPorts) {
     this.#options = options;
     this.#clock = ports.clock;
     this.#logger = ports.logger ?? silentLogger;
+    this.#proxyFailures = new BoundedLog(ports.clock, (leftOut) =>
+      this.#logger.warning('the proxy failed for more calls', { leftOut }));
     const denyList = createDenyList(options.denyAddresses);
     this.#targets = new TargetCache({
       proxy: options.proxy === null ? null : parseProxy(options.proxy),
@@ -152,6 +156,7 @@ class NodeHttpClient implements HttpClient {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#proxyFailures.close();
     for (const call of [...this.#sleeping]) call.abandon(closedError());
     await Promise.all([...this.#pools.values()].map((pool) => pool.close(closedError())));
   }
@@ -207,7 +212,13 @@ class NodeHttpClient implements HttpClient {
   #count(call: Call, outcome: Outcome): void {
     this.#counts.calls += 1;
     this.#counts.attempts += call.attempts;
-    if (!(outcome instanceof HttpResponse)) this.#counts.failures += 1;
+    if (outcome instanceof HttpResponse) return;
+    this.#counts.failures += 1;
+    if (!outcome.isProxyFailure) return;
+    const { authority } = call.route;
+    this.#proxyFailures.warning({ log: this.#logger }, 'the proxy failed', {
+      host: authority, status: outcome.proxyStatusCode, reason: outcome.message,
+    });
   }
 }
 

@@ -108,7 +108,8 @@ export function proxyRefusal(statusCode: number): NetworkError {
   // It tried, and the target or the way there was at fault; or it will not go there at all.
   const isOfTarget = [502, 503, 504].includes(statusCode)
     || (statusCode >= 400 && statusCode < 500 && ![407, 429].includes(statusCode));
-  const message = `the proxy refused with status ${statusCode}`;
+  const hint = statusCode === 407 ? ': it wants credentials, or others than http.proxy has' : '';
+  const message = `the proxy refused with status ${statusCode}${hint}`;
   return new NetworkError(
     'proxy', 'EPROXY', message, { isProxyFailure: !isOfTarget, proxyStatusCode: statusCode });
 }

@@ -12,7 +12,7 @@ import type { ActionRegistry } from './actions/registry.ts';
 import { exampleMethod, makeExamples } from './incoming/examples.ts';
 import type { HookIndex, ReadyHook } from './incoming/hook-index.ts';
 import { incomingSchema } from './incoming/incoming-webhook.ts';
-import { createReceiver, refuseUnknown, type ReceiveParts } from './incoming/receive.ts';
+import { createReceiver, createRefuser, type ReceiveParts } from './incoming/receive.ts';
 import type { OutgoingIndex } from './outgoing/outgoing-index.ts';
 import { outgoingSchema } from './outgoing/outgoing-webhook.ts';
 import type { Sender } from './outgoing/sender.ts';
@@ -108,7 +108,7 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     access: 'public', summary: 'Longer paths are no webhook',
     parameters: [pathParameter('pathSegment', 'Anything else')],
     answers: [answer(404, 'Webhook not found or disabled')],
-    handle: refuseUnknown,
+    handle: createRefuser(parts.hooks),
   }, {
     method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
     access: 'public',

@@ -158,7 +158,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 
 type Indexes = ReturnType<typeof openIndexes>;
 
-function openIndexes({ store, clock, incoming }: WebhooksOptions): {
+function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
   readonly configurations: ConfigurationIndex;
   readonly outgoing: OutgoingIndex;
   readonly incoming: HookIndex;
@@ -169,6 +169,7 @@ function openIndexes({ store, clock, incoming }: WebhooksOptions): {
     incoming: createHookIndex({
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
+      log: logger,
     }),
   };
 }

@@ -182,6 +182,6 @@ for (const way of WAYS) {
       assert.deepEqual([accepted, cancelled, isReconciled], [2, 1, true]);
       assert.equal((await place.run(['delivery:show', '--id', 'none'])).code, 1);
       assert.equal((await place.run([...emit, '{'])).code, 2);
-      assert.equal((await place.run(['event:emit', '--name', 'a b', '--payload', '1'])).code, 1);
+      assert.equal((await place.run(['event:emit', '--name', 'a, b', '--payload', '1'])).code, 1);
     })));
 }

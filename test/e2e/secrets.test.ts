@@ -35,7 +35,7 @@ const BAD_BODIES: readonly string[] = [
   JSON.stringify({ pathSegment: 'x', actionConfiguration: 'none', secret: MARK }),
   JSON.stringify({ actionType: 'nope', options: { token: MARK } }),
   JSON.stringify({ actionType: 'http-forward', options: { url: `ftp://u:${MARK}@h` } }),
-  JSON.stringify({ name: 'a b', payload: SECRET_MEMBERS }),
+  JSON.stringify({ name: 'a, b', payload: SECRET_MEMBERS }),
 ];
 
 const LOUD = `export default class {

@@ -1,6 +1,8 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import type { KeyObject } from 'node:crypto';
+import { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../follow.ts';
 import type { IncomingWebhook } from './incoming-webhook.ts';
@@ -20,6 +22,8 @@ export type ReadyHook = {
 export interface HookIndex {
   findByPath(pathSegment: string): ReadyHook | undefined;
   find(identifier: string): ReadyHook | undefined;
+  /** For calls of webhooks that are not there. */
+  readonly strangers: BoundedLog;
   close(): void;
 }
 
@@ -29,22 +33,28 @@ export function createHookIndex(options: {
   /** Requests a second for one hook; 0 is no limit. */
   readonly rateLimit: number;
   readonly clock: Clock;
+  readonly log: Logger;
 }): HookIndex {
   const byPath = new Map<string, ReadyHook>();
   const byIdentifier = new Map<string, ReadyHook>();
-  const makeLoad = (): HookLoad => new HookLoad(options.rateLimit > 0
-    ? new TokenBucket(options.rateLimit, options.clock.monotonicMs()) : null);
-  const close = follow(options.collection, ({ id, after }) => {
+  const rejectionsOf = (hook: string | null): BoundedLog =>
+    new BoundedLog(options.clock, (leftOut) =>
+      options.log.warning('more calls of an incoming webhook were rejected', { hook, leftOut }));
+  const strangers = rejectionsOf(null);
+  const makeLoad = (hook: string): HookLoad => new HookLoad(options.rateLimit > 0
+    ? new TokenBucket(options.rateLimit, options.clock.monotonicMs()) : null, rejectionsOf(hook));
+  const unfollow = follow(options.collection, ({ id, after }) => {
     const previous = byIdentifier.get(id);
     // The segment may be another hook's by now: two records may swap theirs in one transaction.
     if (previous !== undefined && byPath.get(previous.pathSegment) === previous) {
       byPath.delete(previous.pathSegment);
     }
     if (after === null) {
+      previous?.load.rejections.close();
       byIdentifier.delete(id);
       return;
     }
-    const load = previous?.load ?? makeLoad();
+    const load = previous?.load ?? makeLoad(id);
     const ready = toReady(readIncoming(after), options.defaultMethods, load);
     byIdentifier.set(id, ready);
     byPath.set(ready.pathSegment, ready);
@@ -52,7 +62,12 @@ export function createHookIndex(options: {
   return {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
-    close,
+    strangers,
+    close() {
+      unfollow();
+      strangers.close();
+      for (const { load } of byIdentifier.values()) load.rejections.close();
+    },
   };
 }
 

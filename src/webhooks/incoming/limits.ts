@@ -1,4 +1,5 @@
 /** How much one incoming hook may take: requests a second, and actions under way at once. */
+import type { BoundedLog } from '../../base/bounded-log.ts';
 
 /** A token bucket that holds one second's worth, so that a burst of a second's rate passes. */
 export class TokenBucket {
@@ -31,9 +32,12 @@ export class TokenBucket {
 export class HookLoad {
   /** null: no limit. */
   readonly bucket: TokenBucket | null;
+  /** For calls that were rejected. */
+  readonly rejections: BoundedLog;
   running = 0;
 
-  constructor(bucket: TokenBucket | null) {
+  constructor(bucket: TokenBucket | null, rejections: BoundedLog) {
     this.bucket = bucket;
+    this.rejections = rejections;
   }
 }

@@ -30,3 +30,11 @@ export function isSignatureValid(
   const { createHmac, timingSafeEqual } = loadCrypto();
   return timingSafeEqual(claimed, createHmac('sha256', key).update(body).digest());
 }
+
+/** Why a signature is not valid, for the log; never what it is or should be. */
+export function signatureProblem(header: string | readonly string[] | undefined): string {
+  if (header === undefined) return 'there is no X-Signature';
+  return typeof header === 'string' && PATTERN.test(header)
+    ? 'X-Signature is not of this body with this secret'
+    : 'X-Signature is not sha256= and 64 hexadecimal digits, once';
+}

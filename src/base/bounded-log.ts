@@ -1,0 +1,52 @@
+/**
+ * Warnings of which strangers can cause as many as they like: a few a second are written, and then
+ * how many were not.
+ */
+import type { Clock, Timer } from './clock.ts';
+import type { LogFields, Logger } from './log.ts';
+
+const LINES_A_SECOND = 5;
+
+const SECOND_MS = 1000;
+
+export class BoundedLog {
+  readonly #clock: Clock;
+  readonly #onLeftOut: (count: number) => void;
+  #startedMs = -Infinity;
+  #lines = 0;
+  #leftOut = 0;
+  #timer: Timer | null = null;
+
+  /** `onLeftOut` is told at the end of a second in which lines were left out. */
+  constructor(clock: Clock, onLeftOut: (count: number) => void) {
+    this.#clock = clock;
+    this.#onLeftOut = onLeftOut;
+  }
+
+  /** The holder is asked for its logger only for what is written. */
+  warning(holder: { readonly log: Logger }, message: string, fields: LogFields): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#startedMs >= SECOND_MS) {
+      this.close();
+      this.#startedMs = nowMs;
+      this.#lines = 0;
+    }
+    if (this.#lines < LINES_A_SECOND) {
+      this.#lines += 1;
+      holder.log.warning(message, fields);
+      return;
+    }
+    this.#leftOut += 1;
+    const endMs = this.#startedMs + SECOND_MS;
+    this.#timer ??= this.#clock.startTimer(endMs - nowMs, () => this.close());
+  }
+
+  /** Tells what is left to tell. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    const count = this.#leftOut;
+    this.#leftOut = 0;
+    if (count > 0) this.#onLeftOut(count);
+  }
+}

@@ -15,6 +15,7 @@ import type { StoredCollection } from './records/collection.ts';
 import { Compaction } from './generations/compaction.ts';
 import { diskError } from './disk-error.ts';
 import type { Files } from './files.ts';
+import { FailureLog } from './journal/failure-log.ts';
 import { GroupCommit } from './journal/group-commit.ts';
 import { unsyncedName } from './generations/inventory.ts';
 import type { Journal } from './journal/journal.ts';
@@ -128,7 +129,8 @@ class FileStore implements OpenedStore {
     this.#clock = clock;
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#commit.recover());
     this.#commit = new GroupCommit({
-      journal, sequence, clock, logger,
+      journal, sequence, clock,
+      failureLog: new FailureLog(clock, logger),
       stagedBytesMax: (options.limits ?? STANDARD_LIMITS).stagedBytesMax,
       staging: new Staging(collections.values(), (error) =>
         logger.error('a change listener failed', { error })),

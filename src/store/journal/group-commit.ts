@@ -10,7 +10,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
+import type { FailureLog } from './failure-log.ts';
 import { GatherPace } from './gather-pace.ts';
 import { errorOf, type AppendFailure, type Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
@@ -28,7 +28,7 @@ export type GroupCommitOptions = {
   readonly staging: Staging;
   readonly stagedBytesMax: number;
   readonly clock: Clock;
-  readonly logger: Logger;
+  readonly failureLog: FailureLog;
   readonly onCommit: () => void;
   /** The disk has other work: blocking for it would take long. */
   readonly isDiskBusy: () => boolean;
@@ -137,7 +137,9 @@ export class GroupCommit {
 
   /** There is room again. */
   recover(): void {
-    if (this.#failure?.code !== 'unknown_outcome') this.#failure = null;
+    if (this.#failure === null || this.#failure.code === 'unknown_outcome') return;
+    this.#failure = null;
+    this.#options.failureLog.note(null);
   }
 
   /** Lets what is staged end, leaves a mark, and takes no more. */
@@ -150,6 +152,7 @@ export class GroupCommit {
     }
     if (!this.#isMarked) await this.mark();
     await this.exclusive(async () => this.#journal.close());
+    this.#options.failureLog.close();
   }
 
   #note(encode: () => void): Promise<boolean> {
@@ -277,10 +280,8 @@ export class GroupCommit {
   #fail(failure: AppendFailure): AppError {
     const { kind } = failure;
     const error = errorOf(failure);
-    if (this.#failure === null || kind === 'unknown') {
-      this.#options.logger.error('writing stopped', { error });
-    }
     this.#failure = error;
+    this.#options.failureLog.note(error);
     this.#options.onFailure(kind);
     return error;
   }

@@ -174,7 +174,7 @@ function readOperand(spec: LineSpec, operands: readonly string[]): string | unde
 }
 
 /** The option whose value may stand by itself. */
-function operandOption({ options }: LineSpec): string | undefined {
+export function operandOption({ options }: LineSpec): string | undefined {
   return Object.keys(options).find((name) => options[name]?.isOperand === true);
 }
 

@@ -1,22 +1,30 @@
 /** The commands of webhooks, events, deliveries and tokens, as data. */
 import type { CommandSpec } from './command.ts';
-import type { OptionSpec, OptionSpecs } from './spec.ts';
+import type { OptionSpec, OptionSpecs, ValueKind } from './spec.ts';
 
 const text = (placeholder: string, meaning: string): OptionSpec =>
   ({ type: 'string', placeholder, meaning });
 const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
 const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 
-const identifier: OptionSpec = {
-  ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
-  isOperand: true,
-};
+const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } => ({
+  identifier: {
+    ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
+    isOperand: true, completes: kind,
+  },
+});
+const configuration = oneOf('action-configurations');
+const outgoing = oneOf('outgoing-webhooks');
+const delivery = oneOf('deliveries');
 const hookIdentifier: OptionSpec = {
   ...required(text('<id or path segment>',
     'identifier or path segment, or a beginning or end that no other has')),
-  isOperand: true,
+  isOperand: true, completes: 'incoming-webhooks',
 };
-const actionConfig = text('<identifier>', 'identifier of the action configuration');
+const actionConfig: OptionSpec = {
+  ...text('<identifier>', 'identifier of the action configuration'),
+  completes: 'action-configurations',
+};
 const secretOptions: OptionSpecs = {
   'secret-file': {
     ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',
@@ -85,7 +93,9 @@ const INCOMING: readonly CommandSpec[] = [
 ];
 
 const configurationInput: OptionSpecs = {
-  action: text('<type>', 'identifier of the action; see actionconfig:actions'),
+  action: {
+    ...text('<type>', 'identifier of the action; see actionconfig:actions'), completes: 'actions',
+  },
   options: text('<json | @file | ->', 'the action\'s options as JSON'),
 };
 
@@ -101,7 +111,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
     load: async () => (await loadConfiguration()).listActions,
   },
   {
-    name: 'actionconfig:show', summary: 'Show one action configuration', options: { identifier },
+    name: 'actionconfig:show', summary: 'Show one action configuration', options: configuration,
     examples: ['hookshelf actionconfig:show to-ci'],
     load: async () => (await loadConfiguration()).showConfiguration,
   },
@@ -121,13 +131,13 @@ const CONFIGURATION: readonly CommandSpec[] = [
   },
   {
     name: 'actionconfig:update', summary: 'Change an action configuration', needsActions: true,
-    options: { identifier, ...configurationInput },
+    options: { ...configuration, ...configurationInput },
     examples: [`hookshelf actionconfig:update to-log --options '{"level":"debug"}'`],
     load: async () => (await loadConfiguration()).updateConfiguration,
   },
   {
     name: 'actionconfig:delete', summary: 'Delete an action configuration that no hook uses',
-    options: { identifier }, examples: ['hookshelf actionconfig:delete to-ci'],
+    options: configuration, examples: ['hookshelf actionconfig:delete to-ci'],
     load: async () => (await loadConfiguration()).deleteConfiguration,
   },
 ];
@@ -154,7 +164,7 @@ const OUTGOING: readonly CommandSpec[] = [
     load: async () => (await loadOutgoing()).listOutgoing,
   },
   {
-    name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: { identifier },
+    name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: outgoing,
     examples: ['hookshelf outgoingwebhook:show <id>'],
     load: async () => (await loadOutgoing()).showOutgoing,
   },
@@ -175,7 +185,7 @@ const OUTGOING: readonly CommandSpec[] = [
   {
     name: 'outgoingwebhook:update', summary: 'Change an outgoing webhook',
     options: {
-      identifier, ...outgoingOptions,
+      ...outgoing, ...outgoingOptions,
       unset: unset(['headers', 'secret', 'payload-template', 'trigger-event', 'action-config']),
     },
     examples: ['hookshelf outgoingwebhook:update <id> --trigger-event book.created'],
@@ -183,14 +193,14 @@ const OUTGOING: readonly CommandSpec[] = [
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
     name: `outgoingwebhook:${verb}`, summary: `${capital(verb)} an outgoing webhook`,
-    options: { identifier }, examples: [`hookshelf outgoingwebhook:${verb} <id>`],
+    options: outgoing, examples: [`hookshelf outgoingwebhook:${verb} <id>`],
     load: async () => (await loadOutgoing())[`${verb}Outgoing`],
   })),
   {
     name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',
     needsActions: true,
     options: {
-      identifier, payload: text('<json | @file | ->', 'the payload as JSON'),
+      ...outgoing, payload: text('<json | @file | ->', 'the payload as JSON'),
     },
     examples: [`hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`],
     load: async () => (await loadOutgoing()).sendOutgoing,
@@ -214,27 +224,27 @@ const DELIVERY: readonly CommandSpec[] = [
     name: 'delivery:list', summary: 'List deliveries',
     options: {
       status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
-      hook: text('<id>', 'of one outgoing webhook'),
+      hook: { ...text('<id>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
     },
     examples: ['hookshelf delivery:list --status failed'],
     load: async () => (await loadDelivery()).listDeliveries,
   },
   {
-    name: 'delivery:show', summary: 'Show a delivery and its attempts', options: { identifier },
+    name: 'delivery:show', summary: 'Show a delivery and its attempts', options: delivery,
     examples: ['hookshelf delivery:show <id>'],
     load: async () => (await loadDelivery()).showDelivery,
   },
   {
     name: 'delivery:retry', summary: 'Deliver again: one, or all that failed',
     options: {
-      identifier: { ...identifier, isRequired: false }, failed: flag('all that failed'),
+      identifier: { ...delivery.identifier, isRequired: false }, failed: flag('all that failed'),
     },
     oneOf: [['identifier', 'failed']],
     examples: ['hookshelf delivery:retry --failed'],
     load: async () => (await loadDelivery()).retryDelivery,
   },
   {
-    name: 'delivery:cancel', summary: 'Cancel a pending delivery', options: { identifier },
+    name: 'delivery:cancel', summary: 'Cancel a pending delivery', options: delivery,
     examples: ['hookshelf delivery:cancel <id>'],
     load: async () => (await loadDelivery()).cancelDelivery,
   },
@@ -269,7 +279,7 @@ const TOKEN: readonly CommandSpec[] = [
     examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
   },
   {
-    name: 'token:revoke', summary: 'Revoke an API token', options: { identifier },
+    name: 'token:revoke', summary: 'Revoke an API token', options: oneOf('tokens'),
     examples: ['hookshelf token:revoke <id>'],
     load: async () => (await loadToken()).revokeToken,
   },

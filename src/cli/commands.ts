@@ -3,11 +3,12 @@
  * are all that a new command needs.
  */
 import type { CommandSpec } from './command.ts';
+import { VALUE_KINDS } from './spec.ts';
 import type { OptionSpec, OptionSpecs } from './spec.ts';
 import { WEBHOOK_COMMANDS } from './commands-webhooks.ts';
 
 const book: OptionSpec = {
-  type: 'string', placeholder: '<id>', isRequired: true, isOperand: true,
+  type: 'string', placeholder: '<id>', isRequired: true, isOperand: true, completes: 'books',
   meaning: 'id of the book, or a beginning or end that no other has',
 };
 const bookInput: OptionSpec = {
@@ -29,7 +30,7 @@ const queryOptions: OptionSpecs = {
   },
   'published-to': { type: 'string', placeholder: '<date>', meaning: 'the same, inclusive' },
   sort: {
-    type: 'string', placeholder: '<key>',
+    type: 'string', placeholder: '<key>', suggests: ['id', 'title', 'datePublished', 'updatedAt'],
     meaning: 'id, title, datePublished or updatedAt; a leading - reverses (--sort=-title)',
   },
 };
@@ -224,6 +225,12 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
       'hookshelf completion fish > ~/.config/fish/completions/hookshelf.fish',
     ],
     load: async () => (await import('./completion.ts')).completion,
+  },
+  {
+    name: 'completion:values', summary: 'Print what a value may be, a line each, for completion',
+    operand: { name: 'kind', meaning: 'of value', isRequired: true, values: VALUE_KINDS },
+    options: {}, needsActions: true, examples: ['hookshelf completion:values incoming-webhooks'],
+    load: async () => (await import('./completion-values.ts')).listValues,
   },
 ];
 

@@ -1,7 +1,14 @@
-/** Completion scripts for three shells, made from the command table. */
+/**
+ * Completion scripts for three shells, made from the command table. Values that only the program
+ * knows (identifiers, actions) are asked of it when they are needed: `completion:values`.
+ */
 import { AppError } from '../base/errors.ts';
-import { COMMON_OPTIONS } from './arguments.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
+import { bashScript } from './completion-bash.ts';
+import {
+  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, standardOptionsOf, valueOptionsOf,
+} from './completion-table.ts';
+import type { Commands, Option } from './completion-table.ts';
 import type { OptionSpec } from './spec.ts';
 
 /** Prints the script for the shell that the operand names. */
@@ -22,95 +29,14 @@ function scriptFor(shell: string, commands: Commands): string {
   }
 }
 
-type Commands = readonly CommandSpec[];
-type Option = readonly [name: string, option: OptionSpec];
-
-/** Of one command, `id` beside `identifier`. */
-function optionsOf(spec: CommandSpec): Option[] {
-  const own = Object.entries({ ...spec.options, ...COMMON_OPTIONS });
-  return own.flatMap(([name, option]): Option[] =>
-    name === 'identifier' ? [[name, option], ['id', option]] : [[name, option]]);
-}
-
-/** The words that may follow the name, for `help` and `completion`. */
-function operandsOf(spec: CommandSpec, commands: Commands): readonly string[] {
-  if (spec.operand === undefined) return [];
-  return spec.operand.values ?? commands.map(({ name }) => name);
-}
-
-/** Shell words, one for each option with a value: the word after it is no command. */
-function valueOptionsOf(commands: Commands): string[] {
-  const options = commands.flatMap(optionsOf).filter(([, { type }]) => type === 'string');
-  return distinct(options.flatMap(([name, { short }]) =>
-    [`--${name}`, ...short === undefined ? [] : [`-${short}`]]));
-}
-
-function bashScript(commands: Commands): string {
-  const cases = commands.map((spec) => {
-    const operands = operandsOf(spec, commands);
-    const words = operands.length === 0 ? '' : ` words='${operands.join(' ')}'`;
-    return `    ${spec.name}) options='${wordsOf(optionsOf(spec)).join(' ')}'${words} ;;`;
-  });
-  const values = distinct(commands.flatMap((spec) => optionsOf(spec)).flatMap(([name, option]) => {
-    const head = `    --${name}${option.short === undefined ? '' : `|-${option.short}`})`;
-    if (option.values !== undefined) return [`${head} words='${option.values.join(' ')}' ;;`];
-    if (option.completes === undefined) {
-      return option.type === 'string' ? [`${head} return ;;`] : [];
-    }
-    const action = option.completes === 'file' ? '-f' : '-d';
-    return [`${head} COMPREPLY=($(compgen ${action} -- "$current")); return ;;`];
-  }));
-  const names = commands.map(({ name }) => name).join(' ');
-  const standard = wordsOf(standardOptionsOf(commands)).join(' ');
-  // A colon breaks words in bash: the command is put together again, and what stands before the
-  // last colon is taken off the answers.
-  return `# bash completion for hookshelf
-_hookshelf() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}"
-  local words='' options='' command=''
-  local -a parts
-  read -ra parts <<< "$line"
-  [[ "$line" == *[[:space:]] ]] && parts+=('')
-  current="\${parts[\${#parts[@]}-1]}"
-  local previous="\${parts[\${#parts[@]}-2]}" part before=''
-  for part in "\${parts[@]:1:\${#parts[@]}-2}"; do
-    case "$before" in
-      ${valueOptionsOf(commands).join('|')}) ;;
-      *) [[ "$part" != -* ]] && { command="$part"; break; } ;;
-    esac
-    before="$part"
-  done
-  case "$command" in
-    '') options='${standard}' words='${names}' ;;
-${cases.join('\n')}
-  esac
-  [[ "$current" == -* || -z "$words" ]] && words="$options"
-  case "$previous" in
-${values.join('\n')}
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [[ "$current" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
-    local prefix="\${current%"\${current##*:}"}"
-    COMPREPLY=("\${COMPREPLY[@]#"$prefix"}")
-  fi
-}
-complete -F _hookshelf hookshelf
-`;
-}
-
-/** What may stand without a command. */
-function standardOptionsOf(commands: Commands): Option[] {
-  const standard = commands.find(({ name }) => name === 'serve');
-  const own = standard === undefined ? [] : optionsOf(standard);
-  return [...own, ['version', { type: 'boolean', meaning: 'print the version' }]];
-}
-
 function zshScript(commands: Commands): string {
   const rows = commands.map(({ name, summary }) =>
     `    ${zshQuote(`${name.replaceAll(':', '\\:')}:${summary}`)}`);
   const cases = commands.map((spec) => {
     const words = operandsOf(spec, commands).map((name) => name.replaceAll(':', '\\:'));
-    const operand = words.length === 0 ? [] : [zshQuote(`2:word:(${words.join(' ')})`)];
+    const kind = operandKindOf(spec);
+    const operand = kind !== undefined ? [zshQuote(`2:value: _hookshelf_values ${kind}`)]
+      : words.length === 0 ? [] : [zshQuote(`2:word:(${words.join(' ')})`)];
     const specs = [...zshOptions(optionsOf(spec)), zshQuote('1: :'), ...operand];
     return `    ${spec.name.replaceAll(':', '\\:')}) _arguments ${specs.join(' \\\n      ')} ;;`;
   });
@@ -123,6 +49,13 @@ _hookshelf_commands() {
 ${rows.join('\n')}
   )
   _describe 'command' commands
+}
+_hookshelf_values() {
+  local -a found place
+  local at=\${words[(I)--data]}
+  (( at )) && place=(--data \${(Q)words[at+1]})
+  found=(\${(f)"$(hookshelf completion:values $1 $place 2> /dev/null)"})
+  compadd -a found
 }
 _hookshelf() {
   local command='' before='' word
@@ -158,8 +91,11 @@ function zshOption(word: string, option: OptionSpec): string {
   const repeat = option.isRepeatable === true ? '*' : '';
   const head = `${repeat}${word}[${meaning}]`;
   if (option.type === 'boolean') return zshQuote(head);
-  if (option.values !== undefined) return zshQuote(`${head}:value:(${option.values.join(' ')})`);
+  const choices = choicesOf(option);
+  if (choices !== undefined) return zshQuote(`${head}:value:(${choices.join(' ')})`);
   if (option.completes === undefined) return zshQuote(`${head}:value: `);
+  const kind = kindOf(option);
+  if (kind !== undefined) return zshQuote(`${head}:value: _hookshelf_values ${kind}`);
   return zshQuote(`${head}:path:_files${option.completes === 'folder' ? ' -/' : ''}`);
 }
 
@@ -172,6 +108,7 @@ function fishScript(commands: Commands): string {
     fishLine('', `-f -a ${fishQuote(spec.name)} -d ${fishQuote(spec.summary)}`),
     ...optionsOf(spec).map(([name, option]) => fishOption(spec.name, name, option)),
     ...operandsOf(spec, commands).map((word) => fishLine(spec.name, `-f -a ${fishQuote(word)}`)),
+    ...fishOperand(spec),
   ]);
   const standard = standardOptionsOf(commands)
     .map(([name, option]) => fishOption('', name, option));
@@ -193,9 +130,22 @@ function __hookshelf_is
   end
   test -z "$argv[1]"
 end
+function __hookshelf_values
+  set -l words (commandline -opc)
+  set -l place
+  if set -l at (contains -i -- --data $words)
+    set place --data $words[(math $at + 1)]
+  end
+  hookshelf completion:values $argv[1] $place 2>/dev/null
+end
 complete -c hookshelf -f
 ${[...lines, ...standard].join('\n')}
 `;
+}
+
+function fishOperand(spec: CommandSpec): string[] {
+  const kind = operandKindOf(spec);
+  return kind === undefined ? [] : [fishLine(spec.name, `-f -a '(__hookshelf_values ${kind})'`)];
 }
 
 function fishOption(command: string, name: string, option: OptionSpec): string {
@@ -206,8 +156,11 @@ function fishOption(command: string, name: string, option: OptionSpec): string {
 
 function fishValue(option: OptionSpec): string {
   if (option.type === 'boolean') return '';
-  if (option.values !== undefined) return ` -x -a ${fishQuote(option.values.join(' '))}`;
+  const choices = choicesOf(option);
+  if (choices !== undefined) return ` -x -a ${fishQuote(choices.join(' '))}`;
   if (option.completes === undefined) return ' -x';
+  const kind = kindOf(option);
+  if (kind !== undefined) return ` -x -a '(__hookshelf_values ${kind})'`;
   return option.completes === 'file' ? ' -r -F' : " -x -a '(__fish_complete_directories)'";
 }
 
@@ -217,12 +170,4 @@ function fishLine(command: string, rest: string): string {
 
 function fishQuote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-}
-
-function wordsOf(options: readonly Option[]): string[] {
-  return options.map(([name]) => `--${name}`);
-}
-
-function distinct(lines: readonly string[]): string[] {
-  return [...new Set(lines)];
 }

@@ -136,6 +136,9 @@ function usageOf(options: OptionSpecs): string {
   const required = Object.entries(options).filter(([, option]) => option.isRequired === true);
   const words = required.map(([name, { isOperand, placeholder = '<value>' }]) =>
     isOperand === true ? ` ${placeholder}` : ` --${name} ${placeholder}`);
+  const optional = Object.values(options).find(({ isOperand, isRequired }) =>
+    isOperand === true && isRequired !== true);
+  if (optional !== undefined) words.push(` [${optional.placeholder ?? '<value>'}]`);
   return words.join('') + (required.length < Object.keys(options).length ? ' [options]' : '');
 }
 

@@ -39,6 +39,10 @@ export async function* walkPages(session: Session, path: string): AsyncGenerator
   }
 }
 
+export async function fetchPage(session: Session, path: string): Promise<JsonObject[]> {
+  return objectsOf((await session.request({ method: 'GET', path })).body);
+}
+
 export async function fetchAll(session: Session, path: string): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
   for await (const page of walkPages(session, path)) rows.push(...page);

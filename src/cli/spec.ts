@@ -13,8 +13,18 @@ export type OptionSpec = {
   /** The only values that it takes. */
   readonly values?: readonly string[];
   /** What a shell should complete the value with. */
-  readonly completes?: 'file' | 'folder';
+  readonly completes?: 'file' | 'folder' | ValueKind;
+  /** Some of what it takes, to be offered. */
+  readonly suggests?: readonly string[];
 };
+
+/** What is asked of the program itself: see the command completion:values. */
+export type ValueKind = (typeof VALUE_KINDS)[number];
+
+export const VALUE_KINDS = [
+  'actions', 'action-configurations', 'books', 'deliveries', 'incoming-webhooks',
+  'outgoing-webhooks', 'tokens',
+] as const;
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 

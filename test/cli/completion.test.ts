@@ -7,11 +7,19 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runCommand } from './io.ts';
+import { WAYS, inPlace } from './place.ts';
 
 const scriptFor = async (shell: string) => (await runCommand(['completion', shell])).stdout;
 const SCRIPTS = {
   bash: await scriptFor('bash'), zsh: await scriptFor('zsh'), fish: await scriptFor('fish'),
 };
+/** Stands in for the program, and says what it was asked. */
+const ASKED = `#!/bin/sh
+[ "$1" = completion:values ] || exit 1
+printf '%s\\n' "$2-1" "$2-2"
+if [ "$3" = --data ]; then printf '%s\\n' "$2-in-$4"; fi
+`;
+
 const NAMES = COMMANDS.map(({ name }) => name);
 const FORMATS = ['csv', 'json', 'jsonl'];
 const SHOW_OPTIONS = ['config', 'data', 'debug', 'help', 'id', 'identifier', 'json'];
@@ -38,6 +46,19 @@ const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['hookshelf delivery:list --status p', ['pending']],
   ['hookshelf completion ', ['bash', 'fish', 'zsh']],
   ['hookshelf help data:ba', ['data:backup']],
+  ['hookshelf book:list --sort ', ['datePublished', 'id', 'title', 'updatedAt']],
+  ['hookshelf book:show ', ['books-1', 'books-2']],
+  ['hookshelf book:show --id books-2', ['books-2']],
+  ['hookshelf --data shelf token:revoke ', ['tokens-1', 'tokens-2', 'tokens-in-shelf']],
+  ['hookshelf incomingwebhook:create --action-config ',
+    ['action-configurations-1', 'action-configurations-2']],
+  ['hookshelf actionconfig:update --identifier ',
+    ['action-configurations-1', 'action-configurations-2']],
+  ['hookshelf actionconfig:create --identifier ', []],
+  ['hookshelf actionconfig:create --action act', ['actions-1', 'actions-2']],
+  ['hookshelf delivery:list --hook ', ['outgoing-webhooks-1', 'outgoing-webhooks-2']],
+  ['hookshelf delivery:retry --failed ', ['deliveries-1', 'deliveries-2']],
+  ['hookshelf incomingwebhook:show ', ['incoming-webhooks-1', 'incoming-webhooks-2']],
   ['hookshelf help book:import --', dashed(['config', 'data', 'debug', 'help', 'json'])],
 ];
 
@@ -58,6 +79,7 @@ for (const [name, offers] of Object.entries(SHELLS)) {
     const folder = mkdtempSync(join(tmpdir(), 'hookshelf-completion-'));
     context.after(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'books.csv'), '');
+    writeFileSync(join(folder, 'hookshelf'), ASKED, { mode: 0o755 });
     mkdirSync(join(folder, 'shelf'));
     const found = offers(OFFERS.map(([line]) => line), folder);
     for (const [index, [line, words]] of OFFERS.entries()) {
@@ -75,13 +97,47 @@ for (const [name, offers] of Object.entries(SHELLS)) {
   });
 }
 
+for (const way of WAYS) {
+  test(`the program says what its values are, ${way}`, () => inPlace(way, async (place) => {
+    const values = async (kind: string): Promise<string[]> => {
+      const { code, stdout, stderr } = await place.run(['completion:values', kind]);
+      assert.equal(code, 0, stderr);
+      const { stdout: json } = await place.run(['completion:values', kind, '--json']);
+      const lines = stdout.split('\n').slice(0, -1);
+      assert.deepEqual(JSON.parse(json), lines);
+      return lines;
+    };
+    const made = async (...words: string[]): Promise<string> => {
+      const { id, identifier } = JSON.parse((await place.run([...words, '--json'])).stdout);
+      return String(id ?? identifier);
+    };
+    await made('actionconfig:create', '--action', 'log', '--identifier', 'to-log');
+    assert.deepEqual(await values('action-configurations'), ['to-log']);
+    assert.ok((await values('actions')).includes('http-forward'));
+    const book = await made('book:add', '--input', '{"title":"a"}');
+    assert.deepEqual(await values('books'), [book]);
+    const hook = await made(
+      'incomingwebhook:create', '--path-segment', 'deploy', '--action-config', 'to-log');
+    assert.deepEqual(await values('incoming-webhooks'), ['deploy', hook]);
+    const target = await made(
+      'outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9', '--trigger-event', 'a.b');
+    assert.deepEqual(await values('outgoing-webhooks'), [target]);
+    const { stdout } = await place.run(
+      ['event:emit', '--name', 'a.b', '--payload', '1', '--json']);
+    assert.deepEqual(await values('deliveries'), JSON.parse(stdout).deliveries);
+    const token = await made('token:create', '--name', 'ci', '--scope', 'read');
+    assert.deepEqual(await values('tokens'), [token]);
+  }));
+}
+
 function dashed(names: readonly string[]): string[] {
   return names.map((name) => `--${name}`);
 }
 
 function run(program: string, words: readonly string[], cwd: string): string[] {
   const { stdout, stderr, status } = spawnSync(program, words, {
-    cwd, encoding: 'utf8', timeout: 20_000, env: { PATH: process.env['PATH'], HOME: cwd },
+    cwd, encoding: 'utf8', timeout: 20_000,
+    env: { PATH: `${cwd}:${process.env['PATH'] ?? ''}`, HOME: cwd },
   });
   assert.equal(status, 0, stderr);
   assert.equal(stderr, '');

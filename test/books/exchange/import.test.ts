@@ -85,6 +85,26 @@ test('each bad line is told with its number and its mistakes, and the rest goes 
   assert.deepEqual(pointers(results[6]), ['/__proto__']);
 });
 
+test('a replaced book is never dated as changed before it was made', async () => {
+  const id = '018f2b7c-1111-7000-8000-0000000000aa';
+  const createdAt = '2999-01-01T00:00:00.000Z';
+  await importLines([{ id, title: 'A' }]);
+  await importLines([{ id, title: 'B', createdAt }], '?replace=true');
+  const kept = await get(id);
+  assert.deepEqual([kept['title'], kept['createdAt'], kept['updatedAt']],
+    ['B', createdAt, createdAt]);
+});
+
+test('a time outside the years 0001 to 9999 is refused, offset and all', async () => {
+  const answer = await importLines([
+    { title: 'A', createdAt: '9999-12-31T23:59:59-01:00' },
+    { title: 'A', createdAt: '0001-01-01T00:00:00+01:00' },
+    { title: 'A', createdAt: '0001-01-01T00:00:00Z', updatedAt: '9999-12-31T23:59:59.999Z' },
+  ]);
+  assert.deepEqual(answer.map((line) => line['status']),
+    ['skipped', 'skipped', 'imported', undefined]);
+});
+
 test('no event is fired', async () => {
   const changed = new Set<string>();
   const quiet = await startBookServer({ onChange: (_, { id }) => void changed.add(id) });

@@ -14,6 +14,36 @@ const SEARCHES = [
   'sort=datePublished&limit=100', 'publishedTo=1960&sort=-id', 'isbn=9780441172719',
 ];
 
+test('of sorted answers without limit two are under way at a time', async () => {
+  const collection = new FakeCollection();
+  for (let count = 0; count < 100; count += 1) {
+    collection.put(randomBook(createRandom(count), `id-${count}`));
+  }
+  // Every look at the clock ends a turn.
+  let nowMs = 0;
+  const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+  let underWay = 0;
+  let underWayMax = 0;
+  const walk = collection.walk.bind(collection);
+  collection.walk = (start) => {
+    underWay += 1;
+    underWayMax = Math.max(underWayMax, underWay);
+    const given = walk(start);
+    const next = (): number => {
+      const slot = given.next();
+      if (slot < 0) underWay -= 1;
+      return slot;
+    };
+    return { ...given, next };
+  };
+  const list = createBookList({
+    collection, turns: createTurns(clock), search: { find: () => Promise.resolve(null) },
+  });
+  const answers = await Promise.all(Array.from({ length: 6 }, () => list.list({ sort: 'title' })));
+  assert.deepEqual(answers.map(({ total }) => total), Array.from({ length: 6 }, () => 100));
+  assert.deepEqual([underWay, underWayMax], [0, 2]);
+});
+
 /** A look at a book takes 0.02 ms here, and nothing else takes any time. */
 test('no search holds the loop over 5 ms, nor do many at once', async () => {
   for (const searches of [...SEARCHES.map((search) => [search]), [...SEARCHES, 'q=war', 'q=e']]) {

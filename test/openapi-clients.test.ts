@@ -55,6 +55,14 @@ test('nothing in a request has the keyword `default`', () => {
   assert.match(JSON.stringify(propertiesOf('BookBody')['authors']), /`\[\]` when absent/);
 });
 
+test('a webhook can be sent by a client: its body is any JSON', () => {
+  const { post, get } = document.paths['/webhook/in/{pathSegment}'] ?? {};
+  assert.deepEqual(post?.requestBody, {
+    required: false, content: { 'application/json': { schema: {} } },
+  });
+  assert.equal(get?.requestBody, undefined);
+});
+
 test('an answer says which members are always there, a request which ones it needs', () => {
   const required = (name: string) => [...asList(schemaOf(name)['required'] ?? [])].sort();
   for (const node of reachable().answers.nodes.filter((one) => one['properties'] !== undefined)) {

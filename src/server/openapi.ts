@@ -18,6 +18,8 @@ export type DocumentSpec = {
 export type OpenApiDocument = { readonly [name: string]: unknown };
 
 const ANY_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+// RFC 9110 gives a body of these no meaning.
+const BODILESS_METHODS: readonly string[] = ['get', 'delete'];
 
 export function createDocument(spec: DocumentSpec): OpenApiDocument {
   const schemas = schemasFrom();
@@ -33,7 +35,9 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
     for (const method of ANY_METHODS) {
       const operationId = `${route.operationId}By${method.charAt(0).toUpperCase()}${
         method.slice(1)}`;
-      operations[method] = operationOf(route, operationId, schemas);
+      const { body, ...bodiless } = route;
+      const hasBody = body !== undefined && !BODILESS_METHODS.includes(method);
+      operations[method] = operationOf(hasBody ? route : bodiless, operationId, schemas);
     }
   }
   return {

@@ -120,6 +120,8 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
         description: '`sha256=<hex>`: HMAC-SHA256 of the raw body, when the webhook has a secret',
       },
     ],
+    // Anything else comes as well, and counts as [].
+    body: { mediaTypes: [JSON_TYPE], schema: anyJson(), isOptional: true },
     answers: [
       answer(200, 'The action succeeded'), answer(400, 'The action failed'),
       answer(401, 'Signature verification failed'), answer(404, 'Webhook not found or disabled'),

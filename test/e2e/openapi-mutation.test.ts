@@ -61,8 +61,8 @@ test(`mutated bodies are refused with what is wrong, and nothing fails (seed ${S
       }
       const { text } = await ask(`${server.url}/openapi.json`);
       const document = JSON.parse(text) as ApiDocument;
-      const operations = operationsOf(document).filter(({ requestBody }) =>
-        requestBody?.content['application/json'] !== undefined);
+      const operations = operationsOf(document).filter(({ path, requestBody }) =>
+        path.startsWith('/api/') && requestBody?.content['application/json'] !== undefined);
       assert.ok(operations.length > 12);
       const random = createRandom(SEED);
       for (const operation of operations) {

@@ -37,6 +37,9 @@ const DOCUMENT = {
     '/api/books/import': {
       post: { operationId: 'importBooks', requestBody: { content: LINES }, responses: {} },
     },
+    '/webhook/in': {
+      post: { requestBody: { content: { 'application/json': { schema: {} } } }, responses: {} },
+    },
     '/api/books/{id}': { get: { operationId: 'getBook', summary: 'One book', responses: {} } },
   },
   components: {
@@ -77,6 +80,7 @@ test('every operation stands on the page with a curl line for this server', () =
 test('the example body holds the required members, one a line, quoted for a shell', () => {
   assert.ok(page.includes('-d \'{\n    &quot;title&quot;: &quot;text&quot;,\n    &quot;format'));
   assert.ok(page.includes(`it'\\''s paper`));
+  assert.ok(page.includes('-d \'{}\''), 'anything is an object');
   // A line is a record there.
   assert.ok(page.includes('-d \'{&quot;title&quot;:&quot;text&quot;,&quot;format&quot;'));
 });

@@ -105,6 +105,7 @@ export function renderRule(schema: SchemaView, isReadOnly = false, isWriteOnly =
 export function exampleOf(schema: SchemaView, document: DocumentView, depth = 0): unknown {
   const known = resolveSchema(schema, document);
   if (known.enum !== undefined) return known.enum[0];
+  if (isAnything(known)) return {};
   const type = typeof known.type === 'string' ? known.type : known.type?.[0];
   if (type === 'object' && depth < 4) {
     return Object.fromEntries((known.required ?? []).map((name) =>

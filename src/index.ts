@@ -89,7 +89,7 @@ export interface Hookshelf {
 
 /**
  * Opens an app. Throws AppError: `usage` for wrong settings, `conflict` when another process holds
- * the directory, `damaged` when its data cannot be read.
+ * the directory, or we are root and it is not root's alone, `damaged` when its data cannot be read.
  */
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
   checkOptions(options);

@@ -2,7 +2,7 @@
  * Whose hands a path is in: whoever owns a folder or a link on the way, or may write in a folder,
  * can put something else in the place of what the path names. Looks at every step from the root.
  */
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { AppError } from './errors.ts';
@@ -27,6 +27,8 @@ export type PathWalk = {
 };
 
 const LINKS_MAX = 40;
+// What Linux shows for who has no number here.
+const OUTSIDER = 65_534;
 const STICKY = 0o1000;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
@@ -72,7 +74,7 @@ export function findForeignStep(
  * folder `path` itself is no matter here: what is opened in there is looked at by itself.
  */
 export function checkRootsAlone(path: string, { steps, nearest, isThere }: PathWalk): void {
-  const above = isThere ? steps.slice(0, -1) : steps;
+  const above = (isThere ? steps.slice(0, -1) : steps).filter(({ uid }) => !isOutside(uid));
   const foreign = findForeignStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
   if (foreign === undefined) return;
   const danger = `could put anything in the place of ${path}, and root would take it`;
@@ -81,6 +83,21 @@ export function checkRootsAlone(path: string, { steps, nearest, isThere }: PathW
     ? `others may write in ${foreign.path}: they ${danger}; chmod go-w ${foreign.path}, ${mend}`
     : `${foreign.path} is user ${foreign.uid}'s, who ${danger}; run as user ${foreign.uid}, give `
       + `${path} to that user, ${mend}`);
+}
+
+/**
+ * Whether a user is not one of this user namespace, as the system's own root is not where another
+ * user is called root: its folders cannot be told from those of others outside.
+ */
+function isOutside(uid: number): boolean {
+  if (uid !== OUTSIDER) return false;
+  try {
+    const ranges = readFileSync('/proc/self/uid_map', 'latin1').trim().split('\n')
+      .map((line) => line.trim().split(/ +/).map(Number));
+    return ranges.every(([start = 0, , count = 0]) => uid < start || uid >= start + count);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether others than its owner and the group of root may exchange what stands in the folder. */

@@ -21,6 +21,9 @@ export async function runServer(
   const opened = await openAhead(context);
   const { settings, warnings } = context.loadSettings();
   const logger = createProcessLogger(settings, context.io);
+  if (context.identity.isBorrowed) {
+    logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
+  }
   for (const { problem, mend } of warnings) logger.warning(problem, { mend });
   const stop = awaitStop(logger);
   let running: App | null = null;

@@ -1,11 +1,13 @@
 /** Root at work in a data directory that another user owns, and who may be hostile. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync,
   rmSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { createHookshelf } from '../../src/index.ts';
 import { createCertificate } from '../support/tls.ts';
 import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../support/users.ts';
 import { ask } from './ask.ts';
@@ -197,6 +199,27 @@ test('root\'s own directory that others could exchange is not opened at all', { 
     assert.deepEqual(readdirSync(join(open, 'roots')), []);
     assert.ok(!existsSync(join(open, 'new')));
     await succeed(hookshelf(['help', '--data', join(data, 'roots')]));
+  }));
+
+test('who is called root in a user namespace works in folders of the system\'s root', {
+  skip: skip || (spawnSync('unshare', ['--user', '--map-root-user', 'true'], {
+    uid: NOBODY, gid: NOBODY,
+  }).status !== 0 && 'user namespaces cannot be made here'),
+}, () => inPlace(async ({ data }) => {
+  const program = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'unshare',
+    '--user', '--map-root-user', process.execPath, PROGRAM];
+  const words = ['book:add', '--input', EMMA, '--data', data];
+  await succeed(hookshelf(words, { program, cwd: '/' }));
+  assert.deepEqual(othersIn(data), []);
+}));
+
+test('an embedded app of root does not open another user\'s directory', { skip }, () =>
+  inPlace(async ({ data }) => {
+    for (const path of [data, join(data, 'below')]) {
+      await assert.rejects(createHookshelf({ data: path }),
+        { code: 'conflict', message: /data is user 65534's, who could put anything in / });
+    }
+    assert.deepEqual(readdirSync(data), []);
   }));
 
 test('files elsewhere are opened as root, before', { skip }, () =>

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { RawConnection, encodeRequest, rawRequest } from './support/raw-http.ts';
+import { someTurns, turnsUntil } from './support/turns.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
@@ -100,19 +101,3 @@ test('closing waits for deliveries under way, and what came of them is kept', ()
       target.close();
     }
   }));
-
-async function turnsUntil(isTrue: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 60_000;
-  while (!isTrue()) {
-    assert(performance.now() < deadlineMs, 'waited too long');
-    await someTurns(1);
-  }
-}
-
-async function someTurns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) {
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
-  }
-}

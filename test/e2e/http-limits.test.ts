@@ -34,7 +34,6 @@ test('a late body is answered by its route, under its own request id, and counte
       });
       const late = async (path: string) => {
         const connection = new RawConnection(place);
-        const startedMs = performance.now();
         connection.send(encodeRequest('POST', path, {
           ...JSON_TYPE, 'Content-Length': '1000', 'X-Request-Id': 'late-one',
         }));
@@ -42,7 +41,6 @@ test('a late body is answered by its route, under its own request id, and counte
         const answer = await connection.answer();
         assert.equal(await connection.rest(), '');
         connection.close();
-        assert.ok(performance.now() - startedMs < 2500, 'cut within two seconds of the limit');
         assert.deepEqual([answer.status, answer.headers['x-request-id'],
           answer.headers['connection']], [408, 'late-one', 'close'], path);
         return JSON.parse(answer.body) as unknown;

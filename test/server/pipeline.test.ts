@@ -7,6 +7,7 @@ import { createHttpServer } from '../../src/server/listener.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import { LIMITS, route, startServer } from '../support/test-server.ts';
+import { someTurns, stalled, turnsUntil } from '../support/turns.ts';
 
 const BIG = Buffer.alloc(50_000_000);
 
@@ -95,8 +96,7 @@ test('while requests wait no more are read', async () => {
     await someTurns();
     assert(chunks < 5, `${chunks} chunks were read behind a request that is not answered`);
     open();
-    for (let turn = 0; served < 1000 && turn < 100_000; turn += 1) await someTurns(1);
-    assert.equal(served, 1000);
+    await turnsUntil(() => served === 1000);
   } finally {
     pipe.destroy();
     http.close();
@@ -140,30 +140,4 @@ for (const [what, requests] of [
     assert.equal(socket.destroyed, true);
     connection.close();
   });
-}
-
-/** The connection of the answer, once the kernel takes no more of it. */
-async function stalled(
-  read: () => ServerResponse | null,
-): Promise<{ readonly destroyed: boolean }> {
-  const deadlineMs = performance.now() + 60_000;
-  for (let calm = 0, before = -1; calm < 200;) {
-    assert(performance.now() < deadlineMs, 'no answer stalled');
-    await someTurns(1);
-    const response = read();
-    const left = response?.socket?.writableLength ?? 0;
-    calm = left > 0 && left === before ? calm + 1 : 0;
-    before = left;
-  }
-  const socket = read()?.socket ?? null;
-  assert(socket !== null);
-  return socket;
-}
-
-async function someTurns(count = 200): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) {
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
-  }
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Pull } from '../../src/server/route.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import { route, startServer } from '../support/test-server.ts';
+import { settled, stalled, turnsUntil } from '../support/turns.ts';
 
 const MEBIBYTE = Buffer.alloc(1_048_576, 'x');
 
@@ -111,34 +114,35 @@ test('a stream that nothing holds back leaves turns to others', async () => {
   assert((turnsAtPull.at(-1) ?? 0) > (turnsAtPull[0] ?? 0), turnsAtPull.join());
 });
 
-test('a reader that takes nothing is cut, streamed to or not', async () => {
-  let isEnded = false;
-  await using server = await startServer([
-    streamRoute(() => () => [MEBIBYTE], () => {
+for (const kind of ['streamed', 'whole'] as const) {
+  test(`a reader that takes nothing of a ${kind} answer is cut after 30 s`, async () => {
+    const clock = new ManualClock();
+    let response: ServerResponse | null = null;
+    let isEnded = false;
+    await using server = await startServer([route('GET', '/', async (exchange) => {
+      ({ response } = exchange);
+      if (kind === 'whole') exchange.send(200, [], Buffer.alloc(50_000_000));
+      else await exchange.sendStream(200, [], () => [MEBIBYTE]);
       isEnded = true;
-    }),
-    route('GET', '/whole', (exchange) => exchange.send(200, [], Buffer.alloc(50_000_000))),
-  ], { stallMs: 200 });
-  for (const path of ['/stream', '/whole']) {
+    })], { clock });
     const connection = new RawConnection(server);
     connection.socket.pause();
-    connection.send(encodeRequest('GET', path));
-    const startedMs = performance.now();
-    // Nothing is read, so only writing finds out.
-    while (!connection.socket.destroyed && performance.now() - startedMs < 5_000) {
-      connection.send('GET / HTTP/1.1\r\n');
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20);
-      });
-    }
-    assert(performance.now() - startedMs < 4_000, path);
+    connection.send(encodeRequest('GET', '/'));
+    const socket = await stalled(() => response);
+    await clock.advance(20_000);
+    // What it sends is no sign that it reads.
+    connection.send('GET / HTTP/1.1\r\n');
+    await clock.advance(9_000);
+    assert.equal(socket.destroyed, false);
+    await clock.advance(3_000);
+    assert.deepEqual([socket.destroyed, isEnded], [true, true]);
     connection.close();
-  }
-  assert.equal(isEnded, true);
-});
+  });
+}
 
 test('through the control socket nobody is cut: a command waits for the pipe it stands in',
   async () => {
+    const clock = new ManualClock();
     const taken: string[] = [];
     await using server = await startServer([
       route('POST', '/both', async (exchange) => {
@@ -146,12 +150,9 @@ test('through the control socket nobody is cut: a command waits for the pipe it 
         let left = 8;
         await exchange.sendStream(200, [], () => left-- > 0 ? [MEBIBYTE] : null);
       }),
-    ], { stallMs: 50, entrance: 'control' });
+    ], { clock, entrance: 'control' });
     const connection = new RawConnection(server);
-    // Many times the limit, and time for the looks at it.
-    const pause = (): Promise<void> => new Promise((resolve) => {
-      setTimeout(resolve, 400);
-    });
+    const pause = (): Promise<void> => clock.advance(3_600_000);
     connection.send(encodeRequest('POST', '/both', {
       'Content-Length': '2', Connection: 'close',
     }));
@@ -168,22 +169,28 @@ test('through the control socket nobody is cut: a command waits for the pipe it 
   });
 
 test('a slow reader is not cut while it takes something now and then', async () => {
-  await using server = await startServer([
-    route('GET', '/whole', (exchange) => exchange.send(200, [], Buffer.alloc(40_000_000))),
-  ], { stallMs: 300 });
+  const clock = new ManualClock();
+  let response: ServerResponse | null = null;
+  await using server = await startServer([route('GET', '/whole', (exchange) => {
+    ({ response } = exchange);
+    exchange.send(200, [], Buffer.alloc(40_000_000));
+  })], { clock });
   const connection = new RawConnection(server);
   const { socket } = connection;
   let received = 0;
   socket.removeAllListeners('data').on('data', (chunk: Buffer) => {
     received += chunk.length;
-    // About 2 MB a pause: 40 MB take many times the limit.
-    if (Math.floor(received / 2_000_000) === Math.floor((received - chunk.length) / 2_000_000)) {
-      return;
-    }
-    socket.pause();
-    setTimeout(() => socket.resume(), 60);
-  });
+  }).pause();
   connection.send(encodeRequest('GET', '/whole', { Connection: 'close' }));
+  await stalled(() => response);
+  for (let step = 0; received < 40_000_000 && step < 20; step += 1) {
+    const wanted = Math.min(received + 4_000_000, 40_000_000);
+    socket.resume();
+    await turnsUntil(() => received >= wanted);
+    socket.pause();
+    await clock.advance(20_000);
+  }
+  socket.resume();
   await connection.rest();
   assert(received > 40_000_000, `${received} bytes arrived`);
   connection.close();
@@ -200,13 +207,3 @@ test('a reader that leaves ends the stream', async () => {
   connection.socket.once('data', () => connection.close());
   await end;
 });
-
-/** Resolves when `read` has given the same for a while. */
-async function settled(read: () => number): Promise<void> {
-  for (let last = -1, calm = 0; calm < 5; calm = read() === last ? calm + 1 : 0) {
-    last = read();
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-  }
-}

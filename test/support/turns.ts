@@ -1,0 +1,46 @@
+/** Waiting that goes by turns of the event loop, so that no clock decides a test. */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+// Only so that a test that waits for ever ends.
+const WAIT_MS_MAX = 60_000;
+const CALM_TURNS = 200;
+
+export async function someTurns(count = CALM_TURNS): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+}
+
+export async function turnsUntil(isTrue: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + WAIT_MS_MAX;
+  while (!isTrue()) {
+    assert(performance.now() < deadlineMs, 'waited too long');
+    await someTurns(1);
+  }
+}
+
+/** Resolves when `read` has given the same for many turns. */
+export async function settled(read: () => unknown): Promise<void> {
+  let calm = 0;
+  let last = read();
+  await turnsUntil(() => {
+    const now = read();
+    calm = now === last ? calm + 1 : 0;
+    last = now;
+    return calm >= CALM_TURNS;
+  });
+}
+
+/** The connection of the answer, once its reader's side takes no more of it. */
+export async function stalled(read: () => ServerResponse | null): Promise<Socket> {
+  const left = (): number => read()?.socket?.writableLength ?? 0;
+  await turnsUntil(() => left() > 0);
+  await settled(() => left());
+  const socket = read()?.socket ?? null;
+  assert(socket !== null && left() > 0, 'the answer stalled');
+  return socket;
+}

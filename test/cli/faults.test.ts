@@ -1,0 +1,96 @@
+/** What goes wrong while a command is at work: somebody else writes, or the server goes away. */
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import type { OpenSession } from '../../src/cli/command.ts';
+import { openCommandSession } from '../../src/cli/local-app.ts';
+import type { Session } from '../../src/cli/session.ts';
+import { WAYS, inPlace } from './place.ts';
+
+/** The command's own session, with some of its calls replaced. */
+const sessionWith = (replace: (session: Session) => Partial<Session>): OpenSession =>
+  async (context) => {
+    const session = await openCommandSession(context);
+    return { ...session, ...replace(session) };
+  };
+
+for (const way of WAYS) {
+  test(`an update does not overwrite what somebody else wrote meanwhile, ${way}`, () =>
+    inPlace(way, async (place) => {
+      await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+      const path = '/api/action-configurations/to-log';
+      const openSession = sessionWith((session) => ({
+        async request(call) {
+          const answer = await session.request(call);
+          if (call.method === 'GET' && call.path === path) {
+            await session.request({
+              method: 'PATCH', path, body: { options: { level: 'error' } },
+            });
+          }
+          return answer;
+        },
+      }));
+      const words = ['actionconfig:update', 'to-log', '--options', '{"level":"debug"}'];
+      const { code, stderr } = await place.run(words, { openSession });
+      assert.equal(code, 1);
+      assert.match(stderr, /^hookshelf: the stored action configuration is another version/);
+      const { stdout } = await place.run(['actionconfig:show', 'to-log', '--json']);
+      assert.deepEqual(JSON.parse(stdout).options, { level: 'error' });
+    }));
+
+  test(`an export that breaks off leaves the file that was there, ${way}`, () =>
+    inPlace(way, async (place) => {
+      for (const title of ['One', 'Two']) {
+        await place.run(['book:add', '--input', JSON.stringify({ title })]);
+      }
+      const folder = readdirSync(place.folder);
+      const file = join(place.folder, 'books.json');
+      const during: string[] = [];
+      const openSession = sessionWith((session) => ({
+        async stream(call) {
+          const answer = await session.stream(call);
+          const broken = new PassThrough().on('error', () => {});
+          answer.once('data', (chunk: Buffer) => {
+            broken.write(chunk.subarray(0, -20));
+            setImmediate(() => {
+              during.push(readFileSync(file, 'utf8'));
+              broken.destroy(new Error('the server went away'));
+            });
+          });
+          return Object.assign(broken, { statusCode: 200 }) as unknown as typeof answer;
+        },
+      }));
+      writeFileSync(file, 'what was there');
+      const words = ['book:export', '--file', file];
+      const { code, stderr } = await place.run(words, { openSession });
+      assert.equal(code, 1);
+      assert.match(stderr, /^hookshelf: .*the server went away/);
+      assert.deepEqual(during, ['what was there']);
+      assert.equal(readFileSync(file, 'utf8'), 'what was there');
+      assert.deepEqual(readdirSync(place.folder), [...folder, 'books.json'].sort());
+      assert.equal((await place.run(words)).code, 0);
+      assert.equal(JSON.parse(readFileSync(file, 'utf8')).length, 2);
+    }));
+}
+
+const SECRETS: readonly (readonly [given: string, secret: string])[] = [
+  ['s3cret', 's3cret'], ['s3cret\n', 's3cret'], ['s3cret\r\n', 's3cret'],
+  ['s3cret\n\n', 's3cret\n'], ['s3cret\r\n\r\n', 's3cret\r\n'], ['s3cret \n', 's3cret '],
+  ['\ns3cret\n', '\ns3cret'],
+];
+test('of a secret exactly one newline at its end is dropped', () =>
+  inPlace('without a server', async (place) => {
+    await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    for (const [index, [given, secret]] of SECRETS.entries()) {
+      const words = ['incomingwebhook:create', '--path-segment', `hook-${index}`,
+        '--action-config', 'to-log', '--secret-file', '-'];
+      const { code, stderr } = await place.run(words, { input: given });
+      assert.equal(code, 0, stderr);
+      const [journal = ''] = readdirSync(place.data).filter((name) => name.startsWith('journal'));
+      const lines = readFileSync(join(place.data, journal), 'utf8').split('\n');
+      const line = lines.find((one) => one.includes(`"pathSegment":"hook-${index}"`));
+      assert.ok(line?.includes(`"secret":${JSON.stringify(secret)}`), JSON.stringify(given));
+    }
+  }));

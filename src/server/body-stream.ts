@@ -64,10 +64,11 @@ class Pieces {
     return this.#collector.length === 0;
   }
 
-  /** Throws what ended the body too early. */
+  /** Throws what ended the body too early, once what came before that is taken. */
   get isEnded(): boolean {
+    if (!this.isEmpty) return false;
     if (this.#error !== null) throw this.#error;
-    return this.#isComplete && this.isEmpty;
+    return this.#isComplete;
   }
 
   take(): Buffer {

@@ -9,17 +9,22 @@ import type {
 } from '../../src/client/http-client.ts';
 import { NetworkError } from '../../src/client/network-error.ts';
 
-/** Real time, but every timer that neither ran nor was cancelled is counted. */
+/** Every timer that neither ran nor was cancelled is counted. */
 export class CountedClock implements Clock {
   timers = 0;
   started = 0;
+  readonly #inner: Clock;
+
+  constructor(inner: Clock) {
+    this.#inner = inner;
+  }
 
   now(): number {
-    return systemClock.now();
+    return this.#inner.now();
   }
 
   monotonicMs(): number {
-    return systemClock.monotonicMs();
+    return this.#inner.monotonicMs();
   }
 
   startTimer(delayMs: number, run: () => void): { cancel(): void } {
@@ -30,7 +35,7 @@ export class CountedClock implements Clock {
     };
     this.timers += 1;
     this.started += 1;
-    const timer = systemClock.startTimer(delayMs, () => {
+    const timer = this.#inner.startTimer(delayMs, () => {
       settle();
       run();
     });
@@ -71,8 +76,8 @@ export function setUp(
   context: TestContext, servers: readonly Leaky[], options: Partial<HttpClientOptions> = {},
   ports: Partial<HttpClientPorts> = {},
 ): { readonly client: HttpClient; readonly clock: CountedClock } {
-  const clock = new CountedClock();
-  const client = createHttpClient({ ...OPTIONS, ...options }, { clock, ...ports });
+  const clock = new CountedClock(ports.clock ?? systemClock);
+  const client = createHttpClient({ ...OPTIONS, ...options }, { ...ports, clock });
   context.after(async () => {
     try {
       await client.close();

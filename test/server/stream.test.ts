@@ -207,3 +207,16 @@ test('a reader that leaves ends the stream', async () => {
   connection.socket.once('data', () => connection.close());
   await end;
 });
+
+test('what came of a body before it broke is handed on first', async () => {
+  const taken: string[] = [];
+  await using server = await startServer([route('POST', '/', async (exchange) => {
+    for await (const piece of exchange.readChunks()) taken.push(piece.toString());
+  })]);
+  const connection = new RawConnection(server);
+  connection.send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+    + '3\r\nabc\r\nzz\r\n');
+  assert.equal((await connection.answer()).status, 400);
+  assert.deepEqual(taken, ['abc']);
+  connection.close();
+});

@@ -99,6 +99,17 @@ test('a query waits two seconds for the index, then says when to come again', as
   assert.ok((await found).length > 0, 'what was built while nobody waited is kept');
 });
 
+test('nobody is told to come again in more than a minute', async () => {
+  const { timers, clock, collection, next, turns } = createSlow(1000);
+  const index = createSearchIndex({ collection, turns, clock });
+  const refused = findIds(index, collection, 'q=the');
+  await settle();
+  while (clock.monotonicMs() < 2000) next.shift()?.();
+  timers[0]?.run();
+  await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 60 } });
+  index.close();
+});
+
 test('a program that embeds us and a command wait until the index is built', async () => {
   const { timers, clock, collection, next, turns } = createSlow();
   const search = createSearchIndex({ collection, turns, clock });
@@ -131,8 +142,8 @@ test('a program that embeds us and a command wait until the index is built', asy
   assert.deepEqual((await command).books.map(({ id }) => id), books.map(({ id }) => id));
 });
 
-/** A catalog of which 500 books take 10 ms each to index, so all take 5 s. */
-function createSlow() {
+/** A catalog of 500 books that take 10 ms each to index, so all take 5 s. */
+function createSlow(bookMs = 10) {
   const timers: { delayMs: number; dueMs: number; run: () => void }[] = [];
   let nowMs = 0;
   const clock: Pick<Clock, 'monotonicMs' | 'startTimer'> = {
@@ -146,7 +157,7 @@ function createSlow() {
   for (let count = 0; count < 500; count += 1) {
     collection.put(randomBook(createRandom(count), `id-${count}`));
   }
-  collection.onRead = () => { nowMs += 10; };
+  collection.onRead = () => { nowMs += bookMs; };
   const next: (() => void)[] = [];
   const turns = createTurns(clock, (run) => next.push(run));
   return { timers, clock, collection, next, turns };

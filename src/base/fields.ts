@@ -6,6 +6,7 @@
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
 import { nearest } from './nearest.ts';
+import { quoted } from './refusal.ts';
 import type {
   ArraySchema, JsonObject, JsonSchema, JsonValue, Member, ObjectSchema, Schema, StringSchema,
 } from './schema.ts';
@@ -63,10 +64,12 @@ function readValue(schema: Schema, value: unknown, place: Place): JsonValue | un
       if (Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum) {
         return value as number;
       }
-      return fail(place, `must be an integer from ${minimum} to ${maximum}`);
+      return fail(place,
+        `must be an integer from ${minimum} to ${maximum}, not ${quoted(value)}`);
     }
     case 'boolean':
-      return typeof value === 'boolean' ? value : fail(place, 'must be true or false');
+      return typeof value === 'boolean' ? value
+        : fail(place, `must be true or false, not ${quoted(value)}`);
     case 'array': return readArray(schema, value, place);
     case 'object': return readObject(schema, value, place);
     case 'json': return readJson(schema, value, place);
@@ -93,12 +96,13 @@ function readString(schema: StringSchema, value: unknown, place: Place): string 
   if (schema.values !== undefined && !schema.values.includes(value)) {
     const near = value.length > HINTED_NAME_MAX ? null : nearest(value, schema.values);
     const hint = near === null ? '' : `: did you mean \`${near}\`?`;
-    return fail(place, `must be one of ${schema.values.join(', ')}${hint}`);
+    return fail(place, `must be one of ${schema.values.join(', ')}, not ${quoted(value)}${hint}`);
   }
   const canonical = schema.pattern === undefined || schema.pattern.test(value)
     ? schema.canonical?.(value) : null;
   if (canonical === null) {
-    return fail(place, schema.explain?.(value) ?? `must be ${schema.description}`);
+    return fail(place,
+      schema.explain?.(value) ?? `must be ${schema.description}, not ${quoted(value)}`);
   }
   return canonical ?? value;
 }

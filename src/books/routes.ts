@@ -1,5 +1,6 @@
 /** The routes of the catalog: those of every resource, the collection with its queries, imports. */
 import { AppError } from '../base/errors.ts';
+import { quoted } from '../base/refusal.ts';
 import { checkMediaType } from '../server/body.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
@@ -102,5 +103,5 @@ function importRoute(catalog: Catalog): Route {
 function isTrue(query: ReadonlyMap<string, string>, name: string): boolean {
   const text = query.get(name) ?? 'false';
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new AppError('malformed', `\`${name}\` must be true or false`);
+  throw new AppError('malformed', `\`${name}\` must be true or false, not ${quoted(text)}`);
 }

@@ -1,6 +1,6 @@
 /** Query strings, strictly: what is not known or not decodable is refused, never ignored. */
 import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
+import { hintFor, quoted } from '../base/refusal.ts';
 
 /** How many records a page may hold. */
 export const PAGE_LIMIT_MAX = 1000;
@@ -33,7 +33,8 @@ export function integerOf(
   if (text === undefined) return null;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
   if (value >= minimum && value <= maximum) return value;
-  throw malformed(`\`${name}\` must be an integer from ${minimum} to ${maximum}`);
+  throw malformed(
+    `\`${name}\` must be an integer from ${minimum} to ${maximum}, not ${quoted(text)}`);
 }
 
 function decode(text: string): string {
@@ -45,9 +46,7 @@ function decode(text: string): string {
 }
 
 function unknown(name: string, known: readonly string[]): AppError {
-  const near = nearest(name, known);
-  const hint = near === null ? '' : `: did you mean \`${near}\`?`;
-  return malformed(`unknown query parameter \`${name}\`${hint}`);
+  return malformed(`unknown query parameter \`${name}\`${hintFor(name, known)}`);
 }
 
 function malformed(message: string): AppError {

@@ -203,7 +203,7 @@ test('a value that is far too long gets no hint', () => {
     assert.throws(() => parseBook({ title: 'A', bookFormat }), { message: hint });
   };
   refuse(64, /did you mean `Paperback`\?$/);
-  refuse(65, /GraphicNovel$/);
+  refuse(65, /GraphicNovel, not "Paperback-+…?"$/);
 });
 
 test('mistakes beyond the first hundred are not even counted', () => {

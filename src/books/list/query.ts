@@ -14,6 +14,7 @@ import { encodeDate } from './query-fields.ts';
 import { parseWords } from '../search/search-words.ts';
 import type { Clause } from '../search/search-words.ts';
 import { nearest } from '../../base/nearest.ts';
+import { quoted } from '../../base/refusal.ts';
 
 export type BookQuery = {
   readonly limit: number | null;
@@ -92,7 +93,7 @@ function parseValues(values: QueryValues): BookQuery {
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
-  throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}`);
+  throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}, not ${quoted(text)}`);
 }
 
 function parseIsbnValue(text: string): string {
@@ -111,7 +112,8 @@ const LANGUAGE_RANGE = /^(?:[a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)$/i;
 /** A basic language range (RFC 4647 §2.1), in lower case; outdated tags as their stored form. */
 function parseLanguageRange(text: string): string {
   if (!LANGUAGE_RANGE.test(text)) {
-    throw malformed('`inLanguage` must be a language range such as `en` or `pt-BR`');
+    throw malformed('`inLanguage` must be a language range such as `en` or `pt-BR`, '
+      + `not ${quoted(text)}`);
   }
   try {
     return (Intl.getCanonicalLocales(text)[0] ?? text).toLowerCase();
@@ -135,5 +137,5 @@ function parseSort(text: string): BookSort {
   if (key !== undefined) return { key, isDescending };
   const near = nearest(name, SORT_KEYS);
   const hint = near === null ? '' : `: did you mean \`${near}\`?`;
-  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}${hint}`);
+  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quoted(text)}${hint}`);
 }

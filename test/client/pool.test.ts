@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { answer, startServer } from '../support/servers.ts';
+import { answer, closedPort, startServer } from '../support/servers.ts';
 import type { Received } from '../support/servers.ts';
 import { createCertificate } from '../support/tls.ts';
 import { failure, setUp, until } from './setup.ts';
 
 const BODY = Buffer.from('same bytes');
+const WAIT_MS_MAX = 10_000;
 
 for (const scheme of ['http', 'https'] as const) {
   const certificate = scheme === 'https' ? { certificate: createCertificate() } : {};
@@ -129,6 +130,31 @@ test('bytes that nobody asked for are never the answer to the next request', asy
     server.received.at(-1)?.socket.write(answer(200, 'stray'));
     await until(() => client.statistics().hosts.length === 0);
   }
+});
+
+test('a kept connection with stray bytes is closed at once, whatever they are', async (context) => {
+  for (const stray of ['x', '\r\n', answer(200, 'stray')]) {
+    const closed: Promise<unknown>[] = [];
+    const server = await startServer({
+      onConnection: (socket: Socket) => void closed.push(once(socket, 'close')),
+      onRequest: ({ socket }) => socket.write(answer()),
+    });
+    const { client } = setUp(context, [server]);
+    await client.request({ method: 'GET', url: server.url() });
+    server.received.at(-1)?.socket.write(stray);
+    const waited = new Promise((resolve) => setTimeout(resolve, WAIT_MS_MAX, 'in vain').unref());
+    assert.notEqual(await Promise.race([...closed, waited]), 'in vain', JSON.stringify(stray));
+    assert.equal((await client.request({ method: 'GET', url: server.url() })).statusCode, 200);
+    assert.equal(server.accepted, 2);
+  }
+});
+
+test('a connection that fails lets the next in the queue have its turn', async (context) => {
+  const { client } = setUp(context, [], { maxSocketsPerHost: 1, timeoutMs: 5000 });
+  const url = `http://127.0.0.1:${await closedPort()}/`;
+  const errors = await Promise.all([1, 2, 3].map(() => failure(client, { method: 'GET', url })));
+  assert.deepEqual(errors.map(({ code }) => code),
+    ['ECONNREFUSED', 'ECONNREFUSED', 'ECONNREFUSED']);
 });
 
 test('a second answer right behind the first is dropped with its connection', async (context) => {

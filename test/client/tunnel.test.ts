@@ -182,3 +182,21 @@ test('a target that breaks off in a tunnel is not the proxy\'s failure', async (
   const error = await failure(client, { method: 'POST', url: server.url() });
   assert.deepEqual([error.code, error.isProxyFailure], ['ECONNRESET', false]);
 });
+
+test('inside a tunnel the certificate must be the target\'s, not the proxy\'s', async (context) => {
+  for (const [names, expected] of [
+    [['target.test'], 200], [['localhost', '127.0.0.1'], 'certificate'],
+  ] as const) {
+    const own = createCertificate(names);
+    const server = await startServer({
+      certificate: own, onRequest: ({ socket }) => socket.write(answer()),
+    });
+    const proxy = await startProxy();
+    const { client } = setUp(context, [server, proxy],
+      { proxy: proxy.url(), certificateAuthorities: [own.cert] });
+    const request = { method: 'GET', url: `https://target.test:${server.port}/` };
+    if (expected === 200) assert.equal((await client.request(request)).statusCode, expected);
+    else assert.equal((await failure(client, request)).kind, expected);
+    assert.deepEqual(proxy.asked, [`CONNECT target.test:${server.port}`]);
+  }
+});

@@ -1,0 +1,34 @@
+/**
+ * Every setting, through a real start, with what it visibly changes. A setting without a row fails,
+ * so that none is read, checked and shown without reaching what it is for.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { SETTING_ROWS } from '../../src/settings/table.ts';
+import { CLIENT_ROWS } from './settings/client-rows.ts';
+import { withServer } from './settings/place.ts';
+import { RELAY_ROWS } from './settings/relay-rows.ts';
+import { SERVER_ROWS } from './settings/server-rows.ts';
+
+const ROWS = { ...SERVER_ROWS, ...CLIENT_ROWS, ...RELAY_ROWS };
+
+test('every setting has its row', () => {
+  const named = new Set(SETTING_ROWS.map(({ name }) => name));
+  const seen = new Set(Object.keys(ROWS));
+  assert.deepEqual([...named].filter((name) => !seen.has(name)), [], 'without a row');
+  assert.deepEqual([...seen].filter((name) => !named.has(name)), [], 'no settings');
+});
+
+// One after the other: what a test leaves running is ended with it.
+describe('a setting reaches what it is for', () => {
+  for (const [name, row] of Object.entries(ROWS)) {
+    test(name, async () => {
+      const { value, beside = {}, observe, changed, standard } = row;
+      assert.deepEqual(await withServer({ ...beside, [name]: value }, observe), changed);
+      if (standard !== undefined) {
+        assert.notDeepEqual(standard, changed);
+        assert.deepEqual(await withServer(beside, observe), standard, 'by default');
+      }
+    });
+  }
+});

@@ -1,0 +1,144 @@
+/** A server started with one setting changed, and a target that its requests go to. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../support/until.ts';
+import { ask } from '../ask.ts';
+import type { Question, Reply } from '../ask.ts';
+import { endOf, start } from '../processes.ts';
+import type { Ended } from '../processes.ts';
+
+/** By dotted name. */
+export type Given = Readonly<Record<string, unknown>>;
+
+export class Target {
+  /** What it answers, and after how long. */
+  status = 200;
+  delayMs = 0;
+  hits = 0;
+  connections = 0;
+  mostAtOnce = 0;
+  #underWay = 0;
+  readonly #server = createServer((request, response) => {
+    this.hits += 1;
+    this.#underWay += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
+    request.resume();
+    response.on('close', () => {
+      this.#underWay -= 1;
+    });
+    void delay(this.delayMs).then(() => response.writeHead(this.status).end());
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  async open(): Promise<void> {
+    this.#server.on('connection', () => {
+      this.connections += 1;
+    });
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await once(this.#server.close(), 'close');
+  }
+}
+
+export type Place = {
+  readonly url: string;
+  readonly target: Target;
+  readonly data: string;
+  ask(path: string, question?: Question): Promise<Reply>;
+  /** Makes a record of the API; its identifier. */
+  make(path: string, body: object): Promise<string>;
+  /** An incoming hook at /webhook/in/hook, with a forward to `url`. */
+  hookTo(url: string): Promise<void>;
+  /** The status of a request to that hook, and what it says. */
+  callHook(question?: Question): Promise<{ readonly status: number; readonly message: unknown }>;
+  /** What has been written to stderr so far. */
+  stderr(): string;
+  stop(): Promise<Ended>;
+};
+
+/** Runs `use` with a server under `given`, and ends it. */
+export async function withServer<T>(
+  given: Given, use: (place: Place) => Promise<T>,
+): Promise<T> {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-setting-'));
+  const target = new Target();
+  await target.open();
+  const settings = nested({ 'server.port': 0, ...given });
+  writeFileSync(join(data, 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
+  const child = start(['serve', '--data', data]);
+  const ended = endOf(child);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.on('data', (chunk: Buffer) => {
+      output[name] += chunk.toString();
+    });
+  }
+  const stop = (): Promise<Ended> => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+  try {
+    const isUp = (): boolean => output.stdout.includes('\n')
+      || child.exitCode !== null || child.signalCode !== null;
+    await until(`it listens: ${JSON.stringify(given)}`, isUp, () => output.stderr);
+    const url = output.stdout.trim().split(' ').at(-1) ?? '';
+    if (url === '') throw new Error(`it ended by ${child.signalCode}: ${output.stderr}`);
+    return await use({
+      url, target, data, ...callers(url), stop, stderr: () => output.stderr,
+    });
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+    await target.close();
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+function callers(url: string): Pick<Place, 'ask' | 'make' | 'hookTo' | 'callHook'> {
+  const askHere = (path: string, question: Question = {}): Promise<Reply> =>
+    ask(url.replace(/\/$/, '') + path, question);
+  const make = async (path: string, body: object): Promise<string> => {
+    const reply = await askHere(path, { method: 'POST', body });
+    if (reply.status !== 201) throw new Error(`${path}: ${reply.status} ${reply.text}`);
+    return JSON.parse(reply.text).identifier;
+  };
+  return {
+    ask: askHere,
+    make,
+    async hookTo(to) {
+      const options = { url: to };
+      const actionConfiguration =
+        await make('/api/action-configurations', { actionType: 'http-forward', options });
+      await make('/api/incoming-webhooks', { pathSegment: 'hook', actionConfiguration });
+    },
+    async callHook(question = {}) {
+      const reply = await askHere('/webhook/in/hook', { method: 'POST', body: {}, ...question });
+      let message: unknown = null;
+      if (reply.text.startsWith('{')) message = JSON.parse(reply.text).message ?? null;
+      return { status: reply.status, message };
+    },
+  };
+}
+
+/** `{ 'http.timeout': 1 }` as `{ http: { timeout: 1 } }`. */
+function nested(given: Given): object {
+  const settings: Record<string, Record<string, unknown>> = {};
+  const groups: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const [group = '', member] = name.split('.');
+    if (member === undefined) groups[group] = value;
+    else (settings[group] ??= {})[member] = value;
+  }
+  return { ...settings, ...groups };
+}

@@ -1,0 +1,193 @@
+/** What each setting of the server and of the log changes. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCertificate } from '../../support/tls.ts';
+import { until } from '../../support/until.ts';
+import { ask } from '../ask.ts';
+import type { Place } from './place.ts';
+import type { Row, Rows } from './row.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hookshelf-certificate-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const certificate = createCertificate();
+const tlsCert = join(folder, 'cert.pem');
+const tlsKey = join(folder, 'key.pem');
+writeFileSync(tlsCert, certificate.cert);
+writeFileSync(tlsKey, certificate.key, { mode: 0o600 });
+
+const secured = async ({ url }: Place): Promise<unknown> => {
+  const { status } = await ask(`${url.replace(/\/$/, '')}/healthz`, { ca: certificate.cert });
+  return [new URL(url).protocol, status];
+};
+const HEAD = 'POST /api/books HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+
+/** What comes back over a connection until it is closed. */
+async function conversation(place: Place, text: string): Promise<string> {
+  const { answer } = await open(place, text);
+  return answer;
+}
+
+async function open(
+  { url }: Place, text: string,
+): Promise<{ readonly socket: Socket; readonly answer: Promise<string> }> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('error', () => {}).on('data', (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  const answer = new Promise<string>((resolve) => {
+    socket.once('close', () => resolve(received));
+  });
+  socket.write(text);
+  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+  return { socket, answer };
+}
+
+const statusLine = (answer: string): string => answer.split('\r\n', 1)[0] ?? '';
+
+const logLines = async (place: Place, isWanted: (line: string) => boolean): Promise<number> => {
+  const lines = place.stderr().split('\n').filter(isWanted);
+  return lines.length;
+};
+
+export const SERVER_ROWS: Rows = {
+  'server.port': {
+    value: 0,
+    observe: async ({ url }) => new URL(url).port !== '8000',
+    changed: true,
+  },
+  'server.host': {
+    value: '127.0.0.2',
+    observe: async ({ url }) => new URL(url).hostname,
+    changed: '127.0.0.2', standard: '127.0.0.1',
+  },
+  'server.baseUri': {
+    value: 'https://shelf.test/x',
+    observe: async (place) => {
+      const { text } = await place.ask('/');
+      return text.includes('"https://shelf.test/x/healthz"');
+    },
+    changed: true, standard: false,
+  },
+  'server.maxBodyBytes': {
+    value: 20,
+    observe: async ({ ask: call }) => (await call('/api/books', {
+      method: 'POST', body: { title: 'longer than twenty bytes' },
+    })).status,
+    changed: 413, standard: 201,
+  },
+  'server.requestTimeout': {
+    value: 0.3,
+    observe: async (place) =>
+      statusLine(await conversation(place, `${HEAD}Content-Length: 20\r\n\r\n{`)),
+    changed: 'HTTP/1.1 408 Request Timeout',
+  },
+  'server.headersTimeout': {
+    value: 0.3,
+    // Without an end to the head, only this limit (or the whole request's, later) can end it.
+    beside: { 'server.requestTimeout': 600 },
+    observe: async (place) => statusLine(await conversation(place, HEAD)),
+    changed: 'HTTP/1.1 408 Request Timeout',
+  },
+  'server.keepAliveTimeout': {
+    value: 0.3,
+    observe: async (place) => statusLine(
+      await conversation(place, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')),
+    changed: 'HTTP/1.1 200 OK',
+  },
+  'server.shutdownTimeout': {
+    value: 0.1,
+    observe: async (place) => {
+      place.target.delayMs = 1500;
+      await place.hookTo(place.target.url);
+      const called = place.callHook().then(({ status }) => status, () => 'cut');
+      await until('the request is under way', () => place.target.hits === 1);
+      await place.stop();
+      return called;
+    },
+    changed: 'cut', standard: 200,
+  },
+  'server.apiToken': {
+    value: 'a-token-for-tests',
+    observe: async ({ ask: call }) => (await call('/api/books')).status,
+    changed: 401, standard: 200,
+  },
+  'server.tlsCert': {
+    value: tlsCert, beside: { 'server.tlsKey': tlsKey }, observe: secured,
+    changed: ['https:', 200],
+  },
+  'server.tlsKey': {
+    value: tlsKey, beside: { 'server.tlsCert': tlsCert }, observe: secured,
+    changed: ['https:', 200],
+  },
+  'server.corsOrigins': {
+    value: ['https://a.test'],
+    observe: async ({ ask: call }) => {
+      const { headers } = await call('/api/books', { headers: { origin: 'https://a.test' } });
+      return headers['access-control-allow-origin'] ?? null;
+    },
+    changed: 'https://a.test', standard: null,
+  },
+  'server.allowedHosts': {
+    value: ['shelf.test'],
+    observe: async ({ ask: call }) =>
+      (await call('/api/books', { headers: { host: 'shelf.test' } })).status,
+    changed: 200, standard: 421,
+  },
+  'server.maxConnections': {
+    value: 1,
+    observe: async (place) => {
+      const first = await open(place, '');
+      const second = await open(place,
+        'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      const answer = statusLine(await second.answer);
+      first.socket.destroy();
+      return answer.includes(' 200 ');
+    },
+    changed: false, standard: true,
+  },
+  'server.trustProxy': {
+    value: true,
+    beside: { 'log.access': 'all' },
+    observe: async (place) => {
+      await place.ask('/healthz', { headers: { 'x-forwarded-for': '192.0.2.1' } });
+      await until('the request is in the log', () => place.stderr().includes('"/healthz"'));
+      return place.stderr().includes('"192.0.2.1"');
+    },
+    changed: true, standard: false,
+  },
+  'log.level': {
+    value: 'error',
+    observe: async (place) => {
+      await place.ask('/healthz');
+      await place.stop();
+      return logLines(place, (line) => line.includes('"level":"info"')).then((count) => count > 0);
+    },
+    changed: false, standard: true,
+  },
+  'log.format': {
+    value: 'pretty',
+    observe: async (place) => {
+      await place.stop();
+      return logLines(place, (line) => line.startsWith('{')).then((count) => count > 0);
+    },
+    changed: false, standard: true,
+  },
+  'log.access': accessRow(),
+};
+
+function accessRow(): Row {
+  return {
+    value: 'all',
+    observe: async (place) => {
+      await place.ask('/api/books?limit=1');
+      await place.stop();
+      return logLines(place, (line) => line.includes('/api/books')).then((count) => count > 0);
+    },
+    changed: true, standard: false,
+  };
+}

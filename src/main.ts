@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** argv -> exit code; nothing else. */
-import { run } from './cli/run.ts';
+import { endOnSignals } from './cli/first-signal.ts';
 
+endOnSignals();
 // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
-void run(process.argv.slice(2)).then((code) => {
+void import('./cli/run.ts').then(({ run }) => run(process.argv.slice(2))).then((code) => {
   process.exitCode = code;
 });

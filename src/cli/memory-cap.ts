@@ -9,6 +9,7 @@ import { isSea } from 'node:sea';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../base/errors.ts';
 import { exitSoon } from './exit-soon.ts';
+import { leaveSignals } from './first-signal.ts';
 
 // What is left is for buffers: app.ts divides it.
 const OLD_SPACE_SHARE = 11 / 16;
@@ -55,6 +56,7 @@ function waitFor(child: ChildProcess): Promise<number> {
     child.kill(signal);
   };
   for (const signal of FORWARDED) process.on(signal, forward);
+  leaveSignals();
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code) => {

@@ -7,6 +7,7 @@ import type { App } from '../app.ts';
 import type { Logger } from '../base/log.ts';
 import type { CommandContext } from './command.ts';
 import { exitSoon } from './exit-soon.ts';
+import { leaveSignals } from './first-signal.ts';
 import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from './process-logger.ts';
 
@@ -92,6 +93,7 @@ function awaitStop(logger: Logger): { readonly requested: Promise<string>; end()
   // Under a memory cap our parent only passes signals on: when it is gone, nobody can stop us.
   const onOrphaned = (): void => onSignal('parent ended');
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  leaveSignals();
   process.on('uncaughtException', onUncaught);
   process.on('disconnect', onOrphaned);
   return {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -57,6 +57,38 @@ test('of containers that share a directory one owns it', { skip }, (t) => inFold
   process.kill(pidOf(third), 'SIGTERM');
   assert.equal((await third.ended).code, 0);
 }));
+
+/**
+ * Preloaded: sends the process a signal as soon as anything listens to it, so before what listens
+ * can load the rest of the program.
+ */
+const FIRST_MOMENT = (signal: string): string => `data:text/javascript,${encodeURIComponent(`
+  const look = () => process.listenerCount('${signal}') > 0
+    ? process.kill(process.pid, '${signal}') : setImmediate(look);
+  look();`)}`;
+
+for (const [signal, code] of [['SIGTERM', 143], ['SIGINT', 130]] as const) {
+  test(`process 1 ends by a ${signal} that comes before it has loaded its program`, { skip }, () =>
+    inFolder(async (data) => {
+      const program = ['env', '-i', process.execPath, '--import', FIRST_MOMENT(signal), PROGRAM];
+      for (const words of [['serve', '--port', '0'], ['book:list']]) {
+        const ended = await hookshelf([...words, '--data', data],
+          { program: [...CONTAINER, ...program] });
+        assert.deepEqual([ended.code, ended.stdout, ended.stderr], [code, '', '']);
+      }
+      assert.deepEqual(readdirSync(data), [], 'nothing had been opened');
+    }));
+}
+
+test('process 1 that serves under a memory cap passes the signals on', { skip }, (t) =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data, '--max-memory', '256'], container);
+    t.after(() => server.child.kill('SIGKILL'));
+    process.kill(pidOf(server), 'SIGTERM');
+    const { code, stderr } = await server.ended;
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /"message":"stopping","signal":"SIGTERM"/);
+  }));
 
 async function serve(context: TestContext, data: string): Promise<Running> {
   const server = await startServer(['--data', data], container);

@@ -156,7 +156,9 @@ async function checkPort(
 async function checkServersPorts(socketPath: string): Promise<Verdict> {
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: '/control/places' } as const;
-  const { places } = objectOf((await exchange({ socketPath, signal }, call)).body);
+  const answer = await exchange({ socketPath, signal }, call).catch(() => null);
+  if (answer === null) return warning('the running server does not say where it listens', '');
+  const { places } = objectOf(answer.body);
   const urls: string[] = [];
   for (const place of Array.isArray(places) ? places.map(objectOf) : []) {
     const url = textOf(place['url']);

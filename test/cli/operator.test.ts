@@ -174,6 +174,7 @@ test('doctor does not wait for a server that hangs', () =>
     const found = (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'lock');
     assert.deepEqual([code, found?.status], [1, 'failed']);
     assert.match(stdout, /\(pid 7\) does not answer/);
+    assert.match(stdout, /the running server does not say where it listens/);
   }));
 
 async function freePort(): Promise<number> {

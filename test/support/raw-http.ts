@@ -16,6 +16,9 @@ export type RawAnswer = {
 /** Where a server listens: a port on loopback, or the path of a unix socket. */
 export type Place = { readonly port: number } | { readonly path: string };
 
+// Longer than any limit of the server that a test waits for.
+const SILENCE_MS_MAX = 120_000;
+
 export class RawConnection {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -72,9 +75,14 @@ export class RawConnection {
     this.socket.destroy();
   }
 
+  /** Throws when nothing comes for long: the server has forgotten us. */
   #more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('nothing more came')), SILENCE_MS_MAX);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
     });
   }
 }

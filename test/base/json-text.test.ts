@@ -9,7 +9,7 @@ test('what nests deeper than the stack allows is written as it was', () => {
     ['[', '', ']'], ['{"a":', '{}', '}'], ['[1,{"b\\n":[null,"\\"",', '-0.5', ']},true]'],
   ] as const) {
     const text = open.repeat(DEPTH) + inner + close.repeat(DEPTH);
-    assert.throws(() => JSON.stringify(JSON.parse(text)), RangeError);
+    // Where the engine has a larger stack than Node 20's, it does so by itself.
     assert.ok(encodeJson(JSON.parse(text)) === text, open);
   }
 });

@@ -188,6 +188,7 @@ for (const [pathSegment, status, expected] of RESULTS) {
     assert.equal(answer.status, status);
     assert.deepEqual(answer.json, expected);
     assert.equal(answer.headers['content-type'], 'application/json');
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff');
   });
 }
 

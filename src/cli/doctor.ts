@@ -139,7 +139,7 @@ async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
 
 /** Of the running server, the ports that it has: those of the settings may be others. */
 async function checkPort(
-  { enterData }: CommandContext, { server: { host, port } }: Settings,
+  { enterData, identity }: CommandContext, { server: { host, port } }: Settings,
 ): Promise<Verdict> {
   const socketPath = findOwner(enterData())?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
@@ -148,6 +148,10 @@ async function checkPort(
   if (code === null) return ok(`port ${port} of ${host} is free`);
   if (code === 'EADDRINUSE') {
     return failed(`port ${port} of ${host} is in use`, 'choose another with --port');
+  }
+  // We are the directory's owner by now; a server opens what root names before.
+  if (code === 'EACCES' && identity.isBorrowed) {
+    return warning(`port ${port} of ${host} is for root to open`, 'name it to serve with --port');
   }
   const advice = code === 'EACCES' ? 'choose a port above 1023' : 'correct --host';
   return failed(`port ${port} of ${host} cannot be listened on (${code})`, advice);

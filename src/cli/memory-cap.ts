@@ -26,10 +26,11 @@ export function isCapped(megabytes: number): boolean {
 }
 
 /**
- * Runs this very command line under the cap; resolves with its exit code. Throws `usage` when this
- * process was started so and something keeps the cap from holding.
+ * Runs this very command line under the cap; resolves with its exit code. `onBecome` is called when
+ * it runs as another user from now on, and this process need be root no longer. Throws `usage` when
+ * this process was started so and something keeps the cap from holding.
  */
-export async function runCapped(megabytes: number): Promise<number> {
+export async function runCapped(megabytes: number, onBecome: () => void): Promise<number> {
   const oldSpace = Math.floor(megabytes * OLD_SPACE_SHARE);
   const flags = `${OLD_SPACE_FLAG}=${oldSpace} ${SEMI_SPACE_FLAG}=${SEMI_SPACE_MEGABYTES}`;
   const given = process.env['NODE_OPTIONS'] ?? '';
@@ -48,6 +49,7 @@ export async function runCapped(megabytes: number): Promise<number> {
   const child = spawn(process.execPath, words, {
     env: environment, detached: true, stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
+  child.once('message', onBecome);
   return waitFor(child);
 }
 

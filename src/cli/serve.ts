@@ -13,7 +13,7 @@ export async function serve(context: CommandContext): Promise<number> {
     // another user it tells them itself.
     if (!context.identity.isBorrowed) context.loadSettings();
     const { isCapped, runCapped } = await import('./memory-cap.ts');
-    if (!isCapped(megabytes)) return runCapped(megabytes);
+    if (!isCapped(megabytes)) return runCapped(megabytes, () => context.identity.enter());
   }
   const { runServer } = await loadQuietly(() => import('./server.ts'));
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);

@@ -23,6 +23,8 @@ export async function runServer(
   const { settings, warnings } = context.loadSettings();
   const logger = createProcessLogger(settings, context.io);
   if (context.identity.isBorrowed) {
+    // Who passes signals on to us need be root no longer either.
+    process.send?.('become');
     logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
   }
   for (const { problem, mend } of warnings) logger.warning(problem, { mend });

@@ -8,6 +8,7 @@ import {
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../../src/index.ts';
+import { until } from '../support/children.ts';
 import { createCertificate } from '../support/tls.ts';
 import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../support/users.ts';
 import { ask } from './ask.ts';
@@ -78,6 +79,16 @@ test('a server that root starts has no right of root, and leaves nothing of root
     }
     assert.deepEqual(othersIn(data), []);
   }));
+
+test('under a memory cap no process of root is left', { skip }, () => inPlace(async ({ data }) => {
+  const server = await startServer(['--data', data, '--max-memory', '64']);
+  const isNobodys = (): boolean => {
+    const status = readFileSync(`/proc/${server.child.pid}/status`, 'latin1');
+    return new RegExp(`^Uid:(\\s+${NOBODY}){4}$`, 'm').test(status);
+  };
+  await until(isNobodys, 'the process that was started is nobody\'s');
+  assert.equal((await server.stop()).code, 0);
+}));
 
 test('a data directory that root makes in the folder of a user is that user\'s', { skip },
   () => inPlace(async ({ folder, data }) => {
@@ -273,6 +284,9 @@ test('a low port and a certificate that root names are opened before', { skip },
     const refused = await hookshelf(['serve', '--port', '0', '--data', data]);
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, /cannot read server\.tlsCert: EACCES/);
+    const looked = await hookshelf(['doctor', '--data', data],
+      { environment: { ...environment, HOOKSHELF_SERVER_PORT: '1' } });
+    assert.match(looked.stdout, /port 1 of 127\.0\.0\.1 is for root to open: name it to serve/);
     for (let port = 1023; ; port -= 1) {
       assert.ok(port > 990, 'no low port is free');
       const words = ['--port', String(port), '--data', data];

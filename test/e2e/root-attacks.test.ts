@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync, chownSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync,
+  chownSync, linkSync, lstatSync, readFileSync, readdirSync, rmSync,
   symlinkSync, writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,31 +12,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { owned } from '../support/children.ts';
 import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../support/users.ts';
-import { hookshelf, inFolder } from './processes.ts';
-import type { Ended } from './processes.ts';
+import { hookshelf } from './processes.ts';
+import { inPlace } from './root-place.ts';
 
 const skip = needsRoot;
 const EMMA = '{"title":"Emma"}';
-
-type Place = {
-  /** Nobody's. */
-  readonly data: string;
-  /** Root's alone. */
-  readonly vault: string;
-  run(...words: readonly string[]): Promise<Ended>;
-};
-
-function inPlace(use: (place: Place) => Promise<void>): Promise<void> {
-  return inFolder(async (folder) => {
-    chmodSync(folder, 0o755);
-    const [data, vault] = [join(folder, 'data'), join(folder, 'vault')];
-    mkdirSync(vault, { mode: 0o700 });
-    makeNobodys(data);
-    const run = (...words: readonly string[]): Promise<Ended> =>
-      hookshelf([...words, '--data', data], { cwd: vault });
-    await use({ data, vault, run });
-  });
-}
 
 /** Listens at `path` for as long as `use` takes; the directory's lock names it. */
 async function withServer(

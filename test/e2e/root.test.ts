@@ -14,6 +14,7 @@ import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../suppo
 import { ask } from './ask.ts';
 import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
 import type { Ended, ProcessOptions } from './processes.ts';
+import { inPlace } from './root-place.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const skip = needsRoot;
@@ -31,27 +32,6 @@ export default class {
   static label() { return 'Spy'; }
   execute() { return { success: true }; }
 }`;
-
-type Place = {
-  readonly folder: string;
-  /** Nobody's. */
-  readonly data: string;
-  /** Root's alone. */
-  readonly vault: string;
-  run(...words: readonly string[]): Promise<Ended>;
-};
-
-function inPlace(use: (place: Place) => Promise<void>): Promise<void> {
-  return inFolder(async (folder) => {
-    chmodSync(folder, 0o755);
-    const [data, vault] = [join(folder, 'data'), join(folder, 'vault')];
-    mkdirSync(vault, { mode: 0o700 });
-    makeNobodys(data);
-    const run = (...words: readonly string[]): Promise<Ended> =>
-      hookshelf([...words, '--data', data], { cwd: vault });
-    await use({ folder, data, vault, run });
-  });
-}
 
 async function succeed(ended: Promise<Ended>): Promise<string> {
   const { code, stdout, stderr } = await ended;

@@ -191,6 +191,43 @@ for (const [what, sources, pattern] of REFUSED) {
   test(`refuses ${what}`, () => assertRefused(sources, pattern));
 }
 
+test('the least values are those that make sense', () => {
+  const zero = SETTING_ROWS.filter(({ kind }) => kind.is === 'number' && kind.minimum === 0);
+  const rest = SETTING_ROWS.flatMap(({ kind }) =>
+    kind.is === 'number' && kind.minimum !== 0 ? [kind.minimum] : []);
+  assert.deepEqual(zero.map(({ name }) => name), [
+    'server.port', 'server.shutdownTimeout', 'http.retries', 'http.retryDelayMs',
+    'incoming.rateLimit', 'outgoing.retentionDays', 'outgoing.retentionCount',
+    'outgoing.failedRetentionDays',
+  ]);
+  assert.ok(rest.every((minimum) => minimum === 1 || minimum === 0.001), String(rest));
+});
+
+for (const { name, kind } of SETTING_ROWS) {
+  if (kind.is !== 'number') continue;
+  test(`${name} takes its least and greatest value, and nothing beyond`, () => {
+    const [group = '', member = ''] = name.split('.');
+    // Whatever the head may take, the whole request may.
+    const beside = member === 'headersTimeout' ? { requestTimeout: kind.maximum } : {};
+    const given = (value: number): SettingsSources =>
+      fromFile({ [group]: { ...beside, [member]: value } });
+    for (const value of [kind.minimum, kind.maximum]) {
+      assert.equal(valueOf(given(value), name), value);
+    }
+    const step = kind.isInteger ? 1 : 0.0001;
+    for (const value of [kind.minimum - step, kind.maximum + 1, -1e9]) {
+      assertRefused(given(value), new RegExp(`\`${name.replace('.', '\\.')}\` must be an? `));
+    }
+  });
+}
+
+for (const userinfo of ['u', 'u:p', ':p', 'u:']) {
+  test(`a base URI with the credentials ${userinfo} is refused`, () => {
+    assertRefused(fromFile({ server: { baseUri: `https://${userinfo}@shelf.test/x` } }),
+      /`server\.baseUri` must be an http or https URL without credentials/);
+  });
+}
+
 test('all problems are named at once', () => {
   assertRefused(fromFile({ http: { timeout: 'x', retries: 'y' } }), /http\.timeout.*http\.retries/);
 });

@@ -106,7 +106,8 @@ test('folders above a new data directory are made, and private', async () => {
 /** Every command that neither adds, changes nor goes without data, with what it needs to run. */
 const READING = COMMANDS.filter((spec) => spec.makesData !== true && spec.isWithoutData !== true)
   .filter(({ name }) => !['doctor', 'settings:show'].includes(name) && !/.:update$/.test(name))
-  .map(({ name, options, oneOf = [] }) => [name, ...Object.entries(options)
+  .map(({ name, operand, options, oneOf = [] }) => [name,
+    ...operand?.values?.slice(0, 1) ?? [], ...Object.entries(options)
     .filter(([option, { isRequired }]) => isRequired === true || oneOf[0]?.[0] === option)
     .flatMap(([option, { type, values }]) =>
       type === 'boolean' ? [`--${option}`] : [`--${option}`, values?.[0] ?? '{}'])]);

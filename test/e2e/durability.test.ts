@@ -27,7 +27,10 @@ type Ended = { readonly code: number | null; readonly lines: string[]; readonly 
 /** Runs the child until it has said `linesMax` lines, or ends; then kills it. */
 function startChild(directory: string, prefix: string, mode: string, linesMax: number): Running {
   const child = owned(spawn(process.execPath, ['--import', 'tsx', CHILD, directory, prefix, mode],
-    { stdio: ['ignore', 'pipe', 'pipe'] }));
+    {
+      // One that says nothing any more is ended, so that the test tells how far it came.
+      stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000, killSignal: 'SIGKILL',
+    }));
   const exited = exitOf(child);
   const lines: string[] = [];
   let errors = '';

@@ -16,11 +16,11 @@ import { requestsTo } from './app/request.ts';
 import type { ApiRequest } from './app/api.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/list.ts';
-import type { BookListQuery } from './books/list/query.ts';
+import type { BookListQuery } from './books/query/query.ts';
 import { loadSettings } from './settings.ts';
 import type { GivenSettings as Settings } from './settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
-import type { SendResult } from './webhooks/outgoing/sender.ts';
+import type { SendResult } from './webhooks/sending/sender.ts';
 import type { GivenHook } from './webhooks/webhooks.ts';
 
 export type {
@@ -34,14 +34,14 @@ export type { Logger } from './base/log.ts';
 export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing } from './books/list/list.ts';
-export type { BookListQuery } from './books/list/query.ts';
+export type { BookListQuery } from './books/query/query.ts';
 export type { GivenSettings as Settings } from './settings.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
 } from './webhooks/actions/action.ts';
-export type { HttpAnswer, HttpSender } from './webhooks/http.ts';
-export type { SendResult } from './webhooks/outgoing/sender.ts';
+export type { HttpAnswer, HttpSender } from './webhooks/http/client-port.ts';
+export type { SendResult } from './webhooks/sending/sender.ts';
 export type { GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {

@@ -14,16 +14,23 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   store: ['base'],
   client: ['base'],
   server: ['base'],
-  books: ['server', 'client', 'store', 'base'],
-  webhooks: ['server', 'client', 'store', 'base'],
-  access: ['server', 'store', 'base'],
-  maintenance: ['server', 'store', 'base'],
+  resources: ['server', 'store', 'base'],
+  access: ['resources', 'server', 'store', 'base'],
+  maintenance: ['resources', 'server', 'store', 'base'],
+  books: ['resources', 'server', 'client', 'store', 'base'],
+  webhooks: ['resources', 'server', 'client', 'store', 'base'],
   settings: ['base'],
   app: [
-    'settings', 'books', 'webhooks', 'access', 'maintenance', 'server', 'client', 'store', 'base',
+    'settings', 'books', 'webhooks', 'access', 'maintenance', 'resources', 'server', 'client',
+    'store', 'base',
   ],
-  index: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
-  cli: ['app', 'settings', 'books', 'webhooks', 'server', 'client', 'store', 'base'],
+  index: [
+    'app', 'settings', 'books', 'webhooks', 'resources', 'server', 'client', 'store', 'base',
+  ],
+  cli: [
+    'app', 'settings', 'books', 'webhooks', 'access', 'resources', 'server', 'client', 'store',
+    'base',
+  ],
   main: ['cli'],
 };
 

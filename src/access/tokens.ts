@@ -10,7 +10,7 @@ import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
-import type { TokenVerifier } from '../server/tokens.ts';
+import type { TokenVerifier } from './bearer.ts';
 import type { Change, CollectionSpec, Store } from '../store/port.ts';
 import { TOKEN_MODEL, expiryOf, generateToken, hashToken, viewOf } from './token.ts';
 import type { Scope, Token } from './token.ts';

@@ -11,10 +11,12 @@ import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { loadTls } from '../base/network-modules.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
-import type { Dispatcher } from '../server/dispatcher.ts';
-import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listener.ts';
-import type { Certificate, HeldPort, Listener, ServerLimits } from '../server/listener.ts';
-import { isLoopbackName } from '../server/origin.ts';
+import type { Dispatcher } from '../server/routing/dispatcher.ts';
+import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
+import type {
+  Certificate, HeldPort, Listener, ServerLimits,
+} from '../server/listening/listener.ts';
+import { isLoopbackName } from '../access/origin.ts';
 import type { Settings } from '../settings.ts';
 
 /** What somebody with other rights has opened before. */

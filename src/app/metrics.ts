@@ -1,9 +1,9 @@
 /** The figures of the rooms below the server, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
-import type { BoundedSearch } from '../books/search/bounded-search.ts';
+import type { BoundedSearch } from '../books/index/bounded-index.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
-import type { Histogram } from '../server/histogram.ts';
-import type { MetricSource } from '../server/metric-source.ts';
+import type { Histogram } from '../server/metrics/histogram.ts';
+import type { MetricSource } from '../server/metrics/source.ts';
 import type { Store } from '../store/port.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 

@@ -1,7 +1,7 @@
 /** Settings, in the contract's units, to the options of each room, in milliseconds. */
 import { readFileSync, statSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
-import type { ServerLimits } from '../server/listener.ts';
+import type { ServerLimits } from '../server/listening/listener.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { checkRootsAlone, walkPath } from '../base/path-owners.ts';
 import type { Settings } from '../settings.ts';

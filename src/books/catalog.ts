@@ -5,11 +5,11 @@
 import { AppError } from '../base/errors.ts';
 import { encodeGiven } from '../base/json-text.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
-import { createRepository, encodeRecord, nextStamps } from '../store/repository.ts';
-import type { ChangeHook, Repository } from '../store/repository.ts';
+import { createRepository, encodeRecord, nextStamps } from '../resources/repository.ts';
+import type { ChangeHook, Repository } from '../resources/repository.ts';
 import { bookSchema, decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
-import type { ImportRecord } from './exchange/import-record.ts';
+import type { ImportRecord } from './transfer/import-record.ts';
 
 /** For the store, so that it keeps books. */
 export const bookCollection: CollectionSpec = { name: 'books', key: 'id' };

@@ -1,16 +1,16 @@
 /** The routes of the catalog: those of every resource, the collection with its queries, imports. */
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/refusal.ts';
-import { checkMediaType } from '../server/body.ts';
+import { checkMediaType } from '../server/exchange/body.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
-import { resourceRoutes } from '../server/resource.ts';
+import { resourceRoutes } from '../resources/routes.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
 import { bookExample, bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
-import { JSON_LINES, runImport } from './exchange/import.ts';
-import { importSchema } from './exchange/import-record.ts';
-import { bookQueryParameters } from './list/query-parameters.ts';
+import { JSON_LINES, runImport } from './transfer/import.ts';
+import { importSchema } from './transfer/import-record.ts';
+import { bookQueryParameters } from './query/parameters.ts';
 
 const BOOKS_PATH = '/api/books';
 const BOOKS_IMPORT_PATH = '/api/books/import';

@@ -2,9 +2,9 @@
 import type { LoadedSettings } from '../settings.ts';
 import type { Arguments } from './arguments.ts';
 import type { Identity } from './identity.ts';
-import type { Io } from './io.ts';
-import type { Output } from './output.ts';
-import type { Session } from './session.ts';
+import type { Io } from './terminal/io.ts';
+import type { Output } from './terminal/output.ts';
+import type { Session } from './session/session.ts';
 import type { LineSpec } from './spec.ts';
 
 export type CommandSpec = LineSpec & {

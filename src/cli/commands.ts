@@ -35,9 +35,9 @@ const queryOptions: OptionSpecs = {
   },
 };
 
-const loadBook = () => import('./book.ts');
-const loadTransfer = () => import('./book-transfer.ts');
-const loadData = () => import('./data.ts');
+const loadBook = () => import('./commands/book.ts');
+const loadTransfer = () => import('./commands/book-transfer.ts');
+const loadData = () => import('./commands/data.ts');
 
 const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
@@ -178,7 +178,7 @@ const SERVE: CommandSpec = {
   },
   needsActions: true,
   examples: ['hookshelf serve', 'hookshelf -p 9000', 'hookshelf serve --data /var/lib/hookshelf'],
-  load: async () => (await import('./serve.ts')).serve,
+  load: async () => (await import('./commands/serve.ts')).serve,
 };
 
 const OTHER_COMMANDS: readonly CommandSpec[] = [
@@ -186,26 +186,26 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
     name: 'settings:show', summary: 'Show every setting, its value and where it came from',
     options: {},
     examples: ['hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show'],
-    load: async () => (await import('./settings-show.ts')).showSettings,
+    load: async () => (await import('./commands/settings-show.ts')).showSettings,
   },
   {
     name: 'doctor', summary: 'Check directory, lock, port, disk, limits, clock and proxy',
     options: {}, examples: ['hookshelf doctor'],
-    load: async () => (await import('./doctor.ts')).examine,
+    load: async () => (await import('./commands/doctor.ts')).examine,
   },
   {
     name: 'help', isWithoutData: true,
     summary: 'Help on all commands, or on one',
     operand: { name: 'command', meaning: 'the command', isRequired: false },
     options: {}, examples: ['hookshelf help book:import'],
-    load: async () => (await import('./help.ts')).help,
+    load: async () => (await import('./commands/help.ts')).help,
   },
   {
     name: 'version', isWithoutData: true,
     summary: 'Print the version (--version and -V do so, too)',
     options: {},
     examples: ['hookshelf version', 'hookshelf version --json'],
-    load: async () => (await import('./version.ts')).printVersion,
+    load: async () => (await import('./commands/version.ts')).printVersion,
   },
   {
     name: 'completion', isWithoutData: true,
@@ -224,13 +224,13 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
       'hookshelf completion zsh > ~/.zfunc/_hookshelf',
       'hookshelf completion fish > ~/.config/fish/completions/hookshelf.fish',
     ],
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./commands/completion.ts')).completion,
   },
   {
     name: 'completion:values', summary: 'Print what a value may be, a line each, for completion',
     operand: { name: 'kind', meaning: 'of value', isRequired: true, values: VALUE_KINDS },
     options: {}, needsActions: true, examples: ['hookshelf completion:values incoming-webhooks'],
-    load: async () => (await import('./completion-values.ts')).listValues,
+    load: async () => (await import('./commands/completion-values.ts')).listValues,
   },
 ];
 

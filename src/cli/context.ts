@@ -9,10 +9,10 @@ import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sourc
 import type { Arguments } from './arguments.ts';
 import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
 import { Identity } from './identity.ts';
-import type { Io } from './io.ts';
+import type { Io } from './terminal/io.ts';
 import { late } from './late.ts';
-import { Output } from './output.ts';
-import type { Session } from './session.ts';
+import { Output } from './terminal/output.ts';
+import type { Session } from './session/session.ts';
 
 const STANDARD_DIRECTORY = 'data';
 const SETTINGS_FILE = 'settings.json';
@@ -22,7 +22,7 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
 
-const loadLocalApp = late(() => import('./local-app.ts'));
+const loadLocalApp = late(() => import('./session/local-app.ts'));
 
 /** `closeSession` of the context is to be called at the end. */
 export function createContext(

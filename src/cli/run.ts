@@ -4,7 +4,7 @@
  * command it is.
  */
 import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
-import type { Io } from './io.ts';
+import type { Io } from './terminal/io.ts';
 import type { ParsedLine } from './arguments.ts';
 import { late } from './late.ts';
 
@@ -71,7 +71,7 @@ async function execute(context: CommandContext, isUnnamed: boolean): Promise<num
     }
     return command(context);
   }
-  const { printOverview, printCommand } = await import('./help.ts');
+  const { printOverview, printCommand } = await import('./commands/help.ts');
   return isUnnamed ? printOverview(context) : printCommand(context.output, spec);
 }
 
@@ -104,7 +104,7 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
 
 const loadReport = late(() => Promise.all([
   import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
-  import('./colour.ts'),
+  import('./terminal/colour.ts'),
 ]));
 
 async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {

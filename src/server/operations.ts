@@ -1,7 +1,7 @@
 /** The routes that operators and tools ask: what this is, whether it lives, what it counts. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema, StringSchema } from '../base/schema.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { problemAnswers } from './problem.ts';
 import type { AnswerSpec, Route } from './route.ts';
 

@@ -17,7 +17,7 @@ import { diskError } from './disk-error.ts';
 import type { Files } from './files.ts';
 import { FailureLog } from './journal/failure-log.ts';
 import { GroupCommit } from './journal/group-commit.ts';
-import { unsyncedName } from './generations/inventory.ts';
+import { unsyncedName } from './inventory.ts';
 import type { Journal } from './journal/journal.ts';
 import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';

@@ -4,16 +4,16 @@ import { hintFor, quoted } from '../base/refusal.ts';
 import type { FieldError } from '../base/errors.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import type { Store, Transaction } from '../store/port.ts';
-import { createRepository, type RecordChange, type Repository } from '../store/repository.ts';
+import { createRepository, type RecordChange, type Repository } from '../resources/repository.ts';
 import { configurationCollection, configurationSchema } from './actions/action-configuration.ts';
 import { readConfiguration } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { incomingCollection, incomingSchema } from './incoming/incoming-webhook.ts';
 import { readIncoming } from './incoming/hook-index.ts';
-import { mask, unmask, urlsIn } from './mask.ts';
+import { mask, unmask, urlsIn } from './http/mask.ts';
 import { readOutgoing } from './outgoing/outgoing-index.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing/outgoing-webhook.ts';
-import { checkActionType, checkUnused, moveReference } from './references.ts';
+import { checkActionType, checkUnused, moveReference } from './actions/references.ts';
 
 export type Resources = {
   readonly incoming: Repository;

@@ -1,13 +1,13 @@
 /** Management of the three resources over HTTP, and what commands need besides. */
 import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
 import type { ObjectSchema } from '../base/schema.ts';
-import type { ResourceCollection } from '../server/collection.ts';
-import { announcesBody } from '../server/mounting.ts';
+import type { ResourceCollection } from '../resources/collection-route.ts';
+import { announcesBody } from '../server/exchange/mounting.ts';
 import { problemAnswers } from '../server/problem.ts';
-import { resourceRoutes } from '../server/resource.ts';
+import { resourceRoutes } from '../resources/routes.ts';
 import type { AnswerSpec, Route } from '../server/route.ts';
 import type { Collection } from '../store/port.ts';
-import type { Repository } from '../store/repository.ts';
+import type { Repository } from '../resources/repository.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { exampleMethod, makeExamples } from './incoming/examples.ts';
 import type { HookIndex, ReadyHook } from './incoming/hook-index.ts';
@@ -15,12 +15,12 @@ import { incomingSchema } from './incoming/incoming-webhook.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './incoming/receive.ts';
 import type { OutgoingIndex } from './outgoing/outgoing-index.ts';
 import { outgoingSchema } from './outgoing/outgoing-webhook.ts';
-import type { Sender } from './outgoing/sender.ts';
+import type { Sender } from './sending/sender.ts';
 import type { Resources } from './resources.ts';
 import {
   JSON_TYPE, NO_PAYLOAD, anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown,
   text,
-} from './route-parts.ts';
+} from '../resources/route-parts.ts';
 
 export type RouteParts = {
   readonly resources: Resources;

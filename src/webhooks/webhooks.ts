@@ -16,31 +16,31 @@ import { createLogAction } from './actions/log.ts';
 import {
   createActionRegistry, type ActionRegistry, type ActionSource,
 } from './actions/registry.ts';
-import type { HttpSender } from './http.ts';
+import type { HttpSender } from './http/client-port.ts';
 import { createHookIndex, type HookIndex } from './incoming/hook-index.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
-import { createBodyMaker } from './outgoing/body.ts';
-import { createDeliveryDesk, type DeliveryDesk } from './outgoing/delivery-desk.ts';
-import { DeliveryQueue } from './outgoing/delivery-queue.ts';
-import { deliveryRoutes } from './outgoing/delivery-routes.ts';
-import { cancelled, deliveryCollection } from './outgoing/delivery.ts';
+import { createBodyMaker } from './sending/body.ts';
+import { createDeliveryDesk, type DeliveryDesk } from './deliveries/delivery-service.ts';
+import { DeliveryQueue } from './sending/delivery-queue.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
+import { cancelled, deliveryCollection } from './deliveries/delivery.ts';
 import { createEvents, type Events } from './outgoing/events.ts';
 import { FanOuts } from './outgoing/fan-out.ts';
 import {
   CHUNK, Tally, chunkOf, fanOutCollection, sizesIn, totalsCollection,
-} from './outgoing/ledger.ts';
-import { eventCollection } from './outgoing/message.ts';
+} from './deliveries/delivery-store.ts';
+import { eventCollection } from './deliveries/message.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/outgoing-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
-import { QueueRoom } from './outgoing/queue-room.ts';
-import type { QueueStatistics } from './outgoing/queue-statistics.ts';
-import { Retention } from './outgoing/retention.ts';
-import { createSender, type Sender, type SendResult } from './outgoing/sender.ts';
-import { usesCollection } from './references.ts';
+import { QueueRoom } from './deliveries/room.ts';
+import type { QueueStatistics } from './scheduler/statistics.ts';
+import { Retention } from './deliveries/retention.ts';
+import { createSender, type Sender, type SendResult } from './sending/sender.ts';
+import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
-import { notFound } from './route-parts.ts';
+import { notFound } from '../resources/route-parts.ts';
 import { webhookRoutes, type RouteParts } from './routes.ts';
 
 /** To be among the store's collections before `createWebhooks`. */

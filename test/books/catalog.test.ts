@@ -4,9 +4,9 @@ import { AppError } from '../../src/base/errors.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { bookCollection, createBookShelf, createCatalog } from '../../src/books/catalog.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
-import { parseImportRecord } from '../../src/books/exchange/import-record.ts';
-import { SeenIds } from '../../src/books/exchange/seen-ids.ts';
-import type { ChangeHook } from '../../src/store/repository.ts';
+import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
+import { SeenIds } from '../../src/books/transfer/seen-ids.ts';
+import type { ChangeHook } from '../../src/resources/repository.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { bookSchema } from '../../src/books/book.ts';
-import { schemasFrom } from '../../src/server/openapi-schema.ts';
+import { schemasFrom } from '../../src/server/documents/openapi-schema.ts';
 import { hostileBook } from '../support/hostile-books.ts';
 import { validate } from '../support/json-schema.ts';
 import { below, createRandom } from '../support/random.ts';

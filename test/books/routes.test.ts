@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bookExample } from '../../src/books/book.ts';
-import { createDocument } from '../../src/server/openapi.ts';
+import { createDocument } from '../../src/server/documents/openapi.ts';
 import { startBookServer } from '../support/book-server.ts';
 import type { Answer, BookServer } from '../support/book-server.ts';
 import { resolvePointer, validate } from '../support/json-schema.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readRecords } from '../../src/books/exchange/exchange.ts';
-import { parseImportRecord } from '../../src/books/exchange/import-record.ts';
-import type { ImportRecord } from '../../src/books/exchange/import-record.ts';
+import { readRecords } from '../../src/books/transfer/formats.ts';
+import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
+import type { ImportRecord } from '../../src/books/transfer/import-record.ts';
 import { checkDigit13 } from '../support/check-digits.ts';
 
 const FILE = join(import.meta.dirname, '../../data/samples/books.json');

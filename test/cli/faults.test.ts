@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { OpenSession } from '../../src/cli/command.ts';
-import { openCommandSession } from '../../src/cli/local-app.ts';
-import type { Session } from '../../src/cli/session.ts';
+import { openCommandSession } from '../../src/cli/session/local-app.ts';
+import type { Session } from '../../src/cli/session/session.ts';
 import { WAYS, inPlace } from './place.ts';
 
 /** The command's own session, with some of its calls replaced. */

@@ -1,7 +1,7 @@
 /** The process as parameters, for tests: what a command reads, and what it wrote. */
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { OpenSession } from '../../src/cli/command.ts';
-import type { Io } from '../../src/cli/io.ts';
+import type { Io } from '../../src/cli/terminal/io.ts';
 import { run } from '../../src/cli/run.ts';
 
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };

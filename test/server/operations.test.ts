@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { docsRoute } from '../../src/server/docs.ts';
-import { Metrics } from '../../src/server/metrics.ts';
+import { docsRoute } from '../../src/server/documents/docs.ts';
+import { Metrics } from '../../src/server/metrics/metrics.ts';
 import { operationsRoutes } from '../../src/server/operations.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startServer } from '../support/test-server.ts';

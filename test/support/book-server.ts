@@ -8,15 +8,15 @@ import { createIdSource } from '../../src/base/uuid.ts';
 import { bookCollection, createCatalog } from '../../src/books/catalog.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
 import { createBookList } from '../../src/books/list/list.ts';
-import { createTurns } from '../../src/books/list/query-turns.ts';
+import { createTurns } from '../../src/books/query/turns.ts';
 import { bookRoutes } from '../../src/books/routes.ts';
-import { createSearchIndex } from '../../src/books/search/search.ts';
-import { createDispatcher } from '../../src/server/dispatcher.ts';
-import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
-import { Metrics } from '../../src/server/metrics.ts';
+import { createSearchIndex } from '../../src/books/index/word-index.ts';
+import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
+import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Route } from '../../src/server/route.ts';
 import type { Store } from '../../src/store/port.ts';
-import type { ChangeHook } from '../../src/store/repository.ts';
+import type { ChangeHook } from '../../src/resources/repository.ts';
 import { createMemoryStore } from './memory-store.ts';
 
 export type BookServer = {

@@ -2,12 +2,12 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { LogFields, Logger } from '../../src/base/log.ts';
-import type { TrustProxy } from '../../src/server/client-address.ts';
-import { createDispatcher } from '../../src/server/dispatcher.ts';
-import type { Dispatcher, Entrance, Guard } from '../../src/server/dispatcher.ts';
-import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
-import type { Certificate, Listener, ServerLimits } from '../../src/server/listener.ts';
-import { Metrics } from '../../src/server/metrics.ts';
+import type { TrustProxy } from '../../src/server/exchange/client-address.ts';
+import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import type { Dispatcher, Entrance, Guard } from '../../src/server/routing/dispatcher.ts';
+import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
+import type { Certificate, Listener, ServerLimits } from '../../src/server/listening/listener.ts';
+import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Handler, Method, Route } from '../../src/server/route.ts';
 
 export type TestServer = {

@@ -6,9 +6,9 @@ import { createLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
-import { createDispatcher } from '../../src/server/dispatcher.ts';
-import { createHttpServer, listenOnPort } from '../../src/server/listener.ts';
-import { Metrics } from '../../src/server/metrics.ts';
+import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
+import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Store } from '../../src/store/port.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,

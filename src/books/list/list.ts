@@ -8,23 +8,23 @@ import type { Exchange, Handler } from '../../server/route.ts';
 import type { Collection } from '../../store/port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
-import { Changes } from './list-changes.ts';
-import { SlotColumns } from './list-columns.ts';
-import type { Candidates, Scan } from './list-filter.ts';
-import { isSparse, pageOfSparse, scanPage, scanWhole } from './list-scan.ts';
-import type { PageResult } from './list-scan.ts';
+import { Changes } from './changes.ts';
+import { SlotColumns } from './columns.ts';
+import type { Candidates, Scan } from './filter.ts';
+import { isSparse, pageOfSparse, scanPage, scanWhole } from './scan.ts';
+import type { PageResult } from './scan.ts';
 import {
   sourceOfEntries, sourceOfSlots, sourceOfWalk, streamBuffer, streamSource, streamWalk,
-} from './list-source.ts';
-import type { BookSource, PullNow } from './list-source.ts';
-import { WholeBuffer } from './list-whole.ts';
-import { parseBookListQuery, parseBookQuery } from './query.ts';
-import type { BookFilter, BookListQuery, BookQuery } from './query.ts';
-import { encodeCursor } from './query-cursor.ts';
-import { hasMemberConditions, hasTextConditions } from './query-match.ts';
-import { writeQueryString } from './query-parameters.ts';
-import { createGate } from './query-turns.ts';
-import type { Gate, Turns, Work } from './query-turns.ts';
+} from './source.ts';
+import type { BookSource, PullNow } from './source.ts';
+import { WholeBuffer } from './whole.ts';
+import { parseBookListQuery, parseBookQuery } from '../query/query.ts';
+import type { BookFilter, BookListQuery, BookQuery } from '../query/query.ts';
+import { encodeCursor } from '../query/cursor.ts';
+import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
+import { writeQueryString } from '../query/parameters.ts';
+import { createGate } from '../query/turns.ts';
+import type { Gate, Turns, Work } from '../query/turns.ts';
 
 export type BookListing = {
   readonly books: readonly Book[];

@@ -2,9 +2,9 @@
  * Sort keys of many books, packed: a million dates are 8 MB and a million titles about 40 MB, where
  * strings in an array would be twice that and keep the garbage collector busy.
  */
-import type { SortValue } from './query-cursor.ts';
-import type { SortKey } from './query-parameters.ts';
-import { shortKey } from './sort-keys.ts';
+import type { SortValue } from '../query/cursor.ts';
+import type { SortKey } from '../query/parameters.ts';
+import { shortKey } from '../query/sort-keys.ts';
 
 export interface KeyColumn {
   push(key: SortValue): void;

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeFully } from '../journal/file-lines.ts';
 import type { Files } from '../files.ts';
-import { isBackedUp, journalName, snapshotName, takeInventory } from '../generations/inventory.ts';
+import { isBackedUp, journalName, snapshotName, takeInventory } from '../inventory.ts';
 import { MANIFEST_NAME, encodeManifest, summedPieces } from './manifest.ts';
 import type { Contents, FileSum } from './manifest.ts';
 import { BACKUP_PENDING } from './pending.ts';

@@ -14,7 +14,7 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { Files } from '../files.ts';
-import { isBackedUp } from '../generations/inventory.ts';
+import { isBackedUp } from '../inventory.ts';
 import { readFully } from '../journal/file-lines.ts';
 import { readPieces } from './pieces.ts';
 import type { BackupFile } from './pieces.ts';

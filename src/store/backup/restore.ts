@@ -16,7 +16,7 @@ import type { Manifest } from './manifest.ts';
 import type { BackupFile } from './pieces.ts';
 import { readFully } from '../journal/file-lines.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { isBackedUp, isStoreName } from '../generations/inventory.ts';
+import { isBackedUp, isStoreName } from '../inventory.ts';
 import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
 import type { CollectionSpec } from '../port.ts';
 import { verifyDirectory } from './verify.ts';

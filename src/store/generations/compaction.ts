@@ -20,7 +20,7 @@ import type { FrozenCollection } from '../records/frozen-collection.ts';
 import type { GroupCommit } from '../journal/group-commit.ts';
 import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
-} from './inventory.ts';
+} from '../inventory.ts';
 import { createJournal } from '../journal/journal.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 

@@ -8,7 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import { diskError } from '../disk-error.ts';
 import { readFully, writeFully } from '../journal/file-lines.ts';
 import type { Files } from '../files.ts';
-import { journalName, temporaryName, tornName } from './inventory.ts';
+import { journalName, temporaryName, tornName } from '../inventory.ts';
 import { createJournal, reopenJournal } from '../journal/journal.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Assessment, JournalPart } from './recovery.ts';

@@ -11,7 +11,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FailureLog } from './failure-log.ts';
-import { GatherPace } from './gather-pace.ts';
+import { GatherPace } from './batch-window.ts';
 import { errorOf, type AppendFailure, type Journal } from './journal.ts';
 import { LineEncoder } from './journal-line.ts';
 import type { Transaction, Urgency } from '../port.ts';

@@ -9,7 +9,7 @@ import { writeFully } from './file-lines.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { diskError, positiveCount } from '../disk-error.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { journalName } from '../generations/inventory.ts';
+import { journalName } from '../inventory.ts';
 import { LineEncoder } from './journal-line.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */

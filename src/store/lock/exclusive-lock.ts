@@ -10,7 +10,7 @@ import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { giveLifeSign, removeLifeSign } from './life-sign.ts';
+import { giveLifeSign, removeLifeSign } from './liveness.ts';
 import { isAlive, lifeSignPath, readOwner, thisProcess, writeOwner } from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
 

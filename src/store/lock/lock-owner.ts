@@ -2,7 +2,7 @@
 import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Descriptor, Files } from '../files.ts';
-import { isLifeSignGiven } from './life-sign.ts';
+import { isLifeSignGiven } from './liveness.ts';
 
 export type LockKind = 'server' | 'command';
 

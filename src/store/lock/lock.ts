@@ -18,8 +18,8 @@ import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/e
 import { createNodeFiles } from '../files.ts';
 import type { Descriptor, Files } from '../files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
-import { giveLifeSign } from './life-sign.ts';
-import type { LifeSign } from './life-sign.ts';
+import { giveLifeSign } from './liveness.ts';
+import type { LifeSign } from './liveness.ts';
 import {
   isAlive, isOfThisNamespace, lifeSignPath, readOwner, thisProcess, writeOwner,
 } from './lock-owner.ts';

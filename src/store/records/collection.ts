@@ -2,7 +2,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Place } from './arena.ts';
 import type { FrozenCollection } from './frozen-collection.ts';
-import { HotRecords } from './hot-records.ts';
+import { HotRecords } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
 import type { Position } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import type { HttpSender } from '../http.ts';
+import type { HttpSender } from '../http/client-port.ts';
 import type { Payload } from '../incoming/payload.ts';
 
 export type { Payload };

@@ -1,7 +1,7 @@
 /** Action configurations ready to run: parsed once a change, not once a request. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Collection } from '../../store/port.ts';
-import { follow, readRecord } from '../follow.ts';
+import { follow, readRecord } from '../../resources/projection.ts';
 import type { ActionConfiguration } from './action-configuration.ts';
 
 export type RunnableConfiguration = {

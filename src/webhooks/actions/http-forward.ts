@@ -8,11 +8,11 @@ import { quoted } from '../../base/refusal.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
   isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
-} from '../http.ts';
+} from '../http/client-port.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, sentHeaders,
-} from '../target.ts';
-import { hideUrlSecrets } from '../url-secrets.ts';
+} from '../http/target.ts';
+import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';

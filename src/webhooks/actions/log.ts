@@ -2,7 +2,7 @@
 import { LOG_LEVELS } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quoted } from '../../base/refusal.ts';
-import { hideQuerySecrets } from '../url-secrets.ts';
+import { hideQuerySecrets } from '../http/url-credentials.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';

@@ -5,7 +5,7 @@ import type { LogFields, Logger } from '../../base/log.ts';
 import { hintFor, quoted } from '../../base/refusal.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
-import type { HttpAnswer, HttpSender } from '../http.ts';
+import type { HttpAnswer, HttpSender } from '../http/client-port.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,

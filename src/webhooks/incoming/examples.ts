@@ -3,7 +3,7 @@
  * the environment. Pure.
  */
 import { shellQuote } from '../../base/shell.ts';
-import { hasRequestBody } from '../target.ts';
+import { hasRequestBody } from '../http/target.ts';
 
 export type Examples = { readonly url: string; readonly curl: string; readonly php: string };
 

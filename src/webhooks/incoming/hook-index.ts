@@ -4,7 +4,7 @@ import { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Collection } from '../../store/port.ts';
-import { follow, readRecord } from '../follow.ts';
+import { follow, readRecord } from '../../resources/projection.ts';
 import type { IncomingWebhook } from './incoming-webhook.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { signatureKey } from './signature.ts';

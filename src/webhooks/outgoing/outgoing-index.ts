@@ -2,11 +2,11 @@
 import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
-import { follow, readRecord } from '../follow.ts';
-import { sentHeaders } from '../target.ts';
+import { follow, readRecord } from '../../resources/projection.ts';
+import { sentHeaders } from '../http/target.ts';
 import { outgoingSchema, type OutgoingWebhook } from './outgoing-webhook.ts';
-import { parseTemplate } from './template.ts';
-import type { Template } from './template.ts';
+import { parseTemplate } from '../sending/template.ts';
+import type { Template } from '../sending/template.ts';
 
 export type ReadyOutgoing = OutgoingWebhook & {
   readonly template: Template | null;

@@ -7,9 +7,9 @@ import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
-} from '../target.ts';
-import { findSecretProblem } from './signing.ts';
-import { parseTemplate } from './template.ts';
+} from '../http/target.ts';
+import { findSecretProblem } from '../sending/signature.ts';
+import { parseTemplate } from '../sending/template.ts';
 
 export type OutgoingWebhook = {
   readonly identifier: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HotRecords } from '../../../src/store/records/hot-records.ts';
+import { HotRecords } from '../../../src/store/records/lru-cache.ts';
 import { STANDARD_LIMITS, limitsFor } from '../../../src/store/records/memory-limits.ts';
 
 test('without a cap the limits are the standard ones, under one they shrink with it', () => {

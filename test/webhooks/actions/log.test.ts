@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActionTools } from '../../../src/index.ts';
-import { hideQuerySecrets } from '../../../src/webhooks/url-secrets.ts';
+import { hideQuerySecrets } from '../../../src/webhooks/http/url-credentials.ts';
 import { startRelay } from '../relay.ts';
 
 test('the action log writes payload, context and options at its level, redacted', async () => {

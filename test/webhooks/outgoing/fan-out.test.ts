@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { isUuid } from '../../../src/base/uuid.ts';
-import { DOWN, Simulation, UP, type SimulationOptions } from './simulation.ts';
+import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 
 const HOOKS = 1100;
 /** Deliveries, and what goes with them, in one transaction: a few milliseconds of work. */

@@ -1,0 +1,43 @@
+/**
+ * The word index within its share of the memory. While a catalog is too large for it there is none,
+ * and queries look at the books themselves: the answers are the same, and come later.
+ */
+import type { Changes } from '../list/changes.ts';
+import type { Asker, BookSearch } from '../list/list.ts';
+import type { Candidates } from '../list/filter.ts';
+import type { BookFilter } from '../query/query.ts';
+import { createSearchIndex } from './word-index.ts';
+import type { SearchIndex, SearchOptions } from './word-index.ts';
+
+export class BoundedSearch implements BookSearch {
+  readonly #options: SearchOptions;
+  #index: SearchIndex;
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+    this.#index = createSearchIndex(options);
+  }
+
+  /** About what the index holds in memory. */
+  get bytes(): number {
+    return this.#index.bytes;
+  }
+
+  /** Whether the catalog is known to be too large for an index. */
+  get isOutgrown(): boolean {
+    return this.#options.collection.size > (this.#index.booksMax ?? Infinity);
+  }
+
+  /** See `BookSearch` in list.ts. */
+  find(
+    filter: BookFilter, changes: Changes, asker: Asker,
+  ): Promise<Candidates | null> {
+    if (this.isOutgrown) return Promise.resolve(null);
+    if (this.#index.booksMax !== null) this.#index = createSearchIndex(this.#options);
+    return this.#index.find(filter, changes, asker);
+  }
+
+  close(): void {
+    this.#index.close();
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The newest part of the word index, which takes books one by one until it is full. A book that is
+ * indexed again is a new document; the old one is dead.
+ */
+import { encodeByteString, foldCase } from '../../base/fold.ts';
+import type { SearchableBook } from '../query/match.ts';
+import type { Work } from '../query/turns.ts';
+import { Bits } from '../query/bit-set.ts';
+import { SegmentWriter } from './segment.ts';
+import type { Segment } from './segment.ts';
+import { eachTerm } from '../query/words.ts';
+import { sortIndexes } from '../query/merge-sort.ts';
+
+/** What a term begins with says where it stands, so that one dictionary serves every filter. */
+export const TEXT = 't';
+export const AUTHOR = 'a';
+/** A whole keyword without case. */
+export const KEYWORD = 'k';
+
+// However few books: long texts of many words fill it too.
+const TERMS_MAX = 32_768;
+const TERMS_PER_YIELD = 64;
+
+export class Overlay {
+  /** The documents that have a term, rising. */
+  readonly terms = new Map<string, number[]>();
+  /** The slot of each document. */
+  readonly slots: number[] = [];
+  readonly #documentOf = new Map<number, number>();
+  readonly #documentsMax: number;
+
+  constructor(documentsMax: number) {
+    this.#documentsMax = documentsMax;
+  }
+
+  get isFull(): boolean {
+    return this.slots.length >= this.#documentsMax || this.terms.size >= TERMS_MAX;
+  }
+
+  /** Any earlier document of the slot must have been killed. */
+  add(slot: number, book: SearchableBook): void {
+    const document = this.slots.length;
+    this.slots.push(slot);
+    this.#documentOf.set(slot, document);
+    const addText = (term: string): void => this.#addTerm(TEXT + term, document);
+    eachTerm(book.title, addText);
+    if (book.subtitle !== undefined) eachTerm(book.subtitle, addText);
+    if (book.isbn !== undefined) addText(book.isbn);
+    for (const { name } of book.authors ?? []) {
+      eachTerm(name, (term) => this.#addTerm(AUTHOR + term, document));
+    }
+    for (const keyword of book.keywords ?? []) {
+      eachTerm(keyword, addText);
+      this.#addTerm(KEYWORD + encodeByteString(foldCase(keyword)), document);
+    }
+  }
+
+  /** Forgets the book in a slot, if it is here. Whether it was. */
+  kill(slot: number): boolean {
+    return this.#documentOf.delete(slot);
+  }
+
+  isLive(document: number): boolean {
+    return this.#documentOf.get(this.slots[document] ?? -1) === document;
+  }
+
+  #addTerm(term: string, document: number): void {
+    const documents = this.terms.get(term);
+    if (documents === undefined) this.terms.set(term, [document]);
+    else if (documents.at(-1) !== document) documents.push(document);
+  }
+}
+
+/** The overlay, to which nothing is added any more, as a segment; null when all in it is dead. */
+export function* segmentOf(overlay: Overlay): Work<Segment | null> {
+  const terms = [...overlay.terms.keys()];
+  const order = yield* sortIndexes(terms.length, (left, right) =>
+    (terms[left] ?? '') < (terms[right] ?? '') ? -1 : 1);
+  const [firstSlot, placeBound] = rangeOf(overlay);
+  if (placeBound === 0) return null;
+  const writer = new SegmentWriter({
+    terms: terms.length, termBytes: terms.reduce((sum, { length }) => sum + length, 0),
+    postingBytes: terms.length * 4, firstSlot, placeBound,
+  });
+  const places = new Uint32Array(overlay.slots.length);
+  for (const [index, rank] of order.entries()) {
+    if (index % TERMS_PER_YIELD === 0) yield;
+    const term = terms[rank] ?? '';
+    let count = 0;
+    let isRising = true;
+    for (const document of overlay.terms.get(term) ?? []) {
+      if (!overlay.isLive(document)) continue;
+      const place = (overlay.slots[document] ?? 0) - firstSlot;
+      if (count > 0 && place < (places[count - 1] ?? 0)) isRising = false;
+      places[count] = place;
+      count += 1;
+    }
+    if (!isRising) places.subarray(0, count).sort();
+    writer.addList(term, places, count);
+  }
+  return writer.finish(liveOf(overlay, firstSlot, placeBound));
+}
+
+/** The books that are alive now, at the end: some may have died while the segment was made. */
+function liveOf(overlay: Overlay, firstSlot: number, placeBound: number): Bits {
+  const live = new Bits(placeBound);
+  for (const [document, slot] of overlay.slots.entries()) {
+    if (overlay.isLive(document)) live.add(slot - firstSlot);
+  }
+  return live;
+}
+
+function rangeOf(overlay: Overlay): readonly [firstSlot: number, placeBound: number] {
+  let first = Infinity;
+  let last = -1;
+  for (const [document, slot] of overlay.slots.entries()) {
+    if (!overlay.isLive(document)) continue;
+    first = Math.min(first, slot);
+    last = Math.max(last, slot);
+  }
+  if (last < 0) return [0, 0];
+  const firstSlot = first - first % 32;
+  return [firstSlot, last - firstSlot + 1];
+}

@@ -1,0 +1,151 @@
+/** Several segments made into one, without their dead books: in small steps, beside queries. */
+import type { Work } from '../query/turns.ts';
+import { Bits } from '../query/bit-set.ts';
+import { addPlaces, eachPlace, isBitmap } from './postings.ts';
+import { SegmentWriter } from './segment.ts';
+import type { Segment } from './segment.ts';
+
+const TERMS_PER_YIELD = 64;
+// Terms with more places than this go through bits; fewer are sorted as numbers.
+const LIST_MAX = 4096;
+// The first place of a list is a longer number in a larger segment.
+const BYTES_GROWN_MAX = 4;
+
+type Cursor = { readonly segment: Segment; index: number; term: string | null };
+
+/** Null when nothing in them is alive. What dies meanwhile is dead in the result. */
+export function* mergeSegments(segments: readonly Segment[]): Work<Segment | null> {
+  const firstSlot = Math.min(...segments.map((segment) => segment.firstSlot));
+  const placeBound = Math.max(...segments.map((segment) =>
+    segment.firstSlot + segment.placeBound)) - firstSlot;
+  const sum = (read: (segment: Segment) => number): number =>
+    segments.reduce((total, segment) => total + read(segment), 0);
+  const terms = sum(({ termCount }) => termCount);
+  const writer = new SegmentWriter({
+    terms, termBytes: sum(({ termBytes }) => termBytes), firstSlot, placeBound,
+    postingBytes: sum(({ postingBytes }) => postingBytes) + terms * BYTES_GROWN_MAX,
+  });
+  const cursors = segments.map((segment): Cursor =>
+    ({ segment, index: 0, term: segment.termCount > 0 ? segment.term(0) : null }));
+  const gatherer = new Gatherer(firstSlot, placeBound);
+  for (let step = 1; ; step += 1) {
+    if (step % TERMS_PER_YIELD === 0) yield;
+    const term = smallestTerm(cursors);
+    if (term === null) break;
+    const holders = cursors.filter((cursor) => cursor.term === term);
+    yield* gatherer.write(writer, term, holders);
+    for (const cursor of holders) advance(cursor);
+  }
+  const live = liveOf(segments, firstSlot, placeBound);
+  return live.next(0) < 0 ? null : writer.finish(live);
+}
+
+function smallestTerm(cursors: readonly Cursor[]): string | null {
+  let smallest: string | null = null;
+  for (const { term } of cursors) {
+    if (term !== null && (smallest === null || term < smallest)) smallest = term;
+  }
+  return smallest;
+}
+
+function advance(cursor: Cursor): void {
+  cursor.index += 1;
+  cursor.term = cursor.index < cursor.segment.termCount
+    ? cursor.segment.term(cursor.index) : null;
+}
+
+/** Brings together the places of one term from all segments that have it. */
+class Gatherer {
+  readonly #firstSlot: number;
+  readonly #placeBound: number;
+  readonly #places = new Uint32Array(LIST_MAX);
+
+  constructor(firstSlot: number, placeBound: number) {
+    this.#firstSlot = firstSlot;
+    this.#placeBound = placeBound;
+  }
+
+  * write(writer: SegmentWriter, term: string, holders: readonly Cursor[]): Work<void> {
+    let bound = 0;
+    for (const { segment, index } of holders) {
+      const start = segment.postingStart(index);
+      // A byte of a list is at most one place.
+      bound += isBitmap(segment.postings, start)
+        ? segment.placeBound : segment.postingEnd(index) - start;
+    }
+    if (bound <= LIST_MAX) writer.addList(term, this.#places, this.#gatherList(holders));
+    else yield* this.#writeMany(writer, term, holders);
+  }
+
+  #gatherList(holders: readonly Cursor[]): number {
+    const places = this.#places;
+    let count = 0;
+    let isRising = true;
+    for (const { segment, index } of holders) {
+      const offset = segment.firstSlot - this.#firstSlot;
+      const visit = (place: number): void => {
+        if (!segment.live.has(place)) return;
+        if (count > 0 && place + offset < (places[count - 1] ?? 0)) isRising = false;
+        places[count] = place + offset;
+        count += 1;
+      };
+      eachLivePlace(segment, index, visit);
+    }
+    if (!isRising) places.subarray(0, count).sort();
+    return count;
+  }
+
+  * #writeMany(writer: SegmentWriter, term: string, holders: readonly Cursor[]): Work<void> {
+    const all = new Bits(this.#placeBound);
+    for (const { segment, index } of holders) {
+      const words = new Uint32Array(segment.live.words.length);
+      addPlaces(words, segment.postings, segment.postingStart(index), segment.postingEnd(index));
+      const wordOffset = (segment.firstSlot - this.#firstSlot) >>> 5;
+      const live = segment.live.words;
+      for (const [word, bits] of words.entries()) {
+        if (bits === 0) continue;
+        const place = word + wordOffset;
+        all.words[place] = (all.words[place] ?? 0) | (bits & (live[word] ?? 0));
+      }
+      yield;
+    }
+    const count = all.count();
+    if (count * 8 >= this.#placeBound) {
+      writer.addBitmap(term, all.words);
+      return;
+    }
+    const places = new Uint32Array(count);
+    let index = 0;
+    for (let place = all.next(0); place >= 0; place = all.next(place + 1)) {
+      places[index] = place;
+      index += 1;
+    }
+    yield;
+    writer.addList(term, places, count);
+  }
+}
+
+function eachLivePlace(segment: Segment, index: number, visit: (place: number) => void): void {
+  const start = segment.postingStart(index);
+  const end = segment.postingEnd(index);
+  if (!isBitmap(segment.postings, start)) {
+    eachPlace(segment.postings, start, end, visit);
+    return;
+  }
+  const bits = new Bits(segment.placeBound);
+  addPlaces(bits.words, segment.postings, start, end);
+  for (let place = bits.next(0); place >= 0; place = bits.next(place + 1)) visit(place);
+}
+
+function liveOf(segments: readonly Segment[], firstSlot: number, placeBound: number): Bits {
+  const live = new Bits(placeBound);
+  for (const segment of segments) {
+    const wordOffset = (segment.firstSlot - firstSlot) >>> 5;
+    for (const [word, bits] of segment.live.words.entries()) {
+      if (bits === 0) continue;
+      const place = word + wordOffset;
+      live.words[place] = (live.words[place] ?? 0) | bits;
+    }
+  }
+  return live;
+}

@@ -1,0 +1,167 @@
+/**
+ * Looking at the books: which match, and in what order. A scan walks through the collection in id
+ * order, or through the candidates where these are few; it goes in small steps (`query-turns.ts`),
+ * sees each book at most once whatever is written meanwhile, and keeps no more than the answer
+ * needs: the first `limit` books, or packed keys for an answer without limit.
+ */
+import { createFilter } from './filter.ts';
+import type { Scan } from './filter.ts';
+import { TopEntries } from './top-k.ts';
+import type { Entry } from './top-k.ts';
+import type { BookQuery } from '../query/query.ts';
+import { readId } from '../query/fields.ts';
+import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
+import type { Work } from '../query/turns.ts';
+import { Numbers, createKeyColumn } from './sort-columns.ts';
+import {
+  compareKeys, comparePositions, compareShortKeys, readSortKey, shortKey,
+} from '../query/sort-keys.ts';
+import { sortIndexes } from '../query/merge-sort.ts';
+
+export type PageResult = { readonly entries: readonly Entry[]; readonly total: number };
+/** `slots` are in the order of the answer. */
+export type WholeResult = { readonly slots: Uint32Array; readonly total: number };
+
+const LOOKS_PER_COPY = 4096;
+// So few candidates are fetched one by one; more are met on a walk through the collection.
+const SPARSE_MAX = 16_384;
+
+/** The first `limit` + 1 books after the cursor, so that it shows whether there are more. */
+export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
+  if (isSparse(scan)) return yield* pageOfSparse(scan, limit);
+  const { collection, query, changes } = scan;
+  const { sort, after } = query;
+  const isById = sort.key === 'id';
+  const known = knownTotal(scan);
+  const top = new TopEntries(limit + 1, sort);
+  const walk = collection.walk({
+    isDescending: isById && sort.isDescending,
+    after: isById && known !== null && after !== null ? after.id : null,
+  });
+  let total = 0;
+  const canBeOn = createShortTest(scan, top);
+  for (const filter = createFilter(scan); ;) {
+    const slot = walk.next();
+    if (slot < 0) break;
+    if (filter.isYieldDue()) yield;
+    if (!filter.matches(slot)) continue;
+    total += 1;
+    if (!canBeOn(slot)) continue;
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined) continue;
+    const key = readSortKey(sort.key, bytes);
+    if (isAfterCursor(query, key, bytes)) top.offer(key, bytes);
+    if (isById && known !== null && top.isFull) break;
+  }
+  changes.settle();
+  return { entries: top.sorted(), total: known ?? total };
+}
+
+/**
+ * Whether a book can be on the page, by its short key: most are surely before or after it, and
+ * their bytes need not be read.
+ */
+function createShortTest({ query, columns }: Scan, top: TopEntries): (slot: number) => boolean {
+  const { after, sort: { key, isDescending } } = query;
+  // The walk is in this order: once the page is full, all others come after it.
+  if (key === 'id') return () => !top.isFull;
+  const shortKeys = columns.shortKeys(key);
+  const first = after === null ? null : shortKey(after.key);
+  return (slot) => {
+    const short = shortKeys.at(slot);
+    if (first !== null && compareShortKeys(short, first, isDescending) < 0) return false;
+    return compareShortKeys(short, top.shortKeyOfLast, isDescending) <= 0;
+  };
+}
+
+/** All books after the cursor, as slots that `changes` keeps. */
+export function* scanWhole(scan: Scan): Work<WholeResult> {
+  const { collection, query, changes } = scan;
+  const { sort, after } = query;
+  const isById = sort.key === 'id';
+  const walk = collection.walk({ isDescending: isById && sort.isDescending });
+  const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
+  const slots = new Numbers();
+  let total = 0;
+  for (const filter = createFilter(scan); ;) {
+    const slot = walk.next();
+    if (slot < 0) break;
+    if (filter.isYieldDue()) yield;
+    if (!filter.matches(slot)) continue;
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined) continue;
+    total += 1;
+    const key = column === null && after === null ? null : readSortKey(sort.key, bytes);
+    if (!isAfterCursor(query, key, bytes)) continue;
+    column?.push(key);
+    slots.push(slot);
+    changes.keep(slot);
+  }
+  changes.settle();
+  const order = column === null ? null : yield* sortIndexes(slots.length, (left, right) =>
+    column.compare(left, right));
+  const ordered = new Uint32Array(slots.length);
+  for (let index = 0; index < ordered.length; index += 1) {
+    ordered[index] = slots.at(order?.[index] ?? index);
+    if (index % LOOKS_PER_COPY === 0) yield;
+  }
+  return { slots: ordered, total };
+}
+
+/** Whether the candidates are so few that their books can all be held at once. */
+export function isSparse({ candidates }: Scan): boolean {
+  return candidates !== null && candidates.count <= SPARSE_MAX;
+}
+
+/** All that match, of few candidates, sorted; `entries` are those after the cursor. */
+export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
+  const { collection, query, candidates, changes } = scan;
+  const { sort } = query;
+  const found: Entry[] = [];
+  const ids = new Set<string>();
+  const filter = createFilter(scan);
+  const slots = candidates?.slots;
+  for (let slot = slots?.next(0) ?? -1; slot >= 0; slot = slots?.next(slot + 1) ?? -1) {
+    if (filter.isYieldDue()) yield;
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined || !filter.matches(slot)) continue;
+    const id = readId(bytes);
+    // A book that was deleted and made again meanwhile may stand in two slots in turn.
+    if (ids.has(id)) continue;
+    ids.add(id);
+    found.push({ key: readSortKey(sort.key, bytes), id, bytes });
+  }
+  changes.settle();
+  const after = query.after;
+  const rest = after === null
+    ? found : found.filter((entry) => comparePositions(entry, after, sort) > 0);
+  const order = yield* sortIndexes(rest.length, (left, right) =>
+    compareEntries(rest[left], rest[right], query));
+  const entries: Entry[] = [];
+  for (const index of order.subarray(0, Math.min(order.length, limit + 1))) {
+    const entry = rest[index];
+    if (entry !== undefined) entries.push(entry);
+  }
+  return { entries, total: found.length };
+}
+
+function compareEntries(
+  left: Entry | undefined, right: Entry | undefined, query: BookQuery,
+): number {
+  return left === undefined || right === undefined ? 0 : comparePositions(left, right, query.sort);
+}
+
+/** The number of matching books, where it can be told without looking at them. */
+function knownTotal({ collection, query, candidates, changes }: Scan): number | null {
+  if (hasMemberConditions(query.filter)) return null;
+  if (!hasTextConditions(query.filter)) return collection.size;
+  const isCounted = candidates !== null && candidates.isExact && changes.changed.size === 0;
+  return isCounted ? candidates.count : null;
+}
+
+function isAfterCursor({ after, sort }: BookQuery, key: Entry['key'], bytes: Buffer): boolean {
+  if (after === null) return true;
+  const order = compareKeys(key, after.key, sort.isDescending);
+  if (order !== 0) return order > 0;
+  return comparePositions({ key, id: readId(bytes) }, after, sort) > 0;
+}

@@ -1,0 +1,97 @@
+/** The books of an answer, one after the other, and as the text of a JSON array. */
+import type { Collection, Walk } from '../../store/port.ts';
+import type { Changes } from './changes.ts';
+import type { Entry } from './top-k.ts';
+
+/** Some more of the answer's text, or null after its end. */
+export type PullNow = () => readonly Buffer[] | null;
+
+/** The bytes of the next book, or undefined after the last. */
+export type BookSource = () => Buffer | undefined;
+
+// Runs are slices of the store, pieces are copies: small enough for thousands of slow readers.
+const RUN_BYTES = 2 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+const START = Buffer.from('[');
+const SEPARATOR = Buffer.from(',\n');
+const END = Buffer.from(']\n');
+
+export function sourceOfEntries(entries: readonly Entry[]): BookSource {
+  let index = 0;
+  return () => {
+    const entry = entries[index];
+    index += 1;
+    return entry?.bytes;
+  };
+}
+
+export function sourceOfWalk(collection: Collection, walk: Walk): BookSource {
+  return () => {
+    const slot = walk.next();
+    return slot < 0 ? undefined : collection.bytesAt(slot);
+  };
+}
+
+/** The books that a scan found, as they were when it found them. */
+export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource {
+  let index = 0;
+  return () => {
+    for (let slot = slots[index]; slot !== undefined; slot = slots[index]) {
+      index += 1;
+      const bytes = changes.take(slot);
+      if (bytes !== undefined) return bytes;
+    }
+    return undefined;
+  };
+}
+
+/** The rest of a walk as a JSON array, as the records lie in the store: nothing is copied. */
+export function streamWalk(walk: Walk): PullNow {
+  return streamArray(() => {
+    const runs = walk.nextRuns(RUN_BYTES);
+    return runs.length === 0 ? null : runs;
+  });
+}
+
+/** One buffer, in one piece. */
+export function streamBuffer(buffer: Buffer): PullNow {
+  let pieces: readonly Buffer[] | null = [buffer];
+  return () => {
+    const next = pieces;
+    pieces = null;
+    return next;
+  };
+}
+
+/** The books of a source as a JSON array, copied together: a slice for each would cost more. */
+export function streamSource(source: BookSource): PullNow {
+  let pending = source();
+  return streamArray(() => {
+    if (pending === undefined) return null;
+    const books = [pending];
+    let length = pending.length;
+    for (pending = source(); pending !== undefined; pending = source()) {
+      if (length + pending.length > PIECE_BYTES) break;
+      books.push(SEPARATOR, pending);
+      length += SEPARATOR.length + pending.length;
+    }
+    return [books.length === 1 ? books[0] ?? START : Buffer.concat(books, length)];
+  });
+}
+
+function streamArray(next: PullNow): PullNow {
+  let state: 'start' | 'middle' | 'end' = 'start';
+  return () => {
+    if (state === 'end') return null;
+    const pieces = next();
+    const opening = state === 'start' ? START : SEPARATOR;
+    if (pieces !== null) {
+      state = 'middle';
+      return [opening, ...pieces];
+    }
+    const isEmpty = state === 'start';
+    state = 'end';
+    return isEmpty ? [START, END] : [END];
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Where a page ended, as the opaque text of a `Link`: the sort key and the id of its last book, and
+ * for which query. It names no state of the server's, so it is good for ever.
+ *
+ * Format: base64url of one byte and the JSON array [fingerprint, key, id]. The byte is 0 when the
+ * JSON stands as it is and 1 when it is deflated (long titles, to fit the limits of a URL). The key
+ * is text for a title, a number for times, and null for a book without it.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { decodeByteString, encodeByteString } from '../../base/fold.ts';
+import { malformed } from './parameters.ts';
+import type { SortKey } from './parameters.ts';
+
+/** A book's place in a sorted answer. A title's key is a byte string. */
+export type Position = { readonly key: SortValue; readonly id: string };
+export type SortValue = string | number | null;
+
+const PLAIN_BYTES_MAX = 200;
+// A title of 1000 characters can fold to 18 times as many; more is not ours.
+const JSON_BYTES_MAX = 128 * 1024;
+const ID = /^[A-Za-z0-9._~-]{1,128}$/;
+
+export function encodeCursor(position: Position, fingerprint: string): string {
+  const { key, id } = position;
+  const shown = typeof key === 'string' ? decodeByteString(key) : key;
+  const json = Buffer.from(JSON.stringify([fingerprint, shown, id]));
+  const isPlain = json.length <= PLAIN_BYTES_MAX;
+  const body = isPlain ? json : deflateRawSync(json, { level: 9 });
+  return Buffer.concat([Buffer.of(isPlain ? 0 : 1), body]).toString('base64url');
+}
+
+/** Throws `malformed` when it is not a cursor, or another query's. */
+export function decodeCursor(text: string, fingerprint: string, sortKey: SortKey): Position {
+  const parts = readParts(text);
+  if (parts === null) throw malformed('`cursor` is not one that a `Link` header gave');
+  const [owner, key, id] = parts;
+  if (owner !== fingerprint) {
+    throw malformed('`cursor` belongs to another query: repeat the parameters it was given with');
+  }
+  if (!isKeyOf(sortKey, key) || typeof id !== 'string' || !ID.test(id)) {
+    throw malformed('`cursor` is not one that a `Link` header gave');
+  }
+  return { key: readKey(key), id };
+}
+
+function isKeyOf(sortKey: SortKey, key: unknown): boolean {
+  if (sortKey === 'id') return key === null;
+  if (sortKey === 'title') return typeof key === 'string';
+  return Number.isSafeInteger(key) || (key === null && sortKey === 'datePublished');
+}
+
+function readKey(key: unknown): SortValue {
+  if (typeof key === 'string') return encodeByteString(key);
+  return typeof key === 'number' ? key : null;
+}
+
+function readParts(text: string): readonly unknown[] | null {
+  if (!/^[A-Za-z0-9_-]+$/.test(text)) return null;
+  const bytes = Buffer.from(text, 'base64url');
+  const body = bytes.subarray(1);
+  try {
+    const json = bytes[0] === 0
+      ? body : inflateRawSync(body, { maxOutputLength: JSON_BYTES_MAX });
+    const parts: unknown = JSON.parse(json.toString());
+    return Array.isArray(parts) && parts.length === 3 ? parts : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,141 @@
+/** What is asked of the collection of books: parsed once, at the edge, into values to compare. */
+import { foldCase } from '../../base/fold.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { PAGE_LIMIT_MAX } from '../../server/query.ts';
+import { explainIsbn, parseIsbn } from '../isbn.ts';
+import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
+import { decodeCursor } from './cursor.ts';
+import type { Position } from './cursor.ts';
+import {
+  SORTS, SORT_KEYS, malformed, readQueryObject, readQueryString,
+} from './parameters.ts';
+import type { QueryValues, SortKey } from './parameters.ts';
+import { encodeDate } from './fields.ts';
+import { parseWords } from './words.ts';
+import type { Clause } from './words.ts';
+import { nearest } from '../../base/nearest.ts';
+import { quoted } from '../../base/refusal.ts';
+
+export type BookQuery = {
+  readonly limit: number | null;
+  /** The place after which the answer begins. */
+  readonly after: Position | null;
+  readonly filter: BookFilter;
+  readonly sort: BookSort;
+  /** The same for every page of one walk; a cursor is good for it alone. */
+  readonly fingerprint: string;
+  /** As they were given. */
+  readonly values: QueryValues;
+};
+
+/** All conditions must hold; null, and no clause, hold for every book. */
+export type BookFilter = {
+  readonly words: readonly Clause[];
+  readonly authorWords: readonly Clause[];
+  readonly isbn: string | null;
+  /** A language range in lower case, or `*`. */
+  readonly language: string | null;
+  /** As `foldCase` gives it. */
+  readonly keyword: string | null;
+  /** Bounds in the form of `encodeDate`, inclusive. */
+  readonly publishedFrom: number | null;
+  readonly publishedTo: number | null;
+};
+
+export type BookSort = { readonly key: SortKey; readonly isDescending: boolean };
+
+/** The members of `books.list(query)`: the query parameters of `GET /api/books`. */
+export type BookListQuery = {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly q?: string | undefined;
+  readonly author?: string | undefined;
+  readonly isbn?: string | undefined;
+  readonly inLanguage?: string | undefined;
+  readonly keyword?: string | undefined;
+  readonly publishedFrom?: string | undefined;
+  readonly publishedTo?: string | undefined;
+  readonly sort?: string | undefined;
+};
+
+/** Parses the raw query of a URL, without `?`. Throws `malformed`, naming the parameter. */
+export function parseBookQuery(search: string): BookQuery {
+  return parseValues(readQueryString(search));
+}
+
+/** Parses the query of the embedding API. Throws `malformed`, naming the member. */
+export function parseBookListQuery(query: BookListQuery): BookQuery {
+  return parseValues(readQueryObject(query));
+}
+
+function parseValues(values: QueryValues): BookQuery {
+  const read = <T>(name: string, parse: (text: string) => T): T | null => {
+    const text = values.get(name);
+    return text === undefined ? null : parse(text);
+  };
+  const limit = read('limit', parseLimit);
+  const filter: BookFilter = {
+    words: read('q', (text) => parseWords(text, '`q`')) ?? [],
+    authorWords: read('author', (text) => parseWords(text, '`author`')) ?? [],
+    isbn: read('isbn', parseIsbnValue),
+    language: read('inLanguage', parseLanguageRange),
+    keyword: read('keyword', parseKeyword),
+    publishedFrom: read('publishedFrom', (text) => parseDate('publishedFrom', text).from),
+    publishedTo: read('publishedTo', (text) => parseDate('publishedTo', text).to),
+  };
+  const sort = read('sort', parseSort) ?? { key: 'id', isDescending: false };
+  const fingerprint = loadCrypto().createHash('sha256').update(JSON.stringify([filter, sort]))
+    .digest('base64url').slice(0, 12);
+  const after = read('cursor', (text) => decodeCursor(text, fingerprint, sort.key));
+  return { limit, after, filter, sort, fingerprint, values };
+}
+
+function parseLimit(text: string): number {
+  const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
+  throw malformed(`\`limit\` must be an integer from 1 to ${PAGE_LIMIT_MAX}, not ${quoted(text)}`);
+}
+
+function parseIsbnValue(text: string): string {
+  const isbn = parseIsbn(text);
+  if (isbn === null) throw malformed(`\`isbn\` ${explainIsbn(text)}`);
+  return isbn;
+}
+
+function parseKeyword(text: string): string {
+  if (text === '') throw malformed('`keyword` must not be empty');
+  return foldCase(text);
+}
+
+const LANGUAGE_RANGE = /^(?:[a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)$/i;
+
+/** A basic language range (RFC 4647 §2.1), in lower case; outdated tags as their stored form. */
+function parseLanguageRange(text: string): string {
+  if (!LANGUAGE_RANGE.test(text)) {
+    throw malformed('`inLanguage` must be a language range such as `en` or `pt-BR`, '
+      + `not ${quoted(text)}`);
+  }
+  try {
+    return (Intl.getCanonicalLocales(text)[0] ?? text).toLowerCase();
+  } catch {
+    return text.toLowerCase();
+  }
+}
+
+function parseDate(name: string, text: string): { from: number; to: number } {
+  const date = parsePartialDate(text);
+  if (date === null) throw malformed(`\`${name}\` ${explainPartialDate(text)}`);
+  const from = encodeDate(date);
+  if (date.length === 4) return { from, to: from + 9999 };
+  return { from, to: date.length === 7 ? from + 99 : from };
+}
+
+function parseSort(text: string): BookSort {
+  const isDescending = text.startsWith('-');
+  const name = isDescending ? text.slice(1) : text;
+  const key = SORT_KEYS.find((known) => known === name);
+  if (key !== undefined) return { key, isDescending };
+  const near = nearest(name, SORT_KEYS);
+  const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quoted(text)}${hint}`);
+}

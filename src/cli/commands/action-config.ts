@@ -1,0 +1,97 @@
+/** `actionconfig:*`. */
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import type { CommandContext } from '../command.ts';
+import { readJsonOption, refuseSecretInPlace } from './input.ts';
+import {
+  column, create, fetchAll, fetchOne, identifierColumn, identifierOf, list, remove, replace,
+  requireChange, textOf,
+} from './resource.ts';
+import type { Resource } from './resource.ts';
+
+const CONFIGURATIONS: Resource = {
+  path: '/api/action-configurations',
+  noun: 'action configuration',
+  plural: 'action configurations',
+  columns: [
+    identifierColumn('IDENTIFIER', 'identifier'),
+    column('ACTION', 'actionType', { isWhole: true }),
+    column('OPTIONS', 'options'),
+  ],
+};
+
+export async function listConfigurations(context: CommandContext): Promise<number> {
+  return list(context, CONFIGURATIONS);
+}
+
+export async function listActions(context: CommandContext): Promise<number> {
+  const actions = await fetchAll(await context.openSession(), '/api/actions');
+  await context.output.list(actions, [
+    column('ACTION', 'identifier', { isWhole: true }),
+    column('LABEL', 'label'),
+    { title: 'OPTIONS', value: ({ options }) => optionsText(options) },
+  ], 'no actions');
+  return 0;
+}
+
+export async function showConfiguration(context: CommandContext): Promise<number> {
+  await context.output.object(await fetchOne(context, CONFIGURATIONS));
+  return 0;
+}
+
+export async function createConfiguration(context: CommandContext): Promise<number> {
+  const identifier = context.given.find('identifier');
+  const body = {
+    ...identifier === undefined ? {} : { identifier }, ...await membersOf(context),
+  };
+  const configuration = await create(context, CONFIGURATIONS, body);
+  await printChanged(context, 'created', configuration);
+  return 0;
+}
+
+/** `--options` replaces all options: merging would keep what the caller no longer names. */
+export async function updateConfiguration(context: CommandContext): Promise<number> {
+  const changes = await membersOf(context);
+  requireChange(context, changes);
+  const id = await identifierOf(context, CONFIGURATIONS);
+  const configuration = await replace(context, CONFIGURATIONS, id,
+    (current) => ({ ...current, ...changes }));
+  await printChanged(context, 'updated', configuration);
+  return 0;
+}
+
+export async function deleteConfiguration(context: CommandContext): Promise<number> {
+  return remove(context, CONFIGURATIONS, await identifierOf(context, CONFIGURATIONS), 'identifier');
+}
+
+async function membersOf(context: CommandContext): Promise<JsonObject> {
+  const action = context.given.find('action');
+  const options = context.given.has('options') ? await readOptions(context) : undefined;
+  return {
+    ...action === undefined ? {} : { actionType: action },
+    ...options === undefined ? {} : { options },
+  };
+}
+
+async function readOptions(context: CommandContext): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, 'options');
+  refuseSecretInPlace(context, 'options', value);
+  return value as JsonObject;
+}
+
+async function printChanged(
+  { output }: CommandContext, verb: string, configuration: JsonObject,
+): Promise<void> {
+  const { identifier, actionType } = configuration;
+  const text = `${verb} action configuration ${textOf(identifier)} (${textOf(actionType)})`;
+  await output.result(configuration, text);
+}
+
+function optionsText(options: unknown): string {
+  if (Array.isArray(options)) return options.map((option) => optionText(option)).join('; ');
+  return isJsonObject(options) ? Object.keys(options).join(', ') : textOf(options);
+}
+
+function optionText(option: unknown): string {
+  return isJsonObject(option) ? textOf(option['name']) : textOf(option);
+}

@@ -1,0 +1,229 @@
+/**
+ * `book:import` and `book:export`. Both stream: the file's records go out as JSON Lines to
+ * `POST /api/books/import` while its results come in, and neither is ever held as a whole.
+ */
+import { createReadStream, statSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { createBookWriter, formatOf, readRecords } from '../../books/transfer/formats.ts';
+import type { Format } from '../../books/transfer/formats.ts';
+import { brokenOff } from '../../server/local/call.ts';
+import type { CommandContext } from '../command.ts';
+import { ImportReport } from './import-report.ts';
+import { OutputFile } from '../terminal/output-file.ts';
+import { objectOf } from './resource.ts';
+
+const STANDARD_STREAM = '-';
+const READ_BYTES = 256 * 1024;
+const LINE_FEED = Buffer.from('\n');
+const STANDARD_FORMAT: Format = 'json';
+// A byte order mark, which a chunk boundary may cut, and white space.
+const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
+
+/** Exit code 1 when a record was skipped, or would be. */
+export async function importBooks(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const input = await openInput(context);
+  const progress = output.progress('books', input.bytesTotal);
+  const report = new ImportReport(output, progress, given.has('dry-run'));
+  const isGuessed = given.find('file') === STANDARD_STREAM && !given.has('format');
+  const bytes = bytesOf(input.stream);
+  const lines = linesOf(isGuessed ? checkedJson(bytes) : bytes, input.format, report);
+  const body = Readable.from(lines, { objectMode: false });
+  try {
+    const session = await context.openSession();
+    const query = new URLSearchParams();
+    if (given.has('replace')) query.set('replace', 'true');
+    if (given.has('dry-run')) query.set('dryRun', 'true');
+    const answer = await session.stream({
+      method: 'POST', path: `/api/books/import?${query}`, body,
+      headers: { 'content-type': 'application/jsonl' },
+    });
+    for await (const result of jsonLines(answer)) report.add(result);
+  } catch (thrown) {
+    // What broke the source broke the exchange: the cause is what a person can mend.
+    throw report.sourceError ?? brokenOff(thrown);
+  } finally {
+    progress.end();
+    report.end();
+    body.destroy();
+    input.close();
+  }
+  return report.print();
+}
+
+export async function exportBooks(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const path = given.find('file') ?? STANDARD_STREAM;
+  const format = formatFor(context, path);
+  if (path === STANDARD_STREAM) {
+    await writeBooks(context, format, (text) => output.text(text));
+    return 0;
+  }
+  const books = await writeWhole(context, path, (write) => writeBooks(context, format, write));
+  await output.result({ file: path, format, books }, `exported ${books} books to ${path}`);
+  return 0;
+}
+
+type Write = (text: string) => Promise<void>;
+
+/** Resolves with the count of books. */
+async function writeBooks(
+  { openSession, output }: CommandContext, format: Format, write: Write,
+): Promise<number> {
+  const session = await openSession();
+  const books = await session.stream({ method: 'GET', path: '/api/books' });
+  const writer = createBookWriter(format);
+  let count = 0;
+  try {
+    await write(writer.begin());
+    for await (const records of readRecords(books, 'json')) {
+      const whole = records.flatMap(({ json }) => json === undefined ? [] : [json]);
+      count += whole.length;
+      if (whole.length > 0) await write(writer.write(whole));
+      if (output.isClosed) return count;
+    }
+    await write(writer.end());
+    return count;
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
+  } finally {
+    // What is left unread would keep the connection, and with it this process.
+    books.destroy();
+  }
+}
+
+/** Writes as the caller, and reads as who may open the data directory. */
+async function writeWhole<Result>(
+  context: CommandContext, path: string, produce: (write: Write) => Promise<Result>,
+): Promise<Result> {
+  const { identity } = context;
+  if (identity.isTheirs(path)) identity.enter();
+  const file = await OutputFile.open(path);
+  try {
+    identity.lend();
+    const result = await produce((text) => file.write(text));
+    await context.closeSession();
+    identity.takeBack();
+    await file.keep();
+    return result;
+  } catch (thrown) {
+    await context.closeSession();
+    identity.takeBack();
+    await file.discard();
+    throw thrown;
+  }
+}
+
+/** The records as JSON Lines; those that are none are reported here and left out. */
+async function* linesOf(
+  source: AsyncIterable<Buffer>, format: Format, report: ImportReport,
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const records of readRecords(counted(source, report), format)) {
+      const lines: Buffer[] = [];
+      for (const { line, json, problem } of records) {
+        if (json === undefined) {
+          report.refuse(line, problem);
+          continue;
+        }
+        report.expect(line);
+        lines.push(json, LINE_FEED);
+      }
+      if (lines.length > 0) yield Buffer.concat(lines);
+    }
+  } catch (thrown) {
+    const message = `the file cannot be read: ${messageOf(thrown)}`;
+    report.sourceError = thrown instanceof AppError
+      ? thrown : new AppError('malformed', message, {}, thrown);
+    throw thrown;
+  }
+}
+
+/** Throws `usage` when what nobody named the format of does not begin as books in JSON do. */
+async function* checkedJson(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isChecked = false;
+  for await (const chunk of source) {
+    const start: string = isChecked ? '' : chunk.toString('latin1').replace(JSON_SPACE, '');
+    if (start !== '' && !/^[[{]/.test(start)) {
+      throw new AppError('usage', 'standard input is taken for JSON, and does not begin like it: '
+        + 'name its format with --format csv');
+    }
+    isChecked ||= start !== '';
+    yield chunk;
+  }
+}
+
+async function* counted(
+  source: AsyncIterable<Buffer>, report: ImportReport,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    report.bytesRead += chunk.length;
+    yield chunk;
+  }
+}
+
+async function* jsonLines(answer: AsyncIterable<Buffer>): AsyncGenerator<JsonObject> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of answer) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield objectOf(JSON.parse(line));
+  }
+  if (rest.trim() !== '') yield objectOf(JSON.parse(rest));
+}
+
+function formatFor({ given }: CommandContext, path: string): Format {
+  const named = given.find('format') ?? (path === STANDARD_STREAM ? STANDARD_FORMAT : undefined);
+  const format = formatOf(named === undefined ? path : `.${named}`);
+  if (format !== null) return format;
+  throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
+}
+
+async function openInput(context: CommandContext): Promise<Source & { readonly format: Format }> {
+  const path = context.given.find('file');
+  if (path !== undefined) {
+    return { format: formatFor(context, path), ...await openSource(context, path) };
+  }
+  const { readSample } = await import('./sample.ts');
+  const sample = readSample();
+  const stream = Readable.from([sample]);
+  return { format: 'json', stream, bytesTotal: sample.length, close: () => stream.destroy() };
+}
+
+type Source = {
+  readonly stream: NodeJS.ReadableStream;
+  readonly bytesTotal: number | null;
+  close(): void;
+};
+
+async function openSource({ io, identity }: CommandContext, path: string): Promise<Source> {
+  if (path === STANDARD_STREAM) {
+    // Left open, it would keep this process waiting for a producer that nobody listens to.
+    const close = (): void => {
+      if (io.stdin instanceof Readable) io.stdin.destroy();
+    };
+    return { stream: io.stdin, bytesTotal: null, close };
+  }
+  identity.approach(path);
+  const stream = createReadStream(path, { highWaterMark: READ_BYTES });
+  try {
+    await once(stream, 'open');
+    const status = statSync(path);
+    if (status.isDirectory()) throw new AppError('invalid', `${path} is a directory`);
+    const bytesTotal = status.isFile() ? status.size : null;
+    return { stream, bytesTotal, close: () => stream.destroy() };
+  } catch (cause) {
+    stream.destroy();
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
+  }
+}
+
+async function* bytesOf(stream: NodeJS.ReadableStream): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) yield Buffer.from(chunk);
+}

@@ -1,0 +1,101 @@
+/** `book:list|show|add|update|delete`. */
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import type { CommandContext } from '../command.ts';
+import { readJsonOption } from './input.ts';
+import { printableJson } from '../terminal/output.ts';
+import {
+  column, create, fetchOne, identifierColumn, identifierOf, patch, remove, textOf, walkPages,
+} from './resource.ts';
+import type { Resource } from './resource.ts';
+
+const BOOKS: Resource = {
+  path: '/api/books',
+  noun: 'book',
+  plural: 'books',
+  columns: [
+    identifierColumn('ID', 'id'),
+    column('TITLE', 'title', { widthMin: 30 }),
+    {
+      title: 'AUTHORS', value: (book) => namesOf(book['authors']), widthMin: 12, importance: 3,
+    },
+    column('PUBLISHED', 'datePublished', { isWhole: true, importance: 2 }),
+    column('ISBN', 'isbn', { isWhole: true, importance: 1 }),
+  ],
+};
+
+const PAGE_SIZE = 500;
+const LIMIT_MAX = 1_000_000_000;
+/** Options of the list, and the query parameters that they are. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  'q': 'q', 'author': 'author', 'isbn': 'isbn', 'in-language': 'inLanguage', 'keyword': 'keyword',
+  'published-from': 'publishedFrom', 'published-to': 'publishedTo', 'sort': 'sort',
+};
+
+/** Printed page by page, so that a list of any length starts at once and fits in memory. */
+export async function listBooks(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const limit = given.integer('limit', 1, LIMIT_MAX) ?? Infinity;
+  const session = await context.openSession();
+  const table = output.table(BOOKS.columns);
+  let count = 0;
+  for await (const page of walkPages(session, pathOfList(context, limit))) {
+    const books = page.slice(0, limit - count);
+    if (output.isJson) await writeJson(context, books, count === 0);
+    else if (books.length > 0) await output.write(`${table.lines(books).join('\n')}\n`);
+    count += books.length;
+    if (count >= limit || output.isClosed) break;
+  }
+  if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
+  else if (count === 0) await output.line('no books');
+  return 0;
+}
+
+export async function showBook(context: CommandContext): Promise<number> {
+  await context.output.object(await fetchOne(context, BOOKS));
+  return 0;
+}
+
+export async function addBook(context: CommandContext): Promise<number> {
+  const { bytes } = await readJsonOption(context, 'input');
+  const book = await create(context, BOOKS, bytes);
+  await context.output.result(book, `added book ${textOf(book['id'])}: ${textOf(book['title'])}`);
+  return 0;
+}
+
+export async function updateBook(context: CommandContext): Promise<number> {
+  const { bytes, value } = await readJsonOption(context, 'input');
+  if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
+  const id = await identifierOf(context, BOOKS);
+  const book = await patch(context, BOOKS, id, bytes);
+  await context.output.result(book, `updated book ${id}: ${textOf(book['title'])}`);
+  return 0;
+}
+
+export async function deleteBook(context: CommandContext): Promise<number> {
+  return remove(context, BOOKS, await identifierOf(context, BOOKS), 'id');
+}
+
+function pathOfList({ given }: CommandContext, limit: number): string {
+  const query = new URLSearchParams();
+  for (const [option, parameter] of Object.entries(PARAMETERS)) {
+    const value = given.find(option);
+    if (value !== undefined) query.set(parameter, value);
+  }
+  query.set('limit', String(Math.min(limit, PAGE_SIZE)));
+  return `${BOOKS.path}?${query}`;
+}
+
+async function writeJson(
+  { output }: CommandContext, books: readonly JsonObject[], isFirst: boolean,
+): Promise<void> {
+  if (books.length === 0) return;
+  const lines = books.map((book) => printableJson(book)).join(',\n');
+  await output.write(`${isFirst ? '[\n' : ',\n'}${lines}`);
+}
+
+function namesOf(authors: unknown): string {
+  if (!Array.isArray(authors) || authors.length === 0) return '-';
+  return authors.map((author) => isJsonObject(author) ? textOf(author['name']) : '').join('; ');
+}

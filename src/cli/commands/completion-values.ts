@@ -1,0 +1,28 @@
+/** `completion:values`: what an option or a command may be given, for the completion scripts. */
+import { fetchPage, textOf } from './resource.ts';
+import type { CommandContext } from '../command.ts';
+import { VALUE_KINDS } from '../spec.ts';
+import type { ValueKind } from '../spec.ts';
+
+/** Where each kind of value is listed, and the members that are values. */
+const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: readonly string[]]>> = {
+  'actions': ['/api/actions', 'identifier'],
+  'action-configurations': ['/api/action-configurations', 'identifier'],
+  'books': ['/api/books', 'id'],
+  'deliveries': ['/api/deliveries', 'identifier'],
+  'incoming-webhooks': ['/api/incoming-webhooks', 'pathSegment', 'identifier'],
+  'outgoing-webhooks': ['/api/outgoing-webhooks', 'identifier'],
+  'tokens': ['/control/tokens', 'identifier'],
+};
+
+/** One a line, those of the first page. */
+export async function listValues(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const kind = VALUE_KINDS.find((name) => name === given.operand) ?? 'books';
+  const [path, ...members] = KINDS[kind];
+  const rows = await fetchPage(await context.openSession(), path);
+  const values = rows.flatMap((row) => members.map((member) => textOf(row[member])));
+  if (output.isJson) await output.json(values);
+  else for (const value of values) await output.line(value);
+  return 0;
+}

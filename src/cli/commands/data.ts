@@ -1,0 +1,142 @@
+/** `data:*`: through the control socket or in this process; never over TCP. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { COLLECTIONS } from '../../app.ts';
+import { makeDataDirectory } from '../../app/options.ts';
+import { AppError, systemCodeOf } from '../../base/errors.ts';
+import { openFiles, writeBackup } from '../../store/backup/backup.ts';
+import type { Backup } from '../../store/backup/backup.ts';
+import { parseContents } from '../../store/backup/manifest.ts';
+import { openArchive, restoreBackup } from '../../store/backup/restore.ts';
+import type { Archive } from '../../store/backup/restore.ts';
+import { verifyDirectory } from '../../store/backup/verify.ts';
+import type { VerifyReport } from '../../store/backup/verify.ts';
+import { diskError } from '../../store/disk-error.ts';
+import { createNodeFiles } from '../../store/files.ts';
+import type { Files } from '../../store/files.ts';
+import { acquireLock } from '../../store/lock/lock.ts';
+import type { CommandContext } from '../command.ts';
+import { findOwner } from '../session/local-app.ts';
+import { objectOf, textOf } from './resource.ts';
+
+const LOCK_WAIT_MS = 5000;
+// Beside a live server a file may be compacted away while it is read: look anew then.
+const LIVE_ATTEMPTS_MAX = 3;
+
+/** Exit code 1 for damage, 0 with a note for a torn end. */
+export async function verifyData(context: CommandContext): Promise<number> {
+  const { output } = context;
+  const report = await verify(context.enterExistingData());
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
+  return 0;
+}
+
+export async function compactData(context: CommandContext): Promise<number> {
+  const session = await context.openSession();
+  const { body } = await session.request({ method: 'POST', path: '/control/data/compact' });
+  const { generation } = objectOf(body);
+  await context.output.result(body, `compacted: generation ${textOf(generation)}`);
+  return 0;
+}
+
+export async function backupData(context: CommandContext): Promise<number> {
+  const { identity } = context;
+  const to = resolve(context.given.get('to'));
+  if (!identity.isTheirs(to)) identity.lend();
+  const files = createNodeFiles();
+  const backup = await openBackup(context, files);
+  try {
+    // All that is read is open; what is written lies elsewhere.
+    await context.closeSession();
+    identity.takeBack();
+    await writeBackup(files, backup, to, context.io.now());
+  } catch (thrown) {
+    throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
+  } finally {
+    backup.close();
+  }
+  const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
+  const size = `${backup.files.length} files, ${bytes} bytes`;
+  await context.output.result({ to, files: backup.files.length, bytes },
+    `backed up ${size} to ${to}`);
+  return 0;
+}
+
+/** Opened before anything is copied, so that compactions meanwhile cannot take them away. */
+async function openBackup(context: CommandContext, files: Files): Promise<Backup> {
+  const session = await context.openSession();
+  for (let attempt = 1; ; attempt += 1) {
+    const { body } = await session.request({ method: 'GET', path: '/control/data/backup' });
+    const { files: listed } = objectOf(body);
+    const wanted = Array.isArray(listed) ? listed.map(objectOf) : [];
+    try {
+      return openFiles(files, context.enterData(), wanted.map(({ name, bytes }) =>
+        ({ name: String(name), bytes: Number(bytes) })), parseContents(body));
+    } catch (thrown) {
+      // A compaction came between.
+      if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
+    }
+  }
+}
+
+export async function restoreData(context: CommandContext): Promise<number> {
+  const files = createNodeFiles();
+  const archive = await openGivenArchive(context, files);
+  try {
+    return await restoreFrom(context, files, archive);
+  } finally {
+    archive.close();
+  }
+}
+
+async function openGivenArchive(
+  { identity, given }: CommandContext, files: Files,
+): Promise<Archive> {
+  const from = resolve(given.get('from'));
+  identity.approach(from);
+  const status = statSync(from, { throwIfNoEntry: false });
+  if (status === undefined) throw new AppError('not_found', `there is no backup ${from}`);
+  if (!status.isDirectory() && !from.endsWith('.tar')) {
+    throw new AppError('conflict', `${from} is neither a directory nor a .tar file`);
+  }
+  return openArchive(files, from);
+}
+
+async function restoreFrom(
+  context: CommandContext, files: Files, archive: Archive,
+): Promise<number> {
+  const { given, output, io } = context;
+  const directory = context.enterData();
+  makeDataDirectory(directory);
+  const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
+  try {
+    const report = await restoreBackup({
+      directory, archive, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
+      nowMs: io.now(),
+    });
+    for (const note of report.notes) if (!output.isJson) output.note(note);
+    const kept = report.before === null ? '' : `; what was there before is in ${report.before}`;
+    await output.result(report, `restored: ${describe(report)}${kept}`);
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function verify(directory: string): Promise<VerifyReport> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await verifyDirectory({ directory, files: createNodeFiles(), specs: COLLECTIONS });
+    } catch (thrown) {
+      const isLive = findOwner(directory) !== null;
+      if (!isLive || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
+    }
+  }
+}
+
+function describe({ generation, records }: VerifyReport): string {
+  const counts = Object.entries(records).filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`);
+  return `generation ${generation} with ${counts.length === 0 ? 'no records' : counts.join(', ')}`;
+}

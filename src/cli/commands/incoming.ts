@@ -1,0 +1,159 @@
+/** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
+import { AppError } from '../../base/errors.ts';
+import { escapeLines } from '../../base/printable.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import type { CommandContext } from '../command.ts';
+import {
+  column, create, fetchAll, identifierColumn, list, objectOf, oneOf, patch, pathOf, remove,
+  requireChange, textOf, unsetMembers,
+} from './resource.ts';
+import type { Resource } from './resource.ts';
+import { readSecret } from './secret.ts';
+import type { GivenSecret } from './secret.ts';
+
+const INCOMING: Resource = {
+  path: '/api/incoming-webhooks',
+  noun: 'incoming webhook',
+  plural: 'incoming webhooks',
+  columns: [
+    identifierColumn('IDENTIFIER', 'identifier', { importance: 3 }),
+    column('PATH SEGMENT', 'pathSegment', { isWhole: true }),
+    column('ENABLED', 'enabled'),
+    column('SECRET', 'hasSecret', { importance: 2 }),
+    column('METHODS', 'allowedMethods', { importance: 1 }),
+    identifierColumn('ACTION CONFIGURATION', 'actionConfiguration'),
+  ],
+};
+
+export async function listIncoming(context: CommandContext): Promise<number> {
+  return list(context, INCOMING);
+}
+
+/** With calls to copy; in JSON as the member `examples`. */
+export async function showIncoming(context: CommandContext): Promise<number> {
+  const hook = await findHook(context);
+  const examples = await examplesOf(context, hook);
+  const { output } = context;
+  if (output.isJson) {
+    const { curl, php } = examples;
+    await output.json({ ...hook, url: examples['url'] ?? null, examples: { curl, php } });
+    return 0;
+  }
+  await output.object({ ...hook, url: examples['url'] });
+  for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
+    await output.write(`\n${title}:\n\n${escapeLines(textOf(examples[name]))}\n`);
+  }
+  return 0;
+}
+
+export async function createIncoming(context: CommandContext): Promise<number> {
+  const secret = await readSecret(context, 'hex');
+  const body = { ...membersOf(context, secret), enabled: !context.given.has('disabled') };
+  const hook = await create(context, INCOMING, body);
+  await printChanged(context, 'created', hook, secret);
+  return 0;
+}
+
+export async function updateIncoming(context: CommandContext): Promise<number> {
+  const secret = await readSecret(context, 'hex');
+  const removed = unsetMembers(context, { 'allowed-methods': 'allowedMethods' });
+  const body = { ...removed, ...membersOf(context, secret) };
+  requireChange(context, body);
+  const hook = await patch(context, INCOMING, await findIdentifier(context), body);
+  await printChanged(context, 'updated', hook, secret);
+  return 0;
+}
+
+export async function enableIncoming(context: CommandContext): Promise<number> {
+  return setEnabled(context, true);
+}
+
+export async function disableIncoming(context: CommandContext): Promise<number> {
+  return setEnabled(context, false);
+}
+
+export async function deleteIncoming(context: CommandContext): Promise<number> {
+  return remove(context, INCOMING, await findIdentifier(context), 'identifier');
+}
+
+async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
+  const hook = await patch(context, INCOMING, await findIdentifier(context), { enabled });
+  await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
+  return 0;
+}
+
+function membersOf({ given }: CommandContext, secret: GivenSecret | null): JsonObject {
+  const pathSegment = given.find('path-segment');
+  const actionConfiguration = given.find('action-config');
+  const methods = given.find('allowed-methods');
+  return {
+    ...pathSegment === undefined ? {} : { pathSegment },
+    ...actionConfiguration === undefined ? {} : { actionConfiguration },
+    ...methods === undefined ? {} : { allowedMethods: namesOf(methods) },
+    ...secret === null ? {} : { secret: secret.secret },
+  };
+}
+
+function namesOf(methods: string): string[] {
+  return methods.split(',').map((method) => method.trim().toUpperCase())
+    .filter((method) => method !== '');
+}
+
+async function printChanged(
+  context: CommandContext, verb: string, hook: JsonObject, secret: GivenSecret | null,
+): Promise<void> {
+  const { output } = context;
+  const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
+  if (output.isJson) return output.json({ ...hook, ...made });
+  const { url } = await examplesOf(context, hook);
+  await output.line(`${verb} incoming webhook ${textOf(hook['identifier'])}: ${textOf(url)}`);
+  if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
+}
+
+/** Its absolute URL, and calls to copy; says so when the URL is a guess. */
+async function examplesOf(context: CommandContext, hook: JsonObject): Promise<JsonObject> {
+  const session = await context.openSession();
+  const path = `${pathOf(INCOMING, textOf(hook['identifier']))}/examples`;
+  const examples = objectOf((await session.request({ method: 'GET', path })).body);
+  const { origin } = new URL(textOf(examples['url']));
+  if (context.loadSettings().settings.server.baseUri === null && isLocal(origin)) {
+    context.output.note(`server.baseUri is not set; URLs begin with ${origin}`);
+  }
+  return examples;
+}
+
+// A server may have been told its base URI in ways that this command does not see.
+function isLocal(origin: string): boolean {
+  return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
+}
+
+async function findIdentifier(context: CommandContext): Promise<string> {
+  return textOf((await findHook(context))['identifier']);
+}
+
+/** By identifier first: a path segment may look like one. Then by a beginning or end of either. */
+async function findHook(context: CommandContext): Promise<JsonObject> {
+  const session = await context.openSession();
+  const name = context.given.get('identifier').replace(/^…|…$/g, '');
+  try {
+    const answer = await session.request({ method: 'GET', path: pathOf(INCOMING, name) });
+    return objectOf(answer.body);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    const hooks = await fetchAll(session, INCOMING.path);
+    const hook = hooks.find(({ pathSegment }) => pathSegment === name) ?? findAlike(hooks, name);
+    if (hook !== undefined) return hook;
+    throw new AppError('not_found',
+      `there is no incoming webhook "${name}"; see hookshelf incomingwebhook:list`);
+  }
+}
+
+function findAlike(hooks: readonly JsonObject[], part: string): JsonObject | undefined {
+  const isAlike = (value: unknown): boolean =>
+    typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
+  const alike = hooks.filter(({ identifier, pathSegment }) =>
+    isAlike(identifier) || isAlike(pathSegment));
+  const segments = alike.map(({ pathSegment }) => textOf(pathSegment));
+  const segment = oneOf(segments, part, INCOMING);
+  return alike.find(({ pathSegment }) => pathSegment === segment);
+}

@@ -1,0 +1,178 @@
+/** `outgoingwebhook:*`. */
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { parseJson } from '../../base/json.ts';
+import { isSecretName } from '../../base/log.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { CommandContext } from '../command.ts';
+import {
+  readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
+} from './input.ts';
+import {
+  column, create, fetchOne, identifierColumn, identifierOf, list, objectOf, patch, pathOf, remove,
+  requireChange, textOf, unsetMembers,
+} from './resource.ts';
+import type { Resource } from './resource.ts';
+import { readSecret } from './secret.ts';
+import type { GivenSecret } from './secret.ts';
+
+const OUTGOING: Resource = {
+  path: '/api/outgoing-webhooks',
+  noun: 'outgoing webhook',
+  plural: 'outgoing webhooks',
+  columns: [
+    identifierColumn('IDENTIFIER', 'identifier'),
+    column('METHOD', 'httpMethod', { importance: 2 }),
+    column('TARGET', 'targetUrl', { widthMin: 24 }),
+    column('ENABLED', 'enabled'),
+    column('SECRET', 'hasSecret', { importance: 1 }),
+    column('EVENT', 'triggerEvent', { widthMin: 12 }),
+  ],
+};
+const UNSET_MEMBERS = {
+  'payload-template': 'payloadTemplate', 'trigger-event': 'triggerEvent',
+  'action-config': 'actionConfiguration',
+};
+
+export async function listOutgoing(context: CommandContext): Promise<number> {
+  return list(context, OUTGOING);
+}
+
+export async function showOutgoing(context: CommandContext): Promise<number> {
+  await context.output.object(await fetchOne(context, OUTGOING));
+  return 0;
+}
+
+export async function createOutgoing(context: CommandContext): Promise<number> {
+  const secret = await readSecret(context, 'whsec');
+  const body = {
+    ...await membersOf(context, secret), enabled: !context.given.has('disabled'),
+  };
+  await printChanged(context, 'created', await create(context, OUTGOING, body), secret);
+  return 0;
+}
+
+export async function updateOutgoing(context: CommandContext): Promise<number> {
+  const removed = unsetMembers(context, UNSET_MEMBERS);
+  const secret = await readSecret(context, 'whsec');
+  const body = { ...removed, ...await membersOf(context, secret) };
+  requireChange(context, body);
+  const hook = await patch(context, OUTGOING, await identifierOf(context, OUTGOING), body);
+  await printChanged(context, 'updated', hook, secret);
+  return 0;
+}
+
+export async function enableOutgoing(context: CommandContext): Promise<number> {
+  return setEnabled(context, true);
+}
+
+export async function disableOutgoing(context: CommandContext): Promise<number> {
+  return setEnabled(context, false);
+}
+
+export async function deleteOutgoing(context: CommandContext): Promise<number> {
+  return remove(context, OUTGOING, await identifierOf(context, OUTGOING), 'identifier');
+}
+
+/** Prints what came of it; exit code 1 when it was not successful. */
+export async function sendOutgoing(context: CommandContext): Promise<number> {
+  const payload = context.given.has('payload')
+    ? withPayload({}, (await readJsonOption(context, 'payload')).bytes) : {};
+  const session = await context.openSession();
+  const path = `${pathOf(OUTGOING, await identifierOf(context, OUTGOING))}/send`;
+  const { body } = await session.request({ method: 'POST', path, body: payload });
+  const result = objectOf(body);
+  await context.output.object(result);
+  return result['success'] === true ? 0 : 1;
+}
+
+async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
+  const hook = await patch(context, OUTGOING, await identifierOf(context, OUTGOING), { enabled });
+  await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
+  return 0;
+}
+
+async function membersOf(
+  context: CommandContext, secret: GivenSecret | null,
+): Promise<JsonObject> {
+  const { given } = context;
+  const member = (name: string, option: string): JsonObject => {
+    const value = given.find(option);
+    return value === undefined ? {} : { [name]: value };
+  };
+  return {
+    ...given.has('target-url') ? { targetUrl: await readTargetUrl(context) } : {},
+    ...member('httpMethod', 'http-method'),
+    ...await readHeaders(context),
+    ...given.has('payload-template')
+      ? { payloadTemplate: await readNamedText(context, 'payload-template') } : {},
+    ...member('triggerEvent', 'trigger-event'),
+    ...member('actionConfiguration', 'action-config'),
+    ...secret === null ? {} : { secret: secret.secret },
+  };
+}
+
+/** In place, or from a file when it holds a password or a token. */
+async function readTargetUrl(context: CommandContext): Promise<string> {
+  refuseSecretInPlace(context, 'target-url', context.given.get('target-url'));
+  return (await readNamedText(context, 'target-url')).trim();
+}
+
+type Header = readonly [name: string, value: JsonValue];
+
+async function readHeaders(context: CommandContext): Promise<JsonObject> {
+  const { given } = context;
+  const plain = given.all('header').map((line) => headerOf(line, '--header'));
+  const secretName = plain.find(([name]) => isSecretName(name))?.[0];
+  if (secretName !== undefined) {
+    throw new AppError('usage', `--header ${secretName} may be a secret, which other users could `
+      + 'see in the process list; write it to a file and give --headers-file <file>');
+  }
+  const fromFile = given.has('headers-file')
+    ? headersOf(await readTextOption(context, 'headers-file')) : [];
+  const headers = [...fromFile, ...plain];
+  const names = headers.map(([name]) => name.toLowerCase());
+  const twice = headers.find(([name], index) => names.indexOf(name.toLowerCase()) < index)?.[0];
+  if (twice !== undefined) throw new AppError('usage', `the header ${twice} stands twice`);
+  return headers.length === 0 ? {} : { headers: Object.fromEntries(headers) };
+}
+
+/** A JSON object, or a header a line. */
+function headersOf(text: string): Header[] {
+  if (!text.trimStart().startsWith('{')) {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+    return lines.map((line) => headerOf(line, '--headers-file'));
+  }
+  try {
+    const parsed = parseJson(Buffer.from(text));
+    if (isJsonObject(parsed)) {
+      // What is no text of any kind is left for the service to refuse by its name.
+      return Object.entries(parsed).map(([name, value]) =>
+        [name, typeof value === 'object' ? value : String(value)]);
+    }
+  } catch {
+    // Said below: the engine's own message would show a piece of the file.
+  }
+  throw new AppError('usage', '--headers-file is not a JSON object of names and values');
+}
+
+function headerOf(line: string, option: string): Header {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(colon, 0));
+  const value = line.slice(colon + 1).trim();
+  if (name === '' || /\s/.test(name) || /[\r\n]/.test(value)) {
+    throw new AppError('usage', `${option} must be written 'Name: value'`);
+  }
+  return [name, value];
+}
+
+async function printChanged(
+  { output }: CommandContext, verb: string, hook: JsonObject, secret: GivenSecret | null,
+): Promise<void> {
+  const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
+  if (output.isJson) return output.json({ ...hook, ...made });
+  const { identifier, httpMethod, targetUrl } = hook;
+  const target = `${textOf(httpMethod)} ${textOf(targetUrl)}`;
+  await output.line(`${verb} outgoing webhook ${textOf(identifier)}: ${target}`);
+  if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
+}

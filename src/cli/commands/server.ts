@@ -1,0 +1,111 @@
+/**
+ * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
+ * gently, a second one at once; SIGHUP reads the TLS certificate again.
+ */
+import { openApp } from '../../app.ts';
+import type { App } from '../../app.ts';
+import type { Logger } from '../../base/log.ts';
+import type { CommandContext } from '../command.ts';
+import { exitSoon } from './exit-soon.ts';
+import { leaveSignals } from '../first-signal.ts';
+import { openAhead } from './open-ahead.ts';
+import { createProcessLogger } from '../terminal/process-logger.ts';
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const EXIT_KILLED = 1;
+// Another command ends soon; another server is not waited for.
+const COMMAND_WAIT_MS = 5000;
+
+export async function runServer(
+  context: CommandContext, maxMemoryBytes: number,
+): Promise<number> {
+  const opened = await openAhead(context);
+  const { settings, warnings } = context.loadSettings();
+  const logger = createProcessLogger(settings, context.io);
+  if (context.identity.isBorrowed) {
+    // Who passes signals on to us need be root no longer either.
+    process.send?.('become');
+    logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
+  }
+  for (const { problem, mend } of warnings) logger.warning(problem, { mend });
+  const stop = awaitStop(logger);
+  let running: App | null = null;
+  // From the start on: without a listener the signal would end the process.
+  process.on('SIGHUP', () => renew(running, logger));
+  try {
+    const app = await openApp({
+      data: context.enterData(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
+      allowAnonymous: context.given.has('allow-anonymous'), maxMemoryBytes, opened,
+    });
+    try {
+      await announce(context, app, logger);
+      running = app;
+      const signal = await stop.requested;
+      logger.info('stopping', { signal });
+    } finally {
+      await app.close();
+    }
+  } finally {
+    stop.end();
+  }
+  // Everything of ours is closed; what a custom action left running must not keep us.
+  exitSoon();
+  return 0;
+}
+
+async function announce(
+  { output, enterData }: CommandContext, app: App, logger: Logger,
+): Promise<void> {
+  const { url } = await app.listen();
+  await output.result({ url }, `hookshelf listening on ${url}`);
+  logger.info('listening', { url, data: enterData(), pid: process.pid });
+}
+
+function renew(app: App | null, logger: Logger): void {
+  if (app === null) return;
+  try {
+    const isRead = app.renewCertificate();
+    logger.info(isRead
+      ? 'the certificate was read again' : 'SIGHUP: there is no certificate to read again');
+  } catch (thrown) {
+    // The old one is still good for what it was good for.
+    logger.error('the certificate could not be read again', { error: thrown });
+  }
+}
+
+/** Asked from the start on, so that a signal that comes while the data is opened is not lost. */
+function awaitStop(logger: Logger): { readonly requested: Promise<string>; end(): void } {
+  let resolveRequested: (signal: string) => void = () => {};
+  const requested = new Promise<string>((resolve) => {
+    resolveRequested = resolve;
+  });
+  let isStopping = false;
+  let isEnded = false;
+  const onSignal = (signal: string): void => {
+    if (isEnded) return;
+    if (isStopping) process.exit(EXIT_KILLED);
+    isStopping = true;
+    resolveRequested(signal);
+  };
+  // What nobody caught is a bug, and what it left behind is not known: start anew.
+  const onUncaught = (thrown: unknown): void => {
+    logger.error('internal error', { error: thrown });
+    process.exit(EXIT_KILLED);
+  };
+  // Under a memory cap our parent only passes signals on: when it is gone, nobody can stop us.
+  const onOrphaned = (): void => onSignal('parent ended');
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  leaveSignals();
+  process.on('uncaughtException', onUncaught);
+  process.on('disconnect', onOrphaned);
+  return {
+    requested,
+    end() {
+      // Without a listener a signal that comes now would be told as the cause of the end.
+      isEnded = true;
+      process.off('uncaughtException', onUncaught);
+      process.off('disconnect', onOrphaned);
+      if (process.connected) process.disconnect();
+    },
+  };
+}

@@ -1,0 +1,8 @@
+/** `version`, `--version` and `-V`. */
+import { VERSION } from '../../base/version.ts';
+import type { CommandContext } from '../command.ts';
+
+export async function printVersion({ output }: CommandContext): Promise<number> {
+  await output.result({ version: VERSION }, VERSION);
+  return 0;
+}

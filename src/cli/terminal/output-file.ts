@@ -1,0 +1,80 @@
+/**
+ * A file that a command writes. It is made beside its place under a name of its own, readable by
+ * its owner alone, and put in its place when it is whole: nothing is written through a link that
+ * stands there, and what was there before stays until then. A pipe or device is written to as it
+ * is.
+ */
+import { constants, fchownSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+
+const NAME_BYTES = 6;
+const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+export class OutputFile {
+  readonly #path: string;
+  /** null: written in place. */
+  readonly #part: string | null;
+  readonly #handle: FileHandle;
+
+  private constructor(path: string, part: string | null, handle: FileHandle) {
+    this.#path = path;
+    this.#part = part;
+    this.#handle = handle;
+  }
+
+  /** Throws `unavailable`, as all of it does. */
+  static async open(path: string): Promise<OutputFile> {
+    try {
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+        return new OutputFile(path, null, await open(path, constants.O_WRONLY));
+      }
+      const part = `${path}.${loadCrypto().randomBytes(NAME_BYTES).toString('hex')}.part`;
+      const handle = await open(part, NEW, 0o600);
+      giveToFolderOwner(handle.fd, part);
+      return new OutputFile(path, part, handle);
+    } catch (cause) {
+      throw cannotWrite(path, cause);
+    }
+  }
+
+  async write(text: string): Promise<void> {
+    try {
+      await this.#handle.writeFile(text);
+    } catch (cause) {
+      throw cannotWrite(this.#path, cause);
+    }
+  }
+
+  /** All that was written is on disk and in its place when this resolves. */
+  async keep(): Promise<void> {
+    try {
+      if (this.#part !== null) await this.#handle.sync();
+      await this.#handle.close();
+      if (this.#part !== null) renameSync(this.#part, this.#path);
+    } catch (cause) {
+      throw cannotWrite(this.#path, cause);
+    }
+  }
+
+  /** Leaves what was there as it was; after `keep` has failed too. */
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => {});
+    if (this.#part !== null) rmSync(this.#part, { force: true });
+  }
+}
+
+// What root makes in a user's folder is that user's. Given away is what is open: nothing else can
+// have come in its place.
+function giveToFolderOwner(descriptor: number, path: string): void {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  if (uid !== 0) fchownSync(descriptor, uid, gid);
+}
+
+function cannotWrite(path: string, cause: unknown): AppError {
+  return new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
+}

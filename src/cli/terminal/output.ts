@@ -1,0 +1,150 @@
+/**
+ * What a command prints: one JSON value with --json, else text for people in which control
+ * characters are escaped. Notes and progress go to stderr. A reader that went away (EPIPE) ends
+ * the printing, not the command.
+ */
+import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { escapeControls, escapeLines } from '../../base/printable.ts';
+import { paintFor } from './colour.ts';
+import type { Paint } from './colour.ts';
+import type { Io } from './io.ts';
+import { Progress } from './progress.ts';
+import { Table } from './table.ts';
+import type { Column } from './table.ts';
+import { padToWidth, widthOf } from './width.ts';
+
+const COLUMNS_STANDARD = 80;
+
+export class Output {
+  readonly isJson: boolean;
+  /** For text on standard output. */
+  readonly paint: Paint;
+  readonly #io: Io;
+  #isClosed = false;
+  #failure: Error | null = null;
+
+  constructor(io: Io, isJson: boolean) {
+    this.#io = io;
+    this.isJson = isJson;
+    this.paint = paintFor(io.stdout, io);
+    for (const stream of [io.stdout, io.stderr]) {
+      stream.on('error', (error: Error) => {
+        if (stream !== io.stdout) return;
+        this.#isClosed = true;
+        if (systemCodeOf(error) !== 'EPIPE') this.#failure ??= error;
+      });
+    }
+  }
+
+  /** Whether nobody reads any more; long lists can stop. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Text that is no line of ours: as it is, but for a terminal that it could take over. */
+  async text(text: string): Promise<void> {
+    const isTerminal = this.#io.stdout.isTTY === true;
+    // The carriage return of csv's line ends does no harm.
+    await this.write(isTerminal ? text.split(/(\r?\n)/).map((part, index) =>
+      index % 2 === 1 ? part : escapeControls(part)).join('') : text);
+  }
+
+  /** The terminal's width; null where there is none to keep to. */
+  get columns(): number | null {
+    const { isTTY, columns = COLUMNS_STANDARD } = this.#io.stdout;
+    return isTTY === true ? columns : null;
+  }
+
+  /** Writes as it is; resolves when there is room for more. */
+  async write(chunk: string | Buffer): Promise<void> {
+    const { stdout } = this.#io;
+    if (this.#isClosed || stdout.write(chunk)) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        for (const event of ['drain', 'close', 'error']) stdout.removeListener(event, done);
+        resolve();
+      };
+      for (const event of ['drain', 'close', 'error']) stdout.on(event, done);
+    });
+  }
+
+  /** Throws when what was written did not get where it should, as on a full disk. */
+  async finish(): Promise<void> {
+    // A file's error comes in the turn after its write.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#failure === null) return;
+    const message = `cannot write to standard output: ${messageOf(this.#failure)}`;
+    throw new AppError('conflict', message, {}, this.#failure);
+  }
+
+  async json(value: unknown): Promise<void> {
+    await this.write(`${printableJson(value, 2)}\n`);
+  }
+
+  /** One line of text, escaped. */
+  async line(text: string): Promise<void> {
+    await this.write(`${escapeControls(text)}\n`);
+  }
+
+  /** `value` with --json, else the line. */
+  async result(value: unknown, text: string): Promise<void> {
+    await (this.isJson ? this.json(value) : this.line(text));
+  }
+
+  /** A line for people beside the output. */
+  note(text: string): void {
+    this.#io.stderr.write(`hookshelf: ${escapeControls(text)}\n`);
+  }
+
+  table<Row>(columns: readonly Column<Row>[]): Table<Row> {
+    return new Table(columns, this.columns, this.paint);
+  }
+
+  /** A whole list: an array with --json, else a table, or `empty` when there is nothing. */
+  async list<Row>(
+    rows: readonly Row[], columns: readonly Column<Row>[], empty: string,
+  ): Promise<void> {
+    if (this.isJson) await this.json(rows);
+    else if (rows.length === 0) await this.line(empty);
+    else await this.write(`${this.table(columns).lines(rows).join('\n')}\n`);
+  }
+
+  /** One object: as it is with --json, else a line a member, nested ones by their path. */
+  async object(value: unknown): Promise<void> {
+    if (this.isJson) return this.json(value);
+    const members = flatten(value, '');
+    const width = Math.max(0, ...members.map(([name]) => widthOf(name)));
+    for (const [name, text] of members) await this.line(`${padToWidth(name, width)}  ${text}`);
+  }
+
+  progress(noun: string, total: number | null): Progress {
+    return new Progress(this.#io.stderr, this.#io.now, noun, total);
+  }
+}
+
+/** The same JSON, without the controls that JSON.stringify leaves: it reaches terminals, too. */
+export function printableJson(value: unknown, indent = 0): string {
+  return escapeLines(JSON.stringify(value, null, indent));
+}
+
+function flatten(value: unknown, path: string): (readonly [string, string])[] {
+  if (Array.isArray(value) && value.length > 0 && !value.some(isNested)) {
+    return [[path, value.map(textOf).join(', ')]];
+  }
+  if (!isNested(value)) return [[path, textOf(value)]];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const step = Array.isArray(value) ? `[${name}]` : name;
+    return flatten(member, path === '' || step.startsWith('[') ? path + step : `${path}.${step}`);
+  });
+}
+
+function isNested(value: unknown): value is object {
+  return (Array.isArray(value) || isJsonObject(value)) && Object.keys(value).length > 0;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return '-';
+  return Array.isArray(value) && value.length === 0 ? '-' : JSON.stringify(value);
+}

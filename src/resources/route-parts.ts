@@ -1,0 +1,71 @@
+/** What the tables of this room's routes are put together from. */
+import { AppError } from '../base/errors.ts';
+import { isJsonObject, parseObject } from '../base/fields.ts';
+import { findMemberText } from '../base/json-member.ts';
+import { JSON_DEPTH_MAX } from '../base/json.ts';
+import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
+import { checkMediaType, parseBody } from '../server/exchange/body.ts';
+import { takenJson } from '../server/exchange/mounting.ts';
+import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
+
+export const JSON_TYPE = 'application/json';
+export const NO_PAYLOAD = Buffer.from('{}');
+
+/** Bounded by the limit of bodies alone: measuring it again would cost as much as storing it. */
+export function anyJson(): Schema {
+  return { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX };
+}
+
+export function arrayOf(items: Schema): Schema {
+  return { kind: 'array', items, maxItems: Number.MAX_SAFE_INTEGER };
+}
+
+export function text(): Schema {
+  return { kind: 'string' };
+}
+
+/** Part of an answer: `nullable` members may be shown as null, `optional` ones not at all. */
+export function objectOf(
+  name: string, members: Readonly<Record<string, Schema>>,
+  { nullable = [], optional = [] }: {
+    readonly nullable?: readonly string[]; readonly optional?: readonly string[];
+  } = {},
+): ObjectSchema {
+  const entries = Object.entries(members).map(([member, schema]) => [member, {
+    schema, isNullable: nullable.includes(member), isRequired: !optional.includes(member),
+  }]);
+  return { kind: 'object', name, members: Object.fromEntries(entries) };
+}
+
+export function shown(description: string, schema: Schema, status = 200): AnswerSpec {
+  return { status, description, mediaType: JSON_TYPE, schema };
+}
+
+export function pathParameter(name: string, description: string): ParameterSpec {
+  return { name, in: 'path', description, schema: { kind: 'string' }, isRequired: true };
+}
+
+/**
+ * A body by its table, and the JSON text of the payload in it, byte for byte. That may be any JSON:
+ * there null is a value, not an absent member, which counts as {}.
+ */
+export async function readPayload(
+  exchange: Exchange, schema: ObjectSchema,
+): Promise<{ readonly members: JsonObject; readonly payloadJson: Buffer }> {
+  checkMediaType(exchange.request, [JSON_TYPE]);
+  const parsed = takenJson(exchange.request);
+  if (parsed !== undefined) {
+    const members = parseObject(schema, parsed);
+    const payload = isJsonObject(parsed) ? parsed['payload'] : undefined;
+    const payloadJson = payload === undefined ? NO_PAYLOAD : Buffer.from(JSON.stringify(payload));
+    return { members, payloadJson };
+  }
+  const body = await exchange.readBody();
+  const members = parseObject(schema, parseBody(body));
+  return { members, payloadJson: findMemberText(body, 'payload') ?? NO_PAYLOAD };
+}
+
+export function notFound(noun: string, identifier: string): AppError {
+  const short = identifier.length > 128 ? `${identifier.slice(0, 128)}…` : identifier;
+  return new AppError('not_found', `there is no ${noun} ${JSON.stringify(short)}`);
+}

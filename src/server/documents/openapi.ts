@@ -1,0 +1,208 @@
+/**
+ * The OpenAPI 3.1 document, made from the very table that serves the routes, so that it cannot
+ * tell anything else than they do. Routes of the control socket are not part of it.
+ */
+import type { JsonValue } from '../../base/schema.ts';
+import { schemasFrom } from './openapi-schema.ts';
+import type { Form, JsonSchemaObject, Schemas } from './openapi-schema.ts';
+import { PROBLEM_MEDIA_TYPE, problemAnswers } from '../problem.ts';
+import type { AnswerSpec, ParameterSpec, Route } from '../route.ts';
+
+export type DocumentSpec = {
+  readonly routes: readonly Route[];
+  readonly version: string;
+  /** Absolute address of the service, when it is known. */
+  readonly baseUri: string | null;
+};
+
+export type OpenApiDocument = { readonly [name: string]: unknown };
+
+const ANY_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+// RFC 9110 gives a body of these no meaning.
+const BODILESS_METHODS: readonly string[] = ['get', 'delete'];
+
+export function createDocument(spec: DocumentSpec): OpenApiDocument {
+  const schemas = schemasFrom();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of spec.routes) {
+    if (route.access === 'control') continue;
+    const path = route.path.replace('...}', '}');
+    const operations = paths[path] ??= {};
+    if (route.method !== 'ANY') {
+      operations[route.method.toLowerCase()] = operationOf(route, route.operationId, schemas);
+      continue;
+    }
+    for (const method of ANY_METHODS) {
+      const operationId = `${route.operationId}By${method.charAt(0).toUpperCase()}${
+        method.slice(1)}`;
+      const { body, ...bodiless } = route;
+      const hasBody = body !== undefined && !BODILESS_METHODS.includes(method);
+      operations[method] = operationOf(hasBody ? route : bodiless, operationId, schemas);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'hookshelf',
+      version: spec.version,
+      description: 'A book catalog and a durable webhook relay. Errors are problem documents '
+        + '(RFC 9457). HEAD is answered wherever GET is, OPTIONS everywhere.',
+    },
+    servers: [{ url: spec.baseUri ?? '/' }],
+    paths,
+    components: {
+      schemas: { ...schemas.components(), Problem: PROBLEM },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Needed once the service has a token. Scopes: read; write (books, events, '
+            + 'deliveries); admin (webhooks and actions). Each includes those before it.',
+        },
+      },
+    },
+  };
+}
+
+function operationOf(route: Route, operationId: string, schemas: Schemas): object {
+  const isPublic = route.access === 'public';
+  const scope = isPublic ? {} : { description: `Scope of the token: \`${route.access}\`.` };
+  const parameters = parametersOf(route);
+  return {
+    operationId,
+    summary: route.summary,
+    ...scope,
+    tags: [tagOf(route.path)],
+    ...parameters.length === 0 ? {} : {
+      parameters: parameters.map((parameter) => parameterOf(parameter, schemas)),
+    },
+    ...route.body === undefined ? {} : {
+      requestBody: {
+        required: route.body.isOptional !== true,
+        content: contentOf(
+          route.body.mediaTypes, schemas.of(route.body.schema, route.body.isPatch === true
+            ? 'patch' : 'body'),
+          route.body.example,
+        ),
+      },
+    },
+    responses: responsesOf(route, schemas),
+    security: isPublic ? [] : [{}, { bearer: [] }],
+  };
+}
+
+function tagOf(path: string): string {
+  const [first = '', second = ''] = path.split('/').slice(1);
+  if (first === 'api') return second;
+  return first === 'webhook' ? 'webhook' : 'operations';
+}
+
+/** Those of the route, and path parameters that it does not describe. */
+function parametersOf(route: Route): readonly ParameterSpec[] {
+  const given = route.parameters ?? [];
+  const names = [...route.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1] ?? '');
+  const missing = names.filter((name) =>
+    !given.some((parameter) => parameter.in === 'path' && parameter.name === name));
+  return [
+    ...missing.map((name): ParameterSpec => (
+      { name, in: 'path', description: name, schema: { kind: 'string' } })),
+    ...given,
+  ];
+}
+
+function parameterOf(parameter: ParameterSpec, schemas: Schemas): object {
+  return {
+    name: parameter.name,
+    in: parameter.in,
+    description: parameter.description,
+    required: parameter.in === 'path' || parameter.isRequired === true,
+    schema: schemas.of(parameter.schema, 'view'),
+  };
+}
+
+function responsesOf(route: Route, schemas: Schemas): object {
+  const responses: Record<string, object> = {};
+  for (const answer of [...route.answers, ...commonAnswers(route)]) {
+    responses[answer.status] ??= responseOf(answer, schemas);
+  }
+  return responses;
+}
+
+const DENIED: readonly AnswerSpec[] = [
+  {
+    status: 401, description: 'A token is needed, or the one given is not valid',
+    mediaType: PROBLEM_MEDIA_TYPE, headers: { 'WWW-Authenticate': 'How to authenticate' },
+  },
+  {
+    status: 403, description: 'The token has too small a scope, or the origin is not allowed',
+    mediaType: PROBLEM_MEDIA_TYPE,
+  },
+  {
+    status: 421, description: 'Not a host that this service answers to',
+    mediaType: PROBLEM_MEDIA_TYPE,
+  },
+];
+// Health checks tell nothing, and webhooks have callers anywhere and answers of their own.
+const FOR_ANY_HOST = /^\/(?:healthz|readyz)$|^\/webhook\//;
+
+/** What is decided before a handler runs. */
+function commonAnswers(route: Route): readonly AnswerSpec[] {
+  if (FOR_ANY_HOST.test(route.path)) return [];
+  return [
+    ...route.path.includes('{') ? problemAnswers(400) : [],
+    ...route.body === undefined ? [] : problemAnswers(408),
+    ...route.access === 'public' ? DENIED.filter(({ status }) => status === 421) : DENIED,
+  ];
+}
+
+function responseOf(answer: AnswerSpec, schemas: Schemas): object {
+  const { description, mediaType, schema, headers } = answer;
+  return {
+    description,
+    ...headers === undefined ? {} : {
+      headers: Object.fromEntries(Object.entries(headers).map(([name, text]) =>
+        [name, { description: text, schema: { type: 'string' } }])),
+    },
+    ...mediaType === undefined ? {} : {
+      content: contentOf([mediaType], answerSchema(mediaType, schema, schemas)),
+    },
+  };
+}
+
+function answerSchema(
+  mediaType: string, schema: AnswerSpec['schema'], schemas: Schemas,
+): JsonSchemaObject {
+  if (schema !== undefined) return schemas.of(schema, 'view' satisfies Form);
+  return mediaType === PROBLEM_MEDIA_TYPE ? { $ref: '#/components/schemas/Problem' } : {};
+}
+
+function contentOf(
+  mediaTypes: readonly string[], schema: JsonSchemaObject, example?: JsonValue,
+): object {
+  const media = { schema, ...example === undefined ? {} : { example } };
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, media]));
+}
+
+const PROBLEM: JsonSchemaObject = {
+  type: 'object',
+  description: 'RFC 9457',
+  required: ['type', 'title', 'status', 'detail'],
+  properties: {
+    type: { type: 'string', description: '`urn:hookshelf:problem:<kind>`' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    instance: { type: 'string', description: 'Path of the request' },
+    errors: {
+      type: 'array',
+      description: 'Every broken rule, with the JSON Pointer of the place',
+      items: {
+        type: 'object',
+        required: ['pointer', 'detail'],
+        properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+};

@@ -1,0 +1,98 @@
+/**
+ * An OpenAPI document as one HTML page that needs nothing else, no font, script or style from
+ * anywhere. Pure: the same document makes the same page.
+ */
+import { loadCrypto } from '../../../base/node-modules.ts';
+import type { DocumentView, OperationView } from './document-view.ts';
+import { anchor, escapeHtml } from './html.ts';
+import { renderOperation } from './operation.ts';
+import type { PlacedOperation } from './operation.ts';
+import { renderMembers } from './schema.ts';
+import { DOCS_SCRIPT } from './script.ts';
+import { DOCS_STYLE } from './style.ts';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Nothing may be loaded and no script or style count but the page's own, whatever it says. */
+export function docsPolicy(): string {
+  return `default-src 'none'; script-src ${hashOf(DOCS_SCRIPT)}; style-src ${hashOf(DOCS_STYLE)}; `
+    + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${loadCrypto().createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** The page for a server at `baseUri`; its links begin with `base`. No slash ends either. */
+export function renderDocs(document: DocumentView, baseUri: string, base = ''): string {
+  const title = escapeHtml(document.info?.title ?? 'API');
+  const places = groupByPlace(Object.entries(document.paths ?? {}).flatMap(operationsOf));
+  const sections = places.map(([place, members]) =>
+    `<section><h2 id="${anchor(place)}">${escapeHtml(place)}</h2>${members.map((member) =>
+      renderOperation(member, baseUri, document)).join('')}</section>`);
+  const links = places.map(([place]) =>
+    `<li><a href="#${anchor(place)}">${escapeHtml(place)}</a></li>`);
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) =>
+    `<details class="model"><summary id="schema-${anchor(name)}"><code>${escapeHtml(name)}</code>`
+    + `</summary><div>${renderMembers(schema)}</div></details>`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${DOCS_STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${title}</h1>
+<p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
+also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>. Each line opens. In its curl
+command, words in capitals stand for yours; the token, where one is needed, is taken from
+<code>HOOKSHELF_API_TOKEN</code>. A member with <code>?</code> may be absent.</p>
+</header>
+<div class="columns">
+<nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li></ul></nav>
+<main>
+${sections.join('\n')}
+<section><h2 id="models">Models</h2>${schemas.join('\n')}</section>
+</main>
+</div>
+<footer></footer>
+<script>${DOCS_SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+/** What a path answers to; methods that all do the same are one operation, shown by its POST. */
+function operationsOf(
+  [path, methods]: [string, Readonly<Record<string, OperationView>>],
+): PlacedOperation[] {
+  const placed = METHODS.flatMap((method): PlacedOperation[] => {
+    const operation = methods[method];
+    return operation === undefined ? [] : [{ path, method, label: method, operation }];
+  });
+  const isAny = placed.length === METHODS.length
+    && placed.every(({ operation }) => operation.summary === placed[0]?.operation.summary);
+  if (!isAny) return placed;
+  return placed.filter(({ method }) => method === 'post').map((one) => ({ ...one, label: 'any' }));
+}
+
+/**
+ * Operations by the first two segments of their path: `/api/books/{id}` is at `/api/books`. What
+ * has but one is about the service itself.
+ */
+function groupByPlace(
+  operations: readonly PlacedOperation[],
+): readonly [string, readonly PlacedOperation[]][] {
+  const places = new Map<string, PlacedOperation[]>();
+  for (const operation of operations) {
+    const segments = operation.path.split('/').slice(1, 3);
+    const place = segments.length < 2 ? 'Service' : `/${segments.join('/')}`;
+    const members = places.get(place);
+    if (members === undefined) places.set(place, [operation]);
+    else members.push(operation);
+  }
+  return [...places];
+}

@@ -1,0 +1,95 @@
+/**
+ * Who asked, for the log. Headers are believed only from proxies that the operator named. Takes
+ * time in proportion to a header's length, whatever stands in it.
+ */
+import type { IncomingMessage } from 'node:http';
+import { isIP, isIPv4 } from 'node:net';
+import { ADDRESS_GROUPS } from '../../base/address-groups.ts';
+import { AddressSet } from '../../base/address-set.ts';
+
+/** True: peers on loopback and in private networks. Else addresses and CIDRs. */
+export type TrustProxy = boolean | readonly string[];
+
+/** The client's address, given its peer's; `''` on a unix socket. */
+export type ClientAddressOf = (request: IncomingMessage, peer: string | undefined) => string;
+
+// An address with its zone, brackets and port is shorter; a longer one is none.
+const NODE_LENGTH_MAX = 100;
+const MAPPED = '::ffff:';
+const PRIVATE_GROUPS = ['loopback', 'private'];
+
+/**
+ * Behind trusted proxies: the rightmost address of `X-Forwarded-For`, else of `Forwarded`
+ * (RFC 7239), that is not a trusted proxy's. Whatever stands to the left of it the client may have
+ * written itself. Elsewhere, and where the header names nobody, it is the peer's.
+ */
+export function createClientAddress(trustProxy: TrustProxy): ClientAddressOf {
+  if (trustProxy === false) return (_request, peer = '') => unmapped(peer);
+  const proxies = new AddressSet();
+  const entries = trustProxy === true
+    ? PRIVATE_GROUPS.flatMap((group) => ADDRESS_GROUPS.get(group) ?? []) : trustProxy;
+  for (const entry of entries) proxies.add(entry);
+  // Who reaches a unix socket is on this machine.
+  const isTrusted = (address: string): boolean =>
+    address === '' ? trustProxy === true : proxies.hasAsItStands(address);
+  return (request, peer = '') => {
+    let client = unmapped(peer);
+    if (!isTrusted(client)) return client;
+    for (const node of nodesFromRight(request)) {
+      const address = addressOf(node);
+      if (address === null) break;
+      client = unmapped(address);
+      if (!isTrusted(client)) break;
+    }
+    return client;
+  };
+}
+
+/** What each proxy said of who asked it, the nearest proxy's word first. */
+function* nodesFromRight({ headers }: IncomingMessage): Generator<string> {
+  const { forwarded, 'x-forwarded-for': list } = headers;
+  const plain = Array.isArray(list) ? list.join() : list;
+  if (plain !== undefined) yield* itemsFromRight(plain);
+  // A comma in quotes splits here as well: no address has one, and a quote that a client left open
+  // must not swallow what its proxy added.
+  else for (const element of itemsFromRight(forwarded ?? '')) yield forOf(element);
+}
+
+function* itemsFromRight(list: string): Generator<string> {
+  let end = list.length;
+  while (end >= 0) {
+    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+    const item = list.slice(comma + 1, end).trim();
+    if (item !== '') yield item;
+    end = comma;
+  }
+}
+
+/** The value of `for` in an element such as `for="[2001:db8::1]:80";proto=https`; `''` if none. */
+function forOf(element: string): string {
+  for (const pair of element.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals < 0 || pair.slice(0, equals).trim().toLowerCase() !== 'for') continue;
+    const value = pair.slice(equals + 1).trim();
+    const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
+    return isQuoted ? value.slice(1, -1) : value;
+  }
+  return '';
+}
+
+function addressOf(node: string): string | null {
+  if (node.length > NODE_LENGTH_MAX) return null;
+  const address = withoutPort(node);
+  return isIP(address) === 0 ? null : address;
+}
+
+function withoutPort(text: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
+  if (bracketed !== undefined) return bracketed;
+  return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
+}
+
+function unmapped(address: string): string {
+  const bare = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : '';
+  return isIPv4(bare) ? bare : address;
+}

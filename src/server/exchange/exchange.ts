@@ -1,0 +1,293 @@
+/**
+ * One request and its answer. Made for every request, so it is kept to plain fields: no closures,
+ * no promises, no URL object; what few requests need is worked out when asked for.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { assert } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { ErrorCode } from '../../base/errors.ts';
+import { tagging } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
+import {
+  announcedLength, checkMediaType, checkUnread, isFramingDoubtful, parseBody, readBody,
+} from './body.ts';
+import { bodyChunks } from './body-stream.ts';
+import type { ClientAddressOf } from './client-address.ts';
+import { hasFailed } from '../listening/client-error.ts';
+import { discardThen } from '../listening/linger.ts';
+import type { Meter } from '../metrics/metrics.ts';
+import { announcesBody, mountPathOf, takenJson } from './mounting.ts';
+import type { HeaderList, Outbox } from './response-batcher.ts';
+import { PROBLEM_MEDIA_TYPE, problemHeaders, toProblem } from '../problem.ts';
+import type { Exchange, Pull, Route } from '../route.ts';
+import { cutStalledReader, writePulled } from './stream.ts';
+
+/** What all exchanges of one server share. */
+export type ExchangeContext = {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bodyBytesMax: number;
+  /** A reader that takes nothing for so long is cut. */
+  readonly stallMs: number;
+  readonly outbox: Outbox;
+  readonly clientAddressOf: ClientAddressOf;
+  readonly baseUri?: string | null;
+  readonly accessLog: 'all' | 'errors' | 'off';
+  /** Set when the server stops: each answer then closes its connection. */
+  isDraining: boolean;
+};
+
+/**
+ * How a request came: through the control socket (or from this very process), which is trusted; by
+ * a listener on loopback or on another address; or in a foreign server that we are mounted in.
+ */
+export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
+
+/** A route as it is served: for one method, with its figures. */
+export type Endpoint = { readonly route: Route; readonly meter: Meter };
+
+// Up to so much of an unread body is left to Node to read past, so that the connection lives on.
+const SKIPPED_BYTES_MAX = 65_536;
+const SLOW_MS = 1_000;
+// What else has a status over 500 is told by whoever noticed it first, and once.
+const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
+const JSON_MEDIA_TYPES = ['application/json'];
+
+export class HttpExchange implements Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly entrance: Entrance;
+  readonly params: string[] = [];
+  endpoint: Endpoint;
+  path = '';
+  search = '';
+  /** Headers that cross-origin rules add to the answer. */
+  corsHeaders: readonly string[] | null = null;
+  /** The sender waits for `100 Continue` before it sends its body. */
+  awaitsContinue = false;
+  isAnswered = false;
+  readonly #context: ExchangeContext;
+  readonly #startedMs: number;
+  readonly #peerAddress: string | undefined;
+
+  constructor(
+    context: ExchangeContext, endpoint: Endpoint, request: IncomingMessage,
+    response: ServerResponse, requestId: string, entrance: Entrance,
+  ) {
+    this.#context = context;
+    this.#startedMs = context.clock.monotonicMs();
+    // Now, as a connection that is gone has none.
+    this.#peerAddress = request.socket.remoteAddress;
+    this.endpoint = endpoint;
+    this.request = request;
+    this.response = response;
+    this.requestId = requestId;
+    this.entrance = entrance;
+  }
+
+  get route(): Route {
+    return this.endpoint.route;
+  }
+
+  get isControl(): boolean {
+    return this.entrance === 'control';
+  }
+
+  get clientAddress(): string {
+    return this.#context.clientAddressOf(this.request, this.#peerAddress);
+  }
+
+  linkTo(path: string): string {
+    return this.isControl ? path : (this.#context.baseUri ?? mountPathOf(this.request)) + path;
+  }
+
+  get log(): Logger {
+    return tagging(this.#context.logger, { requestId: this.requestId });
+  }
+
+  send(status: number, headers: readonly string[], body?: Buffer | string): void {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
+    const { response } = this;
+    const isUnderWay = this.#isBodyUnderWay();
+    const contentLength = status === 204 || status === 304 ? null : length;
+    const list = this.#head(headers, contentLength, isUnderWay);
+    if (isUnderWay) {
+      this.#sendBeforeDiscarding(status, list, body);
+    } else {
+      // A foreign server drops what is unanswered when its client ends its side: no time to lose.
+      const isUrgent = this.entrance === 'embedded';
+      this.#context.outbox.add({ response, status, headers: list, body }, isUrgent);
+    }
+    this.#finish(status, length);
+  }
+
+  sendJson(status: number, value: unknown, headers: readonly string[] = []): void {
+    this.send(status, ['Content-Type', 'application/json', ...headers], JSON.stringify(value));
+  }
+
+  async sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
+    const { request, response } = this;
+    const { socket } = request;
+    // Before the head is written, so that a failure can still be told.
+    const first = request.method === 'HEAD' ? null : await pull();
+    if (response.destroyed) return this.#abandon();
+    const list = this.#head(headers, null, false);
+    response.writeHead(status, list);
+    let bytes = 0;
+    if (first === null) {
+      response.end();
+    } else {
+      cutStalledReader(response, this.#stallMs, this.#context.clock);
+      bytes = await writePulled(response, first, pull);
+    }
+    if (hasFailed(socket)) this.#closeFailed(socket);
+    else this.#discardRest();
+    return this.#finish(status, bytes);
+  }
+
+  readBody(): Promise<Buffer> {
+    const { bodyBytesMax } = this.#context;
+    const isRefused = (announcedLength(this.request) ?? 0) > bodyBytesMax;
+    if (this.awaitsContinue && !isRefused) {
+      this.awaitsContinue = false;
+      this.response.writeContinue();
+    }
+    return readBody(this.request, bodyBytesMax);
+  }
+
+  readChunks(): AsyncIterable<Buffer> {
+    checkUnread(this.request);
+    if (this.awaitsContinue) {
+      this.awaitsContinue = false;
+      this.response.writeContinue();
+    }
+    return bodyChunks(this.request, this.#stallMs, this.#context.clock);
+  }
+
+  async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
+    checkMediaType(this.request, mediaTypes);
+    return takenJson(this.request) ?? parseBody(await this.readBody());
+  }
+
+  /** Answers with the problem that was thrown; a bug goes to the log in full. */
+  fail(thrown: unknown): void {
+    if (!(thrown instanceof AppError)) {
+      this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
+    }
+    if (this.isAnswered) {
+      const { response } = this;
+      // Half an answer must not look like a whole one.
+      if (response.headersSent && !response.writableEnded) response.destroy();
+      return;
+    }
+    if (this.response.destroyed) return this.#abandon();
+    const problem = toProblem(thrown, this.path);
+    const headers = ['Content-Type', PROBLEM_MEDIA_TYPE, ...problemHeaders(thrown)];
+    if (problem.status === 415) addAccepted(headers, this.route, this.request);
+    if (thrown instanceof AppError && LOGGED_CODES.includes(thrown.code)) {
+      this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
+    }
+    if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
+      this.log.warning(thrown.message, { path: this.path, hops: thrown.details.chainHops });
+    }
+    this.send(problem.status, headers, JSON.stringify(problem));
+  }
+
+  /** To be called when the handler is done: a handler that did not answer is a bug. */
+  close(): void {
+    if (!this.isAnswered) this.fail(new Error(`${this.route.operationId} gave no answer`));
+  }
+
+  /** The list that `writeHead` takes. Copied and pushed to: `concat` costs a read 2 % more. */
+  #head(
+    headers: readonly string[], contentLength: number | null, isBodyUnderWay: boolean,
+  ): HeaderList {
+    assert(!this.isAnswered, 'answered twice');
+    this.isAnswered = true;
+    const list: HeaderList = headers.slice();
+    list.push('X-Request-Id', this.requestId, 'X-Content-Type-Options', 'nosniff');
+    if (contentLength !== null) list.push('Content-Length', contentLength);
+    if (isBodyUnderWay || this.#context.isDraining || isFramingDoubtful(this.request)) {
+      list.push('Connection', 'close');
+    }
+    if (this.corsHeaders !== null) list.push(...this.corsHeaders);
+    return list;
+  }
+
+  /** After a streamed answer, whose end had to be sent: closing waits for the rest of the body. */
+  #discardRest(): void {
+    const { request } = this;
+    if (request.destroyed || !this.#isBodyUnderWay()) return;
+    discardThen(request, this.#context.clock, () => {
+      if (!request.complete) request.destroy();
+    });
+  }
+
+  /** A command is as slow as the pipe that it stands in, and who started it can end it. */
+  get #stallMs(): number {
+    return this.isControl ? Infinity : this.#context.stallMs;
+  }
+
+  /** Node's parser hands on nothing more of a connection that failed, and leaves it open. */
+  #closeFailed(socket: Socket): void {
+    socket.end();
+    discardThen(socket, this.#context.clock, () => socket.destroy());
+  }
+
+  /** Whether so much of the body may still come that the connection cannot be used again. */
+  #isBodyUnderWay(): boolean {
+    const { request } = this;
+    if (request.complete || !announcesBody(request)) return false;
+    if (hasFailed(request.socket)) return true;
+    const length = announcedLength(request);
+    return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
+  }
+
+  #sendBeforeDiscarding(
+    status: number, headers: HeaderList, body: Buffer | string | undefined,
+  ): void {
+    const { request, response } = this;
+    response.writeHead(status, headers);
+    // All of the answer goes out now; ending it would close the connection under the sender.
+    if (body === undefined || request.method === 'HEAD') response.flushHeaders();
+    else response.write(body);
+    if (hasFailed(request.socket)) return this.#closeFailed(request.socket);
+    cutStalledReader(response, this.#stallMs, this.#context.clock);
+    discardThen(request, this.#context.clock, () => response.end());
+  }
+
+  #abandon(): void {
+    this.isAnswered = true;
+    // 499 is what operators know for a client that left before its answer.
+    this.#finish(499, 0);
+  }
+
+  #finish(status: number, bytes: number): void {
+    const { accessLog, clock } = this.#context;
+    const durationMs = clock.monotonicMs() - this.#startedMs;
+    this.endpoint.meter.record(this.request.method ?? '', status, durationMs);
+    if (accessLog === 'off') return;
+    if (accessLog === 'errors' && status < 500 && durationMs < SLOW_MS) return;
+    const { log } = this;
+    (status < 500 ? log.info : log.error)('request', {
+      method: this.request.method,
+      path: this.path,
+      status,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      bytes,
+      client: this.clientAddress,
+    });
+  }
+}
+
+// RFC 9110 §15.5.16: a 415 says what would be taken.
+function addAccepted(headers: string[], route: Route, request: IncomingMessage): void {
+  const isEncoded = request.headers['content-encoding'] !== undefined;
+  if (isEncoded) headers.push('Accept-Encoding', 'identity');
+  if (route.body === undefined) return;
+  const name = route.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
+  if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
+}

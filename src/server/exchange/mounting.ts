@@ -1,0 +1,70 @@
+/**
+ * What it means to be mounted in a server of somebody else: others may have read a request's body,
+ * and taken the beginning off its path, before it came to us.
+ */
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { isDeeperThan } from '../../base/json-text.ts';
+import { JSON_DEPTH_MAX } from '../../base/json.ts';
+
+/** Whether something of the request's body has been taken before. */
+export function isTaken(request: IncomingMessage): boolean {
+  return request.readableDidRead || (request.readableEnded && announcesBody(request));
+}
+
+/** Whether the request's head announces a body. */
+export function announcesBody(request: IncomingMessage): boolean {
+  const { headers } = request;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length !== undefined && length !== '0';
+}
+
+/**
+ * The bytes of a body that was read before, where the reader kept them: `request.rawBody`, or
+ * `request.body` of `express.raw()`. null when there are none, or they were decompressed.
+ */
+export function takenBytes(request: IncomingMessage): Buffer | null {
+  if (request.headers['content-encoding'] !== undefined) return null;
+  const kept = [memberOf(request, 'rawBody'), memberOf(request, 'body')].find(ArrayBuffer.isView);
+  if (kept === undefined) return null;
+  return Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength);
+}
+
+/**
+ * The value of a body that was read and parsed before, as by `express.json()`: an object in
+ * `request.body`. Undefined when the body is unread or its bytes are there. Throws `malformed` when
+ * it is nested deeper than ours may be.
+ */
+export function takenJson(request: IncomingMessage): object | undefined {
+  if (!isTaken(request) || takenBytes(request) !== null) return undefined;
+  const body = memberOf(request, 'body');
+  if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
+  if (!isDeeperThan(body, JSON_DEPTH_MAX)) return body;
+  throw new AppError('malformed', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
+}
+
+/** What is said when somebody has read a body whose bytes are needed. */
+export function bodyTaken(): AppError {
+  return new AppError('misconfigured', 'the body of the request had been read before it came to '
+    + 'hookshelf: mount its handler in front of whatever parses bodies');
+}
+
+/**
+ * What a framework took off the front of the path: Express's `baseUrl`, or what `originalUrl` has
+ * more than `url`; empty when there is none.
+ */
+export function mountPathOf(request: IncomingMessage): string {
+  const base = memberOf(request, 'baseUrl');
+  if (typeof base === 'string') return base;
+  const { url = '' } = request;
+  const original = memberOf(request, 'originalUrl');
+  const isCut = typeof original === 'string' && original.endsWith(url);
+  return isCut ? original.slice(0, original.length - url.length) : '';
+}
+
+function memberOf(request: IncomingMessage, name: string): unknown {
+  const value: unknown = Reflect.get(request, name);
+  return value;
+}

@@ -1,0 +1,145 @@
+/**
+ * Answers to what is not a request at all: Node's parser gave up, or a limit of time or size was
+ * passed, so there is no response object to answer with.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, systemCodeOf } from '../../base/errors.ts';
+import { http } from '../../base/network-modules.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { isStreaming } from '../exchange/body-stream.ts';
+import { discardThen } from './linger.ts';
+import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
+import type { Problem } from '../problem.ts';
+import { givenRequestId } from '../exchange/request-id.ts';
+
+/** Told the status of an answer that no route gave, and the method, or that it is unknown. */
+export type CountRefusal = (method: string, status: number) => void;
+
+/**
+ * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
+ * still owes, and closes it.
+ */
+export function answerClientError(
+  error: Error, socket: Duplex, clock: Clock, count: CountRefusal,
+): void {
+  const isLate = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
+  // Node tells so once a request, and leaves it to us.
+  if (failed.has(socket) || (isLate && isStreaming(socket))) return;
+  failed.add(socket);
+  // Node's parser would go on complaining about what still comes in.
+  socket.removeAllListeners('data');
+  socket.on('error', ignore);
+  if (!socket.writable || UNANSWERABLE.includes(systemCodeOf(error) ?? '')) {
+    socket.destroy();
+    return;
+  }
+  afterAnswers(socket, () => close(error, socket, clock, count));
+}
+
+/** Answers a CONNECT: Node would close the connection without a word. */
+export function refuseTunnel(socket: Duplex, clock: Clock, count: CountRefusal): void {
+  socket.on('error', ignore);
+  const problem = toProblem(new AppError('malformed', 'CONNECT is for proxies, and this is none'));
+  count('CONNECT', problem.status);
+  endWith(problem, makeId(), socket, clock);
+}
+
+// The peer has gone, or could not read an answer yet.
+const UNANSWERABLE = ['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT'];
+const UNKNOWN_METHOD = 'UNKNOWN';
+const failed = new WeakSet<Duplex>();
+
+/** Whether nothing more of what this connection sends can be understood. */
+export function hasFailed(socket: Duplex): boolean {
+  return failed.has(socket);
+}
+
+/** Runs once the complete requests that came before the broken one are answered. */
+function afterAnswers(socket: Duplex, run: () => void): void {
+  const owed = responseOf(socket);
+  if (owed === null || !owed.req.complete) run();
+  else owed.once('finish', () => afterAnswers(socket, run));
+}
+
+/** The response that Node writes to the socket at present; it has no public name for it. */
+function responseOf(socket: Duplex): ServerResponse | null {
+  const current: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
+  return current instanceof http.ServerResponse ? current : null;
+}
+
+/**
+ * Whether what failed is the rest of a body that its answer did not wait for. A second answer would
+ * be taken for that to the next request. Node's parser, too, has no public name for its request.
+ */
+function isAnswered(socket: Duplex): boolean {
+  const parser: unknown = 'parser' in socket ? socket.parser : null;
+  if (typeof parser !== 'object' || parser === null || !('incoming' in parser)) return false;
+  return parser.incoming instanceof http.IncomingMessage && !parser.incoming.complete;
+}
+
+function close(error: Error, socket: Duplex, clock: Clock, count: CountRefusal): void {
+  const owed = responseOf(socket);
+  if (!socket.writable || owed?.headersSent === true || (owed === null && isAnswered(socket))) {
+    socket.destroy();
+    return;
+  }
+  const code = systemCodeOf(error);
+  if (owed !== null && owed.req.listenerCount('error') > 0) {
+    // Whoever reads the body answers, in the shape of its route, and the log has the same story.
+    owed.req.emit('error', explain(code));
+    return;
+  }
+  const problem = code === 'HPE_HEADER_OVERFLOW' ? HEADERS_TOO_LARGE : toProblem(explain(code));
+  // A request that has been routed is counted there, however it ends.
+  if (owed === null) count(UNKNOWN_METHOD, problem.status);
+  const requestId = owed === null ? null : givenRequestId(owed.req);
+  endWith(problem, requestId ?? makeId(), socket, clock);
+}
+
+function endWith(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {
+  socket.end(encode(problem, requestId));
+  discardThen(socket, clock, () => socket.destroy());
+}
+
+function makeId(): string {
+  return loadCrypto().randomBytes(8).toString('hex');
+}
+
+function encode(problem: Problem, requestId: string): string {
+  const body = JSON.stringify(problem);
+  return [
+    `HTTP/1.1 ${problem.status} ${problem.title}`,
+    `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Date: ${new Date().toUTCString()}`,
+    `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+const HEADERS_TOO_LARGE = {
+  type: 'urn:hookshelf:problem:headers-too-large',
+  title: 'Request Header Fields Too Large',
+  status: 431,
+  detail: 'the head of the request is larger than 16 KiB',
+};
+
+function explain(code: string | undefined): AppError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('timeout', 'the request did not arrive in time');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new AppError('too_large', 'the chunk extensions of the body are too large');
+    case 'HPE_INVALID_EOF_STATE':
+      return new AppError('malformed', 'the request was cut short');
+    default:
+      return new AppError('malformed', 'this is not an HTTP request');
+  }
+}
+
+function ignore(): void {}

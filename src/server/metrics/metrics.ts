@@ -1,0 +1,141 @@
+/**
+ * Figures of the server in the Prometheus text exposition format 0.0.4. Counting is adding to plain
+ * numbers; everything else happens when somebody reads.
+ */
+import { Histogram } from './histogram.ts';
+import type { Labelled, MetricSource } from './source.ts';
+import { EventLoopDelay, PROCESS_SOURCES } from './process.ts';
+
+/** Upper bounds of the latency histogram, in seconds. */
+const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const STATUS_MIN = 100;
+const STATUS_BOUND = 600;
+
+/** What one route template was asked, by method. */
+export class Meter {
+  readonly template: string;
+  readonly figures = new Map<string, Figures>();
+  #lastMethod = '';
+  #last: Figures = new Figures();
+
+  constructor(template: string) {
+    this.template = template;
+  }
+
+  /** `durationMs` is null where there was no head to count from. */
+  record(method: string, status: number, durationMs: number | null): void {
+    if (method !== this.#lastMethod) this.#select(method);
+    this.#last.record(status, durationMs);
+  }
+
+  #select(method: string): void {
+    const figures = this.figures.get(method) ?? new Figures();
+    this.figures.set(method, figures);
+    this.#lastMethod = method;
+    this.#last = figures;
+  }
+}
+
+class Figures {
+  readonly byStatus = new Float64Array(STATUS_BOUND - STATUS_MIN);
+  readonly durations = new Histogram(BUCKETS_S);
+
+  record(status: number, durationMs: number | null): void {
+    const index = status - STATUS_MIN;
+    this.byStatus[index] = (this.byStatus[index] ?? 0) + 1;
+    if (durationMs !== null) this.durations.observe(durationMs / 1000);
+  }
+}
+
+export class Metrics {
+  readonly #meters = new Map<string, Meter>();
+  readonly #sources: MetricSource[] = [];
+  readonly #delay = new EventLoopDelay();
+
+  /** The meter of a route template, made at first need. */
+  meter(template: string): Meter {
+    const meter = this.#meters.get(template) ?? new Meter(template);
+    this.#meters.set(template, meter);
+    return meter;
+  }
+
+  add(...sources: readonly MetricSource[]): void {
+    this.#sources.push(...sources);
+  }
+
+  render(): string {
+    const lines: string[] = [];
+    const sources = [
+      this.#requests, this.#durations, ...this.#sources, ...PROCESS_SOURCES, ...this.#delay.read(),
+    ];
+    for (const source of sources) renderSource(lines, source);
+    return `${lines.join('\n')}\n`;
+  }
+
+  close(): void {
+    this.#delay.close();
+  }
+
+  readonly #requests: MetricSource = {
+    name: 'hookshelf_http_requests_total',
+    type: 'counter',
+    help: 'Requests answered, by route template, method and status.',
+    read: () => [...this.#figures()].flatMap(([labels, { byStatus }]) =>
+      [...byStatus.entries()].filter(([, count]) => count > 0).map(([index, value]) =>
+        ({ labels: { ...labels, status: String(index + STATUS_MIN) }, value }))),
+  };
+
+  readonly #durations: MetricSource = {
+    name: 'hookshelf_http_request_duration_seconds',
+    type: 'histogram',
+    help: "Time from a request's head to its answer.",
+    read: () => [...this.#figures()]
+      .map(([labels, { durations }]) => ({ labels, value: durations }))
+      .filter(({ value }) => value.counts.some((count) => count > 0)),
+  };
+
+  *#figures(): Generator<[Record<string, string>, Figures]> {
+    for (const { template, figures } of this.#meters.values()) {
+      for (const [method, figure] of figures) yield [{ route: template, method }, figure];
+    }
+  }
+}
+
+function renderSource(lines: string[], source: MetricSource): void {
+  const { name, help, type } = source;
+  lines.push(`# HELP ${name} ${escapeHelp(help)}`);
+  lines.push(`# TYPE ${name} ${type}`);
+  if (type === 'histogram') {
+    for (const { labels, value } of source.read()) renderHistogram(lines, name, labels, value);
+    return;
+  }
+  const read = source.read();
+  const values = typeof read === 'number' ? [{ labels: {}, value: read }] : read;
+  for (const { labels, value } of values) lines.push(sample(name, labels, value));
+}
+
+function renderHistogram(
+  lines: string[], name: string, labels: Labelled<Histogram>['labels'], histogram: Histogram,
+): void {
+  let count = 0;
+  for (const [index, inBucket] of histogram.counts.entries()) {
+    count += inBucket;
+    const le = String(histogram.bounds[index] ?? '+Inf');
+    lines.push(sample(`${name}_bucket`, { ...labels, le }, count));
+  }
+  lines.push(sample(`${name}_sum`, labels, histogram.sum));
+  lines.push(sample(`${name}_count`, labels, count));
+}
+
+function sample(name: string, labels: Readonly<Record<string, string>>, value: number): string {
+  const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escapeLabel(text)}"`);
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}

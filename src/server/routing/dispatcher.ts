@@ -1,0 +1,213 @@
+/**
+ * Where requests come in: finds what serves them, lets the guard judge them, hands them over, and
+ * turns what is thrown into answers. One dispatcher serves any number of servers: those that listen
+ * on a port or on the control socket, one over a pipe in memory, or a foreign one it is mounted in.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { createClientAddress } from '../exchange/client-address.ts';
+import type { TrustProxy } from '../exchange/client-address.ts';
+import type { CountRefusal } from '../listening/client-error.ts';
+import { HttpExchange } from '../exchange/exchange.ts';
+import type { Endpoint, Entrance, ExchangeContext } from '../exchange/exchange.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { Outbox } from '../exchange/response-batcher.ts';
+import { isPipelined, waitForTurn } from '../exchange/pipeline.ts';
+import { givenRequestId } from '../exchange/request-id.ts';
+import type { Route } from '../route.ts';
+import { ANY, Router, isDecodable } from './router.ts';
+import { splitTarget } from './target.ts';
+
+/** Judges requests before they are served. */
+export interface Guard {
+  /**
+   * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
+   * have the method; `allowedMethods` tells those it has. True when the guard itself has answered.
+   */
+  admit(exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean;
+}
+
+/** What a path can be asked; empty when it is unknown. */
+export type AllowedMethods = (path: string) => readonly string[];
+
+export type DispatcherOptions = {
+  readonly routes: readonly Route[];
+  /** null: everybody may do everything. */
+  readonly guard: Guard | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly bodyBytesMax: number;
+  readonly accessLog: 'all' | 'errors' | 'off';
+  readonly trustProxy: TrustProxy;
+  /** What links in answers begin with, without a slash at its end; not given, they are paths. */
+  readonly baseUri?: string | null;
+  /** A reader that takes nothing for so long is cut; 30 s when not given. */
+  readonly stallMs?: number;
+};
+
+export type { Entrance };
+
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Listeners for the events of a `node:http` server. */
+export type RequestListeners = {
+  readonly request: RequestListener;
+  /** A sender that waits for `100 Continue`. */
+  readonly checkContinue: RequestListener;
+  /** No event: told of an answer to what never became a request of ours. */
+  readonly refused: CountRefusal;
+};
+
+export interface Dispatcher {
+  listeners(entrance: Entrance): RequestListeners;
+  /** From now on every answer closes its connection. */
+  drain(): void;
+  /** From now on requests are answered with 503: a foreign server may go on to bring some. */
+  close(): void;
+  readonly isClosed: boolean;
+}
+
+const STALL_MS = 30_000;
+
+const UNROUTED: Route = {
+  method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
+  answers: [], handle() {},
+};
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  return new HttpDispatcher(options);
+}
+
+class HttpDispatcher implements Dispatcher {
+  readonly #context: ExchangeContext;
+  readonly #guard: Guard | null;
+  readonly #open: RouteTable;
+  readonly #control: RouteTable;
+  readonly #unrouted: Endpoint;
+  /** Unique among processes with one log, cheap to make; drawn for the first request. */
+  #idPrefix: string | null = null;
+  #requestCount = 0;
+  #isClosed = false;
+
+  constructor(options: DispatcherOptions) {
+    const stallMs = options.stallMs ?? STALL_MS;
+    const { clock, logger } = options;
+    const outbox = new Outbox({ stallMs, clock, logger });
+    const clientAddressOf = createClientAddress(options.trustProxy);
+    this.#context = { ...options, stallMs, outbox, clientAddressOf, isDraining: false };
+    this.#guard = options.guard;
+    const open = options.routes.filter((route) => route.access !== 'control');
+    this.#open = createTable(open, options.metrics);
+    this.#control = createTable(options.routes, options.metrics);
+    this.#unrouted = { route: UNROUTED, meter: options.metrics.meter(UNROUTED.path) };
+  }
+
+  listeners(entrance: Entrance): RequestListeners {
+    return {
+      request: (request, response) => this.#accept(entrance, request, response, false),
+      checkContinue: (request, response) => this.#accept(entrance, request, response, true),
+      refused: (method, status) => this.#unrouted.meter.record(method, status, null),
+    };
+  }
+
+  drain(): void {
+    this.#context.isDraining = true;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  #accept(
+    entrance: Entrance, request: IncomingMessage, response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
+    if (isPipelined(response)) {
+      waitForTurn(request, response, () =>
+        this.#serve(entrance, request, response, awaitsContinue));
+    } else {
+      this.#serve(entrance, request, response, awaitsContinue);
+    }
+  }
+
+  #serve(
+    entrance: Entrance, request: IncomingMessage, response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
+    const exchange = new HttpExchange(
+      this.#context, this.#unrouted, request, response, this.#requestId(request), entrance,
+    );
+    exchange.awaitsContinue = awaitsContinue;
+    try {
+      const table = entrance === 'control' ? this.#control : this.#open;
+      const pending = this.#route(exchange, table);
+      if (pending === undefined) exchange.close();
+      else pending.then(() => exchange.close(), (thrown: unknown) => exchange.fail(thrown));
+    } catch (thrown) {
+      exchange.fail(thrown);
+    }
+  }
+
+  #route(exchange: HttpExchange, table: RouteTable): void | Promise<void> {
+    splitTarget(exchange);
+    if (this.#isClosed) throw new AppError('unavailable', 'this service is closed');
+    const { path } = exchange;
+    const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
+    if (endpoint !== undefined) exchange.endpoint = endpoint;
+    const isServed = endpoint !== undefined;
+    if (this.#guard?.admit(exchange, isServed, table.allowedMethods) === true) return undefined;
+    if (isServed) return endpoint.route.handle(exchange);
+    return answerUnrouted(exchange, table.allowedMethods(path));
+  }
+
+  #requestId(request: IncomingMessage): string {
+    const given = givenRequestId(request);
+    if (given !== null) return given;
+    this.#requestCount += 1;
+    this.#idPrefix ??= `${loadCrypto().randomBytes(6).toString('hex')}-`;
+    return this.#idPrefix + this.#requestCount;
+  }
+}
+
+type RouteTable = {
+  readonly router: Router<Endpoint>;
+  readonly allowedMethods: AllowedMethods;
+};
+
+/** Every GET route serves HEAD too. */
+function createTable(routes: readonly Route[], metrics: Metrics): RouteTable {
+  const router = new Router(routes.flatMap((route) => {
+    const value = { route, meter: metrics.meter(route.path) };
+    const entry = { method: route.method, path: route.path, value };
+    return route.method === 'GET' ? [entry, { ...entry, method: 'HEAD' }] : [entry];
+  }));
+  const allowedMethods = (path: string): readonly string[] => {
+    if (path === '*') return SERVER_METHODS;
+    const methods = router.methodsOf(path);
+    return methods.length === 0 ? methods : [...methods, 'OPTIONS'].sort();
+  };
+  return { router, allowedMethods };
+}
+
+// What `OPTIONS *` is answered with.
+const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+function answerUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
+  const { path, request: { method = '' } } = exchange;
+  // Only now, so that who may not come in is told that first.
+  if (!isDecodable(path)) throw new AppError('malformed', 'the path holds a bad percent-encoding');
+  if (allow.length === 0) throw new AppError('not_found', `there is nothing at ${path}`);
+  if (method === 'OPTIONS') {
+    exchange.send(204, ['Allow', allow.join(', ')]);
+    return;
+  }
+  throw new AppError('method_not_allowed', `${path} does not take ${method}`, { allow });
+}

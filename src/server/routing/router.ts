@@ -1,0 +1,150 @@
+/**
+ * From method and path to what serves it: a trie over path segments. Knows nothing of HTTP beyond
+ * method names. A fixed segment goes before `{name}`, that before `{name...}`; a path whose fixed
+ * form lacks the method is still served by a form with a parameter that has it.
+ */
+import { assert } from '../../base/assert.ts';
+
+/** The method of an entry that takes every method. */
+export const ANY = 'ANY';
+
+export type RouterEntry<T> = {
+  readonly method: string;
+  /** `/fixed/{one}/{oneOrMore...}` */
+  readonly path: string;
+  readonly value: T;
+};
+
+type Node<T> = {
+  readonly fixed: Map<string, Node<T>>;
+  readonly methods: Map<string, T>;
+  parameter: Node<T> | null;
+  rest: Node<T> | null;
+};
+
+export class Router<T> {
+  readonly #root: Node<T> = createNode();
+
+  constructor(entries: readonly RouterEntry<T>[]) {
+    for (const entry of entries) this.#add(entry);
+  }
+
+  /**
+   * What serves `method` on `path` (as `normalizePath` gives it), its percent-decoded parameters
+   * appended to `params`. Undefined when nothing does. A rest parameter that cannot be decoded is
+   * handed over as it came.
+   */
+  find(method: string, path: string, params: string[]): T | undefined {
+    return search(this.#root, method, path, 1, params);
+  }
+
+  /** The methods that `path`, as above, is served for, sorted; empty when it is unknown. */
+  methodsOf(path: string): readonly string[] {
+    const methods = new Set<string>();
+    collect(this.#root, path, 1, methods);
+    return [...methods].sort();
+  }
+
+  #add(entry: RouterEntry<T>): void {
+    assert(entry.path.startsWith('/'), entry.path);
+    assert(!/\.\.\.\}./.test(entry.path), `${entry.path}: nothing may follow {name...}`);
+    let node = this.#root;
+    for (const segment of entry.path.slice(1).split('/')) {
+      assert(/^[\w.~-]*$|^\{/.test(segment), `${entry.path}: fixed text is never percent-encoded`);
+      node = childFor(node, segment);
+    }
+    assert(!node.methods.has(entry.method), `${entry.method} ${entry.path} stands twice`);
+    node.methods.set(entry.method, entry.value);
+  }
+}
+
+function createNode<T>(): Node<T> {
+  return { fixed: new Map(), methods: new Map(), parameter: null, rest: null };
+}
+
+function childFor<T>(node: Node<T>, segment: string): Node<T> {
+  if (/^\{\w+\.\.\.\}$/.test(segment)) return node.rest ??= createNode();
+  if (/^\{\w+\}$/.test(segment)) return node.parameter ??= createNode();
+  const child = node.fixed.get(segment) ?? createNode();
+  node.fixed.set(segment, child);
+  return child;
+}
+
+/** `start` is the first character of the next segment; past the end when there is none. */
+function search<T>(
+  node: Node<T>, method: string, path: string, start: number, params: string[],
+): T | undefined {
+  if (start > path.length) return serving(node, method);
+  const end = segmentEnd(path, start);
+  const segment = path.slice(start, end);
+  const fixed = node.fixed.get(segment);
+  const found = fixed === undefined ? undefined : search(fixed, method, path, end + 1, params);
+  if (found !== undefined) return found;
+  const value = node.parameter === null || segment === '' ? null : decode(segment);
+  if (node.parameter !== null && value !== null) {
+    const count = params.push(value);
+    const foundBelow = search(node.parameter, method, path, end + 1, params);
+    if (foundBelow !== undefined) return foundBelow;
+    params.length = count - 1;
+  }
+  if (node.rest === null) return undefined;
+  const rest = path.slice(start);
+  const foundRest = serving(node.rest, method);
+  if (foundRest !== undefined) params.push(decode(rest) ?? rest);
+  return foundRest;
+}
+
+function serving<T>(node: Node<T>, method: string): T | undefined {
+  return node.methods.get(method) ?? node.methods.get(ANY);
+}
+
+function collect<T>(node: Node<T>, path: string, start: number, methods: Set<string>): void {
+  if (start > path.length) {
+    for (const method of node.methods.keys()) methods.add(method);
+    return;
+  }
+  const end = segmentEnd(path, start);
+  const segment = path.slice(start, end);
+  const fixed = node.fixed.get(segment);
+  if (fixed !== undefined) collect(fixed, path, end + 1, methods);
+  if (node.parameter !== null && segment !== '' && decode(segment) !== null) {
+    collect(node.parameter, path, end + 1, methods);
+  }
+  if (node.rest !== null) for (const method of node.rest.methods.keys()) methods.add(method);
+}
+
+/**
+ * The one form of all paths that mean the same (RFC 3986 §6.2.2.2): what needs no percent-encoding
+ * has none. Fixed segments are made of such characters alone, so that from here on a path can be
+ * compared as it stands, by the router and by whoever else decides on it. Encoded slashes stay.
+ */
+export function normalizePath(path: string): string {
+  if (!path.includes('%')) return path;
+  return path.replace(ENCODED, (encoded, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return UNRESERVED.test(character) ? character : encoded;
+  });
+}
+
+/** Whether the percent-encoding of a path is sound and spells UTF-8. */
+export function isDecodable(path: string): boolean {
+  return decode(path) !== null;
+}
+
+const ENCODED = /%([0-9A-Fa-f]{2})/g;
+const UNRESERVED = /^[A-Za-z0-9._~-]$/;
+
+function segmentEnd(path: string, start: number): number {
+  const slash = path.indexOf('/', start);
+  return slash < 0 ? path.length : slash;
+}
+
+/** null when the percent-encoding is broken. An encoded slash does not divide segments. */
+function decode(text: string): string | null {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

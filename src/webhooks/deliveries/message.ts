@@ -1,0 +1,97 @@
+/**
+ * What deliveries carry, kept once however many there are: a message.
+ *
+ * An event's is `"depth", "deliveries", "payload"`; the payload is the last member, so that its
+ * bytes, as they were given, are a slice of the record. Where they hold line breaks, which a record
+ * cannot, `payloadText` stands there instead: a string of them. A queued forward's is `"depth",
+ * "deliveries", "forward": {"url", "method", "headers"}, "text"`; the text is the received body,
+ * byte for byte in UTF-8, or null.
+ *
+ * These are the last members of a record. Where several deliveries share a message it is one of
+ * the `events` collection, `{"identifier", "createdAt", "name", …}`, and lists them; a delivery
+ * that is alone with its message carries it in its own record, and the list is empty.
+ */
+import { isJsonObject } from '../../base/fields.ts';
+import type { CollectionSpec } from '../../store/port.ts';
+import type { QueuedForward } from '../actions/http-forward.ts';
+import { readRecord } from '../../resources/projection.ts';
+
+export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
+
+type ForwardRecord = {
+  readonly forward: Omit<QueuedForward, 'body'>;
+  readonly text: QueuedForward['body'];
+};
+
+// Plain quotes cannot stand inside a string, so a mark is found where the member is.
+const START_MARK = Buffer.from(',"depth":');
+const DELIVERIES_MARK = Buffer.from('"deliveries":');
+const PAYLOAD_MARK = Buffer.from('],"payload":');
+const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const CLOSING_BRACKET = 0x5d;
+
+/** An event's message. `payloadJson` is valid JSON; its bytes are kept. */
+export function eventMembers(
+  depth: number, deliveries: readonly string[], payloadJson: string,
+): string {
+  const isOneLine = !/[\r\n]/.test(payloadJson);
+  const payload = isOneLine
+    ? `"payload":${payloadJson}` : `"payloadText":${JSON.stringify(payloadJson)}`;
+  return `"depth":${depth},"deliveries":${JSON.stringify(deliveries)},${payload}`;
+}
+
+/** A queued forward's message. */
+export function forwardMembers({ body, ...forward }: QueuedForward): string {
+  const [request, text] = [JSON.stringify(forward), JSON.stringify(body)];
+  return `"depth":0,"deliveries":[],"forward":${request},"text":${text}`;
+}
+
+/** The record of a message that several deliveries share. */
+export function encodeMessage(
+  identifier: string, createdAt: string, name: string, members: string,
+): string {
+  return `${JSON.stringify({ identifier, createdAt, name }).slice(0, -1)},${members}}`;
+}
+
+/** Where the message begins, with its comma, in a record that may carry one; else -1. */
+export function messageStart(bytes: Buffer): number {
+  return bytes.indexOf(START_MARK);
+}
+
+/** Events that led to a message. Found without parsing, as the rest is: a message may be large. */
+export function depthOf(bytes: Buffer): number {
+  const start = messageStart(bytes) + START_MARK.length;
+  return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
+}
+
+/** The bytes of an event's payload, mostly a slice of its record; null for a queued forward. */
+export function payloadOf(bytes: Buffer): Buffer | null {
+  const start = bytes.indexOf(PAYLOAD_MARK);
+  if (start !== -1) return bytes.subarray(start + PAYLOAD_MARK.length, bytes.length - 1);
+  const textStart = bytes.indexOf(PAYLOAD_TEXT_MARK);
+  if (textStart === -1) return null;
+  const text: unknown = JSON.parse(
+    bytes.toString('utf8', textStart + PAYLOAD_TEXT_MARK.length, bytes.length - 1));
+  return Buffer.from(String(text), 'utf8');
+}
+
+/** What a queued forward is to send. */
+export function readForward(bytes: Buffer): QueuedForward {
+  const { forward, text } = readRecord<ForwardRecord>(bytes, (record) =>
+    isJsonObject(record['forward']) && typeof record['forward']['url'] === 'string');
+  return { ...forward, body: text };
+}
+
+/** Whether any of a message's deliveries is sought; the newest is asked for first. */
+export function hasDelivery(bytes: Buffer, isSought: (identifier: string) => boolean): boolean {
+  const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
+  let end = bytes.lastIndexOf(QUOTE, bytes.indexOf(CLOSING_BRACKET, start));
+  while (end > start) {
+    const open = bytes.lastIndexOf(QUOTE, end - 1);
+    if (isSought(bytes.toString('latin1', open + 1, end))) return true;
+    end = bytes.lastIndexOf(QUOTE, open - 1);
+  }
+  return false;
+}

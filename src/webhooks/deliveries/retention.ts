@@ -1,0 +1,141 @@
+/**
+ * How long finished deliveries are kept. What is too old, or too many, is removed in transactions
+ * of its own, with the totals; which ones is derived from the applied entries.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/port.ts';
+import { follow, type Applied } from '../../resources/projection.ts';
+import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
+import { Heap } from '../scheduler/priority-queue.ts';
+import { CHUNK, chunkOf, inTally } from './delivery-store.ts';
+
+export type RetentionParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Delivered and cancelled ones: how long, and how many. */
+  readonly finishedMs: number;
+  readonly finishedMax: number;
+  readonly failedMs: number;
+};
+
+/** A delivery as it was when it finished; worth nothing if it was written since. */
+type Item = {
+  readonly id: string;
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly isFailed: boolean;
+};
+
+const SWEEP_MS = 60_000;
+
+export class Retention {
+  readonly #parts: RetentionParts;
+  readonly #unfollow: () => void;
+  readonly #finished = new Heap<Item>(isEarlier);
+  readonly #failed = new Heap<Item>(isEarlier);
+  #finishedCount = 0;
+  #timer: Timer | null = null;
+  #sweep: Promise<void> | null = null;
+  #isStarted = false;
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+    const deliveries = parts.store.collection(deliveryCollection.name);
+    this.#unfollow = follow(deliveries, (applied) => this.#apply(applied));
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#startSweep();
+  }
+
+  async close(): Promise<void> {
+    this.#isStarted = false;
+    this.#timer?.cancel();
+    this.#unfollow();
+    await this.#sweep;
+  }
+
+  #apply({ id, before, after }: Applied): void {
+    if (before !== null && isKeptShort(before)) this.#finishedCount -= 1;
+    if (after === null) return;
+    const status = statusOf(after);
+    if (status === 'pending') return;
+    const isFailed = status === 'failed';
+    this.#keep({ id, atMs: updatedMsOf(after), bytes: after.length, isFailed });
+    if (isFailed) return;
+    this.#finishedCount += 1;
+    if (this.#isStarted && this.#finishedCount > this.#parts.finishedMax) this.#startSweep();
+  }
+
+  #keep(item: Item): void {
+    if (item.isFailed) this.#failed.push(item);
+    else this.#finished.push(item);
+  }
+
+  #startSweep(): void {
+    if (this.#sweep !== null || !this.#isStarted) return;
+    this.#timer?.cancel();
+    // Not at once: a listener hears of a change while the rest of its transaction is not applied.
+    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
+      this.#parts.log.error('old deliveries could not be removed', { error: thrown });
+    }).finally(() => {
+      this.#sweep = null;
+      if (this.#isStarted) {
+        this.#timer = this.#parts.clock.startTimer(SWEEP_MS, () => this.#startSweep());
+      }
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    for (;;) {
+      let items = this.#takeOld();
+      if (items.length === 0) return;
+      try {
+        while (items.length > 0) {
+          const chunk = chunkOf(items, ({ bytes }) => bytes);
+          await inTally(this.#parts.store, (tally) => {
+            for (const { id, atMs } of chunk) tally.ageOut(id, atMs);
+          });
+          items = items.slice(chunk.length);
+        }
+      } catch (thrown) {
+        for (const item of items) this.#keep(item);
+        throw thrown;
+      }
+      if (!this.#isStarted) return;
+    }
+  }
+
+  #takeOld(): Item[] {
+    const { clock, finishedMs, finishedMax, failedMs } = this.#parts;
+    const nowMs = clock.now();
+    const items: Item[] = [];
+    const take = (heap: Heap<Item>, isOld: (item: Item) => boolean): void => {
+      for (let first = heap.peek(); first !== undefined; first = heap.peek()) {
+        if (items.length >= CHUNK || !isOld(first)) return;
+        heap.pop();
+        items.push(first);
+      }
+    };
+    let surplus = this.#finishedCount - finishedMax;
+    take(this.#finished, ({ atMs }) => {
+      surplus -= 1;
+      return surplus >= 0 || atMs < nowMs - finishedMs;
+    });
+    take(this.#failed, ({ atMs }) => atMs < nowMs - failedMs);
+    return items;
+  }
+}
+
+// Many finish in one millisecond: in the order in which they lie they are found at once.
+function isEarlier(left: Item, right: Item): boolean {
+  return left.atMs < right.atMs || (left.atMs === right.atMs && left.id < right.id);
+}
+
+function isKeptShort(bytes: Buffer): boolean {
+  const status = statusOf(bytes);
+  return status === 'delivered' || status === 'cancelled';
+}

@@ -1,0 +1,91 @@
+/**
+ * How much the queue of deliveries may hold: so many that wait, and so many bytes of those that
+ * wait or have failed and are kept, with the messages that they share. The bytes lie in memory, so
+ * the limit holds for what has been accepted, is being accepted, and is made of it.
+ *
+ * What is committed is counted from the applied entries. What is on its way there is held by
+ * whoever brings it, so that callers at the same time do not all find the same room.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Collection, Store } from '../../store/port.ts';
+import { follow } from '../../resources/projection.ts';
+import { deliveryCollection, isMessageNeeded, statusOf } from './delivery.ts';
+import { eventCollection } from './message.ts';
+
+/** What a caller who found the queue full is told to wait. */
+const FULL_RETRY_S = 10;
+/** What a delivery's record takes besides its payload, about. */
+const RECORD_BYTES = 256;
+/** Bodies that are made of accepted payloads may take so much more, or nothing could leave. */
+const BODIES_SHARE = 1.5;
+
+export class QueueRoom {
+  readonly #pendingMax: number;
+  readonly #bytesMax: number;
+  readonly #unfollow: readonly (() => void)[];
+  #bytes = 0;
+  #heldBytes = 0;
+
+  constructor(store: Store, limits: { readonly pendingMax: number; readonly bytesMax: number }) {
+    this.#pendingMax = limits.pendingMax;
+    this.#bytesMax = limits.bytesMax;
+    this.#unfollow = [
+      this.#count(store.collection(deliveryCollection.name), keptBytes),
+      this.#count(store.collection(eventCollection.name), ({ length }) => length),
+    ];
+  }
+
+  /** Bytes of what waits, or has failed and is kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes room for what is about to be accepted, whether it is there or not. */
+  hold(bytes: number): void {
+    this.#heldBytes += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+
+  /**
+   * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
+   * the `pending` that wait. `held` of these bytes are held already.
+   */
+  check(pending: number, count: number, bytes: number, held = 0): void {
+    if (pending + count > this.#pendingMax) {
+      throw full(`${this.#pendingMax} wait (outgoing.maxPending)`);
+    }
+    const taken = this.#bytes + this.#heldBytes - held;
+    if (bytes === 0 || taken + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
+    throw full(`${this.#bytes} bytes wait or have failed and are kept `
+      + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
+  }
+
+  /** Whether a body of `bytes` can be kept beside its payload. */
+  hasRoomForBody(bytes: number): boolean {
+    return this.#bytes + bytes <= this.#bytesMax * BODIES_SHARE;
+  }
+
+  close(): void {
+    for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  #count(collection: Collection, bytesOf: (record: Buffer) => number): () => void {
+    return follow(collection, ({ before, after }) => {
+      if (before !== null) this.#bytes -= bytesOf(before);
+      if (after !== null) this.#bytes += bytesOf(after);
+    });
+  }
+}
+
+function keptBytes(delivery: Buffer): number {
+  return isMessageNeeded(statusOf(delivery)) ? delivery.length : 0;
+}
+
+function full(why: string): AppError {
+  return new AppError('unavailable', `the queue of deliveries is full: ${why}`, {
+    retryAfterS: FULL_RETRY_S,
+  });
+}

@@ -1,0 +1,44 @@
+/** What this room needs of the shared HTTP client, and how its answers are shown to people. */
+import { systemCodeOf } from '../../base/errors.ts';
+import { parseJson } from '../../base/json.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
+import type { HttpResponse } from '../../client/http-response.ts';
+
+export type HttpAnswer = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
+
+/** The shared client. Resolves with any status; rejects with NetworkError without an answer. */
+export interface HttpSender {
+  request(request: HttpRequest): Promise<HttpAnswer>;
+}
+
+const SHOWN_BYTES_MAX = 64 * 1024;
+
+export function isSuccessStatus(statusCode: number): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+/** The kind of a network error. Its message may name the target, so it is never shown. */
+export function networkErrorCode(thrown: unknown): string {
+  return systemCodeOf(thrown) ?? 'EUNKNOWN';
+}
+
+/** An answer's body: what it is as JSON, else its text, cut at 64 KiB; '' when there is none. */
+export function shownBody(body: Buffer): unknown {
+  if (body.length <= SHOWN_BYTES_MAX) {
+    try {
+      return parseJson(body);
+    } catch {
+      // Not JSON, or nested deeper than could be shown: as text.
+    }
+  }
+  return textStart(body, SHOWN_BYTES_MAX);
+}
+
+/** At most `bytesMax` bytes of `body` as text, cut between characters. */
+export function textStart(body: Buffer, bytesMax: number): string {
+  if (body.length <= bytesMax) return body.toString('utf8');
+  let end = bytesMax;
+  // A continuation byte (10xxxxxx) belongs to the character before it.
+  while (end > bytesMax - 4 && ((body[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return body.toString('utf8', 0, end);
+}

@@ -1,0 +1,89 @@
+/**
+ * Credentials in a URL: user and password, and the values of secret-like parameters. Hidden and put
+ * back in place, so that no other byte of the URL changes. Pure.
+ */
+import { secretParameters } from '../../base/log.ts';
+import type { Parameter } from '../../base/log.ts';
+
+export const MASK = '***';
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i;
+const VALUE_END = /[&#]/g;
+
+/** Whether a text reads as an absolute URL. */
+export function isUrl(text: string): boolean {
+  return SCHEME.test(text);
+}
+
+/** Scheme, host and port of a URL; all of it where it cannot be read. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return hideUrlSecrets(url);
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
+/** `text` with its credentials shown as `***` when it is a URL, else as it is. */
+export function hideUrlSecrets(text: string): string {
+  if (!SCHEME.test(text)) return text;
+  return hideIn(text, parametersOf(text)).replace(CREDENTIALS, `$1${MASK}@`);
+}
+
+/** A raw query, without its `?`, with the values of secret-like parameters shown as `***`. */
+export function hideQuerySecrets(query: string): string {
+  return hideIn(query, secretParameters(query, VALUE_END, 0));
+}
+
+/**
+ * `text` with what `stored` holds for each `***` where credentials stand; null when it holds
+ * nothing for one of them.
+ */
+export function keepUrlSecrets(text: string, stored: string): string | null {
+  if (!SCHEME.test(text)) return text;
+  const kept: Replacement[] = [];
+  const before = parametersOf(stored);
+  const counts = new Map<string, number>();
+  for (const parameter of parametersOf(text)) {
+    const { name, start, end } = parameter;
+    const nth = counts.get(name) ?? 0;
+    counts.set(name, nth + 1);
+    if (!isMask(text.slice(start, end))) continue;
+    const found = before.filter((candidate) => candidate.name === name)[nth];
+    if (found === undefined) return null;
+    kept.push({ ...parameter, value: stored.slice(found.start, found.end) });
+  }
+  const credentials = CREDENTIALS.exec(stored)?.[2];
+  const given = CREDENTIALS.exec(text)?.[2];
+  const replaced = replaceValues(text, kept);
+  // Whoever writes user and password apart means the same.
+  if (given !== MASK && given !== `${MASK}:${MASK}`) return replaced;
+  if (credentials === undefined) return null;
+  return replaced.replace(CREDENTIALS, (_, scheme: string) => `${scheme}${credentials}@`);
+}
+
+type Replacement = Parameter & { readonly value: string };
+
+function parametersOf(url: string): readonly Parameter[] {
+  const start = url.search(/[?#]/);
+  return start === -1 ? [] : secretParameters(url, VALUE_END, start);
+}
+
+function hideIn(text: string, parameters: readonly Parameter[]): string {
+  const filled = parameters.filter(({ start, end }) => end > start);
+  return replaceValues(text, filled.map((parameter) => ({ ...parameter, value: MASK })));
+}
+
+// Some programs escape the asterisk.
+function isMask(value: string): boolean {
+  return value.replaceAll(/%2a/gi, '*') === MASK;
+}
+
+function replaceValues(text: string, replacements: readonly Replacement[]): string {
+  let replaced = '';
+  let at = 0;
+  for (const { start, end, value } of replacements) {
+    replaced += text.slice(at, start) + value;
+    at = end;
+  }
+  return replaced + text.slice(at);
+}

@@ -1,0 +1,11 @@
+/** Figures of the delivery queue, for the metrics. */
+import type { DeliveryFigures } from '../sending/figures.ts';
+
+export type QueueStatistics = {
+  readonly pending: number;
+  readonly inFlight: number;
+  readonly oldestPendingMs: number;
+  /** Of the attempts so far. */
+  readonly figures: DeliveryFigures;
+  readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
+};

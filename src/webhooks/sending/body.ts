@@ -1,0 +1,90 @@
+/**
+ * The body of an outgoing request, in order: the payload; the data of an action's result; the
+ * filled template. Each step works on JSON, so what leaves one is JSON for the next.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import type { ConfigurationIndex } from '../actions/configuration-index.ts';
+import type { ActionRegistry } from '../actions/registry.ts';
+import { encodeData, runAction } from '../actions/run-action.ts';
+import { noPayload } from '../incoming/payload.ts';
+import type { Payload } from '../incoming/payload.ts';
+import type { ReadyOutgoing } from '../outgoing/outgoing-index.ts';
+import { fillTemplate } from './template.ts';
+
+export interface BodyMaker {
+  /** Whether the body is another than the payload. */
+  isMade(hook: ReadyOutgoing): boolean;
+  /** Throws AppError `invalid` when the action or the template failed: nothing must go out. */
+  make(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
+}
+
+/** What a body is made for. */
+export type BodyOrigin = {
+  /** Hops of the chain that led to it. */
+  readonly hops: number;
+  /** For what its action has to say. */
+  readonly log: Logger;
+};
+
+export function createBodyMaker(parts: {
+  readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry;
+  readonly actionTimeoutMs: number;
+  readonly clock: Clock;
+}): BodyMaker {
+  return {
+    isMade: ({ actionConfiguration, template }) =>
+      actionConfiguration !== undefined || template !== null,
+    async make(hook, payloadJson, origin) {
+      const actedJson = hook.actionConfiguration === undefined
+        ? payloadJson : await runOn(parts, hook.actionConfiguration, payloadJson, origin);
+      if (hook.template === null) return actedJson;
+      const payload = JSON.parse(actedJson.toString('utf8')) as JsonValue;
+      try {
+        return Buffer.from(fillTemplate(hook.template, payload), 'utf8');
+      } catch (thrown) {
+        throw new AppError('invalid', messageOf(thrown), {}, thrown);
+      }
+    },
+  };
+}
+
+type Parts = Parameters<typeof createBodyMaker>[0];
+
+async function runOn(
+  parts: Parts, identifier: string, payloadJson: Buffer, { hops, log }: BodyOrigin,
+): Promise<Buffer> {
+  const configuration = parts.configurations.find(identifier);
+  const action = configuration === undefined
+    ? undefined : parts.actions.find(configuration.actionType);
+  if (configuration === undefined || action === undefined) {
+    throw new AppError('invalid', 'the action is not there');
+  }
+  const call = {
+    payload: () => payloadFrom(payloadJson) ?? noPayload(),
+    bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
+    context: { headers: {}, query: '' },
+    options: configuration.options,
+    hops,
+    log,
+    place: 'outgoing' as const,
+  };
+  const runner = { timeoutMs: parts.actionTimeoutMs, clock: parts.clock };
+  const result = await runAction(action, call, runner, { log });
+  if (!result.success) {
+    const detail = result.message === null ? '' : `: ${result.message}`;
+    throw new AppError('invalid', `the action failed${detail}`);
+  }
+  const text = encodeData(result.data, { log });
+  if (text === null) throw new AppError('invalid', 'the action gave no JSON object or array');
+  return Buffer.from(text, 'utf8');
+}
+
+// An event's payload may be any JSON; an action is promised an object or array.
+function payloadFrom(payloadJson: Buffer): Payload | null {
+  const value: unknown = JSON.parse(payloadJson.toString('utf8'));
+  return typeof value === 'object' && value !== null ? value as Payload : null;
+}

@@ -1,0 +1,111 @@
+/** From a stored delivery to the request that an attempt sends. */
+import { AppError, messageOf } from '../../base/errors.ts';
+import { timeText } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { tagging } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/port.ts';
+import type { BodyMaker } from './body.ts';
+import {
+  deliveryCollection, readDelivery, statusOf, type KnownDelivery, type Outcome,
+} from '../deliveries/delivery.ts';
+import { changeDelivery } from '../deliveries/delivery-store.ts';
+import { depthOf, eventCollection, payloadOf, readForward } from '../deliveries/message.ts';
+import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/outgoing-index.ts';
+import type { QueueRoom } from '../deliveries/room.ts';
+import { shipmentOf, type Shipment } from './sender.ts';
+
+export type ShippingParts = {
+  readonly store: Store;
+  readonly hooks: OutgoingIndex;
+  readonly bodies: BodyMaker;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly room: Pick<QueueRoom, 'hasRoomForBody'>;
+};
+
+export type Prepared = {
+  /** The body is the payload itself. */
+  readonly isPayload: boolean;
+  readonly known: KnownDelivery;
+} & ({ readonly shipment: Shipment } | { readonly failure: Outcome });
+
+/**
+ * What to send, with what the hook's record says now; or the failure that nothing could be sent;
+ * or null when the delivery is not to be attempted any more. The body that an action or a template
+ * makes is stored before the first attempt, so that every retry sends the same bytes. A promise
+ * only where there is something to wait for.
+ */
+export function prepareShipment(
+  parts: ShippingParts, identifier: string,
+): Prepared | null | Promise<Prepared | null> {
+  const bytes = parts.store.collection(deliveryCollection.name).bytesOf(identifier);
+  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  const known = { bytes, delivery: readDelivery(bytes) };
+  const { delivery } = known;
+  const messageBytes = messageBytesOf(parts.store, known);
+  const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
+  if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
+  const payload = payloadOf(messageBytes);
+  if (payload === null || delivery.hook === null) {
+    return { shipment: forwardShipment(identifier, messageBytes), isPayload: false, known };
+  }
+  const hook = parts.hooks.find(delivery.hook);
+  if (hook === undefined || !hook.enabled) return null;
+  const depth = depthOf(messageBytes);
+  const ship = (body: Buffer, isPayload: boolean): Prepared =>
+    ({ shipment: shipmentOf(hook, identifier, body, depth), isPayload, known });
+  if (delivery.body !== null) return ship(Buffer.from(delivery.body, 'utf8'), false);
+  if (delivery.isPayload || !parts.bodies.isMade(hook)) return ship(payload, true);
+  // That takes a while: the delivery may be cancelled by then, or its hook another.
+  return storeBody(parts, hook, identifier, depth, payload)
+    .then((failure) => failure === null ? prepareShipment(parts, identifier) : fail(failure));
+}
+
+/** Makes the body and stores it; the failure when it cannot be made. */
+async function storeBody(
+  parts: ShippingParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
+): Promise<Outcome | null> {
+  let body: Buffer;
+  const log = tagging(parts.log, { delivery: identifier, hook: hook.identifier });
+  try {
+    body = await parts.bodies.make(hook, payload, { hops, log });
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    return failureOf(parts.clock, messageOf(thrown));
+  }
+  if (!parts.room.hasRoomForBody(body.length)) {
+    return failureOf(parts.clock, 'there is no room to keep its body (outgoing.maxPendingBytes)');
+  }
+  const text = body.toString('utf8');
+  await parts.store.transact((transaction) =>
+    changeDelivery(transaction, identifier, (before) =>
+      before.status === 'pending' ? { ...before, body: text } : null));
+  return null;
+}
+
+function forwardShipment(id: string, messageBytes: Buffer): Shipment {
+  const { url, method, headers, body } = readForward(messageBytes);
+  return {
+    id, url, method, headers, secret: null, body: body === null ? null : Buffer.from(body, 'utf8'),
+  };
+}
+
+/** An attempt that failed before anything could go out. */
+export function failureOf(clock: Clock, error: string): Outcome {
+  const at = timeText(clock.now());
+  const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
+  return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
+}
+
+/** `host:port` that a queued forward goes to. */
+export function forwardHost(store: Store, known: KnownDelivery): string {
+  const bytes = messageBytesOf(store, known);
+  return bytes === undefined ? '' : new URL(readForward(bytes).url).host;
+}
+
+/** The record that has a delivery's message. */
+function messageBytesOf(store: Store, { bytes, delivery }: KnownDelivery): Buffer | undefined {
+  return delivery.carried === null
+    ? store.collection(eventCollection.name).bytesOf(delivery.message) : bytes;
+}

@@ -1,0 +1,176 @@
+/**
+ * One outgoing request: how it is signed, and what came of it. A one-off `send` and each attempt of
+ * a durable delivery go through here. A failed delivery is a result, never an exception.
+ */
+import { timeText } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { nextHop } from '../../base/chain.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { tagging } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
+import { NetworkError } from '../../client/network-error.ts';
+import { parseRetryAfter } from '../../client/retry.ts';
+import {
+  isSuccessStatus, networkErrorCode, shownBody, textStart,
+  type HttpAnswer, type HttpSender,
+} from '../http/client-port.ts';
+import { hasRequestBody } from '../http/target.ts';
+import type { BodyMaker, BodyOrigin } from './body.ts';
+import { RESPONSE_BYTES_MAX, type Outcome } from '../deliveries/delivery.ts';
+import type { ReadyOutgoing } from '../outgoing/outgoing-index.ts';
+import { signatureHeaders } from './signature.ts';
+
+export type SendResult = {
+  readonly success: boolean;
+  readonly message?: string;
+  /** null without an answer. */
+  readonly statusCode: number | null;
+  /** The answer's body: parsed when it is JSON, else text; null without an answer. */
+  readonly response: unknown;
+};
+
+/** A request ready to go, all of it but the signature's time. */
+export type Shipment = {
+  /** The `webhook-id`, the same over retries. */
+  readonly id: string;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secret: string | null;
+  /** null: the method has none. */
+  readonly body: Buffer | null;
+};
+
+export interface Sender {
+  /** Once, with the shared client's retries. Never throws for a failed delivery. */
+  send(hook: ReadyOutgoing, payload: JsonValue): Promise<SendResult>;
+  /** The same for a request, with a payload that is JSON text, sent as it is. */
+  sendText(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<SendResult>;
+  /** One attempt of a durable delivery; null when it was abandoned by the signal. */
+  attempt(shipment: Shipment, signal: AbortSignal): Promise<Outcome | null>;
+}
+
+const NO_BODY = Buffer.alloc(0);
+const GONE = 410;
+
+export type SenderParts = {
+  readonly http: HttpSender;
+  readonly bodies: BodyMaker;
+  readonly makeId: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export function createSender(parts: SenderParts): Sender {
+  return {
+    send: (hook, payload) =>
+      sendOnce(parts, hook, () => encodePayload(payload), { hops: 0, log: parts.log }),
+    sendText: (hook, payloadJson, origin) => sendOnce(parts, hook, () => payloadJson, origin),
+    attempt: (shipment, signal) => attempt(parts, shipment, signal),
+  };
+}
+
+/** What a hook sends, with what stands in its record now; `depth` is the count of its chain. */
+export function shipmentOf(
+  hook: ReadyOutgoing, id: string, body: Buffer, depth: number,
+): Shipment {
+  return {
+    id,
+    url: hook.targetUrl,
+    method: hook.httpMethod,
+    headers: hook.headersFor(depth),
+    secret: hook.secret ?? null,
+    body: hasRequestBody(hook.httpMethod) ? body : null,
+  };
+}
+
+async function sendOnce(
+  parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer, { hops, log: given }: BodyOrigin,
+): Promise<SendResult> {
+  const { http, clock } = parts;
+  const log = tagging(given, { hook: hook.identifier });
+  const fail = (message: string): SendResult =>
+    ({ success: false, message, statusCode: null, response: null });
+  if (!hook.enabled) return fail('The webhook is disabled');
+  let shipment: Shipment;
+  try {
+    const depth = nextHop(hops);
+    const body = await parts.bodies.make(hook, encode(), { hops, log });
+    shipment = shipmentOf(hook, parts.makeId(), body, depth);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    log.warning('nothing was sent', { error: messageOf(thrown) });
+    return fail(`Nothing was sent: ${messageOf(thrown)}`);
+  }
+  try {
+    const answer = await http.request(requestOf(shipment, clock.now()));
+    const { statusCode } = answer;
+    const success = isSuccessStatus(statusCode);
+    log.info('an outgoing webhook was sent', { statusCode });
+    const message = success ? {} : { message: `The target answered ${statusCode}` };
+    return { success, ...message, statusCode, response: shownBody(answer.body) };
+  } catch (thrown) {
+    const code = networkErrorCode(thrown);
+    log.warning('an outgoing webhook could not be sent', { error: code });
+    return fail(`The target could not be reached: ${code}`);
+  }
+}
+
+async function attempt(
+  { http, clock }: SenderParts, shipment: Shipment, signal: AbortSignal,
+): Promise<Outcome | null> {
+  const startedAt = clock.now();
+  const startedMs = clock.monotonicMs();
+  const told = (statusCode: number | null, error: string | null, response: string | null) => ({
+    at: timeText(startedAt),
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+    statusCode, error, response,
+  });
+  try {
+    const answer = await http.request(requestOf(shipment, startedAt, 0, signal));
+    const { statusCode } = answer;
+    const attempted = told(statusCode, null, textStart(answer.body, RESPONSE_BYTES_MAX));
+    const kind = kindOf(statusCode);
+    const retryAfterMs = kind === 'failed' ? waitOf(answer, clock) : 0;
+    return { kind, attempt: attempted, retryAfterMs };
+  } catch (thrown) {
+    if (signal.aborted) return null;
+    const kind = isOurOwnFailure(thrown) ? 'proxy' : 'failed';
+    return { kind, attempt: told(null, networkErrorCode(thrown), null), retryAfterMs: 0 };
+  }
+}
+
+function requestOf(
+  shipment: Shipment, atMs: number, retries?: number, signal?: AbortSignal,
+): HttpRequest {
+  const { id, url, method, secret, body } = shipment;
+  const headers = secret === null ? shipment.headers
+    : { ...shipment.headers, ...signatureHeaders(secret, id, atMs, body ?? NO_BODY) };
+  return { method, url, headers, body: body ?? undefined, retries, signal };
+}
+
+function kindOf(statusCode: number): Outcome['kind'] {
+  if (isSuccessStatus(statusCode)) return 'delivered';
+  return statusCode === GONE ? 'gone' : 'failed';
+}
+
+function waitOf(answer: HttpAnswer, clock: Clock): number {
+  const header = answer.headers['retry-after'];
+  return typeof header === 'string' ? parseRetryAfter(header, clock.now()) ?? 0 : 0;
+}
+
+/** The proxy's failure, or ours: the target was never asked. */
+function isOurOwnFailure(thrown: unknown): boolean {
+  return thrown instanceof NetworkError && (thrown.isProxyFailure || thrown.kind === 'busy');
+}
+
+function encodePayload(payload: JsonValue): Buffer {
+  try {
+    const json: string | undefined = JSON.stringify(payload);
+    return Buffer.from(json ?? 'null', 'utf8');
+  } catch (thrown) {
+    throw new AppError('invalid', 'the payload is not JSON', {}, thrown);
+  }
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Changes } from '../../../src/books/list/changes.ts';
+import { parseBookQuery } from '../../../src/books/query/query.ts';
+import { createTurns } from '../../../src/books/query/turns.ts';
+import { Overlay } from '../../../src/books/index/memtable.ts';
+import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+
+test('long texts of many words fill an overlay too', () => {
+  const overlay = new Overlay(4096);
+  const words = (from: number): string =>
+    Array.from({ length: 1000 }, (_, index) => `w${from + index}`).join(' ');
+  let books = 0;
+  for (; !overlay.isFull && books < 100; books += 1) {
+    overlay.add(books, { title: words(books * 1000) });
+  }
+  assert.equal(books, 33);
+});
+
+test('what is mostly of deleted books is made anew and takes less', async () => {
+  const collection = new FakeCollection();
+  const index = createSearchIndex({
+    collection, turns: createTurns(systemClock), clock: systemClock, overlayBooks: 8,
+  });
+  const ask = async (): Promise<void> => {
+    const filter = parseBookQuery('q=nothing').filter;
+    const changes = new Changes(collection);
+    await index.find(filter, changes, { isWanted: () => true, isPatient: true });
+    changes.stop();
+  };
+  const put = (number: number): void => collection.put({
+    id: `id-${String(number).padStart(3, '0')}`, title: `one${number} two${number} three${number}`,
+  });
+  for (let number = 0; number < 64; number += 1) put(number);
+  await ask();
+  await until(() => index.bytes > 0);
+  const full = index.bytes;
+  for (const id of collection.ids.slice(4)) collection.delete(id);
+  for (let number = 100; number < 108; number += 1) put(number);
+  await ask();
+  await until(() => index.bytes < full / 2);
+});
+
+async function until(isMet: () => boolean): Promise<void> {
+  for (let turn = 0; !isMet(); turn += 1) {
+    assert.ok(turn < 5000, 'not met');
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Clock, Timer } from '../../../src/base/clock.ts';
+import { Changes } from '../../../src/books/list/changes.ts';
+import { createBookList } from '../../../src/books/list/list.ts';
+import type { Asker } from '../../../src/books/list/list.ts';
+import { parseBookQuery } from '../../../src/books/query/query.ts';
+import { createTurns } from '../../../src/books/query/turns.ts';
+import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import type { SearchIndex } from '../../../src/books/index/word-index.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+import { getList } from '../../support/list-harness.ts';
+import { naiveList } from '../../support/naive-list.ts';
+import type { NaiveBook } from '../../support/naive-list.ts';
+import { below, createRandom } from '../../support/random.ts';
+import { pick, randomBook } from '../../support/random-books.ts';
+
+const NETWORK: Asker = { isWanted: () => true, isPatient: false };
+const QUERIES = [
+  'the', 'river war', 'lodz', '1', '19', '東', '東京', '京物語', 'e', 'ecl', 'lem', 'so', '9',
+];
+
+test('the index knows every book as it is, through changes, deletes and reused slots', async () => {
+  let matches = 0;
+  for (let seed = 1; seed <= 6; seed += 1) {
+    const random = createRandom(seed);
+    const { collection, index } = createIndexed(1 + below(random, 40));
+    const books = new Map<string, NaiveBook>();
+    for (let round = 0; round < 40; round += 1) {
+      for (let count = below(random, 120); count >= 0; count -= 1) {
+        const id = `id-${below(random, 400)}`;
+        const book = randomBook(random, id);
+        if (random() < 0.35) {
+          collection.delete(id);
+          books.delete(id);
+        } else {
+          collection.put(book);
+          books.set(id, book);
+        }
+      }
+      const q = pick(random, QUERIES);
+      const found = await findIds(index, collection, `q=${encodeURIComponent(q)}`);
+      const expected = naiveList([...books.values()], { q }).map(({ id }) => id);
+      const told = `seed ${seed}, round ${round}: ${q}`;
+      if (q === '京物語') assert.ok(expected.every((id) => found.includes(id)), told);
+      else assert.deepEqual(found, expected, told);
+      matches += expected.length;
+    }
+  }
+  assert.ok(matches > 1000, `${matches} books were found`);
+});
+
+test('a book that changes while a query runs is among the candidates', async () => {
+  const collection = new FakeCollection();
+  for (let count = 0; count < 50; count += 1) {
+    collection.put({ ...randomBook(createRandom(count), `id-${count}`), title: 'everywhere' });
+  }
+  // Every look at the clock ends a turn, and turns are taken by hand.
+  let nowMs = 0;
+  const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+  const next: (() => void)[] = [];
+  const turns = createTurns(clock, (run) => next.push(run));
+  const index = createSearchIndex({ collection, turns, clock, overlayBooks: 4 });
+  const takeTurns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) {
+      next.shift()?.();
+      await settle();
+    }
+  };
+  const first = findIds(index, collection, 'q=everywhere').catch(() => []);
+  await takeTurns(2000);
+  await first;
+  const changes = new Changes(collection);
+  const finding = index.find(parseBookQuery('q=everywhere').filter, changes, NETWORK);
+  await takeTurns(4);
+  for (const id of collection.ids.slice(0, 40)) {
+    collection.put({ ...randomBook(createRandom(1), id), title: 'everywhere' });
+  }
+  await takeTurns(2000);
+  assert.equal((await finding)?.slots.count(), 50);
+});
+
+test('a query waits two seconds for the index, then says when to come again', async () => {
+  const { timers, clock, collection, next, turns } = createSlow();
+  const index = createSearchIndex({ collection, turns, clock });
+  const refused = findIds(index, collection, 'q=the');
+  await settle();
+  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [2000]);
+  while (clock.monotonicMs() < 2000) next.shift()?.();
+  timers[0]?.run();
+  await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 3 } });
+  const found = findIds(index, collection, 'q=the');
+  while (clock.monotonicMs() < 5000) next.shift()?.();
+  for (let turn = 0; turn < 100; turn += 1) {
+    await settle();
+    next.shift()?.();
+  }
+  assert.ok((await found).length > 0, 'what was built while nobody waited is kept');
+});
+
+test('nobody is told to come again in more than a minute', async () => {
+  const { timers, clock, collection, next, turns } = createSlow(1000);
+  const index = createSearchIndex({ collection, turns, clock });
+  const refused = findIds(index, collection, 'q=the');
+  await settle();
+  while (clock.monotonicMs() < 2000) next.shift()?.();
+  timers[0]?.run();
+  await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 60 } });
+  index.close();
+});
+
+test('a program that embeds us and a command wait until the index is built', async () => {
+  const { timers, clock, collection, next, turns } = createSlow();
+  const search = createSearchIndex({ collection, turns, clock });
+  const list = createBookList({ collection, turns, search });
+  const embedded = list.list({ q: 'the' });
+  const command = getList(list, 'q=the', { isControl: true });
+  const leaver = { destroyed: false };
+  const left = getList(list, 'q=the', { isControl: true, response: leaver });
+  const network = getList(list, 'q=the');
+  const refusals = Promise.all([
+    assert.rejects(left, { code: 'timeout' }), assert.rejects(network, { code: 'unavailable' }),
+  ]);
+  // Far more turns than it takes; every timer fires as soon as it is due.
+  for (let turn = 0; turn < 20_000 && clock.monotonicMs() < 5000; turn += 1) {
+    next.shift()?.();
+    leaver.destroyed ||= clock.monotonicMs() > 1000;
+    for (const timer of timers.splice(0)) {
+      if (timer.dueMs <= clock.monotonicMs()) timer.run();
+      else timers.push(timer);
+    }
+    await settle();
+  }
+  for (let turn = 0; turn < 100; turn += 1) {
+    next.shift()?.();
+    await settle();
+  }
+  await refusals;
+  const { books, total } = await embedded;
+  assert.ok(total > 0);
+  assert.deepEqual((await command).books.map(({ id }) => id), books.map(({ id }) => id));
+});
+
+/** A catalog of 500 books that take 10 ms each to index, so all take 5 s. */
+function createSlow(bookMs = 10) {
+  const timers: { delayMs: number; dueMs: number; run: () => void }[] = [];
+  let nowMs = 0;
+  const clock: Pick<Clock, 'monotonicMs' | 'startTimer'> = {
+    monotonicMs: () => nowMs,
+    startTimer(delayMs, run): Timer {
+      timers.push({ delayMs, dueMs: nowMs + delayMs, run });
+      return { cancel: () => {} };
+    },
+  };
+  const collection = new FakeCollection();
+  for (let count = 0; count < 500; count += 1) {
+    collection.put(randomBook(createRandom(count), `id-${count}`));
+  }
+  collection.onRead = () => { nowMs += bookMs; };
+  const next: (() => void)[] = [];
+  const turns = createTurns(clock, (run) => next.push(run));
+  return { timers, clock, collection, next, turns };
+}
+
+test('what needs no words neither builds the index nor waits for it', async () => {
+  const { collection, index } = createIndexed(4);
+  collection.put(randomBook(createRandom(1), 'id-1'));
+  const changes = new Changes(collection);
+  for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-']) {
+    assert.equal(await index.find(parseBookQuery(search).filter, changes, NETWORK), null);
+  }
+  assert.equal(collection.listenerCount, 1, 'only our own');
+  index.close();
+});
+
+test('a closed index lets go of the collection, and of whoever waits for it', async () => {
+  const { collection, index } = createIndexed(4);
+  for (let count = 0; count < 3000; count += 1) {
+    collection.put(randomBook(createRandom(count), `id-${count}`));
+  }
+  const waiting = findIds(index, collection, 'q=the');
+  await settle();
+  index.close();
+  index.close();
+  await assert.rejects(waiting, { code: 'unavailable' });
+  let reads = 0;
+  collection.onRead = () => { reads += 1; };
+  for (let turn = 0; turn < 5; turn += 1) await settle();
+  assert.equal(reads, 0);
+  await assert.rejects(findIds(index, collection, 'q=the'), { code: 'unavailable' });
+});
+
+test('an index stays small: 60 bytes a book', async () => {
+  const { collection, index } = createIndexed(512);
+  const random = createRandom(9);
+  for (let count = 0; count < 6000; count += 1) collection.put(randomBook(random, `id-${count}`));
+  await findIds(index, collection, 'q=the');
+  assert.ok(index.bytes < 60 * 6000, `${index.bytes} bytes`);
+  assert.ok(index.bytes > 6000, 'and it is there');
+});
+
+function createIndexed(
+  overlayBooks: number,
+): { collection: FakeCollection; index: SearchIndex } {
+  const collection = new FakeCollection();
+  const turns = createTurns(systemClock);
+  const index = createSearchIndex({ collection, turns, clock: systemClock, overlayBooks });
+  return { collection, index };
+}
+
+async function findIds(
+  index: SearchIndex, collection: FakeCollection, search: string,
+): Promise<string[]> {
+  const changes = new Changes(collection);
+  const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);
+  changes.stop();
+  const ids: string[] = [];
+  if (found === null) throw new Error('the index gave nothing');
+  for (let slot = found.slots.next(0); slot >= 0; slot = found.slots.next(slot + 1)) {
+    ids.push(collection.idAt(slot) ?? 'an empty slot');
+  }
+  assert.equal(found.count, ids.length);
+  return ids.sort();
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => { setImmediate(resolve); });
+}

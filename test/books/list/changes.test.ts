@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Changes } from '../../../src/books/list/changes.ts';
+import { WholeBuffer } from '../../../src/books/list/whole.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+test('books that change under a slow reader are kept up to 8 MiB, as copies', () => {
+  const collection = new FakeCollection();
+  const books = Array.from({ length: 12 }, (_, index) =>
+    ({ id: `id-${index + 10}`, title: 'x'.repeat(MEBIBYTE) }));
+  for (const book of books) collection.put(book);
+  const changes = new Changes(collection);
+  const before = books.map(({ id }, slot) => {
+    changes.keep(slot);
+    return collection.bytesOf(id);
+  });
+  for (const { id } of books) collection.put({ id, title: 'y' });
+  const kept = books.map((_, slot) => changes.take(slot));
+  const count = kept.filter((bytes) => bytes !== undefined).length;
+  assert.equal(count, 7, 'each is a little over 1 MiB');
+  for (const [slot, bytes] of kept.slice(0, count).entries()) {
+    assert.ok(bytes !== undefined && before[slot]?.equals(bytes) === true);
+    assert.notEqual(bytes.buffer, before[slot].buffer, 'a view would hold the whole block');
+  }
+  changes.stop();
+  assert.equal(collection.listenerCount, 0);
+});
+
+test('a small collection is one buffer from the second ask on, a large one never', () => {
+  for (const [length, isHeld] of [[1000, true], [9 * MEBIBYTE, false]] as const) {
+    const collection = new FakeCollection();
+    collection.put({ id: 'a', title: 'x'.repeat(length) });
+    const whole = new WholeBuffer(collection);
+    assert.equal(whole.find(), null);
+    const first = whole.find();
+    assert.equal(first !== null, isHeld, `${length}`);
+    assert.equal(whole.find(), first);
+    collection.put({ id: 'a', title: 'y' });
+    assert.equal(whole.find(), null, 'it is made anew after a change');
+  }
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createBookList } from '../../../src/books/list/list.ts';
+import type { BookList } from '../../../src/books/list/list.ts';
+import { createTurns } from '../../../src/books/query/turns.ts';
+import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+import { getList, walkPages } from '../../support/list-harness.ts';
+import { naiveList } from '../../support/naive-list.ts';
+import type { NaiveBook } from '../../support/naive-list.ts';
+import { below, createRandom } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
+import { pick, randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
+
+// The columns, the buffer of the whole and the index.
+const LASTING_LISTENERS = 3;
+const noIndex = { find: () => Promise.resolve(null) };
+
+for (const withIndex of [false, true]) {
+  const how = withIndex ? 'through the index' : 'by looking at every book';
+
+  test(`any query finds what a naive list finds, ${how}`, async () => {
+    let found = 0;
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const random = createRandom(seed);
+      const { collection, books, list } = createCatalog(withIndex);
+      for (let round = 0; round < 25; round += 1) {
+        change(random, collection, books, 12);
+        const query = randomQuery(random);
+        const expected = naiveList([...books.values()], query);
+        const search = searchOf(query);
+        const told = `seed ${seed}, round ${round}: ${decodeURIComponent(search)}`;
+        const all = await getList(list, search);
+        assert.deepEqual(ids(all.books), ids(expected), told);
+        assert.equal(all.total, expected.length, told);
+        assert.deepEqual(all.books, expected, told);
+        found += expected.length;
+        const limit = 1 + below(random, 8);
+        const paged = await walkPages(list, `limit=${limit}&${search}`);
+        assert.deepEqual(ids(paged), ids(expected), `limit ${limit}, ${told}`);
+      }
+      assert.ok(collection.listenerCount <= LASTING_LISTENERS, 'listeners are given back');
+    }
+    assert.ok(found > 1000, `${found} books were found`);
+  });
+
+  test(`a walk through pages meets each lasting book exactly once, ${how}`, async () => {
+    let lasted = 0;
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const random = createRandom(seed);
+      const { collection, books, list } = createCatalog(withIndex);
+      change(random, collection, books, 60);
+      const sort = pick(random, ['id', '-id', 'title', '-title', 'datePublished', '-updatedAt']);
+      const lasting = new Map(books);
+      const seen = await walkPages(list, `sort=${sort}&limit=${1 + below(random, 9)}`, () => {
+        change(random, collection, books, 5);
+        for (const [id, book] of lasting) if (books.get(id) !== book) lasting.delete(id);
+      });
+      for (const id of lasting.keys()) {
+        assert.equal(ids(seen).filter((one) => one === id).length, 1, `seed ${seed}: ${id}`);
+      }
+      lasted += lasting.size;
+    }
+    assert.ok(lasted > 400, `${lasted} books lasted`);
+  });
+}
+
+function createCatalog(
+  withIndex: boolean,
+): { collection: FakeCollection; books: Map<string, NaiveBook>; list: BookList } {
+  const collection = new FakeCollection();
+  const turns = createTurns(systemClock);
+  const search = withIndex ? createSearchIndex({
+    collection, turns, clock: systemClock, overlayBooks: 8,
+  }) : noIndex;
+  const list = createBookList({ collection, turns, search });
+  return { collection, books: new Map(), list };
+}
+
+function change(
+  random: Random, collection: FakeCollection, books: Map<string, NaiveBook>, count: number,
+): void {
+  for (let index = 0; index < count; index += 1) {
+    const id = `id-${below(random, 90)}`;
+    if (random() < 0.25) {
+      books.delete(id);
+      collection.delete(id);
+      continue;
+    }
+    const book = randomBook(random, id);
+    books.set(id, book);
+    collection.put(book);
+  }
+}
+
+function ids(books: readonly NaiveBook[]): string[] {
+  return books.map(({ id }) => id);
+}

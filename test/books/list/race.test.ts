@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Changes } from '../../../src/books/list/changes.ts';
+import { SlotColumns } from '../../../src/books/list/columns.ts';
+import { pageOfSparse } from '../../../src/books/list/scan.ts';
+import { createBookList } from '../../../src/books/list/list.ts';
+import { parseBookQuery } from '../../../src/books/query/query.ts';
+import { createTurns } from '../../../src/books/query/turns.ts';
+import { Bits } from '../../../src/books/query/bit-set.ts';
+import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+import { walkPages } from '../../support/list-harness.ts';
+import { naiveList } from '../../support/naive-list.ts';
+import type { NaiveBook } from '../../support/naive-list.ts';
+import { below, createRandom } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
+import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
+
+const IDS = 150;
+
+// Every look at the clock ends a turn here, and between two turns somebody writes.
+for (const withIndex of [false, true]) {
+  test(`writes in the midst of a search lose and double nothing, index: ${withIndex}`, async () => {
+    let lasted = 0;
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const random = createRandom(seed);
+      const collection = new FakeCollection();
+      const books = new Map<string, NaiveBook>();
+      let unchanged = new Set<string>();
+      const write = (): void => {
+        const id = change(random, collection, books);
+        unchanged.delete(id);
+      };
+      for (let count = 0; count < 300; count += 1) write();
+      let writesLeft = 0;
+      let nowMs = 0;
+      const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+      const turns = createTurns(clock, (next) => {
+        setImmediate(() => {
+          if (writesLeft > 0) write();
+          writesLeft -= 1;
+          next();
+        });
+      });
+      const search = withIndex
+        ? createSearchIndex({ collection, turns, clock, overlayBooks: 16 })
+        : { find: () => Promise.resolve(null) };
+      const list = createBookList({ collection, turns, search });
+      for (let round = 0; round < 12; round += 1) {
+        const query = randomQuery(random);
+        const limit = random() < 0.3 ? '' : `limit=${1 + below(random, 30)}&`;
+        unchanged = new Set(books.keys());
+        const before = new Map(books);
+        writesLeft = 60;
+        const found = (await walkPages(list, limit + searchOf(query))).map(({ id }) => id);
+        const told = `seed ${seed}, round ${round}: ${limit}${decodeURIComponent(searchOf(query))}`;
+        const expected = naiveList([...before.values()], query).map(({ id }) => id)
+          .filter((id) => unchanged.has(id));
+        assert.deepEqual(found.filter((id) => unchanged.has(id)), expected, told);
+        if (limit === '') assert.equal(new Set(found).size, found.length, told);
+        lasted += expected.length;
+      }
+    }
+    assert.ok(lasted > 1000, `${lasted} books lasted`);
+  });
+}
+
+test('a book deleted and added again in another slot during a sparse scan comes once', () => {
+  const collection = new FakeCollection();
+  const slots = new Bits();
+  const book = (id: string): NaiveBook =>
+    ({ ...randomBook(createRandom(1), id), title: 'everywhere' });
+  for (let slot = 0; slot < 40; slot += 1) {
+    collection.put(book(`id-${slot + 10}`));
+    slots.add(slot);
+  }
+  const scan = {
+    collection, query: parseBookQuery('q=everywhere'), changes: new Changes(collection),
+    candidates: { slots, count: 40, isExact: true }, columns: new SlotColumns(collection),
+  };
+  const work = pageOfSparse(scan, Infinity);
+  assert.equal(work.next().done, false, 'the first slots were looked at');
+  collection.delete('id-10');
+  collection.delete('id-49');
+  collection.put(book('id-10'));
+  assert.equal(collection.slotOf('id-10'), 39, 'it stands where the scan still comes to');
+  let step = work.next();
+  for (let steps = 0; step.done !== true && steps < 100; steps += 1) step = work.next();
+  assert.ok(step.done === true);
+  assert.deepEqual(step.value.entries.map(({ id }) => id), collection.ids);
+  assert.equal(step.value.total, 39);
+});
+
+function change(
+  random: Random, collection: FakeCollection, books: Map<string, NaiveBook>,
+): string {
+  const id = `id-${below(random, IDS)}`;
+  if (random() < 0.3) {
+    books.delete(id);
+    collection.delete(id);
+  } else {
+    const book = randomBook(random, id);
+    books.set(id, book);
+    collection.put(book);
+  }
+  return id;
+}

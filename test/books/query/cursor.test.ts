@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
+import { encodeByteString, fold } from '../../../src/base/fold.ts';
+import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
+import type { SortValue } from '../../../src/books/query/cursor.ts';
+import { parseBookQuery } from '../../../src/books/query/query.ts';
+import type { SortKey } from '../../../src/books/query/parameters.ts';
+import { below, createRandom } from '../../support/random.ts';
+
+const ID = '0190f2a4-7c3b-7000-8000-000000000001';
+
+const POSITIONS: readonly (readonly [sort: SortKey, key: SortValue])[] = [
+  ['id', null],
+  ['title', ''],
+  ['title', 'the river'],
+  ['title', encodeByteString(fold('Пётр и "東京" \\ 😀'))],
+  ['title', 'x'.repeat(1000)],
+  ['title', encodeByteString(fold('\ufdfa'.repeat(1000)))],
+  ['datePublished', 19600500],
+  ['datePublished', null],
+  ['updatedAt', 1_750_000_000_000_123],
+];
+
+for (const [sort, key] of POSITIONS) {
+  test(`a cursor gives back its place by ${sort}: ${String(key).slice(0, 20)}`, () => {
+    const cursor = encodeCursor({ key, id: ID }, 'print');
+    assert.match(cursor, /^[A-Za-z0-9_-]+$/);
+    assert.deepEqual(decodeCursor(cursor, 'print', sort), { key, id: ID });
+    assert.throws(() => decodeCursor(cursor, 'other', sort), { message: /another query/ });
+  });
+}
+
+test('the cursor of the longest random title fits a request', () => {
+  const random = createRandom(7);
+  const title = Array.from({ length: 1000 }, () =>
+    String.fromCodePoint(0x20000 + below(random, 0xa000))).join('');
+  assert.ok(encodeCursor({ key: encodeByteString(fold(title)), id: ID }, 'print').length < 6000);
+});
+
+test('what no cursor is, is refused', () => {
+  const forge = (value: unknown): string =>
+    Buffer.concat([Buffer.of(0), Buffer.from(JSON.stringify(value))]).toString('base64url');
+  const bomb = Buffer.concat([Buffer.of(1), deflateRawSync(Buffer.alloc(10_000_000, 0x20))]);
+  const cases: readonly (readonly [cursor: string, sort: SortKey])[] = [
+    ['AA', 'id'], ['====', 'id'], ['\u0000', 'id'], [bomb.toString('base64url'), 'id'],
+    [forge({}), 'id'], [forge(['print', null]), 'id'], [forge(['print', null, 7]), 'id'],
+    [forge(['print', null, 'a/b']), 'id'], [forge(['print', null, 'x'.repeat(129)]), 'id'],
+    [forge(['print', 'text', ID]), 'id'], [forge(['print', 5, ID]), 'title'],
+    [forge(['print', null, ID]), 'title'], [forge(['print', 1.5, ID]), 'datePublished'],
+    [forge(['print', 'x', ID]), 'updatedAt'], [forge(['print', null, ID]), 'updatedAt'],
+  ];
+  for (const [cursor, sort] of cases) {
+    assert.throws(() => decodeCursor(cursor, 'print', sort), { code: 'malformed' }, cursor);
+  }
+});
+
+test('a cursor is bound to filters and order, not to the size of the page', () => {
+  const print = (search: string): string => parseBookQuery(search).fingerprint;
+  assert.equal(print('limit=5&q=A'), print('q=a&limit=9'));
+  const prints = ['', 'q=a', 'author=a', 'q=a+b', 'sort=title', 'sort=-title', 'keyword=a',
+    'inLanguage=en', 'publishedFrom=1960', 'publishedTo=1960', 'isbn=9780441172719'].map(print);
+  assert.equal(new Set(prints).size, prints.length);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  encodeDate, readDatePublished, readId, readIsbn, readLanguage, readTitle, readUpdatedAt,
+} from '../../../src/books/query/fields.ts';
+import { createRandom } from '../../support/random.ts';
+import { pick, randomBook } from '../../support/random-books.ts';
+
+const TITLES = [
+  'plain', '"', '\\', '\\"', 'ends with \\', '\\\\"', 'a\nb\t\u0001', '\u2028', 'é', '漢字 "x"',
+  '"title":"no"', '","updatedAt":"2000', '😀\\', 'x'.repeat(1000),
+];
+
+test('every title is read as JSON.parse reads it', () => {
+  for (const title of TITLES) {
+    const bytes = Buffer.from(JSON.stringify({
+      id: 'a', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z', title,
+      subtitle: 'no', authors: [],
+    }));
+    assert.equal(readTitle(bytes), title);
+  }
+});
+
+test('members are read from the bytes as from the parsed book', () => {
+  const random = createRandom(1);
+  for (let round = 0; round < 500; round += 1) {
+    const book = { ...randomBook(random, `id-${round}`), title: pick(random, TITLES) };
+    const bytes = Buffer.from(JSON.stringify(book));
+    assert.equal(readId(bytes), book.id);
+    assert.equal(readTitle(bytes), book.title);
+    assert.equal(readIsbn(bytes), book.isbn ?? null);
+    assert.equal(readLanguage(bytes), book.inLanguage ?? null);
+    const date = book.datePublished;
+    assert.equal(readDatePublished(bytes), date === undefined ? null : encodeDate(date));
+  }
+});
+
+test('a member of the metadata is not the book\'s', () => {
+  const names = ['isbn', 'datePublished', 'inLanguage'];
+  const inner = Object.fromEntries(names.map((name) => [name, '1999']));
+  const bytes = Buffer.from(JSON.stringify({
+    id: 'a', updatedAt: '2026-01-01T00:00:00.000Z', title: '"metadata":{', metadata: inner,
+  }));
+  assert.deepEqual([readIsbn(bytes), readDatePublished(bytes), readLanguage(bytes)],
+    [null, null, null]);
+  const outer = Buffer.from(JSON.stringify({
+    id: 'a', title: 'x', isbn: '9780441172719', inLanguage: 'de', metadata: inner,
+  }));
+  assert.deepEqual([readIsbn(outer), readLanguage(outer), readDatePublished(outer)],
+    ['9780441172719', 'de', null]);
+});
+
+test('dates and times as numbers compare as their text does', () => {
+  const dates = ['0001', '0001-01', '0001-01-01', '1960', '1960-01', '1960-05', '1960-05-17',
+    '1960-12-31', '1961', '9999-12-31'];
+  const numbers = dates.map(encodeDate);
+  assert.deepEqual(numbers, numbers.toSorted((left, right) => left - right));
+  const random = createRandom(2);
+  const times = Array.from({ length: 300 }, () =>
+    new Date(Math.floor(random() * 253402300799999)).toISOString()).sort();
+  const read = times.map((updatedAt) =>
+    readUpdatedAt(Buffer.from(JSON.stringify({ id: 'a', createdAt: '', updatedAt }))));
+  assert.deepEqual(read, read.toSorted((left, right) => left - right));
+  assert.equal(new Set(read).size, new Set(times).size);
+  assert.ok(read.every(Number.isSafeInteger));
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createBookList } from '../../../src/books/list/list.ts';
+import { createTurns } from '../../../src/books/query/turns.ts';
+import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+import { getList } from '../../support/list-harness.ts';
+
+const TITLES = [
+  '東京の歴史', '東京物語', '中华人民共和国史', '机器学习基础教程', 'データベース入門',
+  'ประวัติศาสตร์ไทย', 'วิธีทำอาหารไทย',
+];
+const CASES: readonly (readonly [search: string, titles: readonly string[]])[] = [
+  ['q=歴史', ['東京の歴史']],
+  ['q=東京', ['東京の歴史', '東京物語']],
+  ['q=歴史東京', ['東京の歴史']],
+  ['q=人民共和国', ['中华人民共和国史']],
+  ['q=机器教程', ['机器学习基础教程']],
+  ['q=データ入門', ['データベース入門']],
+  ['q=ไทย', ['ประวัติศาสตร์ไทย', 'วิธีทำอาหารไทย']],
+  ['q=อาหารทำ', ['วิธีทำอาหารไทย']],
+  ['author=春樹村上', TITLES],
+  ['author=春村', []],
+];
+
+for (const withIndex of [false, true]) {
+  const how = withIndex ? 'through the index' : 'by looking at every book';
+
+  test(`words inside text without spaces are found ${how}`, async () => {
+    const collection = new FakeCollection();
+    const stamp = '2026-01-01T00:00:00.000Z';
+    for (const [index, title] of TITLES.entries()) {
+      collection.put({
+        id: `id-${index}`, createdAt: stamp, updatedAt: stamp, title,
+        authors: [{ name: '村上春樹' }],
+      });
+    }
+    const turns = createTurns(systemClock);
+    const search = withIndex
+      ? createSearchIndex({ collection, turns, clock: systemClock, overlayBooks: 4 })
+      : { find: () => Promise.resolve(null) };
+    const list = createBookList({ collection, turns, search });
+    for (const [query, titles] of CASES) {
+      const { books } = await getList(list, query);
+      assert.deepEqual(books.map(({ title }) => title), titles, query);
+    }
+  });
+}
+
+test('a query without such script never makes a segmenter', async (context) => {
+  const made = context.mock.method(Intl, 'Segmenter', () => {
+    throw new Error('made');
+  });
+  const words = await import(`../../../src/books/query/words.ts?${context.name.length}`);
+  for (const text of ['plain words', 'Les Misérables', 'Война и мир', '한국의 역사', '978-0-441']) {
+    assert.equal(words.parseWords(text, 'q').length > 0, true);
+  }
+  assert.equal(made.mock.callCount(), 0);
+  assert.throws(() => words.parseWords('東京', 'q'), /made/);
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { CsvSplitter, csvHeader, encodeCsvBook } from '../../../src/books/transfer/csv.ts';
+import { encodeCsvRow } from '../../../src/books/transfer/csv-rows.ts';
+import type { Book } from '../../../src/books/book.ts';
+
+const STAMPS = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+
+test('a book is one row: names as they are, other nested values as JSON', () => {
+  const book: Book = {
+    id: 'x', ...STAMPS, title: 'Good Omens, "nice"', numberOfPages: 288, subtitle: '',
+    authors: [{ name: 'Terry Pratchett' }, { name: 'Neil Gaiman' }], keywords: ['a', 'b'],
+    description: '=1+1', metadata: { shelf: 1 },
+  };
+  assert.equal(encodeCsvBook(book), `x,${STAMPS.createdAt},${STAMPS.updatedAt},`
+    + '"Good Omens, ""nice""","",Terry Pratchett; Neil Gaiman,,,,,288,,,"[""a"",""b""]",=1+1,,,'
+    + '"{""shelf"":1}"\r\n');
+  assert.equal(csvHeader, 'id,createdAt,updatedAt,title,subtitle,authors,isbn,publisher,'
+    + 'datePublished,inLanguage,numberOfPages,bookEdition,bookFormat,keywords,description,url,'
+    + 'image,metadata\r\n');
+});
+
+test('authors are JSON as soon as names alone would not bring them back', () => {
+  const cases: readonly (readonly [Book['authors'], string])[] = [
+    [[], ''], [[{ name: 'A' }], 'A'], [[{ name: 'A; B' }], '[{"name":"A; B"}]'],
+    [[{ name: ' A' }], '[{"name":" A"}]'], [[{ name: '[A]' }], '[{"name":"[A]"}]'],
+    [[{ name: 'A' }, { name: 'B', birthDate: '1960' }],
+      '[{"name":"A"},{"name":"B","birthDate":"1960"}]'],
+  ];
+  for (const [authors, cell] of cases) {
+    const row = encodeCsvBook({ id: 'x', ...STAMPS, title: 'T', authors });
+    const expected = cell === '' || cell === 'A' ? cell : `"${cell.replaceAll('"', '""')}"`;
+    assert.equal(row, `x,${STAMPS.createdAt},${STAMPS.updatedAt},T,,${expected},,,,,,,,,,,,\r\n`);
+  }
+});
+
+test('tables made by hand or by a spreadsheet are understood', () => {
+  const cases: readonly (readonly [row: string, book: unknown])[] = [
+    ['A,,,,', { title: 'A' }],
+    ['A', { title: 'A' }],
+    ['007,12,,,', { title: '007', numberOfPages: 12 }],
+    ['A, 12 ,,,', { title: 'A', numberOfPages: 12 }],
+    ['A,many,,,', { title: 'A', numberOfPages: 'many' }],
+    ['A,012,,,', { title: 'A', numberOfPages: '012' }],
+    ['A,,B;C ; ,,', { title: 'A', authors: [{ name: 'B' }, { name: 'C' }] }],
+    ['A,,"[{""name"":""B""}]",,', { title: 'A', authors: [{ name: 'B' }] }],
+    ['A,,,x; y,', { title: 'A', keywords: ['x', 'y'] }],
+    ['A,,,,"{\n""a"":1}"', { title: 'A', metadata: { a: 1 } }],
+    ['5" disk,,,,', { title: '5" disk' }],
+    ['" A ",,,,', { title: ' A ' }],
+  ];
+  const header = 'Title,numberofpages, authors ,keywords,metadata';
+  for (const [row, book] of cases) {
+    const [record] = read(`${header}\n${row}\n`);
+    assert.deepEqual(JSON.parse(String(record?.json)), book, row);
+  }
+});
+
+test('a text that a reader could take for an end of row, a border or a blank is quoted', () => {
+  for (const text of ['a\rb', 'a\nb', 'a\r\nb', 'a,b', 'a"b', ' a', 'a ', '\ta', '\u00a0a', '\r']) {
+    const row = encodeCsvRow([text]);
+    assert.equal(row, `"${text.replaceAll('"', '""')}"\r\n`, JSON.stringify(text));
+    const [record] = read(Buffer.from(`title\r\n${row}`));
+    assert.deepEqual(JSON.parse(String(record?.json)), { title: text });
+  }
+});
+
+test('rows of nothing but commas are blank lines', () => {
+  assert.deepEqual(read('title,isbn\r\nA,\r\n,\r\n,,,,\r\nB,\r\n').map(({ line }) => line), [2, 5]);
+  assert.equal(read('title,isbn\n"",\n').length, 1);
+});
+
+test('a row that cannot be read is told, and the next ones go on', () => {
+  const rows = [
+    'A,B,C', '"A"x,', 'A,"{"', 'A,word', Buffer.from([0x41, 0xff, 0x2c]), 'fine,', '"open,',
+  ].map((row) => Buffer.concat([Buffer.from(row), Buffer.from('\n')]));
+  const records = read(Buffer.concat([Buffer.from('title,metadata\n'), ...rows]));
+  assert.deepEqual(records.map(({ line, problem }) => [line, problem ?? 'read']), [
+    [2, '3 cells, but the header names 2'],
+    [3, 'cell 1: text follows its closing quote'],
+    [4, 'metadata: the cell is not valid JSON'],
+    [5, 'metadata: the cell is not valid JSON'],
+    [6, 'not valid UTF-8'],
+    [7, 'read'],
+    [8, 'a quoted cell is not closed'],
+  ]);
+});
+
+test('a header that cannot be used ends the import with what to mend', () => {
+  const cases: readonly (readonly [header: string, problem: RegExp])[] = [
+    ['title,publisheddate', /unknown column "publisheddate": did you mean `datePublished`\?/],
+    ['title;isbn', /separated by commas/],
+    ['title,title', /`title` stands twice/],
+    [`title,${'isbn'.padEnd(64, '-')}`, /did you mean `isbn`\?/],
+    [`title,${'isbn'.padEnd(65, '-')}`, /known are id, createdAt, /],
+    ['isbn', /no column `title`/],
+    ['title,"', /header/],
+  ];
+  for (const [header, problem] of cases) {
+    assert.throws(() => read(`${header}\nA\n`), (error) =>
+      error instanceof AppError && error.code === 'invalid' && problem.test(error.message), header);
+  }
+});
+
+function read(file: string | Buffer) {
+  const splitter = new CsvSplitter();
+  return [...splitter.push(Buffer.from(file)), ...splitter.end()];
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseImportRecord } from '../../../src/books/transfer/import-record.ts';
+import {
+  createBookWriter, formatOf, readRecords,
+} from '../../../src/books/transfer/formats.ts';
+import type { Format } from '../../../src/books/transfer/formats.ts';
+import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
+import { encodeRecord } from '../../../src/resources/repository.ts';
+import { hostileBook } from '../../support/hostile-books.ts';
+import { below, createRandom } from '../../support/random.ts';
+
+const FORMATS: readonly Format[] = ['json', 'jsonl', 'csv'];
+const RECORD_BYTES_MAX = 2 * 1024 * 1024;
+
+test('what is written in any format reads back as the same bytes, however it is cut', async () => {
+  const random = createRandom(4180);
+  let written = 0;
+  for (let round = 0; round < 40; round += 1) {
+    const books = Array.from({ length: below(random, 30) }, (_, index) =>
+      JSON.stringify(hostileBook(random, round * 100 + index)));
+    for (const format of FORMATS) {
+      const file = write(format, books);
+      const chunk = 1 + below(random, round % 2 === 0 ? 7 : 5000);
+      const records = await read(format, file, chunk);
+      assert.deepEqual(records.map(restore), books, `${format}, round ${round}`);
+      written += books.length;
+    }
+  }
+  assert.ok(written > 1000, `${written} books were written`);
+});
+
+test('records carry the line they begin on', async () => {
+  const cases: readonly (readonly [Format, string, readonly number[]])[] = [
+    ['json', '[\n{"title":"a"},\n\n{\n"title":\n"b"}\n,{"title":"c"}\n]', [2, 4, 7]],
+    ['json', '[{"title":"a"},{"title":"b"}]', [1, 1]],
+    ['json', '{"title":"a"}\n\n{"title":"b"}', [1, 3]],
+    ['json', '{\n"title":"a"\n}', [1]],
+    ['jsonl', '{"title":"a"}\r\n\r\n \n{"title":"b"}', [1, 4]],
+    ['csv', 'title,subtitle\r\n\r\n"a\nb",c\nd\n\n"e","f\r\n"', [3, 5, 7]],
+  ];
+  for (const [format, file, expected] of cases) {
+    for (const chunk of [1, 3, 1000]) {
+      const records = await read(format, Buffer.from(file), chunk);
+      assert.deepEqual(records.map(({ line }) => line), expected, JSON.stringify(file));
+      assert.deepEqual(records.filter(({ problem }) => problem !== undefined), []);
+    }
+  }
+});
+
+test('every record comes out as one line', async () => {
+  const file = '[{\n"title": "a",\r\n "authors": [\n]\n}\n]';
+  const [record] = await read('json', Buffer.from(file), 5);
+  assert.equal(record?.json?.includes('\n'), false);
+  assert.deepEqual(JSON.parse(String(record?.json)), { title: 'a', authors: [] });
+});
+
+test('a byte order mark is skipped, however the file is cut', async () => {
+  const files: Readonly<Record<Format, string>> = {
+    json: '[{"title":"a"}]', jsonl: '{"title":"a"}\n', csv: '"title"\na\n',
+  };
+  for (const format of FORMATS) {
+    for (const chunk of [1, 2, 1000]) {
+      const records = await read(format, Buffer.from(`\ufeff${files[format]}`), chunk);
+      assert.deepEqual(records.map(({ json }) => String(json)), ['{"title":"a"}'], format);
+    }
+  }
+});
+
+test('an empty file holds nothing', async () => {
+  for (const format of FORMATS) {
+    assert.deepEqual(await read(format, Buffer.alloc(0), 10), []);
+    assert.deepEqual(await read(format, write(format, []), 10), []);
+  }
+});
+
+test('a broken record in a JSON file is told once, and the next line goes on', async () => {
+  const good = '{"title":"good"}';
+  const cases: readonly (readonly [file: string, line: number, problem: RegExp])[] = [
+    [`[\n{"title":"a\n,\n${good}\n]`, 2, /string does not end/],
+    [`[\n{"title":"a\\\n,\n${good}\n]`, 2, /string does not end/],
+    [`[\n{"a":[1}},\n${good}\n]`, 2, /brackets .* do not match/],
+    [`[\n${good}\n${good}\n]`, 3, /expected "," or "\]"/],
+    [`[,\n${good}\n]`, 1, /expected a record/],
+    [`[\n${good},\n]`, 3, /expected a record/],
+    [`[\n${good},,\n${good}]`, 2, /expected a record/],
+    [`[\n${good}`, 2, /ends before its array/],
+    [`[\n${good},\n{"title":`, 3, /ends within this record/],
+    [`[${good}]\n\n${good} x`, 3, /follows the end/],
+    [`${good}\n}\n${good}`, 2, /expected a record/],
+    [`[\n${'['.repeat(2000)}\n${good}\n]`, 2, /too deep/],
+  ];
+  for (const [file, line, problem] of cases) {
+    for (const chunk of [1, 4, 10_000]) {
+      const records = await read('json', Buffer.from(file), chunk);
+      const told = records.flatMap((record) => record.problem === undefined ? [] : [record]);
+      assert.equal(told.length, 1, `${file.slice(0, 60)} ${JSON.stringify(records)}`);
+      assert.equal(told[0]?.line, line, file.slice(0, 60));
+      assert.match(told[0]?.problem ?? '', problem);
+      const read_ = records.filter(({ json }) => String(json) === good);
+      assert.ok(read_.length >= 1 || line === 3, file.slice(0, 60));
+    }
+  }
+});
+
+test('values that are no objects are handed on, for the importer to refuse', async () => {
+  const records = await read('json', Buffer.from('[1, "a,]" ,null,[[]],tru]'), 2);
+  assert.deepEqual(records.map(({ json }) => String(json)), ['1', '"a,]"', 'null', '[[]]', 'tru']);
+});
+
+test('a record over the limit is told and left out, and memory stays bounded', async () => {
+  const long = `{"title":"${'x'.repeat(RECORD_BYTES_MAX)}"}`;
+  for (const format of ['json', 'jsonl'] as const) {
+    const file = Buffer.from(`{"title":"a"}\n${long}\n{"title":"b"}\n`);
+    const records = await read(format, file, 65_536);
+    assert.deepEqual(records.map(({ line, problem }) => [line, problem !== undefined]),
+      [[1, false], [2, true], [3, false]], format);
+  }
+});
+
+test('the largest book there can be passes in every format', async () => {
+  // A control character takes six bytes, more than any other code point.
+  const long = (length: number): string => `a${'\u0001'.repeat(length - 1)}`;
+  const url = `https://example.org/${'😀'.repeat(2028)}`;
+  const author = {
+    name: long(300), givenName: long(150), familyName: long(150), birthDate: '1960-01-01',
+    deathDate: '2000-01-01', url, address: {
+      streetAddress: long(300), addressLocality: long(150), addressRegion: long(150),
+      postalCode: long(20), addressCountry: 'GB',
+    },
+  };
+  const { fields } = parseImportRecord({
+    title: long(1000), subtitle: long(1000), authors: Array.from({ length: 100 }, () => author),
+    publisher: long(500), bookEdition: long(100), description: long(20_000), url, image: url,
+    keywords: Array.from({ length: 100 }, (_, index) => `${index}${long(200 - `${index}`.length)}`),
+    metadata: { pad: '\u0001'.repeat(2720) },
+  });
+  const stamp = '2026-01-01T00:00:00.000Z';
+  const book = encodeRecord('id', '018f2b7c-0000-7000-8000-000000000000',
+    { createdAt: stamp, updatedAt: stamp }, fields);
+  for (const format of FORMATS) {
+    const records = await read(format, write(format, [book]), 65_536);
+    assert.deepEqual(records.map(restore), [book], format);
+  }
+});
+
+test('formats are known by the ends of names', () => {
+  assert.deepEqual(['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-'].map(formatOf),
+    ['json', 'jsonl', 'jsonl', 'csv', null, null, null]);
+});
+
+/** The stored line that an import of the record leads to. */
+function restore(source: SourceRecord): string {
+  const { id, createdAt, updatedAt, fields } = parseImportRecord(JSON.parse(String(source.json)));
+  return encodeRecord('id', id ?? '', {
+    createdAt: createdAt ?? '', updatedAt: updatedAt ?? '',
+  }, fields);
+}
+
+function write(format: Format, books: readonly string[]): Buffer {
+  const writer = createBookWriter(format);
+  const half = Math.ceil(books.length / 2);
+  const parts = [books.slice(0, half), books.slice(half)]
+    .map((part) => writer.write(part.map((book) => Buffer.from(book))));
+  return Buffer.from([writer.begin(), ...parts, writer.end()].join(''));
+}
+
+async function read(format: Format, file: Buffer, chunkBytes: number): Promise<SourceRecord[]> {
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for (let start = 0; start < file.length; start += chunkBytes) {
+      // A copy: a reader may write over what it is given.
+      yield Buffer.from(file.subarray(start, start + chunkBytes));
+    }
+  }
+  const records: SourceRecord[] = [];
+  for await (const some of readRecords(chunks(), format)) records.push(...some);
+  return records;
+}

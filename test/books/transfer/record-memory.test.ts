@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CsvSplitter } from '../../../src/books/transfer/csv.ts';
+import { JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
+import { JsonLinesSplitter } from '../../../src/books/transfer/record-splitter.ts';
+import { heldBytes, heldBytesMax } from '../../support/memory.ts';
+
+const BYTES = 1_000_000;
+
+for (const [format, splitter, start, end] of [
+  ['json', new JsonSplitter(), '[{"title":"', '"}]'],
+  ['jsonl', new JsonLinesSplitter(), '{"title":"', '"}\n'],
+  ['csv', new CsvSplitter(), 'title\n"', '"\n'],
+] as const) {
+  test(`a ${format} record in one-byte pieces takes no more than twice its bytes`, () => {
+    splitter.push(Buffer.from(start));
+    const before = heldBytes();
+    for (let count = 0; count < BYTES; count += 1) splitter.push(Buffer.from('x'));
+    const held = heldBytes() - before;
+    assert(held < heldBytesMax(BYTES), `${held} bytes are held for ${BYTES}`);
+    const records = [...splitter.push(Buffer.from(end)), ...splitter.end()];
+    assert.deepEqual(records.map(({ problem }) => problem), [undefined]);
+  });
+}

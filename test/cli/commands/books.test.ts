@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { WAYS, inPlace } from '../place.ts';
+import type { Place } from '../place.ts';
+
+const EMMA = { title: 'Emma', authors: [{ name: 'Jane Austen' }], isbn: '9780141439587' };
+
+async function addBook(place: Place, book: object): Promise<string> {
+  const { stdout, stderr, code } = await place.run(
+    ['book:add', '--input', JSON.stringify(book), '--json']);
+  assert.equal(code, 0, stderr);
+  return String(JSON.parse(stdout).id);
+}
+
+for (const way of WAYS) {
+  test(`a book is added, shown, changed, listed and deleted, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const id = await addBook(place, EMMA);
+      const shown = JSON.parse((await place.run(['book:show', '--id', id, '--json'])).stdout);
+      assert.deepEqual([shown.id, shown.title, shown.isbn], [id, EMMA.title, EMMA.isbn]);
+      const patch = '{"title":"Emma, again","isbn":null}';
+      const changed = await place.run(
+        ['book:update', '--identifier', id, '--input', '-'], { input: patch });
+      assert.match(changed.stdout, new RegExp(`updated book ${id}: Emma, again`));
+      const listed = JSON.parse((await place.run(['book:list', '--json'])).stdout);
+      assert.deepEqual([listed.length, listed[0].title, 'isbn' in listed[0]],
+        [1, 'Emma, again', false]);
+      const table = (await place.run(['book:list'])).stdout;
+      assert.match(table, /^ID +TITLE +AUTHORS +PUBLISHED +ISBN\n\S+ +Emma, again +Jane Austen +-/);
+      assert.equal((await place.run(['book:delete', '--id', id])).stdout, `deleted book ${id}\n`);
+      assert.deepEqual(JSON.parse((await place.run(['book:list', '--json'])).stdout), []);
+      assert.equal((await place.run(['book:list'])).stdout, 'no books\n');
+    }));
+
+  test(`what is refused is one line that says why, ${way}`, () => inPlace(way, async (place) => {
+    mkdirSync(place.data, { recursive: true, mode: 0o700 });
+    const unknown = await place.run(['book:show', '--id', '01980000-0000-7000-8000-000000000001']);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /^hookshelf: .*01980000-0000-7000-8000-000000000001[^\n]*\n$/);
+    const wrong = await place.run(['book:add', '--input', '{"title":" ","isbn":"123","titel":1}']);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /^hookshelf: [^\n]*\/titel: .*did you mean `title`/);
+    assert.match(wrong.stderr, /\/title: must not be blank.*\/isbn: /);
+    for (const words of [['book:update', '--input', '{}'], ['book:delete']]) {
+      assert.equal((await place.run([...words, '--id', 'nope'])).code, 1);
+    }
+    assert.equal((await place.run(['book:list', '--sort', 'colour'])).code, 1);
+    assert.equal((await place.run(['book:update', '--id', 'x', '--input', '[]'])).code, 1);
+  }));
+
+  test(`a list is filtered, sorted and cut, ${way}`, () => inPlace(way, async (place) => {
+    for (const title of ['Persuasion', 'Emma', 'Sanditon']) {
+      await addBook(place, { ...EMMA, title });
+    }
+    await addBook(place, { title: '紅樓夢', authors: [{ name: '曹雪芹' }] });
+    const titles = async (...words: string[]): Promise<string[]> => {
+      const { stdout } = await place.run(['book:list', '--json', ...words]);
+      return JSON.parse(stdout).map((book: { title: string }) => book.title);
+    };
+    assert.deepEqual(await titles('--q', 'austen', '--sort', 'title'),
+      ['Emma', 'Persuasion', 'Sanditon']);
+    assert.deepEqual(await titles('--q', 'austen', '--sort=-title', '--limit', '2'),
+      ['Sanditon', 'Persuasion']);
+    assert.deepEqual(await titles('--author', '曹雪芹'), ['紅樓夢']);
+    assert.deepEqual(await titles('--isbn', '978-0-14-143958-7', '--limit', '1'), ['Persuasion']);
+  }));
+
+  test(`what is exported is imported the same, in every format, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const id = await addBook(place, { ...EMMA, metadata: { shelf: [1, { row: 'a;b "c"\n' }] } });
+      const title = '"quoted", and; so\non';
+      await addBook(place, { title, authors: [{ name: 'A' }, { name: 'B' }] });
+      const before = (await place.run(['book:list', '--json'])).stdout;
+      for (const format of ['json', 'jsonl', 'csv']) {
+        const file = join(place.folder, `books.${format}`);
+        const exported = await place.run(['book:export', '--file', file]);
+        assert.deepEqual([exported.code, exported.stdout], [0, `exported 2 books to ${file}\n`]);
+        const text = readFileSync(file, 'utf8');
+        assert.equal((await place.run(['book:export', '--format', format])).stdout, text);
+        await inPlace('without a server', async (other) => {
+          const imported = await other.run(['book:import', '--file', file]);
+          assert.deepEqual([imported.code, imported.stdout, imported.stderr],
+            [0, 'imported 2, skipped 0\n', '']);
+          assert.equal((await other.run(['book:list', '--json'])).stdout, before);
+        });
+      }
+      assert.ok(before.includes(id));
+    }));
+
+  test(`an import reports bad records with their lines and goes on, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const id = await addBook(place, EMMA);
+      const file = join(place.folder, 'some.jsonl');
+      const lines = ['{"title":"One"}', '{"title":', '', '{"title":"","isbn":"1"}',
+        JSON.stringify({ id, title: 'Taken' }), '{"title":"Two"}'];
+      writeFileSync(file, lines.join('\n'));
+      const dry = await place.run(['book:import', '--file', file, '--dry-run']);
+      assert.equal(dry.code, 1);
+      assert.match(dry.stdout, /imported 2, skipped 3 \(dry run/);
+      assert.equal(JSON.parse((await place.run(['book:list', '--json'])).stdout).length, 1);
+      const { code, stdout, stderr } = await place.run(['book:import', '--file', file]);
+      assert.deepEqual([code, stdout], [1, 'imported 2, skipped 3\n']);
+      assert.match(stderr, /line 2: .*JSON/);
+      assert.match(stderr, /line 4: \/title: must not be empty; \/isbn: /);
+      assert.match(stderr, new RegExp(`line 5: .*${id}`));
+      const replaced = await place.run(
+        ['book:import', '--file', '-', '--format', 'jsonl', '--replace', '--json'],
+        { input: `${lines[4]}\n` });
+      assert.equal(replaced.code, 0, replaced.stderr);
+      const { imported, skipped, problems } = JSON.parse(replaced.stdout);
+      assert.deepEqual([imported, skipped, problems], [1, 0, []]);
+      assert.match((await place.run(['book:show', '--id', id])).stdout, /^title +Taken$/m);
+    }));
+}
+
+for (const way of WAYS) {
+  test(`files that cannot be read or written are told, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const missing = await place.run(['book:import', '--file', join(place.folder, 'none.json')]);
+      assert.match(missing.stderr, /^hookshelf: cannot read .*none\.json: ENOENT/);
+      assert.equal(missing.code, 1);
+      const folder = await place.run(['book:import', '--file', place.folder, '--format', 'json']);
+      assert.match(folder.stderr, /is a directory/);
+      const header = await place.run(['book:import', '--file', '-', '--format', 'csv'],
+        { input: 'nope,nada\n1,2\n' });
+      assert.equal(header.code, 1);
+      assert.doesNotMatch(header.stderr, /connection/);
+      const target = join(place.folder, 'none', 'books.json');
+      assert.match((await place.run(['book:export', '--file', target])).stderr, /ENOENT/);
+      const full = await place.run(['book:export', '--file', '/dev/full', '--format', 'csv']);
+      assert.match(full.stderr, /^hookshelf: cannot write \/dev\/full: ENOSPC/);
+      assert.equal(full.code, 1);
+      const input = await place.run(['book:add', '--input', '@/nowhere/book.json']);
+      assert.deepEqual([input.code, /--input: ENOENT/.test(input.stderr)], [1, true]);
+    }));
+}
+
+const MIXED: readonly (readonly [format: string, text: string, lines: readonly number[]])[] = [
+  ['json', '[{"title":"a"},\n{"titl":"b"},\n5,\n{"title":""},\n7,\n{"title":"c"},\nx]',
+    [2, 3, 4, 5, 7]],
+  ['csv', 'title,numberOfPages\na,5\nb,x\nc,0\nd,1,2\ne,7\n"f\n', [3, 4, 5, 7]],
+];
+for (const way of WAYS) {
+  test(`what is wrong with a file is told in the order of its lines, ${way}`, () =>
+    inPlace(way, async (place) => {
+      for (const [format, input, lines] of MIXED) {
+        const words = ['book:import', '--file', '-', '--format', format];
+        const { code, stderr } = await place.run(words, { input });
+        assert.equal(code, 1);
+        const told = [...stderr.matchAll(/^hookshelf: line (\d+): /gm)];
+        assert.deepEqual(told.map(([, line]) => Number(line)), lines, stderr);
+        const { stdout } = await place.run([...words, '--json'], { input });
+        const { problems } = JSON.parse(stdout);
+        assert.deepEqual(problems.map(({ line }: { line: number }) => line), lines);
+      }
+    }));
+}
+
+test('of problems that are alike an import tells twenty and counts the rest', () =>
+  inPlace('without a server', async (place) => {
+    const lines = Array.from({ length: 100 }, (_, index) => JSON.stringify({
+      id: `019b76da-a800-7e30-b965-6d04b8${String(index).padStart(6, '0')}`, title: 'One',
+    }));
+    const words = ['book:import', '--file', '-', '--format', 'jsonl'];
+    await place.run(words, { input: lines.join('\n') });
+    const again = await place.run(words, { input: lines.join('\n') });
+    const told = again.stderr.match(/^hookshelf: line \d+: a book with this id exists/gm);
+    assert.equal(told?.length, 20);
+    assert.match(again.stderr, /^hookshelf: 80 more: .* id exists; --replace replaces them$/m);
+    const bad = await place.run(words, { input: '{\n'.repeat(100) });
+    assert.match(bad.stderr, /^hookshelf: 80 more: not valid JSON[^\n]*\n$/m);
+  }));
+
+test('csv on standard input asks for its --format, and json does not', () =>
+  inPlace('without a server', async (place) => {
+    const words = ['book:import', '--file', '-'];
+    const csv = await place.run(words, { input: '\ufefftitle\nEmma\n' });
+    assert.equal(csv.code, 2);
+    assert.match(csv.stderr, /^hookshelf: standard input is taken for JSON, .* --format csv\n$/);
+    assert.equal((await place.run(['book:list', '--json'])).stdout, '[]\n');
+    for (const input of ['\ufeff \n[{"title":"Emma"}]', '{"title":"Emma"}\n', '']) {
+      const { code, stderr } = await place.run(words, { input });
+      assert.deepEqual([code, stderr], [0, '']);
+    }
+  }));
+
+test('a list longer than a page is whole, and cut where asked', () =>
+  inPlace('without a server', async (place) => {
+    const lines = Array.from({ length: 1200 }, (_, index) => `{"title":"Book ${index}"}`);
+    const input = lines.join('\n');
+    const words = ['book:import', '--file', '-', '--format', 'jsonl'];
+    const imported = await place.run(words, { input });
+    assert.equal(imported.stdout, 'imported 1200, skipped 0\n');
+    const all = JSON.parse((await place.run(['book:list', '--json'])).stdout);
+    assert.equal(new Set(all.map((book: { title: string }) => book.title)).size, 1200);
+    const some = JSON.parse((await place.run(['book:list', '--json', '--limit', '700'])).stdout);
+    assert.deepEqual(some, all.slice(0, 700));
+  }));

@@ -1,0 +1,211 @@
+/** What the three shells offer for a line, the cursor at its end. Each is driven for real. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import { runCommand } from '../io.ts';
+import { WAYS, inPlace } from '../place.ts';
+
+const scriptFor = async (shell: string) => (await runCommand(['completion', shell])).stdout;
+const SCRIPTS = {
+  bash: await scriptFor('bash'), zsh: await scriptFor('zsh'), fish: await scriptFor('fish'),
+};
+/** Stands in for the program, and says what it was asked. */
+const ASKED = `#!/bin/sh
+[ "$1" = completion:values ] || exit 1
+printf '%s\\n' "$2-1" "$2-2"
+if [ "$3" = --data ]; then printf '%s\\n' "$2-in-$4"; fi
+`;
+
+const NAMES = COMMANDS.map(({ name }) => name);
+const FORMATS = ['csv', 'json', 'jsonl'];
+const SHOW_OPTIONS = ['config', 'data', 'debug', 'help', 'id', 'identifier', 'json'];
+const SERVE_OPTIONS = [
+  'allow-anonymous', 'config', 'data', 'debug', 'help', 'host', 'json', 'max-memory', 'port',
+];
+
+/** A folder holds `books.csv` and the folder `shelf`. */
+const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
+  ['hookshelf ', NAMES],
+  ['hookshelf book:im', ['book:import']],
+  ['hookshelf sett', ['settings:show']],
+  ['hookshelf --', dashed([...SERVE_OPTIONS, 'version'])],
+  ['hookshelf serve --', dashed(SERVE_OPTIONS)],
+  ['hookshelf --data shelf del', NAMES.filter((name) => name.startsWith('delivery:'))],
+  ['hookshelf -p 9000 --allow', ['--allow-anonymous']],
+  ['hookshelf book:show --', dashed(SHOW_OPTIONS)],
+  ['hookshelf --json book:show --id', ['--id', '--identifier']],
+  ['hookshelf book:export --format ', FORMATS],
+  ['hookshelf book:export --file bo', ['books.csv']],
+  ['hookshelf book:export --data ', ['shelf']],
+  ['hookshelf book:list --limit ', []],
+  ['hookshelf token:create --name help --sc', ['--scope']],
+  ['hookshelf delivery:list --status p', ['pending']],
+  ['hookshelf completion ', ['bash', 'fish', 'zsh']],
+  ['hookshelf help data:ba', ['data:backup']],
+  ['hookshelf book:list --sort ', ['datePublished', 'id', 'title', 'updatedAt']],
+  ['hookshelf book:show ', ['books-1', 'books-2']],
+  ['hookshelf book:show --id books-2', ['books-2']],
+  ['hookshelf --data shelf token:revoke ', ['tokens-1', 'tokens-2', 'tokens-in-shelf']],
+  ['hookshelf incomingwebhook:create --action-config ',
+    ['action-configurations-1', 'action-configurations-2']],
+  ['hookshelf actionconfig:update --identifier ',
+    ['action-configurations-1', 'action-configurations-2']],
+  ['hookshelf actionconfig:create --identifier ', []],
+  ['hookshelf actionconfig:create --action act', ['actions-1', 'actions-2']],
+  ['hookshelf delivery:list --hook ', ['outgoing-webhooks-1', 'outgoing-webhooks-2']],
+  ['hookshelf delivery:retry --failed ', ['deliveries-1', 'deliveries-2']],
+  ['hookshelf incomingwebhook:show ', ['incoming-webhooks-1', 'incoming-webhooks-2']],
+  ['hookshelf help book:import --', dashed(['config', 'data', 'debug', 'help', 'json'])],
+];
+
+/** What a shell offers for each line. */
+type Offers = (lines: readonly string[], folder: string) => string[][];
+
+const SHELLS: Readonly<Record<string, Offers>> = {
+  bash: (lines, folder) => lines.map((line) => bashOffers(line, folder)),
+  zsh: zshOffers,
+  fish: (lines, folder) => lines.map((line) => fishOffers(line, folder)),
+};
+
+for (const [name, offers] of Object.entries(SHELLS)) {
+  const isMissing = spawnSync(name, ['--version']).status !== 0;
+  test(`${name} completes commands, options and values`, {
+    skip: isMissing && `${name} is not installed`,
+  }, async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hookshelf-completion-'));
+    context.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'books.csv'), '');
+    writeFileSync(join(folder, 'hookshelf'), ASKED, { mode: 0o755 });
+    mkdirSync(join(folder, 'shelf'));
+    const found = offers(OFFERS.map(([line]) => line), folder);
+    for (const [index, [line, words]] of OFFERS.entries()) {
+      const offered = new Set(found[index]?.map((word) => word.replace(/\/$/, '')));
+      offered.delete('');
+      assert.deepEqual([...offered].sort(), [...words].sort(), line);
+    }
+  });
+
+  test(`the completion script for ${name} names every command`, async () => {
+    const { stdout } = await runCommand(['completion', name]);
+    const missing = NAMES.filter((command) =>
+      !stdout.includes(command) && !stdout.includes(command.replaceAll(':', '\\:')));
+    assert.deepEqual(missing, []);
+  });
+}
+
+for (const way of WAYS) {
+  test(`the program says what its values are, ${way}`, () => inPlace(way, async (place) => {
+    const values = async (kind: string): Promise<string[]> => {
+      const { code, stdout, stderr } = await place.run(['completion:values', kind]);
+      assert.equal(code, 0, stderr);
+      const { stdout: json } = await place.run(['completion:values', kind, '--json']);
+      const lines = stdout.split('\n').slice(0, -1);
+      assert.deepEqual(JSON.parse(json), lines);
+      return lines;
+    };
+    const made = async (...words: string[]): Promise<string> => {
+      const { id, identifier } = JSON.parse((await place.run([...words, '--json'])).stdout);
+      return String(id ?? identifier);
+    };
+    await made('actionconfig:create', '--action', 'log', '--identifier', 'to-log');
+    assert.deepEqual(await values('action-configurations'), ['to-log']);
+    assert.ok((await values('actions')).includes('http-forward'));
+    const book = await made('book:add', '--input', '{"title":"a"}');
+    assert.deepEqual(await values('books'), [book]);
+    const hook = await made(
+      'incomingwebhook:create', '--path-segment', 'deploy', '--action-config', 'to-log');
+    assert.deepEqual(await values('incoming-webhooks'), ['deploy', hook]);
+    const target = await made(
+      'outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9', '--trigger-event', 'a.b');
+    assert.deepEqual(await values('outgoing-webhooks'), [target]);
+    const { stdout } = await place.run(
+      ['event:emit', '--name', 'a.b', '--payload', '1', '--json']);
+    assert.deepEqual(await values('deliveries'), JSON.parse(stdout).deliveries);
+    const token = await made('token:create', '--name', 'ci', '--scope', 'read');
+    assert.deepEqual(await values('tokens'), [token]);
+  }));
+}
+
+function dashed(names: readonly string[]): string[] {
+  return names.map((name) => `--${name}`);
+}
+
+function run(program: string, words: readonly string[], cwd: string): string[] {
+  const { stdout, stderr, status } = spawnSync(program, words, {
+    cwd, encoding: 'utf8', timeout: 20_000,
+    env: { PATH: `${cwd}:${process.env['PATH'] ?? ''}`, HOME: cwd },
+  });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+  return stdout.split('\n');
+}
+
+/** Readline's part done by hand: words end at colons too, and only the last is replaced. */
+function bashOffers(line: string, folder: string): string[] {
+  const words = line.split(/([\s:])/).filter((word) => word.trim() !== '');
+  const list = words.map((word) => `'${word}'`).join(' ');
+  const last = /\s$/.test(line) ? " ''" : '';
+  const index = words.length - (last === '' ? 1 : 0);
+  const script = `${SCRIPTS.bash}
+COMP_WORDBREAKS=$' \t\n:='
+COMP_LINE='${line}' COMP_POINT=${line.length} COMP_CWORD=${index} COMP_WORDS=(${list}${last})
+_hookshelf
+printf '%s\n' "\${COMPREPLY[@]}"`;
+  const before = /\S*:(?=\S*$)/.exec(line)?.[0] ?? '';
+  return run('bash', ['-c', script], folder).map((word) => word && before + word);
+}
+
+/** An interactive zsh on a terminal of its own, in which compadd also tells what it is given. */
+function zshOffers(lines: readonly string[], folder: string): string[][] {
+  mkdirSync(join(folder, '.zfunc'));
+  writeFileSync(join(folder, '.zfunc/_hookshelf'), SCRIPTS.zsh);
+  writeFileSync(join(folder, '.setup'), ZSH_SETUP);
+  const output = run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder).join('\n');
+  return output.split('END\n').map((part) => part.split('\n'));
+}
+
+const ZSH_SETUP = `
+fpath=($PWD/.zfunc $fpath)
+autoload -Uz compinit
+compinit -u -D
+compadd() {
+  # Asked what would match, it adds nothing.
+  [[ " $* " == *' -'[OAD]' '* ]] && { builtin compadd "$@"; return }
+  local -a hits
+  builtin compadd -A hits "$@"
+  print -rl -- "\${hits[@]}" >> .offers
+  builtin compadd "$@"
+}
+capture() { _main_complete; compstate[insert]= compstate[list]=; print -r -- END >> .offers }
+zle -C capture list-choices capture
+bindkey '^X' capture
+`;
+
+// Ctrl-U empties the line, Ctrl-X asks.
+const ZSH_DRIVER = `
+zmodload zsh/zpty
+zpty inner zsh -f -i
+zpty -w inner 'unset zle_bracketed_paste; source ./.setup'
+for line; do
+  : > .offers
+  zpty -w -n inner $'\\x15'"$line"$'\\x18'
+  for turn in {1..500}; do
+    [[ "$(tail -n 1 .offers)" == END ]] && break
+    zpty -r -t inner output
+    sleep 0.02
+  done
+  cat .offers
+done
+zpty -d inner
+`;
+
+function fishOffers(line: string, folder: string): string[] {
+  const script = `${SCRIPTS.fish}
+complete -C ${JSON.stringify(line)}`;
+  return run('fish', ['--no-config', '-c', script], folder)
+    .map((offer) => offer.split('\t')[0] ?? '');
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { WAYS, inPlace } from '../place.ts';
+import type { Place } from '../place.ts';
+
+async function addBooks(place: Place, ...titles: readonly string[]): Promise<void> {
+  for (const title of titles) {
+    const { code, stderr } = await place.run(['book:add', '--input', JSON.stringify({ title })]);
+    assert.equal(code, 0, stderr);
+  }
+}
+
+async function titles(place: Place): Promise<string[]> {
+  const { stdout } = await place.run(['book:list', '--json']);
+  return JSON.parse(stdout).map((book: { title: string }) => book.title);
+}
+
+for (const way of WAYS) {
+  test(`data is verified, compacted and backed up, ${way}`, () => inPlace(way, async (place) => {
+    await addBooks(place, 'One', 'Two');
+    const verified = await place.run(['data:verify']);
+    assert.deepEqual([verified.code, verified.stderr], [0, '']);
+    assert.match(verified.stdout, /^generation 1 with 2 books; nothing is damaged\n$/);
+    const compacted = JSON.parse((await place.run(['data:compact', '--json'])).stdout);
+    assert.equal(compacted.generation, 2);
+    for (const name of ['backup', 'backup.tar']) {
+      const to = join(place.folder, name);
+      const { code, stdout, stderr } = await place.run(['data:backup', '--to', to]);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^backed up \d+ files, \d+ bytes to /);
+      const again = await place.run(['data:backup', '--to', to]);
+      assert.deepEqual([again.code, /^hookshelf: [^\n]*\n$/.test(again.stderr)], [1, true]);
+      await inPlace('without a server', async (other) => {
+        const restored = await other.run(['data:restore', '--from', to]);
+        assert.equal(restored.code, 0, restored.stderr);
+        assert.deepEqual(await titles(other), ['One', 'Two']);
+      });
+    }
+  }));
+}
+
+test('a restore needs --replace where there is data, and keeps what it replaced', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'Old');
+    const from = join(place.folder, 'backup');
+    await place.run(['data:backup', '--to', from]);
+    await addBooks(place, 'New');
+    const refused = await place.run(['data:restore', '--from', from]);
+    assert.deepEqual([refused.code, /--replace/.test(refused.stderr)], [1, true]);
+    assert.deepEqual(await titles(place), ['Old', 'New']);
+    const { code, stdout } = await place.run(['data:restore', '--from', from, '--replace']);
+    assert.equal(code, 0);
+    const [, before = ''] = /what was there before is in (\S+)/.exec(stdout) ?? [];
+    assert.ok(readdirSync(before).length > 0);
+    assert.deepEqual(await titles(place), ['Old']);
+  }));
+
+test('a restore into a directory that a server holds is refused', () =>
+  inPlace('through a server', async (place) => {
+    const from = join(place.folder, 'backup');
+    await place.run(['data:backup', '--to', from]);
+    const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`in use by process ${process.pid}`));
+  }));
+
+test('damage is told with file, line and offset; a torn end is a note', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One', 'Two', 'Three');
+    const name = readdirSync(place.data).find((file) => file.endsWith('.jsonl')) ?? '';
+    const journal = join(place.data, name);
+    const whole = readFileSync(journal, 'utf8');
+    const damaged = whole.replace('"One"', '"Ona"');
+    for (const [text, code, pattern] of [
+      [damaged, 1, new RegExp(`^hookshelf: .*${name}.*line \\d+.*offset \\d+[^\\n]*\\n$`)],
+      [`${whole}{"torn`, 0, /^hookshelf: .*torn end[^\n]*\n$/],
+    ] as const) {
+      writeFileSync(journal, text);
+      const ran = await place.run(['data:verify']);
+      assert.equal(ran.code, code, ran.stderr);
+      assert.match(ran.stderr, pattern);
+      assert.equal(readFileSync(journal, 'utf8'), text);
+    }
+  }));
+
+test('a damaged backup is not restored', () => inPlace('without a server', async (place) => {
+  await addBooks(place, 'One', 'Two');
+  const from = join(place.folder, 'backup');
+  cpSync(place.data, from, { recursive: true });
+  const journal = join(from, readdirSync(from).find((file) => file.endsWith('.jsonl')) ?? '');
+  writeFileSync(journal, readFileSync(journal, 'utf8').replace('"One"', '"Ona"'));
+  const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
+  assert.deepEqual([code, /^hookshelf: [^\n]*\n$/.test(stderr)], [1, true]);
+  assert.deepEqual(await titles(place), ['One', 'Two']);
+  const missing = await place.run(['data:restore', '--from', join(place.folder, 'none')]);
+  assert.match(missing.stderr, /there is no backup/);
+  const other = await place.run(['data:restore', '--from', journal, '--replace']);
+  assert.match(other.stderr, /journal-\d+\.jsonl is neither a directory nor a \.tar file\n$/);
+}));
+
+test('a restore tells of a torn end that it leaves out', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One', 'Two');
+    const from = join(place.folder, 'backup');
+    cpSync(place.data, from, { recursive: true });
+    const journal = join(from, readdirSync(from).find((file) => file.endsWith('.jsonl')) ?? '');
+    writeFileSync(journal, `${readFileSync(journal, 'utf8')}{"torn`);
+    const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
+    assert.equal(code, 0);
+    assert.match(stderr, /^hookshelf: .*torn end of 6 bytes[^\n]*\n$/);
+  }));

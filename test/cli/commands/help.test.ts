@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { COMMON_OPTIONS, parseLine, readArguments } from '../../../src/cli/arguments.ts';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import type { OptionSpecs } from '../../../src/cli/spec.ts';
+import { VERSION } from '../../../src/base/version.ts';
+import { runCommand } from '../io.ts';
+
+for (const words of [['--version'], ['-V'], ['version'], ['-V', '--debug']]) {
+  test(`${words.join(' ')} prints the version of the package`, async () => {
+    const packageJson = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    assert.equal(VERSION, packageJson.version);
+    assert.deepEqual(await runCommand(words), { code: 0, stdout: `${VERSION}\n`, stderr: '' });
+    const json = await runCommand([...words, '--json']);
+    assert.deepEqual(JSON.parse(json.stdout), { version: VERSION });
+  });
+}
+
+test('help keeps within any terminal, and says the same', async () => {
+  const wordsOfText = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
+  for (const name of [null, 'data', ...COMMANDS.map((command) => command.name)]) {
+    const words = name === null ? ['help'] : ['help', name];
+    const { stdout: whole } = await runCommand(words);
+    for (const columns of [40, 60, 80, 120]) {
+      const { stdout } = await runCommand(words, { columns });
+      const [text = ''] = stdout.split('\nExamples:');
+      const long = text.split('\n').filter((line) => line.length > columns);
+      // A word that is longer than a line cannot be helped.
+      assert.deepEqual(long.filter((line) => /\S\s+\S/.test(line.trim())
+        && !/^\s+--[^<]+ </.test(line)), [], `${words.join(' ')} at ${columns}`);
+      assert.deepEqual(wordsOfText(stdout), wordsOfText(whole));
+    }
+  }
+});
+
+test('help at 80 columns keeps what an option means beside it', async () => {
+  const { stdout } = await runCommand(['help', 'book:list'], { columns: 80 });
+  assert.match(stdout, /^ {2}--sort <key> +id, title, .* updatedAt; a leading -\n {4,}\S/m);
+  assert.ok(stdout.split('\n').every((line) => line.length <= 80));
+});
+
+for (const words of [['help'], ['--help'], ['-h']]) {
+  test(`hookshelf ${words.join(' ')} lists every command`, async () => {
+    const { code, stdout } = await runCommand(words);
+    assert.equal(code, 0);
+    assert.deepEqual(COMMANDS.filter(({ name }) => !stdout.includes(`  ${name} `)), []);
+    assert.ok(stdout.split('\n').every((line) => line.length <= 100));
+  });
+}
+
+for (const { name, options, examples } of COMMANDS) {
+  test(`help ${name} shows its options and examples`, async () => {
+    const { code, stdout } = await runCommand(['help', name]);
+    assert.equal(code, 0);
+    const wanted = [...Object.keys(options).map((option) => `--${option}`), ...examples];
+    assert.deepEqual(wanted.filter((text) => !stdout.includes(text)), []);
+    assert.equal((await runCommand([name, '--help'])).stdout, stdout);
+  });
+}
+
+/** The words of a shell line up to a redirection, without what is piped into it. */
+function wordsOf(example: string): string[] {
+  const [, command = ''] = /hookshelf(.*)$/.exec(example) ?? [];
+  const words = command.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
+  const end = words.findIndex((word) => word === '<' || word === '>' || word === '|');
+  const own = words.slice(0, end < 0 ? words.length : end);
+  return own.map((word) => word.replace(/^['"]|['"]$/g, ''));
+}
+
+test('every example is a line that its command takes', () => {
+  const all: OptionSpecs = Object.assign({}, ...COMMANDS.map(({ options }) => options),
+    COMMON_OPTIONS);
+  for (const spec of COMMANDS) {
+    for (const example of spec.examples) {
+      const line = parseLine(wordsOf(example), all);
+      assert.equal(line.name ?? 'serve', spec.name, example);
+      assert.doesNotThrow(() => readArguments(spec, line), example);
+    }
+  }
+});
+
+test('help on a group lists its commands', async () => {
+  const { stdout } = await runCommand(['help', 'data']);
+  assert.deepEqual(stdout.match(/data:\w+/g),
+    ['data:verify', 'data:compact', 'data:backup', 'data:restore']);
+});

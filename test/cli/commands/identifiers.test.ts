@@ -1,0 +1,100 @@
+/** Records are named as people do: by a word of its own, whole or a part that no other has. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WAYS, inPlace } from '../place.ts';
+import type { Place } from '../place.ts';
+
+const IDS = [
+  '019b76da-a800-7e30-b965-6d04b8000001', '019b76da-a800-7e30-b965-6d04b8000002',
+  '019c76da-a800-7e30-b965-6d04b8000013', 'aaaaaaaa-a800-7e30-b965-6d04b8aaaaaa',
+];
+
+async function importBooks(place: Place): Promise<void> {
+  const input = IDS.map((id, index) => JSON.stringify({ id, title: `Book ${index}` })).join('\n');
+  const words = ['book:import', '--file', '-', '--format', 'jsonl'];
+  assert.equal((await place.run(words, { input })).stdout, 'imported 4, skipped 0\n');
+}
+
+async function made(place: Place, words: readonly string[]): Promise<string> {
+  const { stdout, stderr, code } = await place.run([...words, '--json']);
+  assert.equal(code, 0, stderr);
+  return String(JSON.parse(stdout).identifier);
+}
+
+for (const way of WAYS) {
+  test(`a book is named by a beginning or end that no other has, ${way}`, () =>
+    inPlace(way, async (place) => {
+      await importBooks(place);
+      for (const [part, title] of [
+        [IDS[0], 'Book 0'], ['019c', 'Book 2'], ['01', null], ['0001', 'Book 0'],
+        ['…b8000002', 'Book 1'], ['019c76da…', 'Book 2'], ['aaa', 'Book 3'], ['76da', null],
+      ] as const) {
+        for (const words of [['book:show', part ?? ''], ['book:show', '--id', part ?? '']]) {
+          const { code, stdout } = await place.run(words);
+          assert.equal(code, title === null ? 1 : 0, part);
+          if (title !== null) assert.match(stdout, new RegExp(`^title +${title}$`, 'm'));
+        }
+      }
+      const several = await place.run(['book:delete', '019b']);
+      assert.equal(several.code, 1);
+      assert.equal(several.stderr, 'hookshelf: several books begin or end with "019b": '
+        + `${IDS[0]}, ${IDS[1]}; give more of the one that you mean\n`);
+      const none = await place.run(['book:delete', 'nope']);
+      assert.match(none.stderr, /^hookshelf: there is no book "nope"\n$/);
+      const updated = await place.run(['book:update', '0013', '--input', '{"title":"Emma"}']);
+      assert.equal(updated.stdout, `updated book ${IDS[2]}: Emma\n`);
+      assert.equal((await place.run(['book:delete', '0013'])).stdout, `deleted book ${IDS[2]}\n`);
+      assert.equal(JSON.parse((await place.run(['book:list', '--json'])).stdout).length, 3);
+    }));
+
+  test(`so is every other resource, by all of its commands, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const succeeds = async (words: readonly string[], shown: string): Promise<void> => {
+        const { code, stdout, stderr } = await place.run(words);
+        assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
+        assert.ok(stdout.includes(shown), `${words.join(' ')}: ${stdout}`);
+      };
+      await made(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+      await succeeds(['actionconfig:show', 'to-l'], 'to-log');
+      await succeeds(['actionconfig:update', 'log', '--options', '{"level":"debug"}'], 'to-log');
+      const hook = await made(place, [
+        'incomingwebhook:create', '--path-segment', 'deploy-site', '--action-config', 'to-log',
+      ]);
+      for (const part of [hook, 'deploy-site', 'deploy', 'site', hook.slice(-12)]) {
+        await succeeds(['incomingwebhook:show', part], hook);
+      }
+      for (const verb of ['disable', 'enable']) {
+        await succeeds([`incomingwebhook:${verb}`, 'dep'], hook);
+      }
+      await succeeds(['incomingwebhook:update', 'dep', '--allowed-methods', 'PUT'], hook);
+      await succeeds(['incomingwebhook:delete', 'site'], hook);
+      await succeeds(['actionconfig:delete', 'to-'], 'to-log');
+      const target = await made(place, [
+        'outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9', '--trigger-event', 'a.b',
+      ]);
+      const end = target.slice(-12);
+      await succeeds(['outgoingwebhook:show', end], target);
+      await succeeds(['outgoingwebhook:update', end, '--http-method', 'PUT'], target);
+      const emitted = await place.run(['event:emit', '--name', 'a.b', '--payload', '1', '--json']);
+      const [delivery = ''] = JSON.parse(emitted.stdout).deliveries;
+      await succeeds(['delivery:show', delivery.slice(-12)], delivery);
+      await succeeds(['delivery:list', '--hook', end, '--json'], delivery);
+      await succeeds(['delivery:retry', delivery.slice(-12)], delivery);
+      await succeeds(['delivery:cancel', delivery.slice(-12)], delivery);
+      for (const verb of ['disable', 'enable', 'delete']) {
+        await succeeds([`outgoingwebhook:${verb}`, end], target);
+      }
+      const token = await made(place, ['token:create', '--name', 'ci', '--scope', 'read']);
+      await succeeds(['token:revoke', token.slice(-12)], token);
+    }));
+}
+
+test('of many that are alike, nine are named', () => inPlace('without a server', async (place) => {
+  const input = Array.from({ length: 12 }, (_, index) => JSON.stringify({
+    id: `019b76da-a800-7e30-b965-6d04b80000${String(index).padStart(2, '0')}`, title: 'One',
+  })).join('\n');
+  await place.run(['book:import', '--file', '-', '--format', 'jsonl'], { input });
+  const { stderr } = await place.run(['book:show', '019b']);
+  assert.equal(stderr.match(/019b76da/g)?.length, 9);
+  assert.match(stderr, /, …; give more/);
+}));

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SETTING_ROWS } from '../../../src/settings/table.ts';
+import { WAYS, inPlace } from '../place.ts';
+
+for (const way of WAYS) {
+  test(`a token is made, listed and revoked, ${way}`, () => inPlace(way, async (place) => {
+    const words = ['token:create', '--name', 'ci', '--scope', 'write', '--expires', '2099-01-31'];
+    const created = await place.run(words);
+    assert.equal(created.code, 0, created.stderr);
+    const token = created.stdout.trimEnd().split('\n').at(-1) ?? '';
+    assert.match(token, /^hookshelf_[A-Za-z0-9_-]{43}$/);
+    const list = await place.run(['token:list', '--json']);
+    assert.ok(!list.stdout.includes(token));
+    const [entry] = JSON.parse(list.stdout);
+    assert.deepEqual([entry.name, entry.scope, entry.expiresAt.slice(0, 10)],
+      ['ci', 'write', '2099-01-31']);
+    const revoked = await place.run(['token:revoke', '--id', entry.identifier]);
+    assert.equal(revoked.stdout, `revoked token ${entry.identifier}\n`);
+    assert.match((await place.run(['token:list'])).stdout, /^IDENTIFIER +NAME +SCOPE/);
+    const unknown = await place.run(['token:revoke', '--id', 'nope']);
+    assert.equal(unknown.code, 1);
+    const late = await place.run(['token:create', '--name', 'b', '--scope', 'read', '--json',
+      '--expires', '30d']);
+    assert.match(JSON.parse(late.stdout).token, /^hookshelf_/);
+  }));
+}
+
+test('a secret in a settings file that all may read is warned of, and only then', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data, { mode: 0o700 });
+    const path = join(place.data, 'settings.json');
+    const token = 'a'.repeat(32);
+    for (const [settings, mode, names] of [
+      [{ server: { apiToken: token } }, 0o604, 'server.apiToken'],
+      [{ http: { proxy: 'http://user:pass@localhost:1' } }, 0o644, 'http.proxy'],
+      [{ http: { proxy: 'http://localhost:1' } }, 0o644, null],
+      [{ server: { apiToken: token } }, 0o640, null],
+      [{ server: { port: 1 } }, 0o644, null],
+    ] as const) {
+      writeFileSync(path, JSON.stringify(settings));
+      chmodSync(path, mode);
+      const { stdout } = await place.run(['doctor', '--json']);
+      assert.ok(!stdout.includes(token) && !stdout.includes('pass@'));
+      const [{ check, status, detail, advice }] = JSON.parse(stdout);
+      assert.deepEqual([check, status], ['settings', names === null ? 'ok' : 'warning']);
+      if (names === null) continue;
+      assert.equal(detail, `${path} holds ${names}, and every user may read it`);
+      assert.equal(advice, `chmod 600 ${path}`);
+    }
+  }));
+
+test('a token can be made where the settings ask for one', () =>
+  inPlace('without a server', async (place) => {
+    const environment = { HOOKSHELF_SERVER_CORS_ORIGINS: '*' };
+    const words = ['token:create', '--name', 'web', '--scope', 'read'];
+    assert.equal((await place.run(words, { environment })).code, 0);
+  }));
+
+test('settings:show says every setting, its value and where it came from, and no secret', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data);
+    writeFileSync(join(place.data, 'settings.json'), '{"http":{"timeout":7}}');
+    const environment = {
+      HOOKSHELF_API_TOKEN: 'planted', HOOKSHELF_HTTP_PROXY: 'http://me:planted@proxy.test:3128',
+    };
+    const { stdout } = await place.run(['settings:show', '--json'], { environment });
+    assert.ok(!stdout.includes('planted'));
+    const rows = JSON.parse(stdout) as { name: string; value: unknown; origin: string }[];
+    assert.deepEqual(rows.map(({ name }) => name), SETTING_ROWS.map(({ name }) => name));
+    const shown = (name: string): unknown[] => {
+      const row = rows.find((candidate) => candidate.name === name);
+      return [row?.value, row?.origin];
+    };
+    assert.deepEqual(shown('http.timeout'), [7, join(place.data, 'settings.json')]);
+    assert.deepEqual(shown('server.apiToken'), ['***', 'HOOKSHELF_API_TOKEN']);
+    assert.deepEqual(shown('http.proxy'), ['http://***@proxy.test:3128', 'HOOKSHELF_HTTP_PROXY']);
+    assert.deepEqual(shown('http.retries'), [2, 'default']);
+    const table = await place.run(['settings:show'], { environment, columns: 100 });
+    assert.match(table.stdout, /^http\.timeout +7 +seconds +\S/m);
+    assert.ok(table.stdout.split('\n').every((line) => line.length <= 100));
+  }));
+
+type Finding = { readonly check: string; readonly status: string; readonly advice: string };
+
+test('doctor finds nothing wrong where nothing is, and what is wrong where it is', () =>
+  inPlace('without a server', async (place) => {
+    type Environment = Readonly<Record<string, string>>;
+    const look = async (environment: Environment): Promise<Map<string, Finding>> => {
+      const { stdout } = await place.run(['doctor', '--json'], { environment });
+      const findings = JSON.parse(stdout) as Finding[];
+      return new Map(findings.map((finding) => [finding.check, finding]));
+    };
+    const port = String(await freePort());
+    const healthy = await look({ HOOKSHELF_SERVER_PORT: port });
+    assert.deepEqual([...healthy.values()].filter(({ status }) => status === 'failed'), []);
+
+    mkdirSync(place.data);
+    chmodSync(place.data, 0o755);
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const takenPort = String((taken.address() as AddressInfo).port);
+    const environment = {
+      HOOKSHELF_SERVER_PORT: takenPort, HOOKSHELF_SERVER_MAX_CONNECTIONS: '100000000',
+      HOOKSHELF_HTTP_PROXY: `http://127.0.0.1:${port}`,
+    };
+    const sick = await look(environment);
+    taken.close();
+    const unset = await look({ HOOKSHELF_HTTP_TIMOUT: '1' });
+    assert.equal(unset.get('settings')?.status, 'failed');
+    assert.deepEqual(['data directory', 'port', 'proxy'].map((check) => sick.get(check)?.status),
+      ['warning', 'failed', 'failed']);
+    assert.match(sick.get('data directory')?.advice ?? '', /^chmod 700 /);
+    const ran = await place.run(['doctor'], { environment });
+    assert.equal(ran.code, 1);
+  }));
+
+test('doctor knows our own server', () => inPlace('through a server', async (place) => {
+  const { stdout } = await place.run(['doctor']);
+  assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));
+  // Its port is the kernel's; that of the settings is nothing to a server that has another.
+  assert.match(stdout, /^port +ok +our server listens on http:\/\/127\.0\.0\.1:\d+, and answers$/m);
+}));
+
+test('doctor finds a port of our server that nobody answers', () =>
+  inPlace('without a server', async (place) => {
+    const port = await freePort();
+    mkdirSync(place.data, { mode: 0o700 });
+    const socketPath = join(place.data, 'control.sock');
+    const server = createHttpServer((_request, response) => response.end(JSON.stringify({
+      places: [{ url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port }],
+    })));
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+    const { code, stdout } = await place.run(['doctor']);
+    server.close();
+    assert.match(stdout,
+      new RegExp(`^port +failed +our server .*:${port}, where nobody answers`, 'm'));
+    assert.equal(code, 1);
+  }));
+
+test('doctor fails while our server is not ready, and says why', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data, { mode: 0o700 });
+    const socketPath = join(place.data, 'control.sock');
+    const server = createHttpServer((request, response) => {
+      response.writeHead(request.url === '/readyz' ? 503 : 200);
+      response.end('{"detail":"the disk is full"}');
+    });
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+    const { code, stdout } = await place.run(['doctor'], {
+      environment: { HOOKSHELF_SERVER_PORT: String(await freePort()) },
+    });
+    server.close();
+    assert.match(stdout, /lock +failed +the server .* \(pid 7\) is not ready: the disk is full/);
+    assert.equal(code, 1);
+  }));
+
+test('doctor does not wait for a server that hangs', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(place.data, { mode: 0o700 });
+    const socketPath = join(place.data, 'control.sock');
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    writeFileSync(join(place.data, 'lock'), JSON.stringify({ pid: 7, kind: 'server', socketPath }));
+    const { code, stdout } = await place.run(['doctor', '--json']);
+    server.close();
+    const found = (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'lock');
+    assert.deepEqual([code, found?.status], [1, 'failed']);
+    assert.match(stdout, /\(pid 7\) does not answer/);
+    assert.match(stdout, /the running server does not say where it listens/);
+  }));
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { WAYS, inPlace } from '../place.ts';
+import type { Place } from '../place.ts';
+
+type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
+
+/** A target that takes everything, or answers with the status in its path (`/500`). */
+async function withTarget(
+  use: (url: string, received: readonly Received[]) => Promise<void>,
+): Promise<void> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+      response.writeHead(Number(request.url?.slice(1)) || 200).end('{"taken":true}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, received);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** Runs a command that must succeed, and gives its JSON. */
+async function json(
+  place: Place, words: readonly string[], input = '',
+): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await place.run([...words, '--json'], { input });
+  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+for (const way of WAYS) {
+  test(`action configurations are managed, ${way}`, () => inPlace(way, async (place) => {
+    const create = ['actionconfig:create', '--action', 'http-forward', '--identifier', 'to-ci'];
+    const options = '{"url":"http://ci.test/","headers":{"X-Key":"planted"}}';
+    const made = await place.run([...create, '--options', '-'], { input: options });
+    assert.equal(made.stdout, 'created action configuration to-ci (http-forward)\n', made.stderr);
+    const shown = await place.run(['actionconfig:show', '--id', 'to-ci']);
+    assert.match(shown.stdout, /^options\.url +http:\/\/ci\.test\/$/m);
+    assert.ok(!shown.stdout.includes('planted'));
+    const updated = await json(place,
+      ['actionconfig:update', '--id', 'to-ci', '--options', '{"url":"http://ci.test/b"}']);
+    assert.deepEqual(updated['options'], { url: 'http://ci.test/b' });
+    const changed = await json(place,
+      ['actionconfig:update', '--id', 'to-ci', '--action', 'log', '--options', '{}']);
+    assert.deepEqual([changed['actionType'], changed['options']], ['log', {}]);
+    assert.match((await place.run(['actionconfig:list'])).stdout, /^to-ci +log +\{\}$/m);
+    assert.match((await place.run(['actionconfig:actions'])).stdout, /^http-forward .*url/m);
+    const wrong = await place.run(['actionconfig:create', '--action', 'log', '--options',
+      '{"level":"loud"}']);
+    assert.deepEqual([wrong.code, /level/.test(wrong.stderr)], [1, true]);
+    const twice = await place.run([...create, '--options', options]);
+    assert.deepEqual([twice.code, /already/.test(twice.stderr)], [1, true]);
+    const bad = await place.run(['actionconfig:create', '--action', 'log', '--options', '{']);
+    assert.equal(bad.code, 2);
+    assert.equal((await place.run(['actionconfig:delete', '--id', 'to-ci'])).code, 0);
+    assert.deepEqual(await json(place, ['actionconfig:list']), []);
+  }));
+
+  test(`incoming webhooks are managed, ${way}`, () => inPlace(way, async (place) => {
+    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    const create = ['incomingwebhook:create', '--action-config', 'to-log', '--path-segment'];
+    const made = await place.run([...create, 'deploy', '--generate-secret', '--allowed-methods',
+      'post,put']);
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stdout, /^created incoming webhook \S+: http:\S+\/webhook\/in\/deploy\n/);
+    const [, secret = ''] = /^secret \(shown this once\): (\S+)$/m.exec(made.stdout) ?? [];
+    assert.match(secret, /^[0-9a-f]{64}$/);
+    const shown = await place.run(['incomingwebhook:show', '--identifier', 'deploy']);
+    assert.match(shown.stdout, /^curl:$[^]*X-Signature: sha256=[^]*^PHP:$[^]*curl_init/m);
+    assert.match(shown.stderr, /server\.baseUri is not set; URLs begin with http:\/\//);
+    assert.ok(!shown.stdout.includes(secret));
+    const hook = await json(place, ['incomingwebhook:show', '--id', 'deploy']);
+    assert.deepEqual([hook['hasSecret'], hook['allowedMethods'], hook['enabled']],
+      [true, ['POST', 'PUT'], true]);
+    const id = String(hook['identifier']);
+    const file = join(place.folder, 'secret');
+    writeFileSync(file, 'from a file\n');
+    const plain = await json(place, [...create, 'plain', '--secret-file', file, '--disabled']);
+    assert.deepEqual([plain['enabled'], plain['hasSecret'], 'secret' in plain],
+      [false, true, false]);
+    const renamed = await json(place, ['incomingwebhook:update', '--id', id, '--path-segment',
+      'release', '--unset', 'secret', '--unset', 'allowed-methods']);
+    assert.deepEqual([renamed['pathSegment'], renamed['hasSecret'], renamed['allowedMethods']],
+      ['release', false, undefined]);
+    assert.equal((await place.run(['incomingwebhook:update', '--id', id])).code, 2);
+    assert.equal((await json(place, ['incomingwebhook:disable', '--id', id]))['enabled'], false);
+    const enabled = await json(place, ['incomingwebhook:enable', '--id', 'release']);
+    assert.equal(enabled['enabled'], true);
+    const taken = await place.run([...create, 'plain']);
+    assert.deepEqual([taken.code, /plain/.test(taken.stderr)], [1, true]);
+    const used = await place.run(['actionconfig:delete', '--id', 'to-log']);
+    assert.deepEqual([used.code, used.stderr.includes('release')], [1, true], used.stderr);
+    assert.equal((await place.run(['incomingwebhook:delete', '--id', 'release'])).code, 0);
+    const gone = await place.run(['incomingwebhook:show', '--id', id]);
+    assert.deepEqual([gone.code, /there is no incoming webhook/.test(gone.stderr)], [1, true]);
+    assert.match((await place.run(['incomingwebhook:list'])).stdout, /plain +no +yes/);
+  }));
+
+  test(`outgoing webhooks are managed and sent, ${way}`, () => inPlace(way, (place) =>
+    withTarget(async (url, received) => {
+      const headers = join(place.folder, 'headers');
+      writeFileSync(headers, 'Authorization: Bearer planted\r\n\r\nX-Other: 2\n');
+      const hook = await json(place, ['outgoingwebhook:create', '--target-url', url,
+        '--header', 'X-Plain: 1', '--headers-file', headers, '--secret-file', '-',
+        '--payload-template', '{"say":"{{ word }}"}'], 'whisper\n');
+      const id = String(hook['identifier']);
+      assert.deepEqual([hook['hasSecret'], hook['httpMethod']], [true, 'POST']);
+      const payload = ['outgoingwebhook:send', '--id', id, '--payload', '{"word":"hello"}'];
+      const sent = await json(place, payload);
+      assert.deepEqual([sent['success'], sent['statusCode']], [true, 200]);
+      assert.equal(received[0]?.body, '{"say":"hello"}');
+      assert.equal(received[0]?.headers.authorization, 'Bearer planted');
+      assert.equal(received[0]?.headers['x-plain'], '1');
+      assert.match(String(received[0]?.headers['x-signature']), /^sha256=[0-9a-f]{64}$/);
+      const update = ['outgoingwebhook:update', '--id', id, '--target-url', `${url}/500`,
+        '--unset', 'payload-template', '--unset', 'secret', '--http-method', 'PUT'];
+      const updated = await json(place, update);
+      assert.deepEqual([updated['payloadTemplate'], updated['hasSecret'], updated['httpMethod']],
+        [undefined, false, 'PUT']);
+      assert.ok(!JSON.stringify(updated).includes('planted'));
+      await json(place, ['outgoingwebhook:disable', '--id', id]);
+      const disabled = await place.run(payload);
+      assert.deepEqual([disabled.code, /^success +false$/m.test(disabled.stdout)], [1, true]);
+      const template = await place.run(
+        ['outgoingwebhook:create', '--target-url', url, '--payload-template', '{"a":"{{ b"}']);
+      assert.deepEqual([template.code, /payloadTemplate/.test(template.stderr)], [1, true]);
+      assert.equal((await place.run(['outgoingwebhook:delete', '--id', id])).code, 0);
+      assert.equal((await place.run(['outgoingwebhook:show', '--id', id])).code, 1);
+    })));
+
+  test(`a payload goes out as it is written, ${way}`, () => inPlace(way, (place) =>
+    withTarget(async (url, received) => {
+      const hook = await json(place, ['outgoingwebhook:create', '--target-url', url,
+        '--trigger-event', 'raw']);
+      const file = join(place.folder, 'payload.json');
+      const payload = '{"n" : 12345678901234567890, "x": 1.0, "x": 1e2}';
+      writeFileSync(file, `\ufeff ${payload}\n`);
+      await json(place, ['outgoingwebhook:send', '--id', String(hook['identifier']),
+        '--payload', `@${file}`]);
+      assert.equal(received[0]?.body, payload);
+      await json(place, ['event:emit', '--name', 'raw', '--payload', '-'], payload);
+      const journal = readFileSync(join(place.data, 'journal-000001.jsonl'), 'utf8');
+      assert.ok(journal.includes(`"payload":${payload}}`));
+    })));
+
+  test(`events are emitted and deliveries managed, ${way}`, () => inPlace(way, (place) =>
+    withTarget(async (url) => {
+      const nobody = await json(place, ['event:emit', '--name', 'order.paid', '--payload', '{}']);
+      assert.deepEqual(nobody['deliveries'], []);
+      const hook = await json(place, ['outgoingwebhook:create', '--target-url', `${url}/503`,
+        '--trigger-event', 'order.*', '--generate-secret']);
+      assert.match(String(hook['secret']), /^whsec_[A-Za-z0-9+/]{43}=$/);
+      const emit = ['event:emit', '--name', 'order.paid', '--payload'];
+      const emitted = await json(place, [...emit, '-'], '{"order":7}');
+      const [id = ''] = emitted['deliveries'] as string[];
+      assert.match((await place.run([...emit, '[]'])).stdout, /: 1 delivery queued$/m);
+      const shown = await place.run(['delivery:show', '--id', id]);
+      assert.match(shown.stdout, /^status +pending$/m);
+      assert.match((await place.run(['delivery:list', '--status', 'pending'])).stdout,
+        new RegExp(`^${id} +pending +order\\.paid`, 'm'));
+      const other = await place.run(['delivery:list', '--hook', 'none']);
+      assert.equal(other.stdout, 'no deliveries\n');
+      assert.equal((await json(place, ['delivery:cancel', '--id', id]))['status'], 'cancelled');
+      const retried = await place.run(['delivery:retry', '--id', id]);
+      assert.deepEqual([retried.code, /cancelled/.test(retried.stderr)], [1, true]);
+      assert.deepEqual(await json(place, ['delivery:retry', '--failed']), { retried: 0 });
+      const proof = await json(place, ['delivery:reconcile']);
+      const { accepted, cancelled, isReconciled } = proof;
+      assert.deepEqual([accepted, cancelled, isReconciled], [2, 1, true]);
+      assert.equal((await place.run(['delivery:show', '--id', 'none'])).code, 1);
+      assert.equal((await place.run([...emit, '{'])).code, 2);
+      assert.equal((await place.run(['event:emit', '--name', 'a, b', '--payload', '1'])).code, 1);
+    })));
+}

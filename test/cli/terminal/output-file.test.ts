@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { OutputFile } from '../../../src/cli/terminal/output-file.ts';
+
+function makeFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-output-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('a file is its owner\'s alone under any umask, and there only when it is whole',
+  async (context) => {
+    const folder = makeFolder(context);
+    const path = join(folder, 'books.csv');
+    writeFileSync(path, 'before', { mode: 0o666 });
+    chmodSync(path, 0o666);
+    const umask = process.umask(0);
+    context.after(() => process.umask(umask));
+    const file = await OutputFile.open(path);
+    await file.write('one\n');
+    await file.write('two\n');
+    assert.equal(readFileSync(path, 'utf8'), 'before');
+    const parts = readdirSync(folder).filter((name) => name !== 'books.csv');
+    assert.deepEqual(parts.map((name) => statSync(join(folder, name)).mode & 0o777), [0o600]);
+    await file.keep();
+    assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\n');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder), ['books.csv']);
+  });
+
+test('nothing is written through a link at its name, or at that of a file begun before',
+  async (context) => {
+    const folder = makeFolder(context);
+    const precious = join(folder, 'precious');
+    writeFileSync(precious, 'precious');
+    for (const name of ['books.csv', 'books.csv.part']) symlinkSync(precious, join(folder, name));
+    const path = join(folder, 'books.csv');
+    const file = await OutputFile.open(path);
+    await file.write('books');
+    await file.keep();
+    assert.equal(readFileSync(path, 'utf8'), 'books');
+    assert.equal(readFileSync(precious, 'utf8'), 'precious');
+  });
+
+test('what is given up leaves what was there', async (context) => {
+  const folder = makeFolder(context);
+  const path = join(folder, 'books.csv');
+  writeFileSync(path, 'before');
+  const file = await OutputFile.open(path);
+  await file.write('half');
+  await file.discard();
+  assert.equal(readFileSync(path, 'utf8'), 'before');
+  assert.deepEqual(readdirSync(folder), ['books.csv']);
+});
+
+test('a device is written to as it is, and a folder is refused', {
+  skip: process.platform !== 'linux' && 'needs /dev/full',
+}, async (context) => {
+  const folder = makeFolder(context);
+  const nothing = await OutputFile.open('/dev/null');
+  await nothing.write('books');
+  await nothing.keep();
+  assert.ok(!statSync('/dev/null').isFile());
+  const full = await OutputFile.open('/dev/full');
+  await assert.rejects(full.write('books'), { code: 'unavailable', message: /ENOSPC/ });
+  await full.discard();
+  mkdirSync(join(folder, 'below'));
+  await assert.rejects(OutputFile.open(join(folder, 'below')), { code: 'unavailable' });
+  await assert.rejects(OutputFile.open(join(folder, 'none', 'x')), { code: 'unavailable' });
+});

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import type { ErrorCode } from '../../../src/base/errors.ts';
+import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
+import { echoRoute, route, startServer } from '../../support/test-server.ts';
+
+const STATUSES: readonly [ErrorCode, number][] = [
+  ['malformed', 400], ['invalid', 422], ['usage', 400], ['unauthorized', 401], ['forbidden', 403],
+  ['not_found', 404], ['method_not_allowed', 405], ['conflict', 409], ['precondition_failed', 412],
+  ['too_large', 413], ['unsupported_media_type', 415], ['misdirected', 421],
+  ['too_many_requests', 429], ['timeout', 408], ['unavailable', 503], ['unknown_outcome', 503],
+  ['storage_full', 507], ['damaged', 500], ['internal', 500],
+];
+
+test('each kind of error has its status and its problem document', async () => {
+  await using server = await startServer([route('GET', '/fail/{code}', (exchange) => {
+    const code = STATUSES.find(([name]) => name === exchange.params[0])?.[0] ?? 'internal';
+    throw new AppError(code, `it is "${code}"`, { errors: [{ pointer: '/a', detail: 'is b' }] });
+  })]);
+  for (const [code, status] of STATUSES) {
+    const answer = await rawRequest(server, 'GET', `/fail/${code}?secret=1`);
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers['content-type'], 'application/problem+json');
+    const problem = JSON.parse(answer.body);
+    assert.deepEqual(problem, {
+      type: `urn:hookshelf:problem:${code.replaceAll('_', '-')}`, title: problem.title, status,
+      detail: code === 'internal' ? 'internal error' : `it is "${code}"`,
+      instance: `/fail/${code}`, errors: [{ pointer: '/a', detail: 'is b' }],
+    });
+    assert.match(problem.title, /^[A-Z][A-Za-z -]+$/);
+  }
+});
+
+test('an error brings its headers', async () => {
+  await using server = await startServer([route('GET', '/', () => {
+    throw new AppError('unavailable', 'later', { retryAfterS: 1.2, allow: ['GET', 'PUT'] });
+  })]);
+  const answer = await rawRequest(server, 'GET', '/');
+  assert.deepEqual([answer.headers['retry-after'], answer.headers['allow']], ['2', 'GET, PUT']);
+});
+
+test('a bug is logged in full and answered without a word about it', async () => {
+  const bug = new TypeError('a secret detail');
+  await using server = await startServer([
+    route('GET', '/now', () => {
+      throw bug;
+    }),
+    route('GET', '/later', async () => {
+      await Promise.resolve();
+      throw bug;
+    }),
+    route('GET', '/silent', () => {}),
+    route('GET', '/after', async (exchange) => {
+      exchange.sendJson(200, 'sent');
+      await Promise.resolve();
+      throw bug;
+    }),
+  ]);
+  for (const path of ['/now', '/later', '/silent']) {
+    const answer = await rawRequest(server, 'GET', path, { 'X-Request-Id': 'abc-1' });
+    assert.equal(answer.status, 500);
+    assert.equal(JSON.parse(answer.body).detail, 'internal error');
+    const logged = server.logged.at(-1);
+    assert.deepEqual([logged?.level, logged?.fields['requestId'], logged?.fields['path']],
+      ['error', 'abc-1', path]);
+    if (path !== '/silent') assert.equal(logged?.fields['error'], bug);
+  }
+  const answer = await rawRequest(server, 'GET', '/after');
+  assert.deepEqual([answer.status, answer.body], [200, '"sent"']);
+  assert.equal(server.logged.at(-1)?.fields['error'], bug);
+});
+
+test('an answer with an impossible header breaks off alone', async () => {
+  await using server = await startServer([
+    route('GET', '/bad', (exchange) => exchange.sendJson(200, 1, ['X-A', 'line\nbreak'])),
+    route('GET', '/good', (exchange) => exchange.sendJson(200, 2)),
+  ]);
+  const connection = new RawConnection(server);
+  const other = new RawConnection(server);
+  connection.send(encodeRequest('GET', '/bad'));
+  other.send(encodeRequest('GET', '/good'));
+  assert.equal(await connection.rest(), '');
+  assert.equal((await other.answer()).body, '2');
+  assert.equal(server.logged.at(-1)?.message, 'an answer could not be sent');
+  for (const each of [connection, other]) each.close();
+});
+
+test('every answer has a request id: the given one when it is sane, else a new one', async () => {
+  await using server = await startServer([echoRoute('POST', '/')]);
+  const made = new Set<string>();
+  const given: readonly [string, boolean][] = [
+    ['abc', true], ['A.b_c-9', true], ['x'.repeat(128), true], ['x'.repeat(129), false],
+    ['a b', false], ['a/b', false], ['é', false], ['', false],
+  ];
+  for (const [id, isSane] of given) {
+    for (const [method, path] of [['POST', '/'], ['GET', '/none'], ['PUT', '/']] as const) {
+      const { headers } = await rawRequest(server, method, path, { 'X-Request-Id': id }, '');
+      const answered = headers['x-request-id'] ?? '';
+      assert.match(answered, /^[A-Za-z0-9._-]{1,128}$/);
+      if (isSane) assert.equal(answered, id);
+      else made.add(answered);
+    }
+  }
+  assert.equal(made.size, given.filter(([, isSane]) => !isSane).length * 3);
+});
+
+test('the access log tells what it is asked to, and no query', async () => {
+  const routes = [
+    route('GET', '/fine', (exchange) => exchange.sendJson(200, 1)),
+    route('GET', '/broken', () => {
+      throw new AppError('unavailable', 'not now');
+    }),
+  ];
+  for (const [accessLog, expected] of [
+    ['off', []], ['errors', ['/broken 503']], ['all', ['/fine 200', '/broken 503', '/none 404']],
+  ] as const) {
+    await using server = await startServer(routes, { accessLog });
+    for (const path of ['/fine?q=private', '/broken', '/none']) {
+      await rawRequest(server, 'GET', path);
+    }
+    const lines = server.logged.filter(({ message }) => message === 'request');
+    assert.deepEqual(lines.map(({ fields }) => `${fields['path']} ${fields['status']}`), expected);
+    assert(lines.every(({ fields }) => fields['client'] === '127.0.0.1'));
+  }
+});
+
+test('a client that left before its answer is named in the access log', async () => {
+  let leave = (): void => {};
+  await using server = await startServer([route('GET', '/late', async (exchange) => {
+    const closed = new Promise((resolve) => exchange.response.on('close', resolve));
+    leave();
+    await closed;
+    await exchange.sendStream(200, [], () => null);
+  })], { accessLog: 'all' });
+  const connection = new RawConnection(server);
+  leave = () => void connection.socket.resetAndDestroy();
+  connection.send(encodeRequest('GET', '/late'));
+  await connection.closed;
+  for (let turn = 0; turn < 10_000 && server.logged.length === 0; turn += 1) {
+    await new Promise(setImmediate);
+  }
+  const { status, client } = server.logged[0]?.fields ?? {};
+  assert.deepEqual([status, client], [499, '127.0.0.1']);
+});
+
+test('headers tell the client address only behind a trusted proxy', async () => {
+  for (const [trustProxy, expected] of [
+    [true, '192.0.2.1'], [['127.0.0.1'], '192.0.2.1'], [['10.0.0.1'], '127.0.0.1'],
+    [false, '127.0.0.1'],
+  ] as const) {
+    await using server = await startServer([echoRoute('POST', '/')], { trustProxy });
+    const headers = { 'X-Forwarded-For': '6.6.6.6, 192.0.2.1' };
+    const { body } = await rawRequest(server, 'POST', '/', headers, '');
+    assert.equal(JSON.parse(body).client, expected);
+  }
+});
+
+test('requests are counted by template, method and status', async () => {
+  await using server = await startServer([echoRoute('POST', '/echo/{id}'), route('ANY', '/any',
+    (exchange) => exchange.sendJson(200, 1))]);
+  for (const path of ['/echo/1', '/echo/2', '/none', '/none/2']) {
+    await rawRequest(server, 'POST', path, {}, '');
+  }
+  await rawRequest(server, 'PUT', '/echo/1', {}, '');
+  await rawRequest(server, 'HEAD', '/any');
+  await rawRequest(server, 'DELETE', '/any');
+  server.metrics.add(
+    { name: 'depth', type: 'gauge', help: 'A\nb', read: () => 3 },
+    { name: 'outcomes', type: 'counter', help: 'C',
+      read: () => [{ labels: { kind: 'a"b\\c\n' }, value: 1 }] },
+  );
+  const text = server.metrics.render();
+  for (const line of [
+    'hookshelf_http_requests_total{route="/echo/{id}",method="POST",status="200"} 2',
+    'hookshelf_http_requests_total{route="unmatched",method="POST",status="404"} 2',
+    'hookshelf_http_requests_total{route="unmatched",method="PUT",status="405"} 1',
+    'hookshelf_http_requests_total{route="/any",method="HEAD",status="200"} 1',
+    'hookshelf_http_requests_total{route="/any",method="DELETE",status="200"} 1',
+    'hookshelf_http_request_duration_seconds_bucket{route="/echo/{id}",method="POST",le="+Inf"} 2',
+    'hookshelf_http_request_duration_seconds_count{route="/echo/{id}",method="POST"} 2',
+    '# HELP depth A\\nb', '# TYPE depth gauge', 'depth 3', 'outcomes{kind="a\\"b\\\\c\\n"} 1',
+  ]) {
+    assert(text.split('\n').includes(line), line);
+  }
+  assert.match(text, /^process_resident_memory_bytes \d+$/m);
+  assert.match(text, /\n$/);
+});
+
+test('no browser guesses the type of any answer, errors and broken requests included', async () => {
+  await using server = await startServer([
+    route('GET', '/text', (exchange) => exchange.send(200, [], 'text')),
+    route('GET', '/none', (exchange) => exchange.send(204, [])),
+    route('GET', '/stream', (exchange) => {
+      const pieces = [Buffer.from('a')];
+      return exchange.sendStream(200, [], () => pieces.length === 0 ? null : pieces.splice(0));
+    }),
+    route('GET', '/bug', () => {
+      throw new Error('a bug');
+    }),
+    echoRoute('POST', '/echo'),
+  ], { bodyBytesMax: 10 });
+  for (const [request, status] of [
+    [encodeRequest('GET', '/text'), 200], [encodeRequest('GET', '/none'), 204],
+    [encodeRequest('GET', '/stream'), 200], [encodeRequest('OPTIONS', '/text'), 204],
+    [encodeRequest('GET', '/bug'), 500], [encodeRequest('GET', '/nothing'), 404],
+    [encodeRequest('PUT', '/text'), 405], [encodeRequest('POST', '/echo', {}, 'x'), 200],
+    [encodeRequest('POST', '/echo', {}, 'more than ten'), 413],
+    [encodeRequest('CONNECT', 'a.example:443'), 400], ['nonsense\r\n\r\n', 400],
+    [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431],
+  ] as const) {
+    const connection = new RawConnection(server);
+    connection.send(request);
+    const answer = await connection.answer();
+    const shown = String(request).slice(0, 30);
+    assert.deepEqual([answer.status, answer.headers['x-content-type-options']],
+      [status, 'nosniff'], shown);
+    connection.close();
+  }
+});
+
+test('a connection whose framing is in doubt is closed after its answer', async () => {
+  await using server = await startServer([
+    echoRoute('POST', '/echo'),
+    route('POST', '/stream', async (exchange) => {
+      const body = await exchange.readBody();
+      let pieces: Buffer[] | null = [body];
+      await exchange.sendStream(200, ['Content-Length', String(body.length)], () => {
+        const given = pieces;
+        pieces = null;
+        return given;
+      });
+    }),
+  ]);
+  const head = (path: string, version: string, more: string): string =>
+    `POST ${path} HTTP/${version}\r\nHost: a\r\nConnection: keep-alive\r\n${more}\r\n\r\n`;
+  const chunked = 'Transfer-Encoding: chunked';
+  for (const [request, expected] of [
+    [`${head('/echo', '1.0', chunked)}1\r\nx\r\n0\r\n\r\n`, 'close'],
+    [`${head('/stream', '1.0', chunked)}1\r\nx\r\n0\r\n\r\n`, 'close'],
+    [`${head('/nothing', '1.0', chunked)}1\r\nx\r\n0\r\n\r\n`, 'close'],
+    [`${head('/echo', '1.0', 'Content-Length: 1')}x`, 'keep-alive'],
+    [`${head('/echo', '1.1', chunked)}1\r\nx\r\n0\r\n\r\n`, 'keep-alive'],
+  ] as const) {
+    const connection = new RawConnection(server);
+    connection.send(request);
+    const answer = await connection.answer();
+    assert.equal(answer.headers['connection'], expected, request);
+    // What follows would be taken for a request.
+    if (expected === 'close') {
+      connection.send(encodeRequest('GET', '/smuggled'));
+      assert.equal(await connection.rest(), '', request);
+    }
+    connection.close();
+  }
+});

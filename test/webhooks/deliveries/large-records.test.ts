@@ -1,0 +1,82 @@
+/** Deliveries that hold a large body: what is done with many of them is done a few at a time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Simulation } from '../sending/simulation.ts';
+
+const BODY_LENGTH = 100_000;
+const COUNT = 60;
+/** Deliveries in one transaction, by their bytes. */
+const CHANGED_MAX = 6;
+const DAY_MS = 86_400_000;
+
+class Large {
+  static identifier(): string { return 'large'; }
+  static label(): string { return 'Makes a large body'; }
+  execute(): object { return { success: true, data: { text: 'x'.repeat(BODY_LENGTH) } }; }
+}
+
+/** So many deliveries that have failed once, or for good when there is no schedule. */
+async function withDeliveries(retrySchedule: readonly number[]): Promise<{
+  readonly simulation: Simulation; readonly hook: string; readonly lines: () => number[];
+}> {
+  const simulation = new Simulation({ actions: [Large], outgoing: { retrySchedule } });
+  const { configurations } = simulation.webhooks.resources;
+  await simulation.run(configurations.add({ identifier: 'large', actionType: 'large' }));
+  simulation.targets.set('target', { kind: 'answer', status: 500 });
+  const hook = await simulation.addHook('target', { actionConfiguration: 'large' });
+  for (let count = 0; count < COUNT; count += 1) await simulation.emit();
+  await simulation.clock.advance(60_000);
+  const before = simulation.store.lines.length;
+  const lines = (): number[] => simulation.store.lines.slice(before).map((line) =>
+    line.filter(({ collection }) => collection === 'deliveries').length);
+  return { simulation, hook, lines };
+}
+
+function assertFew(lines: readonly number[]): void {
+  assert.ok(Math.max(...lines) <= CHANGED_MAX, String(lines));
+  assert.ok(lines.reduce((sum, count) => sum + count) >= COUNT, String(lines));
+}
+
+test('deliveries of a webhook that is removed are cancelled a few at a time', async () => {
+  const { simulation, hook, lines } = await withDeliveries([3600]);
+  await simulation.run(simulation.webhooks.resources.outgoing.remove(hook));
+  assertFew(lines());
+  assert.equal(simulation.webhooks.desk.totals().cancelled, COUNT);
+});
+
+test('deliveries of a target that is gone fail a few at a time', async () => {
+  const { simulation, lines } = await withDeliveries([3600]);
+  simulation.targets.set('target', { kind: 'answer', status: 410 });
+  await simulation.clock.advance(3_900_000);
+  assertFew(lines());
+  assert.equal(simulation.webhooks.desk.totals().failed, COUNT);
+});
+
+test('what failed is tried again, and removed when it is old, a few at a time', async () => {
+  const { simulation, lines } = await withDeliveries([]);
+  assert.equal(simulation.webhooks.desk.totals().failed, COUNT);
+  await simulation.run(simulation.webhooks.desk.retryFailed());
+  assertFew(lines());
+  await simulation.clock.advance(60_000);
+  const seen = simulation.store.lines.length;
+  await simulation.clock.advance(31 * DAY_MS);
+  for (let minute = 0; minute < 30; minute += 1) await simulation.clock.advance(60_000);
+  assert.equal(simulation.webhooks.desk.totals().agedOut, COUNT);
+  assertFew(simulation.store.lines.slice(seen).map((line) =>
+    line.filter(({ collection }) => collection === 'deliveries').length));
+});
+
+test('a list gives others their turn between a few of them', async () => {
+  const { simulation } = await withDeliveries([3600]);
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const found = await simulation.webhooks.desk.list({ status: null, hook: null }, null, COUNT);
+  isDone = true;
+  assert.equal(found.length, COUNT);
+  assert.ok(turns > COUNT / CHANGED_MAX, String(turns));
+});

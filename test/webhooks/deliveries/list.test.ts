@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Simulation, UP } from '../sending/simulation.ts';
+
+test("a list by hook holds that hook's deliveries, whatever another's payload says", async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('sought', { kind: 'answer', status: 500 });
+  simulation.targets.set('other', { kind: 'answer', status: 500 });
+  const hook = await simulation.addHook('sought', { triggerEvent: 'sought' });
+  await simulation.addHook('other', { triggerEvent: 'other' });
+  const { desk, events } = simulation.webhooks;
+  const filter = { status: null, hook };
+  const [own = ''] = await simulation.emit({ hook: 'other' }, 'sought');
+  await simulation.emit({ hook, deep: [{ hook }] }, 'other');
+  await simulation.run(events.queueForward({
+    url: 'http://other/', method: 'POST', headers: { hook }, body: null,
+  }));
+  const found = async (): Promise<unknown> => [
+    (await desk.list(filter, null, 10)).map(({ identifier }) => identifier),
+    await desk.count(filter),
+  ];
+  assert.deepEqual(await found(), [[own], 1]);
+  // With attempts before the payload, then without one.
+  await simulation.clock.advance(60_000);
+  assert.deepEqual(await found(), [[own], 1]);
+  simulation.targets.set('sought', UP);
+  await simulation.clock.advance(3_600_000);
+  assert.equal(simulation.delivery(own)?.status, 'delivered');
+  assert.deepEqual(await found(), [[own], 1]);
+});
+
+test('the books balance also where deliveries arrive while the messages are looked through',
+  async () => {
+    const simulation = new Simulation();
+    for (const host of ['a', 'b']) {
+      simulation.targets.set(host, { kind: 'answer', status: 500 });
+      await simulation.addHook(host);
+    }
+    const { desk } = simulation.webhooks;
+    for (let count = 0; count < 10; count += 1) await simulation.emit('x'.repeat(1 << 20));
+    const reconciling = desk.reconcile();
+    // It has looked through the deliveries, which are small, and not through all the messages.
+    const arriving = simulation.emit();
+    const { problems, pending } = await reconciling;
+    assert.deepEqual([problems, pending], [[], 22]);
+    assert.equal((await arriving).length, 2);
+  });

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ActionContext, ActionOptions, ActionTools } from '../../../src/index.ts';
+import { answer, startServer, type ScriptedServer } from '../../support/servers.ts';
+import { startRelay, type Headers, type Relay } from '../relay.ts';
+
+const CHAIN = 'X-Hookshelf-Chain';
+const HOPS_MAX = 8;
+const RAISED = { '': '1', 3: '4', '2, 5': '6', 7: '8', x: '1' };
+
+/** Calls a URL through the tools it is given. */
+class Caller {
+  static identifier(): string { return 'caller'; }
+  static label(): string { return 'Calls'; }
+  async execute(
+    _: unknown, __: ActionContext, { url }: ActionOptions, { http }: ActionTools,
+  ): Promise<object> {
+    const headers = { [CHAIN]: '0' };
+    await http.request({ method: 'POST', url: String(url), headers, body: '{}' });
+    return { success: true };
+  }
+}
+
+let relay: Relay;
+let target: ScriptedServer;
+before(async () => {
+  target = await startServer({ onRequest: ({ socket }) => void socket.write(answer()) });
+  relay = await startRelay({ actions: [Caller] });
+  relay.webhooks.start();
+});
+after(async () => {
+  await relay.close();
+  await target.close();
+});
+
+let count = 0;
+
+/** An incoming webhook that runs the action; its path. */
+async function incoming(actionType: string, options: object): Promise<string> {
+  count += 1;
+  const made = await relay.hook({ actionType, options }, { pathSegment: `in-${count}` });
+  assert.equal(made.status, 201, made.text);
+  return `/webhook/in/in-${count}`;
+}
+
+async function outgoing(hook: object): Promise<string> {
+  const made = await relay.ask('POST', '/api/outgoing-webhooks', hook);
+  assert.equal(made.status, 201, made.text);
+  return String(made.json['identifier']);
+}
+
+/** The target has had `requests`: each shows the count that it came with. */
+async function chainsOf(path: string, requests: number): Promise<string[]> {
+  for (;;) {
+    const heads = target.received.map(({ head }) => head)
+      .filter((head) => head.includes(` ${path} `));
+    if (heads.length >= requests) {
+      return heads.map((head) => /^x-hookshelf-chain: (.*)$/im.exec(head)?.[1] ?? 'none');
+    }
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+}
+
+function endsLogged(): string[] {
+  return relay.logLines.filter((line) => line.includes(`a chain of more than ${HOPS_MAX} hops`));
+}
+
+test('every way out raises the count that came in', { timeout: 20_000 }, async () => {
+  const url = target.url('/raised');
+  await outgoing({ targetUrl: url, triggerEvent: 'raised' });
+  const id = await outgoing({ targetUrl: url });
+  const ways: [string, object][] = [
+    [await incoming('http-forward', { url }), {}],
+    [await incoming('http-forward', { url, mode: 'queue' }), {}],
+    [await incoming('emit-event', { name: 'raised' }), {}],
+    [await incoming('caller', { url }), {}],
+    ['/api/events', { name: 'raised' }],
+    [`/api/outgoing-webhooks/${id}/send`, {}],
+  ];
+  let requests = 0;
+  for (const [path, body] of ways) {
+    for (const [given, raised] of Object.entries(RAISED)) {
+      const headers: Headers = given === '' ? {} : { [CHAIN]: given };
+      const asked = await relay.ask('POST', path, body, headers);
+      assert.ok(asked.status < 300, asked.text);
+      requests += 1;
+      assert.equal((await chainsOf('/raised', requests)).at(-1), raised, `${path} after ${given}`);
+    }
+  }
+});
+
+test('at eight the next is refused, and the log says where', async () => {
+  const url = target.url('/refused');
+  await outgoing({ targetUrl: url, triggerEvent: 'refused' });
+  const id = await outgoing({ targetUrl: url });
+  const ways: [string, object, number][] = [
+    [await incoming('http-forward', { url }), {}, 400],
+    [await incoming('http-forward', { url, mode: 'queue' }), {}, 400],
+    [await incoming('emit-event', { name: 'refused' }), {}, 400],
+    ['/api/events', { name: 'refused' }, 422],
+    [`/api/outgoing-webhooks/${id}/send`, {}, 200],
+  ];
+  for (const [path, body, status] of ways) {
+    const before = endsLogged().length;
+    const requestId = `chain-${before}`;
+    const headers = { [CHAIN]: '8', 'X-Request-Id': requestId };
+    const asked = await relay.ask('POST', path, body, headers);
+    assert.equal(asked.status, status, asked.text);
+    assert.match(asked.text, /a chain of more than 8 hops was refused/);
+    const told = endsLogged().slice(before);
+    assert.equal(told.length, 1, path);
+    assert.ok(told[0]?.includes(requestId), told[0]);
+  }
+  const called = await relay.ask('POST', await incoming('caller', { url }), {}, { [CHAIN]: '8' });
+  assert.equal(called.status, 400);
+  assert.equal((await relay.ask('GET', '/api/deliveries?status=pending')).text, '[]');
+  assert.deepEqual(await chainsOf('/refused', 0), []);
+});
+
+test('a forward to its own hook goes round eight times', async () => {
+  count += 1;
+  const path = `/webhook/in/in-${count}`;
+  const options = { url: `${relay.url}${path}` };
+  const before = relay.logLines.length;
+  await relay.hook({ actionType: 'http-forward', options }, { pathSegment: `in-${count}` });
+  assert.equal((await relay.ask('POST', path, {})).status, 400);
+  const rounds = relay.logLines.slice(before)
+    .filter((line) => line.includes('"message":"request"') && line.includes(path));
+  assert.equal(rounds.length, HOPS_MAX + 1);
+});
+
+test('an outgoing webhook at the events of its own service ends', { timeout: 20_000 }, async () => {
+  await outgoing({
+    targetUrl: `${relay.url}/api/events`, triggerEvent: 'round',
+    payloadTemplate: '{"name":"round"}',
+  });
+  const before = endsLogged().length;
+  assert.equal((await relay.ask('POST', '/api/events', { name: 'round' })).status, 202);
+  while (endsLogged().length === before) {
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  const { json } = await relay.ask('GET', '/api/deliveries/reconcile');
+  assert.ok(Number(json['pending']) <= 1, JSON.stringify(json));
+});

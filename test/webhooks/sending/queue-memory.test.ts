@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { createIdSource } from '../../../src/base/uuid.ts';
+import { encodeDelivery, newDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { eventMembers } from '../../../src/webhooks/deliveries/message.ts';
+import { createWebhooks, webhookCollections } from '../../../src/webhooks/webhooks.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+import { INCOMING, OUTGOING } from '../relay.ts';
+
+const COUNT = 20_000;
+const PAYLOAD_BYTES = 1024;
+const AT = '2026-01-01T00:00:00.000Z';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+test('what waits costs the queue a fraction of its bytes', async () => {
+  const makeId = createIdSource(systemClock);
+  const store = createMemoryStore(webhookCollections);
+  const payload = JSON.stringify({ text: 'x'.repeat(PAYLOAD_BYTES - 11) });
+  const ids = Array.from({ length: COUNT }, makeId);
+  const recordBytes = await store.transact((transaction) => {
+    let bytes = 0;
+    for (const [count, identifier] of ids.entries()) {
+      const origin = { identifier, hook: `hook-${count % 10}`, event: 'a.b', message: identifier };
+      const carried = eventMembers(1, [], payload);
+      const delivery = encodeDelivery(newDelivery({ ...origin, carried }, AT));
+      transaction.put('deliveries', identifier, delivery);
+      bytes += delivery.length;
+    }
+    return bytes;
+  });
+  const before = heapBytes();
+  const webhooks = createWebhooks({
+    store, clock: systemClock, makeId, logger: silentLogger, random: () => 0, actions: [],
+    http: { request: () => Promise.reject(new Error('nothing is sent here')) },
+    baseUri: () => '', incoming: INCOMING, outgoing: OUTGOING,
+  });
+  const bytesEach = (heapBytes() - before) / COUNT;
+  assert.equal(webhooks.statistics().pending, COUNT);
+  await webhooks.close(0);
+  assert.ok(bytesEach < 300, `${Math.round(bytesEach)} bytes of heap for each`);
+  assert.ok(recordBytes / COUNT + bytesEach < 2 * PAYLOAD_BYTES);
+});

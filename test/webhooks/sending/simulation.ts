@@ -1,0 +1,219 @@
+/**
+ * The whole queue on a simulated clock, network and disk: weeks of schedule pass in milliseconds,
+ * targets do as they are told, and a crash keeps what was committed and nothing else.
+ */
+import { createLogger } from '../../../src/base/log.ts';
+import type { Clock, Timer } from '../../../src/base/clock.ts';
+import { createIdSource } from '../../../src/base/uuid.ts';
+import type { HttpRequest } from '../../../src/client/http-client.ts';
+import { NetworkError } from '../../../src/client/network-error.ts';
+import type { HttpAnswer } from '../../../src/webhooks/http/client-port.ts';
+import { readDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { Heap } from '../../../src/webhooks/scheduler/priority-queue.ts';
+import {
+  createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,
+} from '../../../src/webhooks/webhooks.ts';
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+import { INCOMING, OUTGOING } from '../relay.ts';
+
+// As the settings have it.
+const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
+
+/** What a target does with a request. */
+export type Behaviour =
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter?: string }
+  | { readonly kind: 'refuse' | 'proxy' | 'hang' }
+  | { readonly kind: 'slow'; readonly ms: number };
+
+export type Request = {
+  readonly id: string;
+  readonly host: string;
+  readonly atMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Undefined while it is under way; then the status that was answered, or an error's code. */
+  result?: number | string;
+};
+
+export const UP: Behaviour = { kind: 'answer', status: 200 };
+export const DOWN: Behaviour = { kind: 'refuse' };
+const LATENCY_MS = 20;
+
+export class SimulatedClock implements Clock {
+  #nowMs = Date.UTC(2026, 0, 1);
+  readonly #timers = new Heap<{ atMs: number; run: (() => void) | null }>(
+    (left, right) => left.atMs < right.atMs);
+
+  #behindMs = 0;
+
+  now(): number { return this.#nowMs - this.#behindMs; }
+  monotonicMs(): number { return this.#nowMs; }
+
+  /** Somebody corrects the time of day; timers go on as they were. */
+  setBack(byMs: number): void { this.#behindMs += byMs; }
+
+  startTimer(delayMs: number, run: () => void): Timer {
+    const timer: { atMs: number; run: (() => void) | null } = {
+      atMs: this.#nowMs + Math.max(0, delayMs), run,
+    };
+    this.#timers.push(timer);
+    return { cancel: () => { timer.run = null; } };
+  }
+
+  async advance(durationMs: number): Promise<void> {
+    const endMs = this.#nowMs + durationMs;
+    await settle();
+    for (let next = this.#timers.peek(); next !== undefined && next.atMs <= endMs;
+      next = this.#timers.peek()) {
+      this.#timers.pop();
+      if (next.run === null) continue;
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.run();
+      await settle();
+    }
+    this.#nowMs = endMs;
+  }
+}
+
+/** Turns enough for a transaction, and for what its caller does next. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) {
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+}
+
+export type SimulationOptions = {
+  readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
+  readonly actions?: readonly unknown[];
+  readonly random?: () => number;
+};
+
+export class Simulation {
+  readonly clock = new SimulatedClock();
+  readonly targets = new Map<string, Behaviour>();
+  readonly requests: Request[] = [];
+  readonly logLines: string[] = [];
+  store: MemoryStore = createMemoryStore(webhookCollections);
+  webhooks: Webhooks;
+  readonly #makeId = createIdSource(this.clock);
+  readonly #options: SimulationOptions;
+  readonly #requestsById = new Map<string, readonly Request[]>();
+  #generation = 0;
+
+  constructor(options: SimulationOptions = {}) {
+    this.#options = options;
+    this.webhooks = this.#open();
+  }
+
+  /** Requests that have no answer yet. */
+  get underWay(): readonly Request[] {
+    // What is old has ended: nothing is under way for longer than the newest thousand.
+    return this.requests.slice(-1000).filter(({ result }) => result === undefined);
+  }
+
+  async addHook(host: string, members: object = {}): Promise<string> {
+    const added = this.webhooks.resources.outgoing.add({
+      targetUrl: `http://${host}/`, triggerEvent: 'thing.*', ...members,
+    });
+    const [view] = await Promise.all([added, this.clock.advance(0)]);
+    return String(JSON.parse(view.bytes.toString()).identifier);
+  }
+
+  async emit(payload: unknown = {}, name = 'thing.happened'): Promise<string[]> {
+    const [ids] = await Promise.all([this.webhooks.emit(name, payload), this.clock.advance(0)]);
+    return ids;
+  }
+
+  async run<T>(work: Promise<T>): Promise<T> {
+    const [result] = await Promise.all([work, this.clock.advance(0)]);
+    return result;
+  }
+
+  delivery(id: string): Delivery | undefined {
+    const bytes = this.store.collection('deliveries').find(id)?.bytes;
+    return bytes === undefined ? undefined : readDelivery(bytes);
+  }
+
+  requestsOf(id: string): readonly Request[] {
+    return this.#requestsById.get(id) ?? [];
+  }
+
+  /** The process ends at once; a new one starts on what was committed. */
+  async crash(): Promise<void> {
+    const old = this.store;
+    this.#generation += 1;
+    for (const request of this.underWay) request.result = 'crash';
+    this.store = createMemoryStore(webhookCollections);
+    const copied = this.store.transact((transaction) => {
+      for (const { name } of webhookCollections) {
+        const collection = old.collection(name);
+        for (let slot = 0; slot < collection.slotBound; slot += 1) {
+          const id = collection.idAt(slot);
+          const bytes = collection.bytesAt(slot);
+          if (id !== undefined && bytes !== undefined) transaction.put(name, id, bytes.toString());
+        }
+      }
+    });
+    await copied;
+    // The dead process must neither send nor be waited for.
+    void this.webhooks.close(0);
+    this.webhooks = this.#open();
+  }
+
+  #open(): Webhooks {
+    const generation = this.#generation;
+    const webhooks = createWebhooks({
+      store: this.store, clock: this.clock, makeId: this.#makeId,
+      http: { request: (request) => this.#serve(request, generation) },
+      logger: createLogger({
+        level: 'debug', format: 'json', now: () => this.clock.now(),
+        write: (line) => this.logLines.push(line),
+      }),
+      random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
+      actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
+      incoming: INCOMING,
+      outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
+    });
+    webhooks.start();
+    return webhooks;
+  }
+
+  async #serve(sent: HttpRequest, generation: number): Promise<HttpAnswer> {
+    if (generation !== this.#generation) return new Promise(() => {});
+    const host = new URL(sent.url).host;
+    const headers = sent.headers as Record<string, string>;
+    const request: Request = {
+      id: headers['webhook-id'] ?? '', host, headers, atMs: this.clock.now(),
+      body: sent.body?.toString() ?? '',
+    };
+    this.requests.push(request);
+    this.#requestsById.set(request.id, [...this.requestsOf(request.id), request]);
+    const behaviour = this.targets.get(host) ?? UP;
+    if (behaviour.kind === 'refuse') return fail(request, 'ECONNREFUSED');
+    if (behaviour.kind === 'proxy') return fail(request, 'EPROXY');
+    await new Promise<void>((resolve, reject) => {
+      const ms = behaviour.kind === 'slow' ? behaviour.ms : LATENCY_MS;
+      if (behaviour.kind !== 'hang') this.clock.startTimer(ms, resolve);
+      sent.signal?.addEventListener('abort', () => {
+        request.result ??= 'aborted';
+        reject(new NetworkError('canceled', 'ECANCELED', 'canceled'));
+      });
+    });
+    if (generation !== this.#generation) return new Promise(() => {});
+    const status = behaviour.kind === 'answer' ? behaviour.status : 200;
+    request.result = status;
+    const retryAfter = behaviour.kind === 'answer' ? behaviour.retryAfter : undefined;
+    return {
+      statusCode: status, body: Buffer.from(`answer ${status}`),
+      headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+    };
+  }
+}
+
+async function fail(request: Request, code: string): Promise<never> {
+  request.result = code;
+  const isProxy = code === 'EPROXY';
+  throw new NetworkError(isProxy ? 'proxy' : 'network', code, 'failed', {
+    isProxyFailure: isProxy,
+  });
+}

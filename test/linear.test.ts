@@ -95,10 +95,11 @@ function nth(attacks: Iterable<string>, wanted: number): string {
   assert.fail('there is one for each length');
 }
 
+// Of the processor: on a busy machine the wall clock tells of others' work.
 function msOf(run: () => unknown): number {
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   run();
-  return performance.now() - startedMs;
+  return process.cpuUsage(before).user / 1000;
 }
 
 const NAMES = ['title', 'subtitle', 'authors', 'datePublished', 'inLanguage'];

@@ -4,7 +4,7 @@
  * Arguments: directory, prefix of the ids, `write` or `compact` (which also compacts meanwhile).
  */
 import { writeSync } from 'node:fs';
-import { messageOf } from '../../src/base/errors.ts';
+import { messageOf, systemCodeOf } from '../../src/base/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openInDirectory } from './open-directory.ts';
 
@@ -19,7 +19,8 @@ try {
   await Promise.all(Array.from({ length: WRITERS }, (_, writer) => writeForever(store, writer)));
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
+  // The compaction beside the writers would go on for ever.
+  process.exit(1);
 }
 
 async function writeForever(store: Store, writer: number): Promise<void> {
@@ -42,7 +43,15 @@ async function compactForever(store: Store): Promise<void> {
   }
 }
 
-// Synchronous, so that what was acknowledged is said before anything can end the process.
+// Synchronous, so that what was acknowledged is said before anything can end the process. A test
+// that is slow to read leaves no room in the pipe for a moment.
 function say(line: string): void {
-  writeSync(STDOUT, `${line}\n`);
+  const bytes = Buffer.from(`${line}\n`);
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(STDOUT, bytes, written);
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EAGAIN') throw error;
+    }
+  }
 }

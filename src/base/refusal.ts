@@ -13,10 +13,16 @@ export function quoted(value: unknown): string {
     return Array.isArray(value) ? 'an array' : 'an object';
   }
   if (typeof value !== 'string') return String(value);
-  // What is no sound URL may hold credentials where none are looked for: all before its last @.
-  const text = redactText(value).replace(/(:\/\/)[^]*@/, '$1***@');
+  const text = withoutCredentials(redactText(value));
   const isLong = text.length > SHOWN_LENGTH_MAX;
   return JSON.stringify(isLong ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text);
+}
+
+/** What is no sound URL may hold credentials where none are looked for: all before its last @. */
+function withoutCredentials(text: string): string {
+  const start = text.indexOf('://');
+  const end = text.lastIndexOf('@');
+  return start === -1 || end < start ? text : `${text.slice(0, start)}://***${text.slice(end)}`;
 }
 
 /** The end of a refusal of a name: the one that was likely meant, else those that there are. */

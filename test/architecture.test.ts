@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const root = resolve(import.meta.dirname, '..');
 const LINES_MAX = 300;
 const COLUMNS_MAX = 100;
+const FILES_MAX = 15;
 
 /** What each room may import besides itself: the arrows of the README's architecture section. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +35,38 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
 };
 
+/**
+ * The folders within a room, from the top down: each may import those that stand after it. The
+ * files beside them are not bound, but no two of them may import each other in a circle either.
+ */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  books: ['transfer', 'list', 'index', 'query'],
+  cli: ['commands', 'session', 'terminal'],
+  server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
+  'server/documents': ['page'],
+  store: ['backup', 'generations', 'journal', 'records', 'lock'],
+  webhooks: [
+    'incoming', 'sending', 'deliveries', 'outgoing', 'actions', 'scheduler', 'senders', 'http',
+  ],
+};
+
+/** Still to be mended. */
+const EXCEPTIONS: readonly string[] = [
+  'src/books/index imports src/books/list',
+  'src/server/exchange imports src/server/listening',
+  'src/server/routing imports src/server/listening',
+  'src/webhooks/actions imports src/webhooks/incoming',
+  'src/webhooks/actions imports src/webhooks/outgoing',
+  'src/webhooks/outgoing imports src/webhooks/deliveries',
+  'src/webhooks/outgoing imports src/webhooks/incoming',
+  'src/webhooks/outgoing imports src/webhooks/sending',
+  'src/webhooks/scheduler imports src/webhooks/sending',
+  'src/webhooks/sending imports src/webhooks/incoming',
+  'src/base holds too many files',
+  'src/cli/commands holds too many files',
+  'src/client holds too many files',
+];
+
 type Import = { readonly specifier: string; readonly target: string | null };
 
 test('imports follow the arrows of the architecture', () => {
@@ -46,6 +79,32 @@ test('imports follow the arrows of the architecture', () => {
     })
     .map(({ specifier }) => `${file} imports ${specifier}`));
   assert.deepEqual(wrong, []);
+});
+
+test('folders of a room form layers: each imports only those below it', () => {
+  const wrong = sources('src').flatMap((file) => importsOf(file).flatMap(({ target }) => {
+    const [from, to] = siblings(file, target ?? '');
+    if (from === null || to === null) return [];
+    const folder = dirname(from);
+    const order = FOLDERS[relative('src', folder)] ?? [];
+    const isBelow = order.indexOf(basename(to)) > order.indexOf(basename(from));
+    return isBelow ? [] : [`${from} imports ${to}`];
+  }));
+  assert.deepEqual([...new Set(wrong)].filter((line) => !EXCEPTIONS.includes(line)), []);
+});
+
+test('every folder within a room has its place in the order', () => {
+  const nested = folders().filter((folder) => folder.split('/').length > 2);
+  const unknown = nested.filter((folder) =>
+    FOLDERS[relative('src', dirname(folder))]?.includes(basename(folder)) !== true);
+  assert.deepEqual(unknown, []);
+});
+
+test('a folder holds no more files than can be taken in at a glance', () => {
+  const wrong = folders().filter((folder) =>
+    sources('src').filter((file) => dirname(file) === folder).length > FILES_MAX)
+    .map((folder) => `${folder} holds too many files`);
+  assert.deepEqual(wrong.filter((line) => !EXCEPTIONS.includes(line)), []);
 });
 
 // Of what is kept: who took the README's tour in a clone has files of their own there.
@@ -150,6 +209,21 @@ const EXPORTED_VALUE = /^export (?:async )?(?:const|let|function\*?|class) (\w+)
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts')).map((name) => join(folder, name)).sort();
+}
+
+/** Every folder below `src` that holds a source file. */
+function folders(): string[] {
+  return [...new Set(sources('src').map((file) => dirname(file)))];
+}
+
+/** The two folders in which the ways to the files part; null for a file that lies there itself. */
+function siblings(file: string, target: string): readonly [string | null, string | null] {
+  const [from, to] = [file.split('/'), target.split('/')];
+  let depth = 0;
+  while (from[depth] === to[depth] && depth < from.length) depth += 1;
+  const folderOf = (steps: readonly string[]): string | null =>
+    depth > 1 && steps.length > depth + 1 ? steps.slice(0, depth + 1).join('/') : null;
+  return [folderOf(from), folderOf(to)];
 }
 
 function read(file: string): string {

@@ -18,7 +18,7 @@ import { escapeControls } from '../src/base/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
 import { decodeCursor } from '../src/books/query/cursor.ts';
-import { parseBookQuery } from '../src/books/query/query.ts';
+import { parseBookQuery } from '../src/books/query/parse.ts';
 import { parsePartialDate } from '../src/books/partial-date.ts';
 import { parseWords, segmentsOf } from '../src/books/query/words.ts';
 import { createProxyBypass } from '../src/client/proxy.ts';

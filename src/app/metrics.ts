@@ -1,6 +1,6 @@
 /** The figures of the rooms below the server, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
-import type { BoundedSearch } from '../books/index/bounded-index.ts';
+import type { BoundedSearch } from '../books/index/bounded.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
 import type { MetricSource } from '../server/metrics/source.ts';

@@ -3,9 +3,9 @@
  * one part, so each part answers by itself: sets of places as bits, rarest words first.
  */
 import { encodeByteString } from '../../base/fold.ts';
-import type { BookFilter } from '../query/query.ts';
-import type { Work } from '../query/turns.ts';
-import { Bits } from '../query/bit-set.ts';
+import type { BookFilter } from '../query/parse.ts';
+import type { Work } from '../../base/turns.ts';
+import { Bits } from '../../base/bit-set.ts';
 import { AUTHOR, KEYWORD, TEXT } from './memtable.ts';
 import type { Overlay } from './memtable.ts';
 import { addPlaces } from './postings.ts';

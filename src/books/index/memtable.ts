@@ -4,12 +4,12 @@
  */
 import { encodeByteString, foldCase } from '../../base/fold.ts';
 import type { SearchableBook } from '../query/match.ts';
-import type { Work } from '../query/turns.ts';
-import { Bits } from '../query/bit-set.ts';
+import type { Work } from '../../base/turns.ts';
+import { Bits } from '../../base/bit-set.ts';
 import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';
 import { eachTerm } from '../query/words.ts';
-import { sortIndexes } from '../query/merge-sort.ts';
+import { sortIndexes } from '../../base/merge-sort.ts';
 
 /** What a term begins with says where it stands, so that one dictionary serves every filter. */
 export const TEXT = 't';

@@ -2,12 +2,12 @@
 import type { Collection } from '../../store/port.ts';
 import type { Changes } from './changes.ts';
 import type { SlotColumns } from './columns.ts';
-import type { BookQuery } from '../query/query.ts';
+import type { BookQuery } from '../query/parse.ts';
 import { readIsbn } from '../query/fields.ts';
 import {
   decodeSearchable, hasTextConditions, matchesDate, matchesLanguage, matchesText,
 } from '../query/match.ts';
-import type { Bits } from '../query/bit-set.ts';
+import type { Bits } from '../../base/bit-set.ts';
 
 /** The slots of all books that may match the text conditions, and perhaps of others. */
 export type Candidates = {

@@ -8,15 +8,15 @@ import { createFilter } from './filter.ts';
 import type { Scan } from './filter.ts';
 import { TopEntries } from './top-k.ts';
 import type { Entry } from './top-k.ts';
-import type { BookQuery } from '../query/query.ts';
+import type { BookQuery } from '../query/parse.ts';
 import { readId } from '../query/fields.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
-import type { Work } from '../query/turns.ts';
+import type { Work } from '../../base/turns.ts';
 import { Numbers, createKeyColumn } from './sort-columns.ts';
 import {
   compareKeys, comparePositions, compareShortKeys, readSortKey, shortKey,
 } from '../query/sort-keys.ts';
-import { sortIndexes } from '../query/merge-sort.ts';
+import { sortIndexes } from '../../base/merge-sort.ts';
 
 export type PageResult = { readonly entries: readonly Entry[]; readonly total: number };
 /** `slots` are in the order of the answer. */

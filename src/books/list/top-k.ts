@@ -1,5 +1,5 @@
 /** The first books of a sorted answer, found while looking at all of them: a bounded heap. */
-import type { BookSort } from '../query/query.ts';
+import type { BookSort } from '../query/parse.ts';
 import type { SortValue } from '../query/cursor.ts';
 import { readId } from '../query/fields.ts';
 import { compareKeys, comparePositions, shortKey } from '../query/sort-keys.ts';

@@ -1,6 +1,6 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/fold.ts';
-import type { BookFilter } from './query.ts';
+import type { BookFilter } from './parse.ts';
 import { matchesWords, segmentsOf } from './words.ts';
 
 /** The members that words and keywords are looked for in. */

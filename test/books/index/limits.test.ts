@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Changes } from '../../../src/books/list/changes.ts';
-import { parseBookQuery } from '../../../src/books/query/query.ts';
-import { createTurns } from '../../../src/books/query/turns.ts';
+import { parseBookQuery } from '../../../src/books/query/parse.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 import { Overlay } from '../../../src/books/index/memtable.ts';
-import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import { createSearchIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
 test('long texts of many words fill an overlay too', () => {

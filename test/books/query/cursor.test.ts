@@ -4,7 +4,7 @@ import { deflateRawSync } from 'node:zlib';
 import { encodeByteString, fold } from '../../../src/base/fold.ts';
 import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
 import type { SortValue } from '../../../src/books/query/cursor.ts';
-import { parseBookQuery } from '../../../src/books/query/query.ts';
+import { parseBookQuery } from '../../../src/books/query/parse.ts';
 import type { SortKey } from '../../../src/books/query/parameters.ts';
 import { below, createRandom } from '../../support/random.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createBookList } from '../../../src/books/list/list.ts';
-import { createTurns } from '../../../src/books/query/turns.ts';
-import { createSearchIndex } from '../../../src/books/index/word-index.ts';
+import { createBookList } from '../../../src/books/list/service.ts';
+import { createTurns } from '../../../src/base/turns.ts';
+import { createSearchIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
 

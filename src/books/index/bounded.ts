@@ -3,11 +3,11 @@
  * and queries look at the books themselves: the answers are the same, and come later.
  */
 import type { Changes } from '../list/changes.ts';
-import type { Asker, BookSearch } from '../list/list.ts';
+import type { Asker, BookSearch } from '../list/service.ts';
 import type { Candidates } from '../list/filter.ts';
-import type { BookFilter } from '../query/query.ts';
-import { createSearchIndex } from './word-index.ts';
-import type { SearchIndex, SearchOptions } from './word-index.ts';
+import type { BookFilter } from '../query/parse.ts';
+import { createSearchIndex } from './inverted.ts';
+import type { SearchIndex, SearchOptions } from './inverted.ts';
 
 export class BoundedSearch implements BookSearch {
   readonly #options: SearchOptions;

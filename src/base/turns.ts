@@ -5,7 +5,7 @@
  * loop no longer than one. Work that is given up is simply not resumed: it must hold nothing that
  * needs closing.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from './clock.ts';
 
 export type Work<T> = Generator<void, T, void>;
 

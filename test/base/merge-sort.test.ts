@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeByteString } from '../../../src/base/fold.ts';
-import { createKeyColumn } from '../../../src/books/list/sort-columns.ts';
-import { compareKeys } from '../../../src/books/query/sort-keys.ts';
-import { sortIndexes } from '../../../src/books/query/merge-sort.ts';
-import { below, createRandom } from '../../support/random.ts';
-import { pick } from '../../support/random-books.ts';
+import { encodeByteString } from '../../src/base/fold.ts';
+import { createKeyColumn } from '../../src/books/list/sort-columns.ts';
+import { compareKeys } from '../../src/books/query/sort-keys.ts';
+import { sortIndexes } from '../../src/base/merge-sort.ts';
+import { below, createRandom } from '../support/random.ts';
+import { pick } from '../support/random-books.ts';
 
 test('it sorts like a stable sort, at every size', () => {
   const random = createRandom(4);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { parseBookListQuery, parseBookQuery } from '../../../src/books/query/query.ts';
+import { parseBookListQuery, parseBookQuery } from '../../../src/books/query/parse.ts';
 import { bookQueryParameters } from '../../../src/books/query/parameters.ts';
 
 const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGate, createTurns } from '../../../src/books/query/turns.ts';
-import type { Turns, Work } from '../../../src/books/query/turns.ts';
+import { createGate, createTurns } from '../../src/base/turns.ts';
+import type { Turns, Work } from '../../src/base/turns.ts';
 
 const TURN_MS_MAX = 5;
 

@@ -18,13 +18,13 @@ import {
 } from './source.ts';
 import type { BookSource, PullNow } from './source.ts';
 import { WholeBuffer } from './whole.ts';
-import { parseBookListQuery, parseBookQuery } from '../query/query.ts';
-import type { BookFilter, BookListQuery, BookQuery } from '../query/query.ts';
+import { parseBookListQuery, parseBookQuery } from '../query/parse.ts';
+import type { BookFilter, BookListQuery, BookQuery } from '../query/parse.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
 import { writeQueryString } from '../query/parameters.ts';
-import { createGate } from '../query/turns.ts';
-import type { Gate, Turns, Work } from '../query/turns.ts';
+import { createGate } from '../../base/turns.ts';
+import type { Gate, Turns, Work } from '../../base/turns.ts';
 
 export type BookListing = {
   readonly books: readonly Book[];

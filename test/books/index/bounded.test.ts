@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createBookList } from '../../../src/books/list/list.ts';
-import { createTurns } from '../../../src/books/query/turns.ts';
-import { BoundedSearch } from '../../../src/books/index/bounded-index.ts';
+import { createBookList } from '../../../src/books/list/service.ts';
+import { createTurns } from '../../../src/base/turns.ts';
+import { BoundedSearch } from '../../../src/books/index/bounded.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';

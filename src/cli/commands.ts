@@ -2,10 +2,10 @@
  * Every command as data, in the order of `help`. A row here, and a function that its `load` names,
  * are all that a new command needs.
  */
-import type { CommandSpec } from './command.ts';
-import { VALUE_KINDS } from './spec.ts';
-import type { OptionSpec, OptionSpecs } from './spec.ts';
-import { WEBHOOK_COMMANDS } from './commands-webhooks.ts';
+import type { CommandSpec } from './commands/context.ts';
+import { VALUE_KINDS } from './arguments/spec.ts';
+import type { OptionSpec, OptionSpecs } from './arguments/spec.ts';
+import { WEBHOOK_COMMANDS } from './commands/webhooks/table.ts';
 
 const book: OptionSpec = {
   type: 'string', placeholder: '<id>', isRequired: true, isOperand: true, completes: 'books',
@@ -35,9 +35,9 @@ const queryOptions: OptionSpecs = {
   },
 };
 
-const loadBook = () => import('./commands/book.ts');
-const loadTransfer = () => import('./commands/book-transfer.ts');
-const loadData = () => import('./commands/data.ts');
+const loadBook = () => import('./commands/books/book.ts');
+const loadTransfer = () => import('./commands/books/transfer.ts');
+const loadData = () => import('./commands/operation/data.ts');
 
 const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
@@ -178,7 +178,7 @@ const SERVE: CommandSpec = {
   },
   needsActions: true,
   examples: ['hookshelf serve', 'hookshelf -p 9000', 'hookshelf serve --data /var/lib/hookshelf'],
-  load: async () => (await import('./commands/serve.ts')).serve,
+  load: async () => (await import('./commands/serve/serve.ts')).serve,
 };
 
 const OTHER_COMMANDS: readonly CommandSpec[] = [
@@ -186,12 +186,12 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
     name: 'settings:show', summary: 'Show every setting, its value and where it came from',
     options: {},
     examples: ['hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show'],
-    load: async () => (await import('./commands/settings-show.ts')).showSettings,
+    load: async () => (await import('./commands/operation/settings.ts')).showSettings,
   },
   {
     name: 'doctor', summary: 'Check directory, lock, port, disk, limits, clock and proxy',
     options: {}, examples: ['hookshelf doctor'],
-    load: async () => (await import('./commands/doctor.ts')).examine,
+    load: async () => (await import('./commands/operation/doctor.ts')).examine,
   },
   {
     name: 'help', isWithoutData: true,
@@ -224,13 +224,13 @@ const OTHER_COMMANDS: readonly CommandSpec[] = [
       'hookshelf completion zsh > ~/.zfunc/_hookshelf',
       'hookshelf completion fish > ~/.config/fish/completions/hookshelf.fish',
     ],
-    load: async () => (await import('./commands/completion.ts')).completion,
+    load: async () => (await import('./commands/completion/completion.ts')).completion,
   },
   {
     name: 'completion:values', summary: 'Print what a value may be, a line each, for completion',
     operand: { name: 'kind', meaning: 'of value', isRequired: true, values: VALUE_KINDS },
     options: {}, needsActions: true, examples: ['hookshelf completion:values incoming-webhooks'],
-    load: async () => (await import('./commands/completion-values.ts')).listValues,
+    load: async () => (await import('./commands/completion/values.ts')).listValues,
   },
 ];
 

@@ -3,10 +3,10 @@
  * failed, 2 the command line or the settings are wrong. Loads next to nothing until it knows which
  * command it is.
  */
-import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
+import type { CommandContext, CommandSpec, OpenSession } from './commands/context.ts';
 import type { Io } from './terminal/io.ts';
-import type { ParsedLine } from './arguments.ts';
-import { late } from './late.ts';
+import type { ParsedLine } from './arguments/parse.ts';
+import { late } from './process/late.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -38,7 +38,7 @@ async function dispatch(
   argv: readonly string[], io: Io, openSession: OpenSession | null,
 ): Promise<number> {
   const [{ COMMANDS, STANDARD_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
-    await Promise.all([import('./commands.ts'), import('./arguments.ts')]);
+    await Promise.all([import('./commands.ts'), import('./arguments/parse.ts')]);
   const options = Object.assign({}, ...COMMANDS.map((command) => command.options), COMMON_OPTIONS,
     { version: { type: 'boolean', short: 'V' } });
   const line = withVersion(parseLine(argv, options));
@@ -51,7 +51,7 @@ async function dispatch(
     throw await unknownCommand(line.name ?? '', COMMANDS);
   }
   const given = readArguments(spec, line);
-  const { createContext } = await import('./context.ts');
+  const { createContext } = await import('./create-context.ts');
   const context = createContext(spec, COMMANDS, given, io, openSession);
   try {
     const code = await execute(context, line.name === null);

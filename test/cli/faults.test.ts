@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { OpenSession } from '../../src/cli/command.ts';
+import type { OpenSession } from '../../src/cli/commands/context.ts';
 import { openCommandSession } from '../../src/cli/session/local-app.ts';
 import type { Session } from '../../src/cli/session/session.ts';
 import { WAYS, inPlace } from './place.ts';

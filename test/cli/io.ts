@@ -1,6 +1,6 @@
 /** The process as parameters, for tests: what a command reads, and what it wrote. */
 import { PassThrough, Readable, Writable } from 'node:stream';
-import type { OpenSession } from '../../src/cli/command.ts';
+import type { OpenSession } from '../../src/cli/commands/context.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
 import { run } from '../../src/cli/run.ts';
 

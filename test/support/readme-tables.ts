@@ -1,6 +1,6 @@
 /** The README's tables of settings, commands and endpoints, as the program itself has them. */
 import { COMMANDS } from '../../src/cli/commands.ts';
-import type { OptionSpec } from '../../src/cli/spec.ts';
+import type { OptionSpec } from '../../src/cli/arguments/spec.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
 
 /** Lines below the two of the head. */

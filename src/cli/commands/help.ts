@@ -1,9 +1,9 @@
 /** Help, made from the command table. */
 import { AppError } from '../../base/errors.ts';
 import { nearest } from '../../base/nearest.ts';
-import { COMMON_OPTIONS } from '../arguments.ts';
-import type { CommandContext, CommandSpec } from '../command.ts';
-import type { OptionSpec, OptionSpecs } from '../spec.ts';
+import { COMMON_OPTIONS } from '../arguments/parse.ts';
+import type { CommandContext, CommandSpec } from './context.ts';
+import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';
 import type { Output } from '../terminal/output.ts';
 import { padToWidth, widthOf, wrapToWidth } from '../terminal/width.ts';
 

@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json.ts';
 import { holdsSecret } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from './context.ts';
 import type { Io } from '../terminal/io.ts';
 
 export type JsonInput = {

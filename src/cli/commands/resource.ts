@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from './context.ts';
 import type { Session } from '../session/session.ts';
 import type { Column } from '../terminal/table.ts';
 

@@ -1,7 +1,7 @@
 /** Secrets of webhooks: never a plain argument, shown once when made here. */
 import { AppError } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from './context.ts';
 import { readSecretOption } from './input.ts';
 
 // 256 bits, as HMAC-SHA256 has (RFC 2104 §3 advises no less).

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { readLockOwner } from '../../store/lock/lock.ts';
-import type { CommandContext } from '../command.ts';
-import { late } from '../late.ts';
+import type { CommandContext } from '../commands/context.ts';
+import { late } from '../process/late.ts';
 import { createProcessLogger } from '../terminal/process-logger.ts';
 import { openSession } from './session.ts';
 import type { LocalApp, Owner, Session } from './session.ts';

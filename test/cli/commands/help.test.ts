@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { COMMON_OPTIONS, parseLine, readArguments } from '../../../src/cli/arguments.ts';
+import { COMMON_OPTIONS, parseLine, readArguments } from '../../../src/cli/arguments/parse.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import type { OptionSpecs } from '../../../src/cli/spec.ts';
+import type { OptionSpecs } from '../../../src/cli/arguments/spec.ts';
 import { VERSION } from '../../../src/base/version.ts';
 import { runCommand } from '../io.ts';
 

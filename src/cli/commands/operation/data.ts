@@ -1,23 +1,23 @@
 /** `data:*`: through the control socket or in this process; never over TCP. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { COLLECTIONS } from '../../app.ts';
-import { makeDataDirectory } from '../../app/options.ts';
-import { AppError, systemCodeOf } from '../../base/errors.ts';
-import { openFiles, writeBackup } from '../../store/backup/backup.ts';
-import type { Backup } from '../../store/backup/backup.ts';
-import { parseContents } from '../../store/backup/manifest.ts';
-import { openArchive, restoreBackup } from '../../store/backup/restore.ts';
-import type { Archive } from '../../store/backup/restore.ts';
-import { verifyDirectory } from '../../store/backup/verify.ts';
-import type { VerifyReport } from '../../store/backup/verify.ts';
-import { diskError } from '../../store/disk-error.ts';
-import { createNodeFiles } from '../../store/files.ts';
-import type { Files } from '../../store/files.ts';
-import { acquireLock } from '../../store/lock/lock.ts';
-import type { CommandContext } from '../command.ts';
-import { findOwner } from '../session/local-app.ts';
-import { objectOf, textOf } from './resource.ts';
+import { COLLECTIONS } from '../../../app.ts';
+import { makeDataDirectory } from '../../../app/options.ts';
+import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
+import type { Backup } from '../../../store/backup/backup.ts';
+import { parseContents } from '../../../store/backup/manifest.ts';
+import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
+import type { Archive } from '../../../store/backup/restore.ts';
+import { verifyDirectory } from '../../../store/backup/verify.ts';
+import type { VerifyReport } from '../../../store/backup/verify.ts';
+import { diskError } from '../../../store/disk-error.ts';
+import { createNodeFiles } from '../../../store/files.ts';
+import type { Files } from '../../../store/files.ts';
+import { acquireLock } from '../../../store/lock/lock.ts';
+import type { CommandContext } from '../context.ts';
+import { findOwner } from '../../session/local-app.ts';
+import { objectOf, textOf } from '../resource.ts';
 
 const LOCK_WAIT_MS = 5000;
 // Beside a live server a file may be compacted away while it is read: look anew then.

@@ -9,9 +9,9 @@
  * with the data directory. Such a command never runs code of the user's.
  */
 import { userInfo } from 'node:os';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { assert } from '../base/assert.ts';
-import { checkRootsAlone, isInHandsOf, walkPath } from '../base/path-owners.ts';
+import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { assert } from '../../base/assert.ts';
+import { checkRootsAlone, isInHandsOf, walkPath } from '../../base/path-owners.ts';
 
 type User = {
   readonly uid: number;

@@ -1,8 +1,8 @@
 /** `completion:values`: what an option or a command may be given, for the completion scripts. */
-import { fetchPage, textOf } from './resource.ts';
-import type { CommandContext } from '../command.ts';
-import { VALUE_KINDS } from '../spec.ts';
-import type { ValueKind } from '../spec.ts';
+import { fetchPage, textOf } from '../resource.ts';
+import type { CommandContext } from '../context.ts';
+import { VALUE_KINDS } from '../../arguments/spec.ts';
+import type { ValueKind } from '../../arguments/spec.ts';
 
 /** Where each kind of value is listed, and the members that are values. */
 const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: readonly string[]]>> = {

@@ -1,7 +1,7 @@
 /** `settings:show`: every setting, its value and where it came from. Secrets stay hidden. */
-import { SETTING_ROWS } from '../../settings/table.ts';
-import { shownValue } from '../../settings.ts';
-import type { CommandContext } from '../command.ts';
+import { SETTING_ROWS } from '../../../settings/table.ts';
+import { shownValue } from '../../../settings.ts';
+import type { CommandContext } from '../context.ts';
 
 type Shown = {
   readonly name: string; readonly value: unknown; readonly origin: string;

@@ -2,13 +2,13 @@
  * What an import says: each bad record with its line, in the order of the lines, as soon as what
  * stands before it is known; and a count at the end.
  */
-import { AppError } from '../../base/errors.ts';
-import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import { ID_EXISTS } from '../../books/transfer/importer.ts';
-import type { Output } from '../terminal/output.ts';
-import type { Progress } from '../terminal/progress.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { FieldError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { ID_EXISTS } from '../../../books/transfer/importer.ts';
+import type { Output } from '../../terminal/output.ts';
+import type { Progress } from '../../terminal/progress.ts';
 
 /** A line of the source; its problem where it is not even sent. */
 type Expected = { readonly line: number; readonly problem: string | null };

@@ -1,20 +1,20 @@
 /** `outgoingwebhook:*`. */
-import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import { parseJson } from '../../base/json.ts';
-import { isSecretName } from '../../base/log.ts';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import type { CommandContext } from '../command.ts';
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { parseJson } from '../../../base/json.ts';
+import { isSecretName } from '../../../base/log.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { CommandContext } from '../context.ts';
 import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
-} from './input.ts';
+} from '../input.ts';
 import {
   column, create, fetchOne, identifierColumn, identifierOf, list, objectOf, patch, pathOf, remove,
   requireChange, textOf, unsetMembers,
-} from './resource.ts';
-import type { Resource } from './resource.ts';
-import { readSecret } from './secret.ts';
-import type { GivenSecret } from './secret.ts';
+} from '../resource.ts';
+import type { Resource } from '../resource.ts';
+import { readSecret } from '../secret.ts';
+import type { GivenSecret } from '../secret.ts';
 
 const OUTGOING: Resource = {
   path: '/api/outgoing-webhooks',

@@ -1,15 +1,15 @@
 /** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
-import { AppError } from '../../base/errors.ts';
-import { escapeLines } from '../../base/printable.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import type { CommandContext } from '../command.ts';
+import { AppError } from '../../../base/errors.ts';
+import { escapeLines } from '../../../base/printable.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { CommandContext } from '../context.ts';
 import {
   column, create, fetchAll, identifierColumn, list, objectOf, oneOf, patch, pathOf, remove,
   requireChange, textOf, unsetMembers,
-} from './resource.ts';
-import type { Resource } from './resource.ts';
-import { readSecret } from './secret.ts';
-import type { GivenSecret } from './secret.ts';
+} from '../resource.ts';
+import type { Resource } from '../resource.ts';
+import { readSecret } from '../secret.ts';
+import type { GivenSecret } from '../secret.ts';
 
 const INCOMING: Resource = {
   path: '/api/incoming-webhooks',

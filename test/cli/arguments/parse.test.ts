@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMON_OPTIONS } from '../../src/cli/arguments.ts';
-import type { OptionSpec } from '../../src/cli/spec.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { runCommand } from './io.ts';
+import { COMMON_OPTIONS } from '../../../src/cli/arguments/parse.ts';
+import type { OptionSpec } from '../../../src/cli/arguments/spec.ts';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import { runCommand } from '../io.ts';
 
 const ID = '01980000-0000-7000-8000-000000000001';
 

@@ -1,13 +1,13 @@
 /** `actionconfig:*`. */
-import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import type { CommandContext } from '../command.ts';
-import { readJsonOption, refuseSecretInPlace } from './input.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { CommandContext } from '../context.ts';
+import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 import {
   column, create, fetchAll, fetchOne, identifierColumn, identifierOf, list, remove, replace,
   requireChange, textOf,
-} from './resource.ts';
-import type { Resource } from './resource.ts';
+} from '../resource.ts';
+import type { Resource } from '../resource.ts';
 
 const CONFIGURATIONS: Resource = {
   path: '/api/action-configurations',

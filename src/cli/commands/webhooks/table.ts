@@ -1,6 +1,6 @@
 /** The commands of webhooks, events, deliveries and tokens, as data. */
-import type { CommandSpec } from './command.ts';
-import type { OptionSpec, OptionSpecs, ValueKind } from './spec.ts';
+import type { CommandSpec } from '../context.ts';
+import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/spec.ts';
 
 const text = (placeholder: string, meaning: string): OptionSpec =>
   ({ type: 'string', placeholder, meaning });
@@ -36,11 +36,11 @@ const unset = (names: readonly string[]): OptionSpec => ({
   meaning: `take away what the option set: ${names.join(', ')}`,
 });
 
-const loadIncoming = () => import('./commands/incoming.ts');
-const loadConfiguration = () => import('./commands/action-config.ts');
-const loadOutgoing = () => import('./commands/outgoing.ts');
-const loadDelivery = () => import('./commands/delivery.ts');
-const loadToken = () => import('./commands/token.ts');
+const loadIncoming = () => import('./incoming.ts');
+const loadConfiguration = () => import('./action-config.ts');
+const loadOutgoing = () => import('./outgoing.ts');
+const loadDelivery = () => import('./delivery.ts');
+const loadToken = () => import('../operation/token.ts');
 
 const incomingOptions: OptionSpecs = {
   'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),

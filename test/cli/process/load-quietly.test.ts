@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-const MODULE = new URL('../../../src/cli/commands/load-quietly.ts', import.meta.url).href;
+const MODULE = new URL('../../../src/cli/process/load-quietly.ts', import.meta.url).href;
 
 const PROGRAM = `
   const { loadQuietly } = await import('${MODULE}');

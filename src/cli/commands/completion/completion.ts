@@ -2,14 +2,14 @@
  * Completion scripts for three shells, made from the command table. Values that only the program
  * knows (identifiers, actions) are asked of it when they are needed: `completion:values`.
  */
-import { AppError } from '../../base/errors.ts';
-import type { CommandContext, CommandSpec } from '../command.ts';
-import { bashScript } from '../completion-bash.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { CommandContext, CommandSpec } from '../context.ts';
+import { bashScript } from './bash.ts';
 import {
   choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, standardOptionsOf, valueOptionsOf,
-} from '../completion-table.ts';
-import type { Commands, Option } from '../completion-table.ts';
-import type { OptionSpec } from '../spec.ts';
+} from './words.ts';
+import type { Commands, Option } from './words.ts';
+import type { OptionSpec } from '../../arguments/spec.ts';
 
 /** Prints the script for the shell that the operand names. */
 export async function completion(context: CommandContext): Promise<number> {

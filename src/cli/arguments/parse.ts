@@ -2,9 +2,9 @@
  * Words of the command line -> a command and its options. Options may stand before or after the
  * command's name. Everything wrong is a `usage` error that says what would be right.
  */
-import { AppError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
-import { util } from '../base/node-modules.ts';
+import { AppError } from '../../base/errors.ts';
+import { nearest } from '../../base/nearest.ts';
+import { util } from '../../base/node-modules.ts';
 import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 
 /** Options of one command, checked against its table. */

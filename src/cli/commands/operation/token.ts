@@ -1,10 +1,10 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
-import { AppError } from '../../base/errors.ts';
-import type { CommandContext } from '../command.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { CommandContext } from '../context.ts';
 import {
   column, identifierColumn, identifierOf, list, objectOf, textOf, timeColumn,
-} from './resource.ts';
-import type { Resource } from './resource.ts';
+} from '../resource.ts';
+import type { Resource } from '../resource.ts';
 
 const TOKENS: Resource = {
   path: '/control/tokens',

@@ -1,11 +1,11 @@
 /** What a command is, as data: run.ts parses, help and completion print by the same table. */
-import type { LoadedSettings } from '../settings.ts';
-import type { Arguments } from './arguments.ts';
-import type { Identity } from './identity.ts';
-import type { Io } from './terminal/io.ts';
-import type { Output } from './terminal/output.ts';
-import type { Session } from './session/session.ts';
-import type { LineSpec } from './spec.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import type { Arguments } from '../arguments/parse.ts';
+import type { Identity } from '../process/identity.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Output } from '../terminal/output.ts';
+import type { Session } from '../session/session.ts';
+import type { LineSpec } from '../arguments/spec.ts';
 
 export type CommandSpec = LineSpec & {
   readonly summary: string;

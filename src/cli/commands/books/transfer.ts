@@ -5,15 +5,15 @@
 import { createReadStream, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { once } from 'node:events';
-import { AppError, messageOf } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import { createBookWriter, formatOf, readRecords } from '../../books/transfer/formats.ts';
-import type { Format } from '../../books/transfer/formats.ts';
-import { brokenOff } from '../../server/local/call.ts';
-import type { CommandContext } from '../command.ts';
+import { AppError, messageOf } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { createBookWriter, formatOf, readRecords } from '../../../books/transfer/formats.ts';
+import type { Format } from '../../../books/transfer/formats.ts';
+import { brokenOff } from '../../../server/local/call.ts';
+import type { CommandContext } from '../context.ts';
 import { ImportReport } from './import-report.ts';
-import { OutputFile } from '../terminal/output-file.ts';
-import { objectOf } from './resource.ts';
+import { OutputFile } from '../../terminal/output-file.ts';
+import { objectOf } from '../resource.ts';
 
 const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;

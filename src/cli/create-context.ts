@@ -6,11 +6,11 @@ import type { LoadedSettings } from '../settings.ts';
 import { loadSettings } from '../settings.ts';
 import { DATA_VARIABLE, readSettingsFile } from '../settings/sources.ts';
 import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
-import type { Arguments } from './arguments.ts';
-import type { CommandContext, CommandSpec, OpenSession } from './command.ts';
-import { Identity } from './identity.ts';
+import type { Arguments } from './arguments/parse.ts';
+import type { CommandContext, CommandSpec, OpenSession } from './commands/context.ts';
+import { Identity } from './process/identity.ts';
 import type { Io } from './terminal/io.ts';
-import { late } from './late.ts';
+import { late } from './process/late.ts';
 import { Output } from './terminal/output.ts';
 import type { Session } from './session/session.ts';
 

@@ -2,17 +2,17 @@
 import { accessSync, constants, readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { DESCRIPTORS_RESERVED } from '../../app/options.ts';
-import { messageOf, systemCodeOf } from '../../base/errors.ts';
-import { redactText } from '../../base/log.ts';
-import { loadSettings } from '../../settings.ts';
-import type { Settings } from '../../settings.ts';
-import { exchange } from '../../server/local/call.ts';
-import type { Tone } from '../terminal/colour.ts';
-import type { CommandContext } from '../command.ts';
-import { findOwner } from '../session/local-app.ts';
-import { objectOf, textOf } from './resource.ts';
-import { isListening } from '../session/session.ts';
+import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
+import { messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { redactText } from '../../../base/log.ts';
+import { loadSettings } from '../../../settings.ts';
+import type { Settings } from '../../../settings.ts';
+import { exchange } from '../../../server/local/call.ts';
+import type { Tone } from '../../terminal/colour.ts';
+import type { CommandContext } from '../context.ts';
+import { findOwner } from '../../session/local-app.ts';
+import { objectOf, textOf } from '../resource.ts';
+import { isListening } from '../../session/session.ts';
 
 type Finding = {
   readonly check: string;

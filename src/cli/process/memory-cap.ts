@@ -9,7 +9,7 @@ import { isSea } from 'node:sea';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../../base/errors.ts';
 import { exitSoon } from './exit-soon.ts';
-import { leaveSignals } from '../first-signal.ts';
+import { leaveSignals } from './first-signal.ts';
 
 // What is left is for buffers: app.ts divides it.
 const OLD_SPACE_SHARE = 11 / 16;

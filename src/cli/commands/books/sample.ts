@@ -6,5 +6,5 @@ import { getAsset, isSea } from 'node:sea';
 /** JSON, as in `data/samples/books.json`. */
 export function readSample(): Buffer {
   if (isSea()) return Buffer.from(getAsset('books.json'));
-  return readFileSync(join(import.meta.dirname, '../../../data/samples/books.json'));
+  return readFileSync(join(import.meta.dirname, '../../../../data/samples/books.json'));
 }

@@ -2,9 +2,9 @@
 import {
   choicesOf, distinct, kindOf, operandKindOf, operandsOf, optionsOf, standardOptionsOf,
   valueOptionsOf, wordsOf,
-} from './completion-table.ts';
-import type { Commands } from './completion-table.ts';
-import { VALUE_KINDS } from './spec.ts';
+} from './words.ts';
+import type { Commands } from './words.ts';
+import { VALUE_KINDS } from '../../arguments/spec.ts';
 
 export function bashScript(commands: Commands): string {
   const cases = commands.map((spec) => {

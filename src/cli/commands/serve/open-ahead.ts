@@ -3,11 +3,11 @@
  * port, and a certificate that this user may not read. Only what the caller has named counts, by a
  * flag, a variable or in `--config`: the settings in the data directory are that user's.
  */
-import { readCertificate } from '../../app/listening.ts';
-import type { Opened } from '../../app/listening.ts';
-import { holdPort } from '../../server/listening/listener.ts';
-import type { LoadedSettings } from '../../settings.ts';
-import type { CommandContext } from '../command.ts';
+import { readCertificate } from '../../../app/listening.ts';
+import type { Opened } from '../../../app/listening.ts';
+import { holdPort } from '../../../server/listening/listener.ts';
+import type { LoadedSettings } from '../../../settings.ts';
+import type { CommandContext } from '../context.ts';
 
 // Linux's first port that everybody may listen on.
 const FREE_PORT_MIN = 1024;

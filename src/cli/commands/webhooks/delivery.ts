@@ -1,13 +1,13 @@
 /** `event:emit` and `delivery:*`. */
-import type { JsonObject } from '../../base/schema.ts';
-import type { Tone } from '../terminal/colour.ts';
-import type { CommandContext } from '../command.ts';
-import { readJsonOption, withPayload } from './input.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { Tone } from '../../terminal/colour.ts';
+import type { CommandContext } from '../context.ts';
+import { readJsonOption, withPayload } from '../input.ts';
 import {
   column, fetchOne, identifierColumn, identifierOf, list, objectOf, pathOf, textOf, timeColumn,
-} from './resource.ts';
-import type { Resource } from './resource.ts';
-import type { Session } from '../session/session.ts';
+} from '../resource.ts';
+import type { Resource } from '../resource.ts';
+import type { Session } from '../../session/session.ts';
 
 const TONES: Readonly<Record<string, Tone>> = {
   delivered: 'good', pending: 'warning', failed: 'bad',

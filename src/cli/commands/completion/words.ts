@@ -1,8 +1,8 @@
 /** What the three completion scripts ask the command table for. */
-import { COMMON_OPTIONS, operandOption } from './arguments.ts';
-import type { CommandSpec } from './command.ts';
-import { VALUE_KINDS } from './spec.ts';
-import type { OptionSpec, ValueKind } from './spec.ts';
+import { COMMON_OPTIONS, operandOption } from '../../arguments/parse.ts';
+import type { CommandSpec } from '../context.ts';
+import { VALUE_KINDS } from '../../arguments/spec.ts';
+import type { OptionSpec, ValueKind } from '../../arguments/spec.ts';
 
 export type Commands = readonly CommandSpec[];
 export type Option = readonly [name: string, option: OptionSpec];

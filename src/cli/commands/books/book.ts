@@ -1,14 +1,14 @@
 /** `book:list|show|add|update|delete`. */
-import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import type { CommandContext } from '../command.ts';
-import { readJsonOption } from './input.ts';
-import { printableJson } from '../terminal/output.ts';
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { CommandContext } from '../context.ts';
+import { readJsonOption } from '../input.ts';
+import { printableJson } from '../../terminal/output.ts';
 import {
   column, create, fetchOne, identifierColumn, identifierOf, patch, remove, textOf, walkPages,
-} from './resource.ts';
-import type { Resource } from './resource.ts';
+} from '../resource.ts';
+import type { Resource } from '../resource.ts';
 
 const BOOKS: Resource = {
   path: '/api/books',

@@ -2,14 +2,14 @@
  * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
  * gently, a second one at once; SIGHUP reads the TLS certificate again.
  */
-import { openApp } from '../../app.ts';
-import type { App } from '../../app.ts';
-import type { Logger } from '../../base/log.ts';
-import type { CommandContext } from '../command.ts';
-import { exitSoon } from './exit-soon.ts';
-import { leaveSignals } from '../first-signal.ts';
+import { openApp } from '../../../app.ts';
+import type { App } from '../../../app.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { CommandContext } from '../context.ts';
+import { exitSoon } from '../../process/exit-soon.ts';
+import { leaveSignals } from '../../process/first-signal.ts';
 import { openAhead } from './open-ahead.ts';
-import { createProcessLogger } from '../terminal/process-logger.ts';
+import { createProcessLogger } from '../../terminal/process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const EXIT_KILLED = 1;

@@ -2,10 +2,8 @@
  * The word index within its share of the memory. While a catalog is too large for it there is none,
  * and queries look at the books themselves: the answers are the same, and come later.
  */
-import type { Changes } from '../list/changes.ts';
-import type { Asker, BookSearch } from '../list/service.ts';
-import type { Candidates } from '../list/filter.ts';
 import type { BookFilter } from '../query/parse.ts';
+import type { Asker, BookSearch, Candidates, Writes } from './search.ts';
 import { createSearchIndex } from './inverted.ts';
 import type { SearchIndex, SearchOptions } from './inverted.ts';
 
@@ -28,13 +26,10 @@ export class BoundedSearch implements BookSearch {
     return this.#options.collection.size > (this.#index.booksMax ?? Infinity);
   }
 
-  /** See `BookSearch` in list.ts. */
-  find(
-    filter: BookFilter, changes: Changes, asker: Asker,
-  ): Promise<Candidates | null> {
+  find(filter: BookFilter, writes: Writes, asker: Asker): Promise<Candidates | null> {
     if (this.isOutgrown) return Promise.resolve(null);
     if (this.#index.booksMax !== null) this.#index = createSearchIndex(this.#options);
-    return this.#index.find(filter, changes, asker);
+    return this.#index.find(filter, writes, asker);
   }
 
   close(): void {

@@ -14,9 +14,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Change, Collection } from '../../store/port.ts';
-import type { Changes } from '../list/changes.ts';
-import type { Asker } from '../list/service.ts';
-import type { Candidates } from '../list/filter.ts';
 import type { BookFilter } from '../query/parse.ts';
 import { decodeSearchable, hasTextConditions } from '../query/match.ts';
 import type { Turns, Work } from '../../base/turns.ts';
@@ -25,6 +22,7 @@ import { findInOverlay, findInSegment, planSearch } from './find.ts';
 import type { SearchPlan } from './find.ts';
 import { mergeSegments } from './merge.ts';
 import { Overlay, segmentOf } from './memtable.ts';
+import type { Asker, Candidates, Writes } from './search.ts';
 import type { Segment } from './segment.ts';
 import { SegmentTiers } from './tiers.ts';
 
@@ -89,22 +87,20 @@ export class SearchIndex {
     return this.#booksMax;
   }
 
-  /** See `BookSearch` in list.ts. Starts the build when it was not needed before. */
-  async find(
-    filter: BookFilter, changes: Changes, asker: Asker,
-  ): Promise<Candidates | null> {
+  /** See `BookSearch`. Starts the build when it was not needed before. */
+  async find(filter: BookFilter, writes: Writes, asker: Asker): Promise<Candidates | null> {
     // An ISBN alone is quickly found in the bytes, so it is no reason to build or to wait.
     const isHelpful = filter.isbn !== null && this.#unsubscribe !== null && this.#markedCount === 0;
     if (!hasTextConditions(filter) && !isHelpful) return null;
     await this.#becomeCurrent(asker);
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
-    // As they are now: what becomes of the parts while this runs shows in `changes`.
+    // As they are now: what becomes of the parts while this runs shows in `writes`.
     const work = this.#find(plan, [this.#overlay, ...this.#frozen], this.#segments.all);
     const slots = await this.#options.turns.run(work, asker.isWanted);
     if (slots === null) return null;
     // Where these books were when each part was asked is not known; they will be looked at.
-    for (const slot of changes.changed) slots.add(slot);
+    for (const slot of writes.changed) slots.add(slot);
     return { slots, count: slots.count(), isExact: plan.isExact };
   }
 

@@ -2,20 +2,12 @@
 import type { Collection } from '../../store/port.ts';
 import type { Changes } from './changes.ts';
 import type { SlotColumns } from './columns.ts';
+import type { Candidates } from '../index/search.ts';
 import type { BookQuery } from '../query/parse.ts';
 import { readIsbn } from '../query/fields.ts';
 import {
   decodeSearchable, hasTextConditions, matchesDate, matchesLanguage, matchesText,
 } from '../query/match.ts';
-import type { Bits } from '../../base/bit-set.ts';
-
-/** The slots of all books that may match the text conditions, and perhaps of others. */
-export type Candidates = {
-  readonly slots: Bits;
-  readonly count: number;
-  /** Whether every one that did not change since matches the text conditions. */
-  readonly isExact: boolean;
-};
 
 export type Scan = {
   readonly collection: Collection;

@@ -8,9 +8,10 @@ import type { Exchange, Handler } from '../../server/route.ts';
 import type { Collection } from '../../store/port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
+import type { Asker, BookSearch } from '../index/search.ts';
 import { Changes } from './changes.ts';
 import { SlotColumns } from './columns.ts';
-import type { Candidates, Scan } from './filter.ts';
+import type { Scan } from './filter.ts';
 import { isSparse, pageOfSparse, scanPage, scanWhole } from './scan.ts';
 import type { PageResult } from './scan.ts';
 import {
@@ -19,7 +20,7 @@ import {
 import type { BookSource, PullNow } from './source.ts';
 import { WholeBuffer } from './whole.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse.ts';
-import type { BookFilter, BookListQuery, BookQuery } from '../query/parse.ts';
+import type { BookListQuery, BookQuery } from '../query/parse.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
 import { writeQueryString } from '../query/parameters.ts';
@@ -40,24 +41,6 @@ export interface BookList {
   /** Throws `malformed`. Waits while the search index is being built. */
   list(query?: BookListQuery): Promise<BookListing>;
 }
-
-/** What finds books by their words. */
-export interface BookSearch {
-  /**
-   * The slots of all books that may match the text conditions and the isbn; null when it cannot
-   * help, and the books must be looked at. Changes while it works are added to what it finds.
-   * Throws `unavailable` when it is not ready in time and the asker is not patient.
-   */
-  find(filter: BookFilter, changes: Changes, asker: Asker): Promise<Candidates | null>;
-}
-
-/** Who waits for an answer. */
-export type Asker = {
-  /** Asked now and then: whether somebody still waits. */
-  readonly isWanted: () => boolean;
-  /** Waits as long as it takes; a client on the network is rather told to come again. */
-  readonly isPatient: boolean;
-};
 
 const OWN_PROGRAM: Asker = { isWanted: () => true, isPatient: true };
 

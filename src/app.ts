@@ -34,7 +34,7 @@ import { operationsRoutes } from './server/operations.ts';
 import type { Route } from './server/route.ts';
 import { anyOf, fixedTokens } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './settings/load.ts';
 import { createNodeFiles } from './store/files.ts';
 import { acquireLock } from './store/lock/lock.ts';
 import { limitsFor } from './store/records/memory-limits.ts';

@@ -10,15 +10,15 @@ import { AppError } from './base/errors.ts';
 import { isJsonObject } from './base/fields.ts';
 import { redacting, silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
-import { nearest } from './base/nearest.ts';
+import { nearest } from './base/text/nearest.ts';
 import type { JsonValue } from './base/schema.ts';
 import { requestsTo } from './app/request.ts';
 import type { ApiRequest } from './app/api.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/service.ts';
 import type { BookListQuery } from './books/query/parse.ts';
-import { loadSettings } from './settings.ts';
-import type { GivenSettings as Settings } from './settings.ts';
+import { loadSettings } from './settings/load.ts';
+import type { GivenSettings as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendResult } from './webhooks/sending/sender.ts';
 import type { GivenHook } from './webhooks/webhooks.ts';
@@ -35,7 +35,7 @@ export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing } from './books/list/service.ts';
 export type { BookListQuery } from './books/query/parse.ts';
-export type { GivenSettings as Settings } from './settings.ts';
+export type { GivenSettings as Settings } from './settings/load.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,

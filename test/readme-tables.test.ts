@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
-import { loadSettings } from '../src/settings.ts';
+import { loadSettings } from '../src/settings/load.ts';
 import { README_PATH, readBlocks } from './support/readme-blocks.ts';
 import {
   TABLE_HEADS, commandRows, endpointRows, settingRows, type TableRows,

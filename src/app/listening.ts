@@ -8,16 +8,16 @@ import { dirname, join } from 'node:path';
 import { limitsOf } from './options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { loadTls } from '../base/network-modules.ts';
+import { loadTls } from '../base/network/modules.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import { SOCKET_PATH_BYTES_MAX } from '../base/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../base/network/socket-path.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
   Certificate, HeldPort, Listener, ServerLimits,
 } from '../server/listening/listener.ts';
 import { isLoopbackName } from '../access/origin.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/load.ts';
 
 /** What somebody with other rights has opened before. */
 export type Opened = {

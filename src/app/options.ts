@@ -4,7 +4,7 @@ import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { checkRootsAlone, walkPath } from '../base/path-owners.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/load.ts';
 import { makeDirectories } from '../store/files.ts';
 
 // Kept for the store's files, outgoing sockets and the standard streams.

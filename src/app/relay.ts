@@ -12,7 +12,7 @@ import type { IdSource } from '../base/uuid.ts';
 import { createHttpClient } from '../client/http-client.ts';
 import type { HttpClient } from '../client/http-client.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import { loadActionModules } from '../webhooks/actions/load-modules.ts';

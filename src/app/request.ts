@@ -1,7 +1,7 @@
 /** Requests to the routes of an app from the program that it lives in, in memory. */
 import type { RequestListener } from 'node:http';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { encodeGiven } from '../base/json-text.ts';
+import { encodeGiven } from '../base/json/encode.ts';
 import { exchange } from '../server/local/call.ts';
 import type { Target } from '../server/local/call.ts';
 import { memoryTarget } from '../server/local/memory-target.ts';

@@ -5,8 +5,8 @@
  */
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
-import { nearest } from './nearest.ts';
-import { quoted } from './refusal.ts';
+import { nearest } from './text/nearest.ts';
+import { quoted } from './text/refusal.ts';
 import type {
   ArraySchema, JsonObject, JsonSchema, JsonValue, Member, ObjectSchema, Schema, StringSchema,
 } from './schema.ts';

@@ -5,7 +5,7 @@
 import { timeText } from './clock.ts';
 import { isError } from './errors.ts';
 import { util } from './node-modules.ts';
-import { escapeControls } from './printable.ts';
+import { escapeControls } from './text/printable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;

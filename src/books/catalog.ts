@@ -3,7 +3,7 @@
  * through a hook inside their transaction, and knows nobody who listens.
  */
 import { AppError } from '../base/errors.ts';
-import { encodeGiven } from '../base/json-text.ts';
+import { encodeGiven } from '../base/json/encode.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { createRepository, encodeRecord, nextStamps } from '../resources/repository.ts';
 import type { ChangeHook, Repository } from '../resources/repository.ts';

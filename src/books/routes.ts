@@ -1,6 +1,6 @@
 /** The routes of the catalog: those of every resource, the collection with its queries, imports. */
 import { AppError } from '../base/errors.ts';
-import { quoted } from '../base/refusal.ts';
+import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/body.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';

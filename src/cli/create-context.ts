@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import type { LoadedSettings } from '../settings.ts';
-import { loadSettings } from '../settings.ts';
+import type { LoadedSettings } from '../settings/load.ts';
+import { loadSettings } from '../settings/load.ts';
 import { DATA_VARIABLE, readSettingsFile } from '../settings/sources.ts';
 import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
 import type { Arguments } from './arguments/parse.ts';

@@ -91,7 +91,7 @@ function withVersion(line: ParsedLine): ParsedLine {
 
 async function unknownCommand(name: string, commands: readonly CommandSpec[]): Promise<Error> {
   const [{ AppError }, { nearest }] =
-    await Promise.all([import('../base/errors.ts'), import('../base/nearest.ts')]);
+    await Promise.all([import('../base/errors.ts'), import('../base/text/nearest.ts')]);
   const names = commands.map((command) => command.name);
   const group = names.filter((other) => other.startsWith(`${name}:`));
   if (group.length > 0) {
@@ -103,7 +103,7 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
 }
 
 const loadReport = late(() => Promise.all([
-  import('../base/errors.ts'), import('../base/log.ts'), import('../base/printable.ts'),
+  import('../base/errors.ts'), import('../base/log.ts'), import('../base/text/printable.ts'),
   import('./terminal/colour.ts'),
 ]));
 

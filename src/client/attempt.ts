@@ -4,15 +4,15 @@
  * the connection is either back in its pool or closed.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { ByteCollector } from '../base/byte-collector.ts';
+import { ByteCollector } from '../base/structures/byte-collector.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { http } from '../base/network-modules.ts';
-import { HttpResponse } from './http-response.ts';
+import { http } from '../base/network/modules.ts';
+import { HttpResponse } from './response.ts';
 import {
   NetworkError, invalidError, networkErrorOf, proxyRefusal, timeoutError,
 } from './network-error.ts';
-import type { Pool, Waiter } from './pool.ts';
-import type { PooledSocket } from './pooled-socket.ts';
+import type { Pool, Waiter } from './connection/pool.ts';
+import type { PooledSocket } from './connection/pooled-socket.ts';
 
 /** What stays the same in every attempt of one call. */
 export type PreparedRequest = {

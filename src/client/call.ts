@@ -3,11 +3,13 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { Attempt } from './attempt.ts';
 import type { Outcome, PreparedRequest } from './attempt.ts';
-import { HttpResponse } from './http-response.ts';
+import { HttpResponse } from './response.ts';
 import { NetworkError } from './network-error.ts';
-import { isTransientError, isTransientStatus, nextDelayMs, parseRetryAfter } from './retry.ts';
-import type { RetryPolicy } from './retry.ts';
-import type { Route } from './target.ts';
+import {
+  isTransientError, isTransientStatus, nextDelayMs, parseRetryAfter,
+} from './policy/retry.ts';
+import type { RetryPolicy } from './policy/retry.ts';
+import type { Route } from './policy/target.ts';
 
 export type CallOptions = {
   readonly clock: Clock;

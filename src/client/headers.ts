@@ -1,7 +1,7 @@
 /** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
 import { util } from '../base/node-modules.ts';
 import { invalidError } from './network-error.ts';
-import type { Target } from './target.ts';
+import type { Target } from './policy/target.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 

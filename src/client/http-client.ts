@@ -9,21 +9,21 @@ import { BoundedLog } from '../base/bounded-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
-import { loadTls } from '../base/network-modules.ts';
+import { loadTls } from '../base/network/modules.ts';
 import type { Outcome, PreparedRequest } from './attempt.ts';
 import { Call } from './call.ts';
-import { createDenyList } from './deny-list.ts';
+import { createDenyList } from './policy/deny-list.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './headers.ts';
 import type { RequestBody, RequestHeaders } from './headers.ts';
-import { HttpResponse } from './http-response.ts';
+import { HttpResponse } from './response.ts';
 import { canceledError, deniedError } from './network-error.ts';
-import { Pool } from './pool.ts';
-import type { PoolOptions, PoolStatistics } from './pool.ts';
-import { createProxyBypass, parseProxy } from './proxy.ts';
-import { shareLookups } from './resolve.ts';
-import type { Lookup } from './resolve.ts';
-import { TargetCache } from './target.ts';
-import type { Route } from './target.ts';
+import { Pool } from './connection/pool.ts';
+import type { PoolOptions, PoolStatistics } from './connection/pool.ts';
+import { createProxyBypass, parseProxy } from './policy/proxy.ts';
+import { shareLookups } from './connection/resolve.ts';
+import type { Lookup } from './connection/resolve.ts';
+import { TargetCache } from './policy/target.ts';
+import type { Route } from './policy/target.ts';
 
 export type HttpClientOptions = {
   /** One whole attempt, waiting for a free connection included. */

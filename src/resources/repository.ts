@@ -11,7 +11,7 @@ import { timeText } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fields.ts';
-import { applyMergePatch } from '../base/merge-patch.ts';
+import { applyMergePatch } from '../base/json/merge-patch.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import type { Drawn, Store, StoredRecord, Transaction } from '../store/port.ts';
 

@@ -1,8 +1,8 @@
 /** What the tables of this room's routes are put together from. */
 import { AppError } from '../base/errors.ts';
 import { isJsonObject, parseObject } from '../base/fields.ts';
-import { findMemberText } from '../base/json-member.ts';
-import { JSON_DEPTH_MAX } from '../base/json.ts';
+import { findMemberText } from '../base/json/member.ts';
+import { JSON_DEPTH_MAX } from '../base/json/parse.ts';
 import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
 import { checkMediaType, parseBody } from '../server/exchange/body.ts';
 import { takenJson } from '../server/exchange/mounting.ts';

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
-import { http } from '../base/network-modules.ts';
+import { http } from '../base/network/modules.ts';
 import type { AnswerSpec } from './route.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';

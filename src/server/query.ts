@@ -1,6 +1,6 @@
 /** Query strings, strictly: what is not known or not decodable is refused, never ignored. */
 import { AppError } from '../base/errors.ts';
-import { hintFor, quoted } from '../base/refusal.ts';
+import { hintFor, quoted } from '../base/text/refusal.ts';
 
 /** How many records a page may hold. */
 export const PAGE_LIMIT_MAX = 1000;

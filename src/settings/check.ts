@@ -1,7 +1,7 @@
 /** The rules of single settings: each gives a value's canonical form or says what it must be. */
 import { isIP } from 'node:net';
-import { ADDRESS_GROUPS } from '../base/address-groups.ts';
-import { nearest } from '../base/nearest.ts';
+import { ADDRESS_GROUPS } from '../base/network/address-groups.ts';
+import { nearest } from '../base/text/nearest.ts';
 
 /** The canonical form of a setting's text, or what it must be: "must be <problem>". */
 export type Check = (text: string) => { readonly value: string } | { readonly problem: string };

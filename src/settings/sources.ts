@@ -8,8 +8,8 @@ import { isIPv6 } from 'node:net';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
-import { parseJsonStrictly } from '../base/json.ts';
-import { nearest } from '../base/nearest.ts';
+import { parseJsonStrictly } from '../base/json/parse.ts';
+import { nearest } from '../base/text/nearest.ts';
 import { SETTING_ROWS } from './table.ts';
 import type { Kind } from './table.ts';
 

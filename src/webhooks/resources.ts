@@ -1,6 +1,6 @@
 /** The three resources as services: what is checked, kept, hidden and cancelled with a change. */
 import { isJsonObject } from '../base/fields.ts';
-import { hintFor, quoted } from '../base/refusal.ts';
+import { hintFor, quoted } from '../base/text/refusal.ts';
 import type { FieldError } from '../base/errors.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import type { Store, Transaction } from '../store/port.ts';

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { messageOf, systemCodeOf } from '../../src/base/errors.ts';
 import { parseObject } from '../../src/base/fields.ts';
 import { redact } from '../support/redact.ts';
-import { applyMergePatch } from '../../src/base/merge-patch.ts';
+import { applyMergePatch } from '../../src/base/json/merge-patch.ts';
 import { encodeBody } from '../../src/client/headers.ts';
 import { networkErrorOf } from '../../src/client/network-error.ts';
 

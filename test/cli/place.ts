@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApp } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { loadSettings } from '../../src/settings.ts';
+import { loadSettings } from '../../src/settings/load.ts';
 import { runCommand } from './io.ts';
 import type { Ran, RunOptions } from './io.ts';
 

@@ -2,10 +2,10 @@
  * Asks the parts of the word index. All of a query's words must be in one book, and a book is in
  * one part, so each part answers by itself: sets of places as bits, rarest words first.
  */
-import { encodeByteString } from '../../base/fold.ts';
+import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/parse.ts';
 import type { Work } from '../../base/turns.ts';
-import { Bits } from '../../base/bit-set.ts';
+import { Bits } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, TEXT } from './memtable.ts';
 import type { Overlay } from './memtable.ts';
 import { addPlaces } from './postings.ts';

@@ -17,7 +17,7 @@ import type { Change, Collection } from '../../store/port.ts';
 import type { BookFilter } from '../query/parse.ts';
 import { decodeSearchable, hasTextConditions } from '../query/match.ts';
 import type { Turns, Work } from '../../base/turns.ts';
-import { Bits } from '../../base/bit-set.ts';
+import { Bits } from '../../base/structures/bit-set.ts';
 import { findInOverlay, findInSegment, planSearch } from './find.ts';
 import type { SearchPlan } from './find.ts';
 import { mergeSegments } from './merge.ts';

@@ -2,14 +2,14 @@
  * The newest part of the word index, which takes books one by one until it is full. A book that is
  * indexed again is a new document; the old one is dead.
  */
-import { encodeByteString, foldCase } from '../../base/fold.ts';
+import { encodeByteString, foldCase } from '../../base/text/fold.ts';
 import type { SearchableBook } from '../query/match.ts';
 import type { Work } from '../../base/turns.ts';
-import { Bits } from '../../base/bit-set.ts';
+import { Bits } from '../../base/structures/bit-set.ts';
 import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';
 import { eachTerm } from '../query/words.ts';
-import { sortIndexes } from '../../base/merge-sort.ts';
+import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 /** What a term begins with says where it stands, so that one dictionary serves every filter. */
 export const TEXT = 't';

@@ -1,6 +1,6 @@
 /** Several segments made into one, without their dead books: in small steps, beside queries. */
 import type { Work } from '../../base/turns.ts';
-import { Bits } from '../../base/bit-set.ts';
+import { Bits } from '../../base/structures/bit-set.ts';
 import { addPlaces, eachPlace, isBitmap } from './postings.ts';
 import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';

@@ -1,6 +1,6 @@
 /** What the word index is to those that ask it. */
 import type { BookFilter } from '../query/parse.ts';
-import type { Bits } from '../../base/bit-set.ts';
+import type { Bits } from '../../base/structures/bit-set.ts';
 
 /** Finds books by their words. */
 export interface BookSearch {

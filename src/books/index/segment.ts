@@ -3,7 +3,7 @@
  * of terms, and for each the places of the books that have it. A book's words all stand in one
  * segment, so that a segment can be asked by itself.
  */
-import { Bits } from '../../base/bit-set.ts';
+import { Bits } from '../../base/structures/bit-set.ts';
 import { writeBitmap, writeList } from './postings.ts';
 
 export class Segment {

@@ -4,7 +4,7 @@
  * that the answer holds what its count says.
  */
 import type { Change, Collection } from '../../store/port.ts';
-import { Bits } from '../../base/bit-set.ts';
+import { Bits } from '../../base/structures/bit-set.ts';
 
 // Copies of changed books kept for one slow reader; past that, a changed book is left out.
 const KEPT_BYTES_MAX = 8 * 2 ** 20;

@@ -16,7 +16,7 @@ import { Numbers, createKeyColumn } from './sort-columns.ts';
 import {
   compareKeys, comparePositions, compareShortKeys, readSortKey, shortKey,
 } from '../query/sort-keys.ts';
-import { sortIndexes } from '../../base/merge-sort.ts';
+import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 export type PageResult = { readonly entries: readonly Entry[]; readonly total: number };
 /** `slots` are in the order of the answer. */

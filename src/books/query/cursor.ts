@@ -7,7 +7,7 @@
  * is text for a title, a number for times, and null for a book without it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { decodeByteString, encodeByteString } from '../../base/fold.ts';
+import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
 import { malformed } from './parameters.ts';
 import type { SortKey } from './parameters.ts';
 

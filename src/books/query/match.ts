@@ -1,5 +1,5 @@
 /** Whether a stored book matches a query. Pure. */
-import { foldCase } from '../../base/fold.ts';
+import { foldCase } from '../../base/text/fold.ts';
 import type { BookFilter } from './parse.ts';
 import { matchesWords, segmentsOf } from './words.ts';
 

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { PAGE_LIMIT_MAX, parseQuery } from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/route.ts';
 

@@ -1,5 +1,5 @@
 /** What is asked of the collection of books: parsed once, at the edge, into values to compare. */
-import { foldCase } from '../../base/fold.ts';
+import { foldCase } from '../../base/text/fold.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
@@ -13,8 +13,8 @@ import type { QueryValues, SortKey } from './parameters.ts';
 import { encodeDate } from './fields.ts';
 import { parseWords } from './words.ts';
 import type { Clause } from './words.ts';
-import { nearest } from '../../base/nearest.ts';
-import { quoted } from '../../base/refusal.ts';
+import { nearest } from '../../base/text/nearest.ts';
+import { quoted } from '../../base/text/refusal.ts';
 
 export type BookQuery = {
   readonly limit: number | null;

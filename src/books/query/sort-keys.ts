@@ -1,5 +1,5 @@
 /** What the sorts compare: keys of stored books, and their order. Pure. */
-import { encodeByteString, fold } from '../../base/fold.ts';
+import { encodeByteString, fold } from '../../base/text/fold.ts';
 import type { BookSort } from './parse.ts';
 import type { Position, SortValue } from './cursor.ts';
 import { readDatePublished, readTitle, readUpdatedAt } from './fields.ts';

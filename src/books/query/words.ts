@@ -13,7 +13,7 @@
  * index of its words would miss some. A Node without dictionaries cuts into single characters,
  * which stay together (`cutWords`): such a run is looked for as a whole.
  */
-import { encodeByteString, fold } from '../../base/fold.ts';
+import { encodeByteString, fold } from '../../base/text/fold.ts';
 import { parseIsbn } from '../isbn.ts';
 import { malformed } from './parameters.ts';
 

@@ -5,7 +5,7 @@
  * (`""`) an empty text. What is written reads back as the same book.
  */
 import { AppError } from '../../base/errors.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import type { Schema } from '../../base/schema.ts';
 import { bookSchema } from '../book.ts';
 import type { Author, Book } from '../book.ts';

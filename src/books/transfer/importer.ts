@@ -4,7 +4,7 @@
  */
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/parse.ts';
 import type { Catalog, Imported } from '../catalog.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';

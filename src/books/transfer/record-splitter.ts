@@ -2,7 +2,7 @@
  * Cuts a stream of bytes into records, whatever the pieces it comes in, and says on which line each
  * begins. Memory is bounded by one record; a longer one is reported and left out.
  */
-import { ByteCollector } from '../../base/byte-collector.ts';
+import { ByteCollector } from '../../base/structures/byte-collector.ts';
 
 /** One record as JSON text in UTF-8, or why there is none. */
 export type SourceRecord =

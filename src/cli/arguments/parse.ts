@@ -3,7 +3,7 @@
  * command's name. Everything wrong is a `usage` error that says what would be right.
  */
 import { AppError } from '../../base/errors.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { util } from '../../base/node-modules.ts';
 import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 

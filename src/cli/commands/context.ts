@@ -1,5 +1,5 @@
 /** What a command is, as data: run.ts parses, help and completion print by the same table. */
-import type { LoadedSettings } from '../../settings.ts';
+import type { LoadedSettings } from '../../settings/load.ts';
 import type { Arguments } from '../arguments/parse.ts';
 import type { Identity } from '../process/identity.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,6 +1,6 @@
 /** Help, made from the command table. */
 import { AppError } from '../../base/errors.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { COMMON_OPTIONS } from '../arguments/parse.ts';
 import type { CommandContext, CommandSpec } from './context.ts';
 import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';

@@ -1,7 +1,7 @@
 /** What options name: JSON in place, in a file or on standard input; secrets never in place. */
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { parseJson, withoutByteOrderMark } from '../../base/json.ts';
+import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { CommandContext } from './context.ts';

@@ -5,7 +5,7 @@
  */
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { escapeControls, escapeLines } from '../../base/printable.ts';
+import { escapeControls, escapeLines } from '../../base/text/printable.ts';
 import { paintFor } from './colour.ts';
 import type { Paint } from './colour.ts';
 import type { Io } from './io.ts';

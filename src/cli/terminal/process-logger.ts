@@ -1,7 +1,7 @@
 /** The log of a process: JSON a line on stderr, pretty on a terminal. */
 import { LOG_LEVELS, createLogger } from '../../base/log.ts';
 import type { Logger, LogLevel } from '../../base/log.ts';
-import type { Settings } from '../../settings.ts';
+import type { Settings } from '../../settings/load.ts';
 import type { Io } from './io.ts';
 
 /** Writes from `log.level` up, and nothing below `lowest`. */

@@ -3,7 +3,7 @@
  * then the widest columns are cut, then the least important ones go; where that does not do, a row
  * takes several lines. Elsewhere nothing is cut.
  */
-import { escapeControls } from '../../base/printable.ts';
+import { escapeControls } from '../../base/text/printable.ts';
 import { plain } from './colour.ts';
 import type { Paint, Tone } from './colour.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './width.ts';

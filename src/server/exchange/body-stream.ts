@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ByteCollector } from '../../base/byte-collector.ts';
+import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 

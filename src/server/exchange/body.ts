@@ -3,9 +3,9 @@
  * the stream costs a webhook a quarter of its throughput.
  */
 import type { IncomingMessage } from 'node:http';
-import { ByteCollector } from '../../base/byte-collector.ts';
+import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/parse.ts';
 import { bodyTaken, isTaken, takenBytes } from './mounting.ts';
 
 /**

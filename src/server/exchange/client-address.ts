@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
-import { ADDRESS_GROUPS } from '../../base/address-groups.ts';
-import { AddressSet } from '../../base/address-set.ts';
+import { ADDRESS_GROUPS } from '../../base/network/address-groups.ts';
+import { AddressSet } from '../../base/network/address-set.ts';
 
 /** True: peers on loopback and in private networks. Else addresses and CIDRs. */
 export type TrustProxy = boolean | readonly string[];

@@ -16,7 +16,7 @@ import {
 import { bodyChunks } from './body-stream.ts';
 import type { ClientAddressOf } from './client-address.ts';
 import { hasFailed } from '../listening/client-error.ts';
-import { discardThen } from '../listening/linger.ts';
+import { discardThen } from './discard.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcesBody, mountPathOf, takenJson } from './mounting.ts';
 import type { HeaderList, Outbox } from './response-batcher.ts';

@@ -5,8 +5,8 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { isDeeperThan } from '../../base/json-text.ts';
-import { JSON_DEPTH_MAX } from '../../base/json.ts';
+import { isDeeperThan } from '../../base/json/encode.ts';
+import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 
 /** Whether something of the request's body has been taken before. */
 export function isTaken(request: IncomingMessage): boolean {

@@ -10,8 +10,8 @@ import type { ListenOptions, Server as NetServer, Socket } from 'node:net';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
-import { http, loadHttps } from '../../base/network-modules.ts';
-import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/socket-path.ts';
+import { http, loadHttps } from '../../base/network/modules.ts';
+import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';
 

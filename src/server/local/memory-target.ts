@@ -1,6 +1,6 @@
 /** The routes as a server in memory serves them to its own process: no port, no file. */
 import type { RequestListener } from 'node:http';
-import { http } from '../../base/network-modules.ts';
+import { http } from '../../base/network/modules.ts';
 import type { Target } from './call.ts';
 import { createDuplexPair } from './duplex-pair.ts';
 

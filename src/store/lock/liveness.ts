@@ -9,7 +9,7 @@ import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { systemCodeOf } from '../../base/errors.ts';
-import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/socket-path.ts';
+import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import type { Files } from '../files.ts';
 
 export interface LifeSign {

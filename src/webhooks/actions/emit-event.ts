@@ -1,5 +1,5 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
-import { withoutByteOrderMark } from '../../base/json.ts';
+import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import { isEventName, refuseEventName } from '../outgoing/outgoing-webhook.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';

@@ -4,7 +4,7 @@
  * anybody.
  */
 import { nextHop, withChainHeader } from '../../base/chain.ts';
-import { quoted } from '../../base/refusal.ts';
+import { quoted } from '../../base/text/refusal.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
   isSuccessStatus, networkErrorCode, shownBody, type HttpSender,

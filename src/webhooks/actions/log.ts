@@ -1,7 +1,7 @@
 /** The built-in action `log`: writes what came to the application log, redacted by the logger. */
 import { LOG_LEVELS } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
-import { quoted } from '../../base/refusal.ts';
+import { quoted } from '../../base/text/refusal.ts';
 import { hideQuerySecrets } from '../http/url-credentials.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';

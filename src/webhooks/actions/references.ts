@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
-import { hintFor, quoted } from '../../base/refusal.ts';
+import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { CollectionSpec, Transaction } from '../../store/port.ts';
 import { configurationCollection } from './action-configuration.ts';
 import { readConfiguration } from './configuration-index.ts';

@@ -2,7 +2,7 @@
 import { CHAIN_HEADER, nextHop, withChainHeader } from '../../base/chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
-import { hintFor, quoted } from '../../base/refusal.ts';
+import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpAnswer, HttpSender } from '../http/client-port.ts';

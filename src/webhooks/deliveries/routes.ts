@@ -1,7 +1,7 @@
 /** Events and deliveries over HTTP. */
 import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { AppError } from '../../base/errors.ts';
-import { quoted } from '../../base/refusal.ts';
+import { quoted } from '../../base/text/refusal.ts';
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import { PAGE_LIMIT_MAX, integerOf, parseQuery } from '../../server/query.ts';

@@ -1,8 +1,8 @@
 /** What this room needs of the shared HTTP client, and how its answers are shown to people. */
 import { systemCodeOf } from '../../base/errors.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseJson } from '../../base/json/parse.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
-import type { HttpResponse } from '../../client/http-response.ts';
+import type { HttpResponse } from '../../client/response.ts';
 
 export type HttpAnswer = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
 

@@ -2,7 +2,7 @@
  * Ready-to-run calls of an incoming webhook. The secret is never shown: the examples read it from
  * the environment. Pure.
  */
-import { shellQuote } from '../../base/shell.ts';
+import { shellQuote } from '../../base/text/shell-quote.ts';
 import { hasRequestBody } from '../http/target.ts';
 
 export type Examples = { readonly url: string; readonly curl: string; readonly php: string };

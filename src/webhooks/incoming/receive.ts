@@ -7,7 +7,7 @@ import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { quoted } from '../../base/refusal.ts';
+import { quoted } from '../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../server/route.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import { ActionResult } from '../actions/action.ts';

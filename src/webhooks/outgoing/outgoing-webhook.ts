@@ -1,7 +1,7 @@
 /** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
-import { quoted } from '../../base/refusal.ts';
+import { quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';

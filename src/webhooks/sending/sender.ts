@@ -11,7 +11,7 @@ import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
-import { parseRetryAfter } from '../../client/retry.ts';
+import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
   isSuccessStatus, networkErrorCode, shownBody, textStart,
   type HttpAnswer, type HttpSender,

@@ -7,8 +7,8 @@
  * Nothing is evaluated, and only own members and array elements are read.
  */
 import { AppError } from '../../base/errors.ts';
-import { encodeJson } from '../../base/json-text.ts';
-import { parseJson } from '../../base/json.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import { parseJson } from '../../base/json/parse.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
 export type Template = readonly Part[];

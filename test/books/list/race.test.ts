@@ -6,7 +6,7 @@ import { pageOfSparse } from '../../../src/books/list/scan.ts';
 import { createBookList } from '../../../src/books/list/service.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { Bits } from '../../../src/base/bit-set.ts';
+import { Bits } from '../../../src/base/structures/bit-set.ts';
 import { createSearchIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { walkPages } from '../../support/list-harness.ts';

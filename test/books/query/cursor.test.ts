@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { encodeByteString, fold } from '../../../src/base/fold.ts';
+import { encodeByteString, fold } from '../../../src/base/text/fold.ts';
 import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
 import type { SortValue } from '../../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';

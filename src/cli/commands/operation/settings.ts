@@ -1,6 +1,6 @@
 /** `settings:show`: every setting, its value and where it came from. Secrets stay hidden. */
 import { SETTING_ROWS } from '../../../settings/table.ts';
-import { shownValue } from '../../../settings.ts';
+import { shownValue } from '../../../settings/load.ts';
 import type { CommandContext } from '../context.ts';
 
 type Shown = {

@@ -6,7 +6,7 @@
 import { readCertificate } from '../../../app/listening.ts';
 import type { Opened } from '../../../app/listening.ts';
 import { holdPort } from '../../../server/listening/listener.ts';
-import type { LoadedSettings } from '../../../settings.ts';
+import type { LoadedSettings } from '../../../settings/load.ts';
 import type { CommandContext } from '../context.ts';
 
 // Linux's first port that everybody may listen on.

@@ -1,6 +1,6 @@
 /** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
 import { AppError } from '../../../base/errors.ts';
-import { escapeLines } from '../../../base/printable.ts';
+import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {

@@ -1,7 +1,7 @@
 /** `outgoingwebhook:*`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { parseJson } from '../../../base/json.ts';
+import { parseJson } from '../../../base/json/parse.ts';
 import { isSecretName } from '../../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,5 +1,5 @@
 /** One operation as HTML: what it does, a curl line, its parameters, body and answers. */
-import { shellQuote } from '../../../base/shell.ts';
+import { shellQuote } from '../../../base/text/shell-quote.ts';
 import type {
   AnswerView, DocumentView, MediaView, OperationView, ParameterView,
 } from './document-view.ts';

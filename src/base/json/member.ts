@@ -1,0 +1,58 @@
+/** Where a member of a valid JSON text lies, so that its bytes can be passed on as they are. */
+import { skipSpace, withoutByteOrderMark } from './parse.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const SPACE = 0x20;
+const ARRAY_OPEN = 0x5b;
+const ARRAY_CLOSE = 0x5d;
+const OBJECT_OPEN = 0x7b;
+const OBJECT_CLOSE = 0x7d;
+
+/**
+ * The text of a member's value in a valid JSON object, not copied; undefined when there is none. Of
+ * members with one name the last counts, however their names are escaped.
+ */
+export function findMemberText(bytes: Buffer, name: string): Buffer | undefined {
+  const text = withoutByteOrderMark(bytes);
+  const plain = JSON.stringify(name);
+  let found: Buffer | undefined;
+  let offset = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text[offset] === QUOTE) {
+    const nameEnd = endOfValue(text, offset);
+    const given = text.toString('utf8', offset, nameEnd);
+    const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
+    const end = endOfValue(text, start);
+    if (given === plain || JSON.parse(given) === name) found = text.subarray(start, end);
+    // Past the comma; at the closing brace it leads to where no name is.
+    offset = skipSpace(text, skipSpace(text, end) + 1);
+  }
+  return found;
+}
+
+/**
+ * The offset after the value that begins at `start`. In valid JSON only strings and brackets need
+ * be seen, which takes a fifth of the time of judging it.
+ */
+function endOfValue(text: Buffer, start: number): number {
+  let depth = 0;
+  for (let offset = start; offset < text.length; offset += 1) {
+    const byte = text[offset] ?? 0;
+    const isClosing = byte === OBJECT_CLOSE || byte === ARRAY_CLOSE;
+    if (byte === QUOTE) {
+      for (offset += 1; offset < text.length && text[offset] !== QUOTE; offset += 1) {
+        if (text[offset] === BACKSLASH) offset += 1;
+      }
+      if (depth === 0) return offset + 1;
+    } else if (depth === 0 && (isClosing || byte === COMMA || byte <= SPACE)) {
+      return offset;
+    } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
+      depth += 1;
+    } else if (isClosing) {
+      depth -= 1;
+      if (depth === 0) return offset + 1;
+    }
+  }
+  return text.length;
+}

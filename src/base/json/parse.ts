@@ -1,0 +1,267 @@
+/**
+ * JSON from outside. Parsing is the engine's; only when that fails, or nests too deep, our own
+ * scanner reads the text again to say where it is broken and what was expected there.
+ */
+import { isUtf8 } from 'node:buffer';
+import { AppError } from '../errors.ts';
+
+export const JSON_DEPTH_MAX = 64;
+
+/**
+ * The value of a JSON text (RFC 8259) in UTF-8, with or without a byte order mark. Of members with
+ * one name the last counts. Throws `malformed` with line and column (both from 1, columns in code
+ * points) for anything else, and for nesting over 64 levels.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) {
+    const place = placeOf(bytes, validUtf8Length(bytes));
+    throw new AppError('malformed', `not valid UTF-8 at ${place}`);
+  }
+  const text = withoutByteOrderMark(bytes);
+  if (!isTooDeep(text)) {
+    try {
+      return JSON.parse(text.toString('utf8')) as unknown;
+    } catch (cause) {
+      throw malformed(text, cause);
+    }
+  }
+  throw malformed(text, undefined);
+}
+
+/**
+ * The same for text that a person keeps, where of two members with one name the first would be
+ * forgotten without a word: they are `malformed` as well.
+ */
+export function parseJsonStrictly(bytes: Buffer): unknown {
+  const value = parseJson(bytes);
+  const text = withoutByteOrderMark(bytes);
+  const problem = findProblem(text, true);
+  if (problem === null) return value;
+  throw new AppError('malformed', `${placeOf(text, problem.offset)}: ${problem.detail}`);
+}
+
+function malformed(text: Buffer, cause: unknown): AppError {
+  const problem = findProblem(text, false);
+  if (problem === null) return new AppError('malformed', 'not valid JSON', {}, cause);
+  const place = placeOf(text, problem.offset);
+  return new AppError('malformed', `not valid JSON at ${place}: ${problem.detail}`, {}, cause);
+}
+
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const isMarked = bytes.length >= 3
+    && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? bytes.subarray(3) : bytes;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const ARRAY_OPEN = 0x5b;
+const ARRAY_CLOSE = 0x5d;
+const OBJECT_OPEN = 0x7b;
+const OBJECT_CLOSE = 0x7d;
+
+// Exact for valid JSON, which is all it decides about: the scanner judges the rest.
+function isTooDeep(text: Buffer): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let offset = 0; offset < text.length; offset += 1) {
+    const byte = text[offset];
+    if (isInString) {
+      if (byte === BACKSLASH) offset += 1;
+      else if (byte === QUOTE) isInString = false;
+    } else if (byte === QUOTE) {
+      isInString = true;
+    } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
+      depth += 1;
+      if (depth > JSON_DEPTH_MAX) return true;
+    } else if (byte === OBJECT_CLOSE || byte === ARRAY_CLOSE) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+type Problem = { readonly offset: number; readonly detail: string };
+
+/** The first thing in valid UTF-8 `text` that is not JSON, or null. */
+function findProblem(text: Buffer, isStrict: boolean): Problem | null {
+  try {
+    const end = skipSpace(text, scanValue(text, skipSpace(text, 0), 0, isStrict));
+    return end < text.length ? { offset: end, detail: expected(text, end, 'the end') } : null;
+  } catch (thrown) {
+    if (thrown instanceof Broken) return thrown.problem;
+    throw thrown;
+  }
+}
+
+class Broken extends Error {
+  readonly problem: Problem;
+
+  constructor(offset: number, detail: string) {
+    super(detail);
+    this.problem = { offset, detail };
+  }
+}
+
+/** The offset after the value that begins at `offset`. */
+function scanValue(text: Buffer, offset: number, depth: number, isStrict: boolean): number {
+  const byte = text[offset];
+  if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
+    if (depth === JSON_DEPTH_MAX) {
+      throw new Broken(offset, `nested over ${JSON_DEPTH_MAX} levels deep`);
+    }
+    return byte === OBJECT_OPEN
+      ? scanObject(text, offset, depth + 1, isStrict)
+      : scanArray(text, offset, depth + 1, isStrict);
+  }
+  if (byte === QUOTE) return scanString(text, offset);
+  if (byte === 0x2d || isDigit(byte)) return scanNumber(text, offset);
+  for (const word of ['true', 'false', 'null']) {
+    if (text.toString('latin1', offset, offset + word.length) === word) return offset + word.length;
+  }
+  throw new Broken(offset, expected(text, offset, 'a value'));
+}
+
+function scanObject(text: Buffer, start: number, depth: number, isStrict: boolean): number {
+  const names = new Set<string>();
+  let offset = skipSpace(text, start + 1);
+  if (text[offset] === OBJECT_CLOSE) return offset + 1;
+  for (;;) {
+    if (text[offset] !== QUOTE) {
+      throw new Broken(offset, expected(text, offset, 'a member name in double quotes'));
+    }
+    const nameEnd = scanString(text, offset);
+    if (isStrict) addName(names, text, offset, nameEnd);
+    offset = skipSpace(text, nameEnd);
+    if (text[offset] !== COLON) throw new Broken(offset, expected(text, offset, '":"'));
+    offset = skipSpace(text, scanValue(text, skipSpace(text, offset + 1), depth, isStrict));
+    if (text[offset] === OBJECT_CLOSE) return offset + 1;
+    if (text[offset] !== COMMA) throw new Broken(offset, expected(text, offset, '"," or "}"'));
+    offset = skipSpace(text, offset + 1);
+  }
+}
+
+function addName(names: Set<string>, text: Buffer, start: number, end: number): void {
+  const name = String(JSON.parse(text.toString('utf8', start, end)));
+  if (names.has(name)) throw new Broken(start, `the member ${JSON.stringify(name)} stands twice`);
+  names.add(name);
+}
+
+function scanArray(text: Buffer, start: number, depth: number, isStrict: boolean): number {
+  let offset = skipSpace(text, start + 1);
+  if (text[offset] === ARRAY_CLOSE) return offset + 1;
+  for (;;) {
+    offset = skipSpace(text, scanValue(text, offset, depth, isStrict));
+    if (text[offset] === ARRAY_CLOSE) return offset + 1;
+    if (text[offset] !== COMMA) throw new Broken(offset, expected(text, offset, '"," or "]"'));
+    offset = skipSpace(text, offset + 1);
+  }
+}
+
+function scanString(text: Buffer, start: number): number {
+  for (let offset = start + 1; offset < text.length; offset += 1) {
+    const byte = text[offset];
+    if (byte === QUOTE) return offset + 1;
+    if (byte !== undefined && byte < 0x20) {
+      throw new Broken(offset, 'a control character in a string must be escaped');
+    }
+    if (byte === BACKSLASH) offset = scanEscape(text, offset);
+  }
+  throw new Broken(text.length, expected(text, text.length, 'the closing quote of a string'));
+}
+
+/** The offset of the last byte of the escape that begins at `offset`. */
+function scanEscape(text: Buffer, offset: number): number {
+  const kind = text.toString('latin1', offset + 1, offset + 2);
+  if (kind !== '' && '"\\/bfnrt'.includes(kind)) return offset + 1;
+  if (kind === 'u' && /^[0-9a-fA-F]{4}$/.test(text.toString('latin1', offset + 2, offset + 6))) {
+    return offset + 5;
+  }
+  throw new Broken(offset, kind === 'u'
+    ? 'expected four hexadecimal digits after \\u' : 'not an escape that JSON knows');
+}
+
+function scanNumber(text: Buffer, start: number): number {
+  const first = text[start] === 0x2d ? start + 1 : start;
+  let offset = scanDigits(text, first);
+  if (text[first] === 0x30 && offset > first + 1) {
+    throw new Broken(start, 'a number must not begin with 0');
+  }
+  if (text[offset] === 0x2e) offset = scanDigits(text, offset + 1);
+  if (text[offset] === 0x65 || text[offset] === 0x45) {
+    const hasSign = text[offset + 1] === 0x2b || text[offset + 1] === 0x2d;
+    offset = scanDigits(text, offset + (hasSign ? 2 : 1));
+  }
+  return offset;
+}
+
+function scanDigits(text: Buffer, start: number): number {
+  let offset = start;
+  while (isDigit(text[offset])) offset += 1;
+  if (offset === start) throw new Broken(start, expected(text, start, 'a digit'));
+  return offset;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+export function skipSpace(text: Buffer, start: number): number {
+  let offset = start;
+  while (offset < text.length && isSpace(text[offset])) offset += 1;
+  return offset;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function expected(text: Buffer, offset: number, what: string): string {
+  if (offset >= text.length) return `expected ${what}, found the end of the text`;
+  // Up to four bytes hold one code point, which is all that is shown of it.
+  const [found = ''] = text.toString('utf8', offset, offset + 4);
+  return `expected ${what}, found ${JSON.stringify(found)}`;
+}
+
+function placeOf(bytes: Buffer, offset: number): string {
+  let line = 1;
+  let lineStart = 0;
+  for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
+    line += 1;
+    lineStart = at + 1;
+  }
+  const before = bytes.toString('utf8', lineStart, offset);
+  let column = 1;
+  for (const _ of before) column += 1;
+  return `line ${line}, column ${column}`;
+}
+
+/** How many leading bytes are whole, valid UTF-8 sequences; for bytes that are not all valid. */
+function validUtf8Length(bytes: Buffer): number {
+  let low = 0;
+  let high = bytes.length;
+  // The longest prefix that is valid, save perhaps for a sequence cut at its end.
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (isUtf8(wholeSequences(bytes, middle))) low = middle;
+    else high = middle - 1;
+  }
+  return wholeSequences(bytes, low).length;
+}
+
+function wholeSequences(bytes: Buffer, end: number): Buffer {
+  for (let back = 1; back <= 3 && back <= end; back += 1) {
+    const byte = bytes[end - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    return bytes.subarray(0, sequenceLength(byte) > back ? end - back : end);
+  }
+  return bytes.subarray(0, end);
+}
+
+function sequenceLength(firstByte: number): number {
+  if (firstByte >= 0xf0) return 4;
+  return firstByte >= 0xe0 ? 3 : 2;
+}

@@ -1,0 +1,55 @@
+/** A stable merge sort that can be interrupted: no step holds the event loop. Pure. */
+import type { Work } from '../turns.ts';
+
+/** Negative, zero or positive, as the item at `left` sorts before, like or after `right`'s. */
+export type CompareIndexes = (left: number, right: number) => number;
+
+const RUN_LENGTH = 16;
+const STEPS_PER_YIELD = 256;
+
+/** The indexes below `count`, sorted; those that compare alike keep their order. */
+export function* sortIndexes(count: number, compare: CompareIndexes): Work<Uint32Array> {
+  let from = new Uint32Array(count);
+  for (let start = 0; start < count; start += RUN_LENGTH) {
+    sortRun(from, start, Math.min(start + RUN_LENGTH, count), compare);
+    if (start % (RUN_LENGTH * RUN_LENGTH) === 0) yield;
+  }
+  let into = new Uint32Array(count);
+  for (let width = RUN_LENGTH; width < count; width *= 2) {
+    for (let start = 0; start < count; start += 2 * width) {
+      const middle = Math.min(start + width, count);
+      yield* merge(from, into, start, middle, Math.min(middle + width, count), compare);
+    }
+    [from, into] = [into, from];
+  }
+  return from;
+}
+
+function sortRun(order: Uint32Array, start: number, end: number, compare: CompareIndexes): void {
+  for (let index = start; index < end; index += 1) {
+    let place = index;
+    for (; place > start; place -= 1) {
+      const before = order[place - 1] ?? 0;
+      if (compare(before, index) <= 0) break;
+      order[place] = before;
+    }
+    order[place] = index;
+  }
+}
+
+function* merge(
+  from: Uint32Array, into: Uint32Array, start: number, middle: number, end: number,
+  compare: CompareIndexes,
+): Work<void> {
+  let left = start;
+  let right = middle;
+  for (let place = start; place < end; place += 1) {
+    const leftItem = from[left] ?? 0;
+    const rightItem = from[right] ?? 0;
+    const isLeft = left < middle && (right >= end || compare(leftItem, rightItem) <= 0);
+    into[place] = isLeft ? leftItem : rightItem;
+    if (isLeft) left += 1;
+    else right += 1;
+    if (place % STEPS_PER_YIELD === 0) yield;
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What one connection under way owns. Giving it up ends all of it, so that nothing is left behind
+ * whatever step it was at.
+ */
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../../base/clock.ts';
+
+export class Undertaking {
+  readonly #clock: Clock;
+  readonly #sockets = new Set<Socket>();
+  readonly #timers = new Set<Timer>();
+  #isEnded = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Takes charge of `socket`, which is destroyed when the undertaking is given up. */
+  own(socket: Socket): void {
+    // Without an 'error' listener an error of the socket would end the process.
+    socket.on('error', ignore);
+    if (this.#isEnded) socket.destroy();
+    else this.#sockets.add(socket);
+  }
+
+  /** Destroys one of the sockets: it lost a race, or failed. */
+  drop(socket: Socket): void {
+    this.#sockets.delete(socket);
+    socket.destroy();
+  }
+
+  startTimer(delayMs: number, run: () => void): Timer {
+    const timer = this.#clock.startTimer(delayMs, () => {
+      this.#timers.delete(timer);
+      run();
+    });
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  stopTimer(timer: Timer | null): void {
+    if (timer !== null && this.#timers.delete(timer)) timer.cancel();
+  }
+
+  /** Ends with the sockets alive, in the caller's hands. */
+  complete(): void {
+    this.#end();
+    this.#sockets.clear();
+  }
+
+  /** Ends with nothing left. */
+  giveUp(): void {
+    this.#end();
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,89 @@
+/** A connection of a pool: knows whether it is in use, has served, and is fit to serve again. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+import type { NetworkError } from '../network-error.ts';
+
+// A server that keeps a connection for 5 s may close it as we send: stay clear of its limit.
+const HINT_MARGIN_MS = 1000;
+
+/** Whose request is on the connection. */
+export interface SocketUser {
+  /** Ends the request with `error`. */
+  abandon(error: NetworkError): void;
+}
+
+export class PooledSocket {
+  readonly socket: Socket;
+  /** Whether an earlier request got its answer here. */
+  isReused = false;
+  /** Whether a byte has come since `use`. */
+  hasAnswered = false;
+  readonly #clock: Clock;
+  readonly #onDiscard: (socket: PooledSocket) => void;
+  #user: SocketUser | null = null;
+  #isDiscarded = false;
+  #keepAliveMs = Infinity;
+  #restingSinceMs = 0;
+
+  constructor(
+    socket: Socket, options: { readonly clock: Clock; readonly idleTimeoutMs: number },
+    onDiscard: (socket: PooledSocket) => void,
+  ) {
+    this.socket = socket;
+    this.#clock = options.clock;
+    this.#onDiscard = onDiscard;
+    socket.on('data', () => {
+      this.hasAnswered = true;
+      // Nobody asked: the bytes would be taken for the answer to the next request.
+      if (this.#user === null) this.discard();
+    });
+    socket.on('end', () => {
+      if (this.#user === null) this.discard();
+    });
+    socket.on('close', () => this.discard());
+    // Restarts with every byte, by itself, so it costs a request nothing.
+    socket.setTimeout(options.idleTimeoutMs, () => {
+      if (this.#user === null) this.discard();
+    });
+  }
+
+  get user(): SocketUser | null {
+    return this.#user;
+  }
+
+  use(user: SocketUser): void {
+    this.#user = user;
+    this.hasAnswered = false;
+    this.socket.ref();
+  }
+
+  /** The answer is complete. An idle connection does not keep the process alive. */
+  rest(): void {
+    this.#user = null;
+    this.isReused = true;
+    this.#restingSinceMs = this.#clock.monotonicMs();
+    this.socket.unref();
+  }
+
+  /** Whether it may carry another request; the answer's `Keep-Alive: timeout=` is kept to. */
+  isFitAt(nowMs: number): boolean {
+    return !this.#isDiscarded && !this.socket.destroyed && this.socket.writable
+      && nowMs - this.#restingSinceMs < this.#keepAliveMs;
+  }
+
+  /** Notes the server's `Keep-Alive` header, such as `timeout=5, max=100`. */
+  noteKeepAlive(header: string): void {
+    const seconds = /\btimeout=(\d{1,9})/i.exec(header);
+    if (seconds === null) return;
+    const limitMs = Number(seconds[1]) * 1000;
+    this.#keepAliveMs = Math.max(limitMs - HINT_MARGIN_MS, limitMs / 2);
+  }
+
+  /** Closes the connection and gives up its place in the pool. */
+  discard(): void {
+    if (this.#isDiscarded) return;
+    this.#isDiscarded = true;
+    this.socket.destroy();
+    this.#onDiscard(this);
+  }
+}

@@ -1,0 +1,73 @@
+/** Names to addresses, through the system's resolver, with denied addresses left out. */
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import type { DenyList } from '../policy/deny-list.ts';
+import { deniedError } from '../network-error.ts';
+
+/** As `dns.lookup` with `all`: every address of a name. */
+export type Lookup = (
+  hostname: string,
+  options: { readonly all: true },
+  done: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+// More are not worth a try within a connect deadline of seconds.
+const ADDRESSES_MAX = 8;
+
+/**
+ * The addresses of `hostname` in the order to try them: families in turn (RFC 8305 §4), beginning
+ * with the resolver's first. Throws NetworkError `denied` when `denyList` leaves none.
+ */
+export async function resolveHost(
+  hostname: string, lookup: Lookup, denyList: DenyList | null,
+): Promise<readonly string[]> {
+  const found = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
+  if (found.length === 0) throw unknownName();
+  const allowed = denyList === null ? found : found.filter((one) => !denyList.isDenied(one));
+  if (allowed.length === 0) throw deniedError();
+  return inTurn(allowed).slice(0, ADDRESSES_MAX);
+}
+
+/**
+ * `lookup`, asked once for a name at a time: what asks meanwhile shares the answer. The system's
+ * resolver takes a thread of a small pool for each question, the one that also syncs files, and a
+ * slow name asked for by every connection would hold them all up.
+ */
+export function shareLookups(lookup: Lookup): Lookup {
+  const pending = new Map<string, Parameters<Lookup>[2][]>();
+  return (hostname, options, done) => {
+    const others = pending.get(hostname);
+    if (others !== undefined) {
+      others.push(done);
+      return;
+    }
+    const waiting = [done];
+    pending.set(hostname, waiting);
+    lookup(hostname, options, (error, addresses) => {
+      pending.delete(hostname);
+      for (const one of waiting) one(error, addresses);
+    });
+  };
+}
+
+function lookUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses.map(({ address }) => address));
+      else reject(error);
+    });
+  });
+}
+
+function unknownName(): Error {
+  return Object.assign(new Error('a name without addresses'), { code: 'ENOTFOUND' });
+}
+
+function inTurn(addresses: readonly string[]): readonly string[] {
+  const [first = ''] = addresses;
+  const preferred = addresses.filter((address) => isIP(address) === isIP(first));
+  const others = addresses.filter((address) => isIP(address) !== isIP(first));
+  const rounds = Math.max(preferred.length, others.length);
+  return Array.from({ length: rounds }, (_, index) => [preferred[index], others[index]])
+    .flat().filter((address) => address !== undefined);
+}

@@ -1,0 +1,58 @@
+/** TLS over a socket that is connected already, directly or through a proxy. */
+import { isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import { loadTls } from '../../base/network/modules.ts';
+import { NetworkError } from '../network-error.ts';
+import type { Undertaking } from './pending-connection.ts';
+
+export type TlsOptions = {
+  /** False: whatever certificate comes will do. */
+  readonly isVerified: boolean;
+  readonly secureContext: SecureContext;
+};
+
+/** Sessions to resume, so that a second connection needs no full handshake. */
+export type SessionSlot = { session: Buffer | null };
+
+/** Rejects with NetworkError `certificate` when the handshake succeeds but the peer is not who. */
+export function secure(
+  undertaking: Undertaking, socket: Socket, hostname: string, tls: TlsOptions, slot: SessionSlot,
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const secured = loadTls().connect({
+      socket,
+      host: hostname,
+      // Server names are names (RFC 6066 §3); the certificate is still checked against `host`.
+      servername: isIP(hostname) === 0 ? hostname : '',
+      secureContext: tls.secureContext,
+      rejectUnauthorized: tls.isVerified,
+      ALPNProtocols: ['http/1.1'],
+      ...slot.session === null ? {} : { session: slot.session },
+    });
+    undertaking.own(secured);
+    const onError = (error: Error): void => {
+      // A session that may be at fault is not offered again.
+      slot.session = null;
+      // Set by node:tls exactly when it is the certificate that was refused.
+      const isCertificate = Boolean(secured.authorizationError);
+      reject(isCertificate ? certificateError(error) : error);
+    };
+    const onClose = (): void => onError(new Error('the connection was closed'));
+    secured.once('error', onError);
+    secured.once('close', onClose);
+    secured.on('session', (session: Buffer) => {
+      slot.session = session;
+    });
+    secured.once('secureConnect', () => {
+      secured.off('error', onError);
+      secured.off('close', onClose);
+      resolve(secured);
+    });
+  });
+}
+
+function certificateError(error: Error): NetworkError {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ECERTIFICATE';
+  return new NetworkError('certificate', code, 'the certificate was refused', { cause: error });
+}

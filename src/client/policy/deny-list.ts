@@ -1,0 +1,27 @@
+/**
+ * `http.denyAddresses`: where the client never connects to. It looks at addresses, never at names,
+ * so it holds after DNS too, whatever a name points at from one moment to the next.
+ */
+import { ADDRESS_GROUPS } from '../../base/network/address-groups.ts';
+import { AddressSet } from '../../base/network/address-set.ts';
+import { AppError } from '../../base/errors.ts';
+
+export type DenyList = {
+  /** Whether `host` is an IP literal that may not be connected to; a name never is. */
+  isDenied(host: string): boolean;
+};
+
+/** `entries` are group names, addresses and CIDR blocks. Throws `usage` for anything else. */
+export function createDenyList(entries: readonly string[]): DenyList {
+  const set = new AddressSet();
+  for (const entry of entries) {
+    const members = ADDRESS_GROUPS.get(entry);
+    for (const member of members ?? [entry]) {
+      if (set.add(member)) continue;
+      const groups = [...ADDRESS_GROUPS.keys()].join(', ');
+      throw new AppError('usage', `http.denyAddresses: ${JSON.stringify(entry)} is no address,`
+        + ` no CIDR block and none of ${groups}`);
+    }
+  }
+  return { isDenied: (host) => set.has(host) };
+}

@@ -1,0 +1,107 @@
+/**
+ * URLs prepared once: parsing a URL and working out its proxy for every request costs more than
+ * sending it. Targets are kept by their text, so nothing in here may depend on a single request.
+ */
+import { basicAuthorization } from './authorization.ts';
+import type { DenyList } from './deny-list.ts';
+import { plainHost } from '../../base/network/ip-address.ts';
+import { invalidError } from '../network-error.ts';
+import { defaultPort } from './proxy.ts';
+import type { Proxy } from './proxy.ts';
+
+/** A scheme, host and port, and the way there. Sockets are shared by all that goes one route. */
+export type Route = {
+  readonly isTls: boolean;
+  /** Without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** `host:port`, the port always there. */
+  readonly authority: string;
+  readonly proxy: Proxy | null;
+  readonly isDenied: boolean;
+};
+
+export type Target = {
+  readonly route: Route;
+  /** What stands in the request line: a path, or through a proxy without a tunnel the whole URL. */
+  readonly path: string;
+  /** The headers that every request to this target begins with, names and values in turn. */
+  readonly headers: readonly string[];
+  /** From the URL's credentials; a header of the caller's takes precedence. */
+  readonly authorization: string | null;
+};
+
+export type RoutePlan = {
+  readonly proxy: Proxy | null;
+  readonly isBypassed: (hostname: string, port: number) => boolean;
+  readonly denyList: DenyList;
+};
+
+const TARGETS_MAX = 1000;
+
+export class TargetCache {
+  readonly #plan: RoutePlan;
+  readonly #targets = new Map<string, Target>();
+
+  constructor(plan: RoutePlan) {
+    this.#plan = plan;
+  }
+
+  /** Throws NetworkError `invalid` when `url` is no http or https URL. */
+  get(url: string): Target {
+    const known = this.#targets.get(url);
+    if (known !== undefined) return known;
+    const target = parseTarget(url, this.#plan);
+    if (this.#targets.size >= TARGETS_MAX) this.#dropOldest();
+    this.#targets.set(url, target);
+    return target;
+  }
+
+  #dropOldest(): void {
+    for (const url of this.#targets.keys()) {
+      this.#targets.delete(url);
+      return;
+    }
+  }
+}
+
+function parseTarget(url: string, plan: RoutePlan): Target {
+  // The error of `new URL` would hold all of the text, with its credentials.
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null) throw invalidError('the URL cannot be read');
+  if (!['http:', 'https:'].includes(parsed.protocol)) {
+    throw invalidError('the URL must begin with http:// or https://');
+  }
+  const route = parseRoute(parsed, plan);
+  const path = `${parsed.pathname}${parsed.search}`;
+  const isAbsoluteForm = route.proxy !== null && !route.isTls;
+  return {
+    route,
+    path: isAbsoluteForm ? `http://${parsed.host}${path}` : path,
+    headers: [
+      'Host', parsed.host, 'Connection', 'keep-alive',
+      ...isAbsoluteForm ? proxyHeaders(route.proxy) : [],
+    ],
+    authorization: basicAuthorization(parsed),
+  };
+}
+
+function parseRoute(url: URL, plan: RoutePlan): Route {
+  const isTls = url.protocol === 'https:';
+  const hostname = plainHost(url.hostname);
+  const port = url.port === '' ? defaultPort(isTls) : Number(url.port);
+  const isDirect = plan.proxy === null || plan.isBypassed(hostname, port);
+  return {
+    isTls,
+    hostname,
+    port,
+    authority: `${url.hostname}:${port}`,
+    proxy: isDirect ? null : plan.proxy,
+    isDenied: plan.denyList.isDenied(hostname),
+  };
+}
+
+function proxyHeaders(proxy: Proxy | null): readonly string[] {
+  if (proxy === null || proxy.authorization === null) return [];
+  return ['Proxy-Authorization', proxy.authorization];
+}

@@ -1,0 +1,167 @@
+/**
+ * flags > environment > file > defaults -> one frozen `Settings`, with the origin of every value.
+ * Whatever is unknown or of the wrong type is a `usage` error that names the setting and where it
+ * came from, never the value of a secret.
+ */
+import { resolve } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import { redactText } from '../base/log.ts';
+import { nearest } from '../base/text/nearest.ts';
+import {
+  ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags, hintFor,
+} from './sources.ts';
+import type { SettingsFile, SettingsSources } from './sources.ts';
+import { SETTING_ROWS } from './table.ts';
+import type { Kind, ListKind, SettingRow, Settings } from './table.ts';
+
+export type { FlagValue, SettingsFile, SettingsSources } from './sources.ts';
+export type { GivenSettings, Settings } from './table.ts';
+
+export type LoadedSettings = {
+  readonly settings: Settings;
+  /** By setting name: `default`, `--port`, `HOOKSHELF_…` or the file's path. */
+  readonly origins: ReadonlyMap<string, string>;
+  readonly warnings: readonly SettingsWarning[];
+};
+
+/** What is allowed and yet no good idea, and what to do. */
+export type SettingsWarning = { readonly problem: string; readonly mend: string };
+
+const PROBLEMS_SHOWN_MAX = 5;
+
+/** Throws `usage` with every problem found. */
+export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
+  const problems: string[] = [];
+  const values = new Map<string, unknown>(SETTING_ROWS.map((row) => [row.name, row.default]));
+  const origins = new Map<string, string>(SETTING_ROWS.map((row) => [row.name, 'default']));
+  // From weak to strong: each later one replaces what stands.
+  const layers = [
+    fromFile(sources.file ?? null, problems),
+    fromEnvironment(sources.environment ?? {}, problems),
+    fromFlags(sources.flags ?? []),
+  ];
+  for (const { name, value, origin, directory } of layers.flat()) {
+    const row = ROWS_BY_NAME.get(name);
+    if (row === undefined) {
+      const hint = hintFor(name, ROWS_BY_NAME.keys());
+      problems.push(`unknown setting \`${name}\` in ${origin}${hint}`);
+      continue;
+    }
+    const read = readValue(row.kind, value, directory);
+    if ('problem' in read) {
+      const given = row.isSecret ? '' : `, not ${redactText(JSON.stringify(value))}`;
+      problems.push(`setting \`${name}\` must be ${read.problem}${given} (from ${origin})`);
+      continue;
+    }
+    values.set(name, read.value);
+    origins.set(name, origin);
+  }
+  if (problems.length === 0) checkTogether(values, origins, problems);
+  if (problems.length > 0) throw usageError(problems);
+  return { settings: nest(values), origins, warnings: warningsOf(sources.file ?? null) };
+}
+
+function warningsOf(file: SettingsFile | null): SettingsWarning[] {
+  if (file?.isReadByAll !== true) return [];
+  const secrets = fromFile(file, []).flatMap(({ name, value }) => {
+    const row = ROWS_BY_NAME.get(name);
+    return row !== undefined && shownValue(row, value) !== value ? [name] : [];
+  });
+  if (secrets.length === 0) return [];
+  return [{
+    problem: `${file.origin} holds ${secrets.join(' and ')}, and every user may read it`,
+    mend: `chmod 600 ${file.origin}`,
+  }];
+}
+
+/** A setting's value as a person may see it: `***` for a secret, URLs without credentials. */
+export function shownValue(row: SettingRow, value: unknown): unknown {
+  if (!row.isSecret || typeof value !== 'string') return value;
+  return URL.canParse(value) ? redactText(value) : '***';
+}
+
+function usageError(problems: readonly string[]): AppError {
+  const rest = problems.length - PROBLEMS_SHOWN_MAX;
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).join('; ');
+  return new AppError('usage', rest > 0 ? `${shown}; and ${rest} more` : shown);
+}
+
+/** Rules across settings. */
+function checkTogether(
+  values: Map<string, unknown>, origins: Map<string, string>, problems: string[],
+): void {
+  const alone = ['server.tlsCert', 'server.tlsKey'].filter((name) => values.get(name) !== null);
+  if (alone.length === 1) {
+    problems.push(`setting \`${alone[0]}\` (from ${origins.get(alone[0] ?? '')}) needs `
+      + `\`${alone[0] === 'server.tlsKey' ? 'server.tlsCert' : 'server.tlsKey'}\` as well`);
+  }
+  const headersS = Number(values.get('server.headersTimeout'));
+  const requestS = Number(values.get('server.requestTimeout'));
+  if (headersS <= requestS) return;
+  // A head is a part of its request: who shortens the one need not know of the other.
+  if (origins.get('server.headersTimeout') === 'default') {
+    values.set('server.headersTimeout', requestS);
+  } else {
+    problems.push(`setting \`server.headersTimeout\` (${headersS}, from `
+      + `${origins.get('server.headersTimeout')}) must not be more than `
+      + `\`server.requestTimeout\` (${requestS})`);
+  }
+}
+
+type Read = { readonly value: unknown } | { readonly problem: string };
+
+function readValue(kind: Kind, value: unknown, directory: string): Read {
+  switch (kind.is) {
+    case 'number': {
+      const { minimum, maximum, isInteger } = kind;
+      const isFit = typeof value === 'number' && value >= minimum && value <= maximum
+        && (!isInteger || Number.isInteger(value));
+      const noun = isInteger ? 'an integer' : 'a number';
+      return isFit ? { value } : { problem: `${noun} from ${minimum} to ${maximum}` };
+    }
+    case 'boolean':
+      return typeof value === 'boolean' ? { value } : { problem: 'true or false' };
+    case 'choice': {
+      if (typeof value === 'string' && kind.values.includes(value)) return { value };
+      const near = typeof value === 'string' ? nearest(value, kind.values) : null;
+      const hint = near === null ? '' : ` (did you mean ${near}?)`;
+      return { problem: `one of ${kind.values.join(', ')}${hint}` };
+    }
+    case 'list': return readList(kind, value, directory);
+    case 'flagOrList': {
+      if (typeof value === 'boolean') return { value };
+      const read = readList(kind.list, value, directory);
+      return 'problem' in read ? { problem: `true, false or ${read.problem}` } : read;
+    }
+    default: {
+      if (value === null && kind.isNullable) return { value };
+      if (typeof value !== 'string' || value === '') return { problem: 'a string, not empty' };
+      if (kind.is === 'path') return { value: resolve(directory, value) };
+      return kind.check?.(value) ?? { value };
+    }
+  }
+}
+
+function readList(kind: ListKind, value: unknown, directory: string): Read {
+  if (!Array.isArray(value)) return { problem: 'a list' };
+  if (value.length > kind.itemsMax) return { problem: `a list of at most ${kind.itemsMax}` };
+  const items: unknown[] = [];
+  for (const item of value) {
+    const read = readValue(kind.items, item, directory);
+    if ('problem' in read) return { problem: `a list in which each is ${read.problem}` };
+    items.push(read.value);
+  }
+  return { value: Object.freeze(items) };
+}
+
+function nest(values: ReadonlyMap<string, unknown>): Settings {
+  const nested: Record<string, unknown> = {};
+  for (const { name } of SETTING_ROWS) {
+    const [group = '', member] = name.split('.');
+    if (member === undefined) nested[group] = values.get(name);
+    else nested[group] = { ...nested[group] as object, [member]: values.get(name) };
+  }
+  for (const group of Object.values(nested)) Object.freeze(group);
+  // Every row of the table has just been set to a value that its kind allows.
+  return Object.freeze(nested) as Settings;
+}

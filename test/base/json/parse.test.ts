@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { parseJson, parseJsonStrictly } from '../../../src/base/json/parse.ts';
+import { createRandom, below } from '../../support/random.ts';
+
+function problemOf(bytes: Buffer | string): string {
+  try {
+    parseJson(Buffer.from(bytes));
+  } catch (thrown) {
+    assert(thrown instanceof AppError);
+    assert.equal(thrown.code, 'malformed');
+    return thrown.message;
+  }
+  return 'none';
+}
+
+const broken: readonly [string, string][] = [
+  ['', '1, column 1: expected a value, found the end of the text'],
+  ['  \n ', '2, column 2: expected a value, found the end of the text'],
+  ['{', '1, column 2: expected a member name in double quotes, found the end of the text'],
+  ['{"a"', '1, column 5: expected ":", found the end of the text'],
+  ['{"a" 1}', '1, column 6: expected ":", found "1"'],
+  ['{"a":}', '1, column 6: expected a value, found "}"'],
+  ['{"a":1', '1, column 7: expected "," or "}", found the end of the text'],
+  ['{"a":1,}', '1, column 8: expected a member name in double quotes, found "}"'],
+  ['{"a":1 "b":2}', '1, column 8: expected "," or "}", found "\\""'],
+  ["{'a':1}", '1, column 2: expected a member name in double quotes, found "\'"'],
+  ['{a:1}', '1, column 2: expected a member name in double quotes, found "a"'],
+  ['[1,]', '1, column 4: expected a value, found "]"'],
+  ['[1 2]', '1, column 4: expected "," or "]", found "2"'],
+  ['[', '1, column 2: expected a value, found the end of the text'],
+  ['{\n  "a": 1,\n  "b": tru\n}', '3, column 8: expected a value, found "t"'],
+  ['{\r\n"a": nul}', '2, column 6: expected a value, found "n"'],
+  ['NaN', '1, column 1: expected a value, found "N"'],
+  ['-', '1, column 2: expected a digit, found the end of the text'],
+  ['-x', '1, column 2: expected a digit, found "x"'],
+  ['01', '1, column 1: a number must not begin with 0'],
+  ['-012', '1, column 1: a number must not begin with 0'],
+  ['00', '1, column 1: a number must not begin with 0'],
+  ['1.', '1, column 3: expected a digit, found the end of the text'],
+  ['1.e3', '1, column 3: expected a digit, found "e"'],
+  ['1e', '1, column 3: expected a digit, found the end of the text'],
+  ['1e+', '1, column 4: expected a digit, found the end of the text'],
+  ['+1', '1, column 1: expected a value, found "+"'],
+  ['.5', '1, column 1: expected a value, found "."'],
+  ['1 2', '1, column 3: expected the end, found "2"'],
+  ['{} x', '1, column 4: expected the end, found "x"'],
+  ['"abc', '1, column 5: expected the closing quote of a string, found the end of the text'],
+  ['"a\\', '1, column 3: not an escape that JSON knows'],
+  ['"a\\x"', '1, column 3: not an escape that JSON knows'],
+  ['"\\u12"', '1, column 2: expected four hexadecimal digits after \\u'],
+  ['"\\u12G4"', '1, column 2: expected four hexadecimal digits after \\u'],
+  ['"a\nb"', '1, column 3: a control character in a string must be escaped'],
+  ['"a\u0000"', '1, column 3: a control character in a string must be escaped'],
+  ['["日本", 😀]', '1, column 8: expected a value, found "😀"'],
+  ['\u00a0{}', '1, column 1: expected a value, found "\u00a0"'],
+  ['// a\n{}', '1, column 1: expected a value, found "/"'],
+];
+
+test('what is not JSON is told with line, column and what was expected', () => {
+  for (const [text, expected] of broken) {
+    assert.equal(problemOf(text), `not valid JSON at line ${expected}`, JSON.stringify(text));
+  }
+});
+
+test('JSON of every kind is parsed, with or without a byte order mark', () => {
+  const texts = ['{}', '[]', '"x"', '0', '-0.5e-3', 'true', ' null ', '{"a":[{"b":"\\u00e9"}]}'];
+  for (const text of texts) {
+    assert.deepEqual(parseJson(Buffer.from(text)), JSON.parse(text));
+    assert.deepEqual(parseJson(Buffer.from(`\ufeff${text}`)), JSON.parse(text));
+  }
+  assert.equal(problemOf('\ufeff{,}').includes('line 1, column 2'), true);
+});
+
+test('of members with one name the last counts, and __proto__ is a member', () => {
+  assert.deepEqual(parseJson(Buffer.from('{"a":1,"a":2}')), { a: 2 });
+  const value = parseJson(Buffer.from('{"__proto__":{"x":1}}'));
+  assert(typeof value === 'object' && value !== null);
+  assert.equal(Object.hasOwn(value, '__proto__'), true);
+  assert.equal('x' in value, false);
+});
+
+test('nesting is taken to 64 levels and not beyond', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  assert.equal(problemOf(nested(64)), 'none');
+  assert.equal(problemOf(nested(65)),
+    'not valid JSON at line 1, column 65: nested over 64 levels deep');
+  assert.match(problemOf('{"a":'.repeat(100_000)), /column 321: nested over 64 levels deep$/);
+  assert.equal(problemOf(`["${'['.repeat(100)}\\"${'{'.repeat(100)}"]`), 'none');
+});
+
+test('invalid UTF-8 is told with its place', () => {
+  const cases: readonly [readonly number[], string][] = [
+    [[0xff], '1, column 1'],
+    [[0x22, 0xc3, 0x22], '1, column 2'],
+    [[0x5b, 0x0a, 0x22, 0xe6, 0x9c, 0xac, 0x80], '2, column 3'],
+    [[0x22, 0xed, 0xa0, 0x80, 0x22], '1, column 2'],
+    [[0x22, 0xc0, 0x80, 0x22], '1, column 2'],
+    [[0x22, 0xf0, 0x9f, 0x98], '1, column 2'],
+  ];
+  for (const [bytes, place] of cases) {
+    assert.equal(problemOf(Buffer.from(bytes)), `not valid UTF-8 at line ${place}`);
+  }
+});
+
+test('the scanner and the engine agree on every mutation of a text', () => {
+  const random = createRandom(7);
+  const source = '{"a": [1, -2.5e+3, true, null], "b\\n": {"c": "\\u00e9é"}, "d": ""}';
+  const pieces = ['"', '{', '}', '[', ']', ',', ':', '\\', '0', '-', 'e', ' ', '\n', 'x', '.', 'é'];
+  let valid = 0;
+  for (let round = 0; round < 5_000; round += 1) {
+    const characters = [...source];
+    for (let edits = 1 + below(random, 2); edits > 0; edits -= 1) {
+      const inserted = random() < 0.7 ? [pieces[below(random, pieces.length)] ?? ''] : [];
+      characters.splice(below(random, characters.length), below(random, 3), ...inserted);
+    }
+    const text = characters.join('');
+    let isValid = true;
+    try {
+      JSON.parse(text);
+    } catch {
+      isValid = false;
+    }
+    if (isValid) valid += 1;
+    const problem = problemOf(text);
+    // Without a place the scanner would have found nothing wrong with what the engine refuses.
+    assert.match(problem, isValid ? /^none$/ : /^not valid JSON at line \d+, column \d+: /, text);
+  }
+  assert.ok(valid > 200 && valid < 4_800, `${valid} are valid`);
+});
+
+test('a text that a person keeps has each member of an object once', () => {
+  for (const text of ['{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}', '[]', '7', ' "a" ']) {
+    assert.deepEqual(parseJsonStrictly(Buffer.from(text)), JSON.parse(text));
+  }
+  for (const [text, message] of [
+    ['{"a": 1,\n  "a": 2}', 'line 2, column 3: the member "a" stands twice'],
+    ['\ufeff{"a": [{"x": 1, "\\u0078": 2}]}', 'line 1, column 17: the member "x" stands twice'],
+    ['{"a": 1, "a": }', 'not valid JSON at line 1, column 15: expected a value, found "}"'],
+  ] as const) {
+    assert.throws(() => parseJsonStrictly(Buffer.from(text)), { code: 'malformed', message });
+  }
+});
+
+test('the place of invalid UTF-8 is right after characters of any length', () => {
+  for (const character of ['a', 'é', '漢', '😀']) {
+    for (let count = 0; count < 9; count += 1) {
+      const bytes = Buffer.concat([
+        Buffer.from(`"${character.repeat(count)}`), Buffer.of(0xff), Buffer.from('😀"'),
+      ]);
+      assert.throws(() => parseJson(bytes), {
+        code: 'malformed', message: `not valid UTF-8 at line 1, column ${count + 2}`,
+      }, `${count} ${character}`);
+    }
+  }
+});

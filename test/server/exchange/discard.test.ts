@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { discardThen } from '../../../src/server/exchange/discard.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { startServer } from '../../support/test-server.ts';
+
+const BOUND = 65_536;
+
+test('what a peer still sends is thrown away up to 64 KiB, and no further', async () => {
+  const { source, calls, read } = start();
+  source.write(Buffer.alloc(BOUND - 1));
+  source.write(Buffer.alloc(1));
+  await settle();
+  assert.deepEqual([calls(), read()], [0, BOUND]);
+  source.write(Buffer.alloc(1));
+  await settle();
+  assert.deepEqual([calls(), source.isPaused()], [1, true]);
+  source.write(Buffer.alloc(BOUND));
+  await settle();
+  assert.deepEqual([calls(), read()], [1, BOUND + 1]);
+});
+
+test('what a peer still sends is thrown away for a second, and no longer', async () => {
+  const { source, calls, clock } = start();
+  source.write('some');
+  await clock.advance(999);
+  assert.equal(calls(), 0);
+  await clock.advance(1);
+  assert.equal(calls(), 1);
+  source.end();
+  await settle();
+  await clock.advance(5000);
+  assert.equal(calls(), 1, 'once');
+});
+
+test('a peer that ends, breaks or has gone is not waited for', async () => {
+  for (const leave of ['end', 'destroy'] as const) {
+    const { source, calls, clock } = start();
+    source[leave]();
+    await settle();
+    await clock.advance(5000);
+    assert.equal(calls(), 1, leave);
+  }
+  const gone = new PassThrough();
+  gone.destroy();
+  assert.equal(start(gone).calls(), 1);
+});
+
+test('a body that nobody reads keeps the connection up to 64 KiB', async () => {
+  await using server = await startServer([]);
+  for (const [length, connection] of [[BOUND, 'keep-alive'], [BOUND + 1, 'close']] as const) {
+    const peer = new RawConnection(server);
+    peer.send(`POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
+    const answer = await peer.answer();
+    assert.deepEqual([answer.status, answer.headers['connection']], [404, connection], `${length}`);
+    peer.close();
+  }
+});
+
+function start(source = new PassThrough()) {
+  const clock = new ManualClock();
+  let calls = 0;
+  let read = 0;
+  source.on('data', (chunk: Buffer) => { read += chunk.length; });
+  source.pause();
+  discardThen(source, clock, () => { calls += 1; });
+  return { source, clock, calls: () => calls, read: () => read };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) {
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+}

@@ -41,7 +41,7 @@ import { limitsFor } from './store/records/memory-limits.ts';
 import type { CollectionSpec } from './store/port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore } from './store/store.ts';
-import type { Events } from './webhooks/outgoing/events.ts';
+import type { Events } from './webhooks/deliveries/events.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 

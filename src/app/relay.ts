@@ -16,7 +16,7 @@ import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import { loadActionModules } from '../webhooks/actions/load-modules.ts';
-import type { Events } from '../webhooks/outgoing/events.ts';
+import type { Events } from '../webhooks/deliveries/events.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 

@@ -11,8 +11,8 @@ import type { ActionRegistry } from './actions/registry.ts';
 import { incomingCollection, incomingSchema } from './incoming/incoming-webhook.ts';
 import { readIncoming } from './incoming/hook-index.ts';
 import { mask, unmask, urlsIn } from './http/mask.ts';
-import { readOutgoing } from './outgoing/outgoing-index.ts';
-import { outgoingCollection, outgoingSchema } from './outgoing/outgoing-webhook.ts';
+import { readOutgoing } from './outgoing/webhook-index.ts';
+import { outgoingCollection, outgoingSchema } from './outgoing/webhook.ts';
 import { checkActionType, checkUnused, moveReference } from './actions/references.ts';
 
 export type Resources = {

@@ -13,8 +13,8 @@ import { exampleMethod, makeExamples } from './incoming/examples.ts';
 import type { HookIndex, ReadyHook } from './incoming/hook-index.ts';
 import { incomingSchema } from './incoming/incoming-webhook.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './incoming/receive.ts';
-import type { OutgoingIndex } from './outgoing/outgoing-index.ts';
-import { outgoingSchema } from './outgoing/outgoing-webhook.ts';
+import type { OutgoingIndex } from './outgoing/webhook-index.ts';
+import { outgoingSchema } from './outgoing/webhook.ts';
 import type { Sender } from './sending/sender.ts';
 import type { Resources } from './resources.ts';
 import {

@@ -20,21 +20,21 @@ import type { HttpSender } from './http/client-port.ts';
 import { createHookIndex, type HookIndex } from './incoming/hook-index.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { createBodyMaker } from './sending/body.ts';
-import { createDeliveryDesk, type DeliveryDesk } from './deliveries/delivery-service.ts';
-import { DeliveryQueue } from './sending/delivery-queue.ts';
+import { createDeliveryDesk, type DeliveryDesk } from './deliveries/service.ts';
+import { DeliveryQueue } from './sending/worker.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { cancelled, deliveryCollection } from './deliveries/delivery.ts';
-import { createEvents, type Events } from './outgoing/events.ts';
-import { FanOuts } from './outgoing/fan-out.ts';
+import { createEvents, type Events } from './deliveries/events.ts';
+import { FanOuts } from './deliveries/fan-out.ts';
 import {
   CHUNK, Tally, chunkOf, fanOutCollection, sizesIn, totalsCollection,
-} from './deliveries/delivery-store.ts';
+} from './deliveries/unit-of-work.ts';
 import { eventCollection } from './deliveries/message.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
-} from './outgoing/outgoing-index.ts';
-import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
-import { QueueRoom } from './deliveries/room.ts';
+} from './outgoing/webhook-index.ts';
+import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
+import { QueueRoom } from './deliveries/capacity.ts';
 import type { QueueStatistics } from './scheduler/statistics.ts';
 import { Retention } from './deliveries/retention.ts';
 import { createSender, type Sender, type SendResult } from './sending/sender.ts';

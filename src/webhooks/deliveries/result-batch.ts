@@ -4,7 +4,7 @@
  */
 import type { Store } from '../../store/port.ts';
 import type { Delivery, KnownDelivery } from './delivery.ts';
-import { chunkOf, inTally } from './delivery-store.ts';
+import { chunkOf, inTally } from './unit-of-work.ts';
 
 type Change = (delivery: Delivery) => Delivery | null;
 type Result = {

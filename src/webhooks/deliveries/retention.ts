@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.ts';
 import { follow, type Applied } from '../../resources/projection.ts';
 import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
 import { Heap } from '../scheduler/priority-queue.ts';
-import { CHUNK, chunkOf, inTally } from './delivery-store.ts';
+import { CHUNK, chunkOf, inTally } from './unit-of-work.ts';
 
 export type RetentionParts = {
   readonly store: Store;

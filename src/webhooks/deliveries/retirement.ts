@@ -11,9 +11,9 @@ import type { Store, Transaction } from '../../store/port.ts';
 import {
   cancelled, deliveryCollection, finished, readDelivery, type Delivery,
 } from './delivery.ts';
-import { CHUNK, Tally, chunkOf, inTally, sizesIn } from './delivery-store.ts';
-import type { OutgoingIndex } from '../outgoing/outgoing-index.ts';
-import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
+import { CHUNK, Tally, chunkOf, inTally, sizesIn } from './unit-of-work.ts';
+import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
+import { outgoingCollection } from '../outgoing/webhook.ts';
 
 export type RetirementParts = {
   readonly store: Store;

@@ -9,13 +9,13 @@ import type { Exchange, ParameterSpec, Pull, Route } from '../../server/route.ts
 import {
   anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown, text,
 } from '../../resources/route-parts.ts';
-import type { DeliveryDesk } from './delivery-service.ts';
+import type { DeliveryDesk } from './service.ts';
 import type { DeliveryFilter } from './list.ts';
 import {
   DELIVERY_STATUSES, shownDelivery, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
-import type { Events } from '../outgoing/events.ts';
-import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../outgoing/outgoing-webhook.ts';
+import type { Events } from './events.ts';
+import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../outgoing/webhook.ts';
 
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;

@@ -1,5 +1,5 @@
 /** Figures of the delivery queue, for the metrics. */
-import type { DeliveryFigures } from '../sending/figures.ts';
+import type { DeliveryFigures } from '../sending/statistics.ts';
 
 export type QueueStatistics = {
   readonly pending: number;

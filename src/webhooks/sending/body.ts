@@ -11,8 +11,8 @@ import type { ActionRegistry } from '../actions/registry.ts';
 import { encodeData, runAction } from '../actions/run-action.ts';
 import { noPayload } from '../incoming/payload.ts';
 import type { Payload } from '../incoming/payload.ts';
-import type { ReadyOutgoing } from '../outgoing/outgoing-index.ts';
-import { fillTemplate } from './template.ts';
+import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
+import { fillTemplate } from '../outgoing/template.ts';
 
 export interface BodyMaker {
   /** Whether the body is another than the payload. */

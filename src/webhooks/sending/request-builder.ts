@@ -9,10 +9,10 @@ import type { BodyMaker } from './body.ts';
 import {
   deliveryCollection, readDelivery, statusOf, type KnownDelivery, type Outcome,
 } from '../deliveries/delivery.ts';
-import { changeDelivery } from '../deliveries/delivery-store.ts';
+import { changeDelivery } from '../deliveries/unit-of-work.ts';
 import { depthOf, eventCollection, payloadOf, readForward } from '../deliveries/message.ts';
-import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/outgoing-index.ts';
-import type { QueueRoom } from '../deliveries/room.ts';
+import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
+import type { QueueRoom } from '../deliveries/capacity.ts';
 import { shipmentOf, type Shipment } from './sender.ts';
 
 export type ShippingParts = {

@@ -19,8 +19,8 @@ import {
 import { hasRequestBody } from '../http/target.ts';
 import type { BodyMaker, BodyOrigin } from './body.ts';
 import { RESPONSE_BYTES_MAX, type Outcome } from '../deliveries/delivery.ts';
-import type { ReadyOutgoing } from '../outgoing/outgoing-index.ts';
-import { signatureHeaders } from './signature.ts';
+import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
+import { signatureHeaders } from '../outgoing/signature.ts';
 
 export type SendResult = {
   readonly success: boolean;

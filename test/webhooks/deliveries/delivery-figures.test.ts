@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIdSource } from '../../../src/base/uuid.ts';
-import { DeliveryFigures } from '../../../src/webhooks/sending/figures.ts';
+import { DeliveryFigures } from '../../../src/webhooks/sending/statistics.ts';
 import type { Outcome } from '../../../src/webhooks/deliveries/delivery.ts';
 import { laneKey, Lanes } from '../../../src/webhooks/scheduler/scheduler.ts';
 import type { Entry } from '../../../src/webhooks/scheduler/scheduler.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import {
   isSignatureValid, signBody, signatureKey,
 } from '../../../src/webhooks/incoming/signature.ts';
-import { findSecretProblem, signatureHeaders } from '../../../src/webhooks/sending/signature.ts';
+import { findSecretProblem, signatureHeaders } from '../../../src/webhooks/outgoing/signature.ts';
 
 const SECRET = "It's a Secret to Everybody";
 const key = signatureKey(SECRET);

@@ -14,8 +14,8 @@ import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import { follow, readRecord, type Applied } from '../../resources/projection.ts';
-import { newDelivery } from '../deliveries/delivery.ts';
-import { CHUNK, fanOutCollection, putDelivery } from '../deliveries/delivery-store.ts';
+import { newDelivery } from './delivery.ts';
+import { CHUNK, fanOutCollection, putDelivery } from './unit-of-work.ts';
 
 export type FanOut = {
   /** Of the message. */

@@ -9,13 +9,13 @@ import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
-import { newDelivery } from '../deliveries/delivery.ts';
+import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK, acceptDeliveries, readTotals } from '../deliveries/delivery-store.ts';
-import { encodeMessage, eventMembers, forwardMembers } from '../deliveries/message.ts';
-import type { OutgoingIndex } from './outgoing-index.ts';
-import { isEventName, outgoingCollection, refuseEventName } from './outgoing-webhook.ts';
-import type { QueueRoom } from '../deliveries/room.ts';
+import { CHUNK, acceptDeliveries, readTotals } from './unit-of-work.ts';
+import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
+import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
+import { isEventName, outgoingCollection, refuseEventName } from '../outgoing/webhook.ts';
+import type { QueueRoom } from './capacity.ts';
 
 export interface Events {
   /**

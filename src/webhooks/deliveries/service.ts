@@ -7,14 +7,14 @@ import {
   type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import { Steps, countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
-import type { FanOuts } from '../outgoing/fan-out.ts';
+import type { FanOuts } from './fan-out.ts';
 import {
   CHUNK, chunkOf, decodeTotals, fanOutCollection, readTotals, sizesIn, Tally, totalsRecord,
   type Totals,
-} from './delivery-store.ts';
+} from './unit-of-work.ts';
 import { eventCollection, hasDelivery } from './message.ts';
-import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
-import type { QueueRoom } from './room.ts';
+import { outgoingCollection } from '../outgoing/webhook.ts';
+import type { QueueRoom } from './capacity.ts';
 
 export type Reconciliation = Totals & {
   readonly isReconciled: boolean;

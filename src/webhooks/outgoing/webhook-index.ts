@@ -4,9 +4,9 @@ import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../../resources/projection.ts';
 import { sentHeaders } from '../http/target.ts';
-import { outgoingSchema, type OutgoingWebhook } from './outgoing-webhook.ts';
-import { parseTemplate } from '../sending/template.ts';
-import type { Template } from '../sending/template.ts';
+import { outgoingSchema, type OutgoingWebhook } from './webhook.ts';
+import { parseTemplate } from './template.ts';
+import type { Template } from './template.ts';
 
 export type ReadyOutgoing = OutgoingWebhook & {
   readonly template: Template | null;

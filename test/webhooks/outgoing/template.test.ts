@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonValue } from '../../../src/base/schema.ts';
 import {
   fillTemplate, parseTemplate,
-} from '../../../src/webhooks/sending/template.ts';
+} from '../../../src/webhooks/outgoing/template.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 

@@ -8,8 +8,8 @@ import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target.ts';
-import { findSecretProblem } from '../sending/signature.ts';
-import { parseTemplate } from '../sending/template.ts';
+import { findSecretProblem } from './signature.ts';
+import { parseTemplate } from './template.ts';
 
 export type OutgoingWebhook = {
   readonly identifier: string;

@@ -16,12 +16,12 @@ import {
 } from '../deliveries/delivery.ts';
 import { runAttempt, verdictOf, type AttemptParts } from './attempt.ts';
 import { Background } from './background-tasks.ts';
-import { DeliveryFigures } from './figures.ts';
+import { DeliveryFigures } from './statistics.ts';
 import { DueTimes } from '../scheduler/due-times.ts';
 import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
 } from '../scheduler/scheduler.ts';
-import type { FanOuts } from '../outgoing/fan-out.ts';
+import type { FanOuts } from '../deliveries/fan-out.ts';
 import { HostPacer } from '../scheduler/host-backoff.ts';
 import { ResultBatch } from '../deliveries/result-batch.ts';
 import { Retirement } from '../deliveries/retirement.ts';

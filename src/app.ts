@@ -35,7 +35,7 @@ import type { Route } from './server/route.ts';
 import { anyOf, fixedTokens } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
 import type { Settings } from './settings/load.ts';
-import { createNodeFiles } from './store/files.ts';
+import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/lock.ts';
 import { limitsFor } from './store/records/memory-limits.ts';
 import type { CollectionSpec } from './store/port.ts';

@@ -5,7 +5,7 @@ import type { ServerLimits } from '../server/listening/listener.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { checkRootsAlone, walkPath } from '../base/path-owners.ts';
 import type { Settings } from '../settings/load.ts';
-import { makeDirectories } from '../store/files.ts';
+import { makeDirectories } from '../store/disk/files.ts';
 
 // Kept for the store's files, outgoing sockets and the standard streams.
 export const DESCRIPTORS_RESERVED = 256;

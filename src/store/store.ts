@@ -13,12 +13,12 @@ import {
 import type { Contents } from './backup/manifest.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { Compaction } from './generations/compaction.ts';
-import { diskError } from './disk-error.ts';
-import type { Files } from './files.ts';
-import { FailureLog } from './journal/failure-log.ts';
-import { GroupCommit } from './journal/group-commit.ts';
-import { unsyncedName } from './inventory.ts';
-import type { Journal } from './journal/journal.ts';
+import { diskError } from './disk/error.ts';
+import type { Files } from './disk/files.ts';
+import { FailureLog } from './transactions/failure-log.ts';
+import { GroupCommit } from './transactions/group-commit.ts';
+import { unsyncedName } from './disk/inventory.ts';
+import type { Journal } from './journal/journal-file.ts';
 import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
@@ -28,8 +28,8 @@ import { assess } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
 import { repair } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
-import { SpaceProbe } from './journal/space-probe.ts';
-import { Staging } from './journal/staging.ts';
+import { SpaceProbe } from './disk/space-probe.ts';
+import { Staging } from './transactions/staging.ts';
 
 export type StoreOptions = {
   /** Made when missing. The caller holds its lock (lock.ts). */

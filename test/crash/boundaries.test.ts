@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
-import { createNodeFiles, type Files } from '../../src/store/files.ts';
+import { createNodeFiles, type Files } from '../../src/store/disk/files.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/store.ts';
 import { below, createRandom, type Random } from '../support/random.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
-import type { Descriptor, Files, OpenMode } from '../../src/store/files.ts';
+import type { Descriptor, Files, OpenMode } from '../../src/store/disk/files.ts';
 import { Disk, type Operation, type Survival } from './simulated-disk.ts';
 
 export type CallKind =

@@ -6,9 +6,9 @@
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { writeFully } from '../journal/file-lines.ts';
-import type { Files } from '../files.ts';
-import { isBackedUp, journalName, snapshotName, takeInventory } from '../inventory.ts';
+import { writeFully } from '../disk/read-write.ts';
+import type { Files } from '../disk/files.ts';
+import { isBackedUp, journalName, snapshotName, takeInventory } from '../disk/inventory.ts';
 import { MANIFEST_NAME, encodeManifest, summedPieces } from './manifest.ts';
 import type { Contents, FileSum } from './manifest.ts';
 import { BACKUP_PENDING } from './pending.ts';

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { Files } from '../files.ts';
-import { isBackedUp } from '../inventory.ts';
-import { readFully } from '../journal/file-lines.ts';
+import type { Files } from '../disk/files.ts';
+import { isBackedUp } from '../disk/inventory.ts';
+import { readFully } from '../disk/read-write.ts';
 import { readPieces } from './pieces.ts';
 import type { BackupFile } from './pieces.ts';
 

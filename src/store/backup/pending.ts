@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import type { Files } from '../files.ts';
+import type { Files } from '../disk/files.ts';
 
 /** While a restore moves the old data away and the new data in. */
 export const RESTORE_PENDING = 'restore.pending';

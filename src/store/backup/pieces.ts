@@ -1,7 +1,7 @@
 /** A file of a backup, on its way from or to another place, a piece at a time. */
 import { AppError } from '../../base/errors.ts';
-import { readFully } from '../journal/file-lines.ts';
-import type { Descriptor, Files } from '../files.ts';
+import { readFully } from '../disk/read-write.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
 
 export type BackupFile = {
   readonly name: string;

@@ -14,9 +14,9 @@ import {
 } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import type { BackupFile } from './pieces.ts';
-import { readFully } from '../journal/file-lines.ts';
-import type { Descriptor, Files } from '../files.ts';
-import { isBackedUp, isStoreName } from '../inventory.ts';
+import { readFully } from '../disk/read-write.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
+import { isBackedUp, isStoreName } from '../disk/inventory.ts';
 import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
 import type { CollectionSpec } from '../port.ts';
 import { verifyDirectory } from './verify.ts';

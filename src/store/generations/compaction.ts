@@ -14,14 +14,14 @@
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { diskError } from '../disk-error.ts';
-import type { Files } from '../files.ts';
-import type { FrozenCollection } from '../records/frozen-collection.ts';
-import type { GroupCommit } from '../journal/group-commit.ts';
+import { diskError } from '../disk/error.ts';
+import type { Files } from '../disk/files.ts';
+import type { FrozenCollection } from '../records/frozen.ts';
+import type { GroupCommit } from '../transactions/group-commit.ts';
 import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
-} from '../inventory.ts';
-import { createJournal } from '../journal/journal.ts';
+} from '../disk/inventory.ts';
+import { createJournal } from '../journal/journal-file.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 // A generation is worth its writing when the journals are larger than what is live; small ones

@@ -5,12 +5,12 @@
  */
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
-import { diskError } from '../disk-error.ts';
-import { readFully, writeFully } from '../journal/file-lines.ts';
-import type { Files } from '../files.ts';
-import { journalName, temporaryName, tornName } from '../inventory.ts';
-import { createJournal, reopenJournal } from '../journal/journal.ts';
-import type { Journal } from '../journal/journal.ts';
+import { diskError } from '../disk/error.ts';
+import { readFully, writeFully } from '../disk/read-write.ts';
+import type { Files } from '../disk/files.ts';
+import { journalName, temporaryName, tornName } from '../disk/inventory.ts';
+import { createJournal, reopenJournal } from '../journal/journal-file.ts';
+import type { Journal } from '../journal/journal-file.ts';
 import type { Assessment, JournalPart } from './recovery.ts';
 
 const COPY_BYTES = 1 << 20;

@@ -4,10 +4,10 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damagedAt, foreignLine } from './damage.ts';
 import type { FilePlace } from './damage.ts';
-import { readLines } from '../journal/file-lines.ts';
-import type { Files } from '../files.ts';
-import { hasChecksum, parseLine, visitOperations } from '../journal/journal-line.ts';
-import type { JournalLine } from '../journal/journal-line.ts';
+import { readLines } from '../disk/read-write.ts';
+import type { Files } from '../disk/files.ts';
+import { hasChecksum, parseLine, visitOperations } from '../journal/line.ts';
+import type { JournalLine } from '../journal/line.ts';
 
 export type Replayed = {
   /** The last transaction's sequence. */

@@ -7,9 +7,9 @@
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
-import { writeFully } from '../journal/file-lines.ts';
-import type { Descriptor, Files } from '../files.ts';
-import type { FrozenCollection } from '../records/frozen-collection.ts';
+import { writeFully } from '../disk/read-write.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
+import type { FrozenCollection } from '../records/frozen.ts';
 import { frozenPlace } from '../records/record-table.ts';
 import { SNAPSHOT_END, encodeCount, encodeHeader } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshot.ts';

@@ -23,8 +23,8 @@ import { isJsonObject } from '../../base/fields.ts';
 import { CHUNK_BYTES } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damagedAt, foreignLine } from './damage.ts';
-import { readFully, readLines } from '../journal/file-lines.ts';
-import type { Descriptor, Files } from '../files.ts';
+import { readFully, readLines } from '../disk/read-write.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
 
 const SNAPSHOT_FORMAT = 'hookshelf-snapshot-1';
 

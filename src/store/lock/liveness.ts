@@ -10,7 +10,7 @@ import type { Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { systemCodeOf } from '../../base/errors.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
-import type { Files } from '../files.ts';
+import type { Files } from '../disk/files.ts';
 
 export interface LifeSign {
   /** Idempotent; the socket is gone when this returns. */

@@ -15,17 +15,17 @@ import { basename, dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
-import { createNodeFiles } from '../files.ts';
-import type { Descriptor, Files } from '../files.ts';
-import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
+import { createNodeFiles } from '../disk/files.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
+import { readExclusiveOwner, tryExclusiveLock } from './numbered-files.ts';
 import { giveLifeSign } from './liveness.ts';
 import type { LifeSign } from './liveness.ts';
 import {
   isAlive, isOfThisNamespace, lifeSignPath, readOwner, thisProcess, writeOwner,
-} from './lock-owner.ts';
-import type { LockKind, LockOwner } from './lock-owner.ts';
+} from './owner.ts';
+import type { LockKind, LockOwner } from './owner.ts';
 
-export type { LockKind, LockOwner } from './lock-owner.ts';
+export type { LockKind, LockOwner } from './owner.ts';
 
 export type LockOptions = {
   readonly kind: LockKind;

@@ -1,7 +1,7 @@
 /** The committed records of one collection, in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
 import type { Place } from './arena.ts';
-import type { FrozenCollection } from './frozen-collection.ts';
+import type { FrozenCollection } from './frozen.ts';
 import { HotRecords } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
 import type { Position } from './key-order.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
-import { createNodeFiles } from '../../../src/store/files.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { loadSnapshot } from '../../../src/store/generations/snapshot.ts';
 import { writeSnapshot } from '../../../src/store/generations/snapshot-writer.ts';
 import { silentLogger } from '../../../src/base/log.ts';

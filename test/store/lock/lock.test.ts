@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createNodeFiles } from '../../../src/store/files.ts';
-import type { Files } from '../../../src/store/files.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import type { Files } from '../../../src/store/disk/files.ts';
 import { acquireLock, readLockOwner } from '../../../src/store/lock/lock.ts';
-import { thisProcess } from '../../../src/store/lock/lock-owner.ts';
+import { thisProcess } from '../../../src/store/lock/owner.ts';
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
 const WAYS = [{ program: 'flock' }, { program: 'no-such-program' }];

@@ -1,6 +1,6 @@
 /** Reads a file line by line, in pieces, in memory that does not grow with the file. */
-import { positiveCount } from '../disk-error.ts';
-import type { Descriptor, Files } from '../files.ts';
+import { positiveCount } from './error.ts';
+import type { Descriptor, Files } from './files.ts';
 
 const PIECE_BYTES = 1 << 20;
 const LINE_FEED = 0x0a;

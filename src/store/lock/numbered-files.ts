@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
-import type { Descriptor, Files } from '../files.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
 import { giveLifeSign, removeLifeSign } from './liveness.ts';
-import { isAlive, lifeSignPath, readOwner, thisProcess, writeOwner } from './lock-owner.ts';
-import type { LockKind, LockOwner } from './lock-owner.ts';
+import { isAlive, lifeSignPath, readOwner, thisProcess, writeOwner } from './owner.ts';
+import type { LockKind, LockOwner } from './owner.ts';
 
 const NAME = /^lock-(\d+)$/;
 // What a file holds after its owner has let go: an empty one is still being made.

@@ -5,12 +5,12 @@
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { writeFully } from './file-lines.ts';
+import { writeFully } from '../disk/read-write.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { diskError, positiveCount } from '../disk-error.ts';
-import type { Descriptor, Files } from '../files.ts';
-import { journalName } from '../inventory.ts';
-import { LineEncoder } from './journal-line.ts';
+import { diskError, positiveCount } from '../disk/error.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
+import { journalName } from '../disk/inventory.ts';
+import { LineEncoder } from './line.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };

@@ -1,5 +1,5 @@
 /** What a disk refused to take: where it has no room, with what to do about it. */
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 
 const FULL_CODES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const MEND = 'free some room on the disk and try again';

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createNodeFiles } from '../../../src/store/files.ts';
-import type { Files } from '../../../src/store/files.ts';
-import { thisProcess } from '../../../src/store/lock/lock-owner.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import type { Files } from '../../../src/store/disk/files.ts';
+import { thisProcess } from '../../../src/store/lock/owner.ts';
 import { acquireLock } from '../../../src/store/lock/lock.ts';
 
 const program = 'no-such-program';

@@ -5,8 +5,8 @@
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { systemCodeOf } from '../base/errors.ts';
-import { util } from '../base/node-modules.ts';
+import { systemCodeOf } from '../../base/errors.ts';
+import { util } from '../../base/node-modules.ts';
 
 /** An open file. Descriptors are opaque to the store. */
 export type Descriptor = number;

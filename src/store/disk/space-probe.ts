@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { writeFully } from './file-lines.ts';
-import type { Files } from '../files.ts';
+import { writeFully } from './read-write.ts';
+import type { Files } from './files.ts';
 
 const PERIOD_MS = 1000;
 const PROBE_BYTES = 256 * 1024;

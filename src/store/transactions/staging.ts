@@ -7,7 +7,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Place } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import type { JournalOperation } from './journal-line.ts';
+import type { JournalOperation } from '../journal/line.ts';
 import type { StoredRecord, Transaction, Urgency } from '../port.ts';
 import { StagedRecords } from './staged-records.ts';
 

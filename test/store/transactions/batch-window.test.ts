@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GatherPace } from '../../../src/store/journal/batch-window.ts';
+import { GatherPace } from '../../../src/store/transactions/batch-window.ts';
 
 /** Turns until a batch is over, `counts` telling how many are there at each. */
 function countTurns(

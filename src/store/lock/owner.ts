@@ -1,7 +1,7 @@
 /** Who holds a data directory, as a lock file says it, and whether that process still lives. */
 import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import type { Descriptor, Files } from '../files.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
 import { isLifeSignGiven } from './liveness.ts';
 
 export type LockKind = 'server' | 'command';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import {
   LineEncoder, parseLine, visitOperations,
-} from '../../../src/store/journal/journal-line.ts';
+} from '../../../src/store/journal/line.ts';
 
 function encode(add: (encoder: LineEncoder) => void): Buffer {
   const encoder = new LineEncoder();

@@ -12,12 +12,12 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FailureLog } from './failure-log.ts';
 import { GatherPace } from './batch-window.ts';
-import { errorOf, type AppendFailure, type Journal } from './journal.ts';
-import { LineEncoder } from './journal-line.ts';
+import { errorOf, type AppendFailure, type Journal } from '../journal/journal-file.ts';
+import { LineEncoder } from '../journal/line.ts';
 import type { Transaction, Urgency } from '../port.ts';
 import { StagedTransaction, newBatch, rejectAll, urgencyOf } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
-import { SyncPolicy } from './sync-policy.ts';
+import { SyncPolicy } from '../journal/sync-policy.ts';
 
 const PAUSE_MS = 100;
 

@@ -7,7 +7,7 @@
  *
  * A bad line (cut short, checksum wrong, not of the format) is a torn end unless a later valid
  * line of its journal shows that it had been on disk: one that names a durable sequence at or past
- * the bad line's, or one that was only ever written after a sync (journal-line.ts, "notes"). In
+ * the bad line's, or one that was only ever written after a sync (line.ts, "notes"). In
  * the last journal a torn end is kept aside as `.torn`, cut and logged. In an earlier journal it is
  * left alone when all the next one rests on is there: then only a note can have been torn.
  *

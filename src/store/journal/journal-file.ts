@@ -1,5 +1,5 @@
 /**
- * One journal file, open for appending (its format: journal-line.ts). Knows where the durable part
+ * One journal file, open for appending (its format: line.ts). Knows where the durable part
  * ends; a write that fails is cut off again, and the cut synced, so that a refused transaction can
  * never come back.
  */

@@ -3,12 +3,12 @@
  * program flock(1) on a descriptor of ours: the lock belongs to the open file, so it holds after
  * the program has exited and ends with our process, however that ends. The file stays, so that
  * nobody can lock one that has just been replaced; what it says is who holds it: one JSON object
- * (lock-owner.ts), nothing when free.
+ * (owner.ts), nothing when free.
  *
- * Where flock(1) is missing or the file system refuses it, exclusive-lock.ts stands in. Whoever
+ * Where flock(1) is missing or the file system refuses it, numbered-files.ts stands in. Whoever
  * locks looks at the other kind of lock after making its own, so that two processes that lock in
  * different ways cannot both win either. Beside either kind of lock its holder gives a sign of life
- * (life-sign.ts), which is what tells of it in another container.
+ * (liveness.ts), which is what tells of it in another container.
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';

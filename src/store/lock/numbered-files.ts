@@ -1,6 +1,6 @@
 /**
  * The lock where flock(1) cannot be had: files `lock-<n>`, each created exclusively and holding its
- * owner (lock-owner.ts). The highest number counts. A lock is taken by creating the next number
+ * owner (owner.ts). The highest number counts. A lock is taken by creating the next number
  * while the highest one's owner is dead or has let go, and only while the own number is still the
  * highest afterwards. A file goes only when a higher one is there: nobody can create a number that
  * a live owner's is not above, so of two starts at once one fails, however long either sleeps.

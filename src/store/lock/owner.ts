@@ -19,7 +19,7 @@ export type LockOwner = {
    * another, and pids from there say nothing here.
    */
   readonly namespace: string;
-  /** Whether it listens beside its lock file (life-sign.ts). */
+  /** Whether it listens beside its lock file (liveness.ts). */
   readonly hasLifeSign: boolean;
 };
 

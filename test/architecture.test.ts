@@ -47,7 +47,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'cli/commands': ['serve', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
-  store: ['backup', 'generations', 'journal', 'records', 'lock'],
+  store: ['backup', 'generations', 'transactions', 'journal', 'records', 'lock', 'disk'],
   webhooks: [
     'incoming', 'sending', 'deliveries', 'outgoing', 'actions', 'scheduler', 'senders', 'http',
   ],

@@ -1,11 +1,7 @@
-/** The commands of webhooks, events, deliveries and tokens, as data. */
+/** The rows of the commands of webhooks, action configurations, events and deliveries. */
+import { flag, required, text } from '../../arguments/options.ts';
 import type { CommandSpec } from '../context.ts';
 import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/spec.ts';
-
-const text = (placeholder: string, meaning: string): OptionSpec =>
-  ({ type: 'string', placeholder, meaning });
-const required = (option: OptionSpec): OptionSpec => ({ ...option, isRequired: true });
-const flag = (meaning: string): OptionSpec => ({ type: 'boolean', meaning });
 
 const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } => ({
   identifier: {
@@ -40,7 +36,6 @@ const loadIncoming = () => import('./incoming.ts');
 const loadConfiguration = () => import('./action-config.ts');
 const loadOutgoing = () => import('./outgoing.ts');
 const loadDelivery = () => import('./delivery.ts');
-const loadToken = () => import('../operation/token.ts');
 
 const incomingOptions: OptionSpecs = {
   'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
@@ -255,38 +250,8 @@ const DELIVERY: readonly CommandSpec[] = [
   },
 ];
 
-const SCOPES = ['read', 'write', 'admin'];
-
-const TOKEN: readonly CommandSpec[] = [
-  {
-    name: 'token:create', makesData: true,
-    summary: 'Make an API token, printed this once',
-    details: [
-      'read: look at everything but secrets; write: change books, fire events, send, retry;',
-      'admin: change webhooks and action configurations too. Tokens are made here alone.',
-      'Once a token has existed the API stays closed to everybody without one.',
-    ],
-    options: {
-      name: required(text('<name>', 'what it is for')),
-      scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
-      expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),
-    },
-    examples: ['hookshelf token:create --name ci --scope write --expires 90d'],
-    load: async () => (await loadToken()).createToken,
-  },
-  {
-    name: 'token:list', summary: 'List API tokens', options: {},
-    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
-  },
-  {
-    name: 'token:revoke', summary: 'Revoke an API token', options: oneOf('tokens'),
-    examples: ['hookshelf token:revoke <id>'],
-    load: async () => (await loadToken()).revokeToken,
-  },
-];
-
 export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
-  ...INCOMING, ...CONFIGURATION, ...OUTGOING, ...DELIVERY, ...TOKEN,
+  ...INCOMING, ...CONFIGURATION, ...OUTGOING, ...DELIVERY,
 ];
 
 function capital(word: string): string {

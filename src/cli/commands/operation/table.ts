@@ -1,0 +1,91 @@
+/** The rows of the commands of whoever runs the service: `token:*`, `data:*`, settings, doctor. */
+import { flag, required, text } from '../../arguments/options.ts';
+import type { OptionSpec } from '../../arguments/spec.ts';
+import type { CommandSpec } from '../context.ts';
+
+const loadToken = () => import('./token.ts');
+const loadData = () => import('./data.ts');
+
+const token: OptionSpec = {
+  ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
+  isOperand: true, completes: 'tokens',
+};
+const SCOPES = ['read', 'write', 'admin'];
+
+export const TOKEN_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'token:create', makesData: true,
+    summary: 'Make an API token, printed this once',
+    details: [
+      'read: look at everything but secrets; write: change books, fire events, send, retry;',
+      'admin: change webhooks and action configurations too. Tokens are made here alone.',
+      'Once a token has existed the API stays closed to everybody without one.',
+    ],
+    options: {
+      name: required(text('<name>', 'what it is for')),
+      scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
+      expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),
+    },
+    examples: ['hookshelf token:create --name ci --scope write --expires 90d'],
+    load: async () => (await loadToken()).createToken,
+  },
+  {
+    name: 'token:list', summary: 'List API tokens', options: {},
+    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
+  },
+  {
+    name: 'token:revoke', summary: 'Revoke an API token', options: { identifier: token },
+    examples: ['hookshelf token:revoke <id>'],
+    load: async () => (await loadToken()).revokeToken,
+  },
+];
+
+export const DATA_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'data:verify', summary: 'Read everything in the data directory and report damage',
+    options: {}, examples: ['hookshelf data:verify'],
+    load: async () => (await loadData()).verifyData,
+  },
+  {
+    name: 'data:compact', summary: 'Write a new generation and drop old journals',
+    options: {}, examples: ['hookshelf data:compact'],
+    load: async () => (await loadData()).compactData,
+  },
+  {
+    name: 'data:backup', summary: 'Copy a consistent generation, of a live server too',
+    options: {
+      to: {
+        ...required(text('<dir or .tar>', 'directory or .tar file to make')), completes: 'file',
+      },
+    },
+    examples: ['hookshelf data:backup --to /backup/books-monday'],
+    load: async () => (await loadData()).backupData,
+  },
+  {
+    name: 'data:restore', makesData: true,
+    summary: 'Put a verified backup in place of the data',
+    details: ['Stop the server first. What was there is kept in <data>/before-<time>/.'],
+    options: {
+      from: {
+        ...required(text('<dir or .tar>', 'backup to read')), completes: 'file',
+      },
+      replace: flag('needed where there is data already'),
+    },
+    examples: ['hookshelf data:restore --from /backup/books-monday --replace'],
+    load: async () => (await loadData()).restoreData,
+  },
+];
+
+export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'settings:show', summary: 'Show every setting, its value and where it came from',
+    options: {},
+    examples: ['hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show'],
+    load: async () => (await import('./settings.ts')).showSettings,
+  },
+  {
+    name: 'doctor', summary: 'Check directory, lock, port, disk, limits, clock and proxy',
+    options: {}, examples: ['hookshelf doctor'],
+    load: async () => (await import('./doctor.ts')).examine,
+  },
+];

@@ -64,7 +64,6 @@ const EXCEPTIONS: readonly string[] = [
   'src/webhooks/outgoing imports src/webhooks/sending',
   'src/webhooks/scheduler imports src/webhooks/sending',
   'src/webhooks/sending imports src/webhooks/incoming',
-  'src/cli/session imports src/cli/commands',
 ];
 
 type Import = { readonly specifier: string; readonly target: string | null };

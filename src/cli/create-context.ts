@@ -1,13 +1,14 @@
 /** What a command gets besides its options: output, settings, and a session when it asks. */
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { loadSettings } from '../settings/load.ts';
 import { DATA_VARIABLE, readSettingsFile } from '../settings/sources.ts';
 import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
 import type { Arguments } from './arguments/parse.ts';
-import type { CommandContext, CommandSpec, OpenSession } from './commands/context.ts';
+import type { CommandContext, CommandSpec } from './commands/context.ts';
 import { Identity } from './process/identity.ts';
 import type { Io } from './terminal/io.ts';
 import { late } from './process/late.ts';
@@ -22,12 +23,22 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
 
-const loadLocalApp = late(() => import('./session/local-app.ts'));
+const loadSession = late(() => Promise.all([
+  import('./session/open.ts'), import('./session/local.ts'),
+]));
 
-/** `closeSession` of the context is to be called at the end. */
+/** All that a session may need, for when we are another user, who may not read the program. */
+export async function loadSessionAhead(): Promise<void> {
+  const [, { loadApp }] = await loadSession();
+  await loadApp();
+}
+
+export type WrapSession = (session: Session) => Session;
+
+/** `closeSession` of the context is to be called at the end; a test may wrap its session. */
 export function createContext(
   spec: CommandSpec, commands: readonly CommandSpec[], given: Arguments, io: Io,
-  openSession: OpenSession | null,
+  wrapSession: WrapSession,
 ): CommandContext {
   const inEnvironment = io.environment[DATA_VARIABLE] || STANDARD_DIRECTORY;
   const dataDirectory = resolve(given.find('data') ?? inEnvironment);
@@ -43,10 +54,6 @@ export function createContext(
   const context: CommandContext = {
     spec, commands, given, io, identity,
     output: new Output(io, given.has('json')),
-    async loadAhead() {
-      const { loadApp } = await loadLocalApp();
-      await loadApp();
-    },
     enterData() {
       identity.enter();
       return dataDirectory;
@@ -64,7 +71,7 @@ export function createContext(
       ...callersSources(context), file: readNamed(),
     }),
     openSession() {
-      session ??= openFor(context, openSession);
+      session ??= openFor(context).then(wrapSession);
       return session;
     },
     async closeSession() {
@@ -129,13 +136,19 @@ function isNoDirectory(path: string): boolean {
   }
 }
 
-async function openFor(
-  context: CommandContext, openSession: OpenSession | null,
-): Promise<Session> {
+async function openFor(context: CommandContext): Promise<Session> {
+  const { spec, io, output } = context;
   // Wrong settings are wrong whether or not a server has read others at its start.
-  context.loadSettings();
-  if (openSession !== null) return openSession(context);
-  if (context.spec.makesData !== true) context.enterExistingData();
-  const { openCommandSession } = await loadLocalApp();
-  return openCommandSession(context);
+  const { settings } = context.loadSettings();
+  const data = spec.makesData === true ? context.enterData() : context.enterExistingData();
+  const [{ openSession }, { findOwner, openLocal }] = await loadSession();
+  return openSession({
+    clock: systemClock,
+    findOwner: () => findOwner(data),
+    openLocal: () => openLocal({ data, settings, io, needsActions: spec.needsActions === true }),
+    onWait: (reason) => {
+      const shown = reason.replace(/: try again.*$/, '');
+      if (io.stderr.isTTY === true) output.note(`${shown}; waiting`);
+    },
+  });
 }

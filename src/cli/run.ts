@@ -3,7 +3,8 @@
  * failed, 2 the command line or the settings are wrong. Loads next to nothing until it knows which
  * command it is.
  */
-import type { CommandContext, CommandSpec, OpenSession } from './commands/context.ts';
+import type { CommandContext, CommandSpec } from './commands/context.ts';
+import type { WrapSession } from './create-context.ts';
 import type { Io } from './terminal/io.ts';
 import type { ParsedLine } from './arguments/parse.ts';
 import { late } from './process/late.ts';
@@ -13,15 +14,15 @@ const EXIT_USAGE = 2;
 const VERSION_WORDS = ['--version', '-V', 'version'];
 
 /**
- * Runs the command that `argv` (without node and script) names; never throws. `openSession` stands
- * in for the data directory's own.
+ * Runs the command that `argv` (without node and script) names; never throws. A test may wrap the
+ * session that the command opens.
  */
 export async function run(
-  argv: readonly string[], io: Io = processIo(), openSession: OpenSession | null = null,
+  argv: readonly string[], io: Io = processIo(), wrapSession: WrapSession = (session) => session,
 ): Promise<number> {
   if (argv.length === 1 && VERSION_WORDS.includes(argv[0] ?? '')) return printVersion(io);
   try {
-    return await dispatch(argv, io, openSession);
+    return await dispatch(argv, io, wrapSession);
   } catch (thrown) {
     return report(thrown, argv.includes('--debug'), io);
   }
@@ -35,7 +36,7 @@ async function printVersion(io: Io): Promise<number> {
 }
 
 async function dispatch(
-  argv: readonly string[], io: Io, openSession: OpenSession | null,
+  argv: readonly string[], io: Io, wrapSession: WrapSession,
 ): Promise<number> {
   const [{ COMMANDS, STANDARD_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
     await Promise.all([import('./commands.ts'), import('./arguments/parse.ts')]);
@@ -51,10 +52,10 @@ async function dispatch(
     throw await unknownCommand(line.name ?? '', COMMANDS);
   }
   const given = readArguments(spec, line);
-  const { createContext } = await import('./create-context.ts');
-  const context = createContext(spec, COMMANDS, given, io, openSession);
+  const { createContext, loadSessionAhead } = await import('./create-context.ts');
+  const context = createContext(spec, COMMANDS, given, io, wrapSession);
   try {
-    const code = await execute(context, line.name === null);
+    const code = await execute(context, line.name === null, loadSessionAhead);
     await context.output.finish();
     return code;
   } finally {
@@ -62,12 +63,14 @@ async function dispatch(
   }
 }
 
-async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {
+async function execute(
+  context: CommandContext, isUnnamed: boolean, loadSessionAhead: () => Promise<void>,
+): Promise<number> {
   const { spec, given, identity } = context;
   if (!given.has('help')) {
     const command = await spec.load();
     if (spec.isWithoutData !== true && identity.isBorrowed) {
-      await Promise.all([context.loadAhead(), loadReport()]);
+      await Promise.all([loadSessionAhead(), loadReport()]);
     }
     return command(context);
   }

@@ -4,24 +4,20 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { OpenSession } from '../../src/cli/commands/context.ts';
-import { openCommandSession } from '../../src/cli/session/local-app.ts';
+import type { WrapSession } from '../../src/cli/create-context.ts';
 import type { Session } from '../../src/cli/session/session.ts';
 import { WAYS, inPlace } from './place.ts';
 
 /** The command's own session, with some of its calls replaced. */
-const sessionWith = (replace: (session: Session) => Partial<Session>): OpenSession =>
-  async (context) => {
-    const session = await openCommandSession(context);
-    return { ...session, ...replace(session) };
-  };
+const sessionWith = (replace: (session: Session) => Partial<Session>): WrapSession =>
+  (session) => ({ ...session, ...replace(session) });
 
 for (const way of WAYS) {
   test(`an update does not overwrite what somebody else wrote meanwhile, ${way}`, () =>
     inPlace(way, async (place) => {
       await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
       const path = '/api/action-configurations/to-log';
-      const openSession = sessionWith((session) => ({
+      const wrapSession = sessionWith((session) => ({
         async request(call) {
           const answer = await session.request(call);
           if (call.method === 'GET' && call.path === path) {
@@ -33,7 +29,7 @@ for (const way of WAYS) {
         },
       }));
       const words = ['actionconfig:update', 'to-log', '--options', '{"level":"debug"}'];
-      const { code, stderr } = await place.run(words, { openSession });
+      const { code, stderr } = await place.run(words, { wrapSession });
       assert.equal(code, 1);
       assert.match(stderr, /^hookshelf: the stored action configuration is another version/);
       const { stdout } = await place.run(['actionconfig:show', 'to-log', '--json']);
@@ -48,7 +44,7 @@ for (const way of WAYS) {
       const folder = readdirSync(place.folder);
       const file = join(place.folder, 'books.json');
       const during: string[] = [];
-      const openSession = sessionWith((session) => ({
+      const wrapSession = sessionWith((session) => ({
         async stream(call) {
           const answer = await session.stream(call);
           const broken = new PassThrough().on('error', () => {});
@@ -64,7 +60,7 @@ for (const way of WAYS) {
       }));
       writeFileSync(file, 'what was there');
       const words = ['book:export', '--file', file];
-      const { code, stderr } = await place.run(words, { openSession });
+      const { code, stderr } = await place.run(words, { wrapSession });
       assert.equal(code, 1);
       assert.match(stderr, /^hookshelf: .*the server went away/);
       assert.deepEqual(during, ['what was there']);

@@ -1,6 +1,6 @@
 /** The process as parameters, for tests: what a command reads, and what it wrote. */
 import { PassThrough, Readable, Writable } from 'node:stream';
-import type { OpenSession } from '../../src/cli/commands/context.ts';
+import type { WrapSession } from '../../src/cli/create-context.ts';
 import type { Io } from '../../src/cli/terminal/io.ts';
 import { run } from '../../src/cli/run.ts';
 
@@ -12,7 +12,7 @@ export type RunOptions = {
   /** Columns of a terminal that stdout and stderr are. */
   readonly columns?: number;
   readonly isColoured?: boolean;
-  readonly openSession?: OpenSession;
+  readonly wrapSession?: WrapSession;
 };
 
 /** Runs a command in this process. */
@@ -27,7 +27,7 @@ export async function runCommand(
     stdin, stdout, stderr, environment: { ...colours, ...options.environment },
     now: () => 1_790_000_000_000,
   };
-  const code = await run(words, io, options.openSession ?? null);
+  const code = await run(words, io, options.wrapSession);
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 

@@ -1,4 +1,4 @@
-/** What a command is, as data: run.ts parses, help and completion print by the same table. */
+/** What a command is, as data, and all that it may use. Loads nothing. */
 import type { LoadedSettings } from '../../settings/load.ts';
 import type { Arguments } from '../arguments/parse.ts';
 import type { Identity } from '../process/identity.ts';
@@ -32,8 +32,6 @@ export type CommandContext = {
   readonly given: Arguments;
   readonly io: Io;
   readonly output: Output;
-  /** Loads what a session may need, for when we are another user. */
-  loadAhead(): Promise<void>;
   /** Whom it runs as. Files elsewhere are opened before the data directory is entered. */
   readonly identity: Identity;
   /**
@@ -52,5 +50,3 @@ export type CommandContext = {
   /** Idempotent. */
   closeSession(): Promise<void>;
 };
-
-export type OpenSession = (context: CommandContext) => Promise<Session>;

@@ -10,8 +10,9 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import { openSession } from '../../../src/cli/session/session.ts';
-import type { LocalApp, Owner, Session } from '../../../src/cli/session/session.ts';
+import { openSession } from '../../../src/cli/session/open.ts';
+import type { LocalApp, Owner } from '../../../src/cli/session/local.ts';
+import type { Session } from '../../../src/cli/session/session.ts';
 
 /** Says what came, or fails as the path asks. */
 const echo: RequestListener = (request, response) => {

@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import type { Clock, Timer } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import type { ErrorCode } from '../../../src/base/errors.ts';
-import { openSession } from '../../../src/cli/session/session.ts';
+import { openSession } from '../../../src/cli/session/open.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { problemHeaders, toProblem } from '../../../src/server/problem.ts';
 

@@ -16,7 +16,7 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import { acquireLock } from '../../../store/lock/lock.ts';
 import type { CommandContext } from '../context.ts';
-import { findOwner } from '../../session/local-app.ts';
+import { findOwner } from '../../session/local.ts';
 import { objectOf, textOf } from '../resource.ts';
 
 const LOCK_WAIT_MS = 5000;

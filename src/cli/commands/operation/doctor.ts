@@ -10,9 +10,9 @@ import type { Settings } from '../../../settings/load.ts';
 import { exchange } from '../../../server/local/call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
-import { findOwner } from '../../session/local-app.ts';
+import { findOwner } from '../../session/local.ts';
 import { objectOf, textOf } from '../resource.ts';
-import { isListening } from '../../session/session.ts';
+import { isListening } from '../../session/socket.ts';
 
 type Finding = {
   readonly check: string;

@@ -1,0 +1,55 @@
+/** Who holds a data directory, and the app that a command builds when nobody does. */
+import { existsSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import type { Settings } from '../../settings/load.ts';
+import { readLockOwner } from '../../store/lock/lock.ts';
+import { late } from '../process/late.ts';
+import type { Io } from '../terminal/io.ts';
+import { createProcessLogger } from '../terminal/process-logger.ts';
+
+/** The process that holds a data directory; `socketPath` is null while it serves none. */
+export type Owner = { readonly pid: number; readonly socketPath: string | null };
+
+/** The routes, as app.ts serves them to this process. */
+export interface LocalApp {
+  readonly dispatcher: RequestListener;
+  close(): Promise<void>;
+}
+
+export type LocalOptions = {
+  /** The data directory, absolute. */
+  readonly data: string;
+  readonly settings: Settings;
+  readonly io: Io;
+  /** Whether custom action modules are loaded. */
+  readonly needsActions: boolean;
+};
+
+/** Not loaded where a server answers. */
+export const loadApp = late(() => import('../../app.ts'));
+
+export function findOwner(data: string): Owner | null {
+  return existsSync(data) ? readLockOwner(data) : null;
+}
+
+/** Throws `conflict` when another process holds the directory. */
+export async function openLocal(
+  { data, settings, io, needsActions }: LocalOptions,
+): Promise<LocalApp> {
+  // What an action logs is its result; what the store does is no news at a prompt.
+  const logger = createProcessLogger(settings, io, needsActions ? 'debug' : 'warning');
+  const { openApp } = await loadApp();
+  const app = await openApp({
+    data, logger, role: 'command', loadsActions: needsActions,
+    // No browser reaches a command; `*` must not keep it from making the token that it needs.
+    // Its own requests are no news either, however slow.
+    settings: {
+      ...settings,
+      server: { ...settings.server, corsOrigins: [] }, log: { ...settings.log, access: 'off' },
+    },
+  });
+  return {
+    dispatcher: app.dispatcher.listeners('control').request,
+    close: () => app.close(),
+  };
+}

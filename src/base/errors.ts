@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'conflict' // a duplicate key, or something that is still in use
   | 'precondition_failed'
   | 'too_large'
+  | 'headers_too_large'
   | 'unsupported_media_type'
   | 'misdirected'
   | 'too_many_requests'
@@ -37,8 +38,8 @@ export type ErrorDetails = {
   readonly allow?: readonly string[];
   /** A chain of so many hops ended here: see chain.ts. */
   readonly chainHops?: number;
-  /** The `WWW-Authenticate` header of a 401 or 403; `Bearer` on a 401 when not given. */
-  readonly challenge?: string;
+  /** The `WWW-Authenticate` header of a 401 or 403; a 401 says `Bearer` unless this is null. */
+  readonly challenge?: string | null;
 };
 
 export class AppError extends Error {

@@ -1,11 +1,14 @@
 /**
- * From what was thrown to RFC 9457 problem documents. The only place that knows which HTTP status
- * an error has. What is not an AppError is a bug: its text goes to the log, never to the caller.
+ * From what was thrown to the answer, and from the answer back to the error. The only place that
+ * knows which HTTP status an error has. The body is an RFC 9457 problem document, unless the route
+ * has a format of its own. What is not an AppError is a bug: its text never gets to the caller.
  */
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
 import { http } from '../base/network/modules.ts';
-import type { AnswerSpec } from './route.ts';
+import { escapeControls } from '../base/text/printable.ts';
+import type { AnswerSpec, ErrorFormat } from './route.ts';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
@@ -31,6 +34,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   conflict: 409,
   precondition_failed: 412,
   too_large: 413,
+  headers_too_large: 431,
   unsupported_media_type: 415,
   misdirected: 421,
   invalid: 422,
@@ -49,17 +53,39 @@ const TITLES: Readonly<Record<number, string>> = {
   422: 'Unprocessable Content',
 };
 
+const ERRORS_SHOWN_MAX = 20;
+
 /** The problem answers of a route, for its table of answers. */
 export function problemAnswers(...statuses: readonly number[]): AnswerSpec[] {
   return statuses.map((status) =>
     ({ status, description: titleOf(status), mediaType: PROBLEM_MEDIA_TYPE }));
 }
 
+export type ErrorAnswer = {
+  readonly status: number;
+  /** Name, value, name, … */
+  readonly headers: string[];
+  readonly body: string;
+};
+
+/** The answer to anything that was thrown while a route served `instance`. */
+export function errorAnswer(
+  thrown: unknown, instance: string, format: ErrorFormat | undefined,
+): ErrorAnswer {
+  const problem = toProblem(thrown, instance);
+  const { mediaType = PROBLEM_MEDIA_TYPE } = format ?? {};
+  return {
+    status: problem.status,
+    headers: ['Content-Type', mediaType, ...errorHeaders(thrown)],
+    body: format?.encode(codeOf(thrown), problem.detail) ?? JSON.stringify(problem),
+  };
+}
+
 /** The problem document for anything that was thrown while serving `instance`. */
 export function toProblem(thrown: unknown, instance?: string): Problem {
-  const isKnown = thrown instanceof AppError;
-  const code = isKnown ? thrown.code : 'internal';
+  const code = codeOf(thrown);
   const status = STATUS[code];
+  const isKnown = thrown instanceof AppError;
   const isTold = isKnown && code !== 'internal';
   return {
     type: typeOf(code),
@@ -71,10 +97,37 @@ export function toProblem(thrown: unknown, instance?: string): Problem {
   };
 }
 
-/** The code that a problem's `type` stands for; null when it is none of ours. */
-export function codeOfType(type: unknown): ErrorCode | null {
-  const codes = Object.keys(STATUS).filter(isCode);
-  return codes.find((code) => typeOf(code) === type) ?? null;
+/**
+ * The error that an answer of at least 400 stands for, given its parsed body and its `Retry-After`.
+ * Its message lists the broken rules, fit for a terminal.
+ */
+export function errorOf(
+  status: number, document: unknown, retryAfter: string | undefined,
+): AppError {
+  const problem = isJsonObject(document) ? document : {};
+  const errors = Array.isArray(problem['errors']) ? problem['errors'].flatMap(fieldErrorOf) : [];
+  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : `status ${status}`;
+  const retryAfterS = Number(retryAfter ?? NaN);
+  const code = Object.keys(STATUS).filter(isCode).find((one) => typeOf(one) === problem['type']);
+  return new AppError(code ?? 'internal', errors.length > 0 ? textOf(errors) : detail,
+    { errors, ...Number.isFinite(retryAfterS) ? { retryAfterS } : {} });
+}
+
+function fieldErrorOf(entry: unknown): FieldError[] {
+  if (!isJsonObject(entry)) return [];
+  const { pointer, detail } = entry;
+  return typeof pointer === 'string' && typeof detail === 'string' ? [{ pointer, detail }] : [];
+}
+
+function textOf(errors: readonly FieldError[]): string {
+  const shown = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
+    escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`));
+  const rest = errors.length - shown.length;
+  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
+function codeOf(thrown: unknown): ErrorCode {
+  return thrown instanceof AppError ? thrown.code : 'internal';
 }
 
 function typeOf(code: ErrorCode): string {
@@ -85,12 +138,13 @@ function isCode(name: string): name is ErrorCode {
   return Object.hasOwn(STATUS, name);
 }
 
-/** Headers that belong to an error whatever the shape of its body, `Allow` for instance. */
-export function problemHeaders(thrown: unknown): string[] {
+/** Headers that belong to an error whatever the format of its body, `Allow` for instance. */
+function errorHeaders(thrown: unknown): string[] {
   if (!(thrown instanceof AppError)) return [];
   const headers: string[] = [];
   const { allow, retryAfterS } = thrown.details;
-  const challenge = thrown.details.challenge ?? (thrown.code === 'unauthorized' ? 'Bearer' : null);
+  const usual = thrown.code === 'unauthorized' ? 'Bearer' : null;
+  const { challenge = usual } = thrown.details;
   if (allow !== undefined) headers.push('Allow', allow.join(', '));
   if (retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(retryAfterS)));
   if (challenge !== null) headers.push('WWW-Authenticate', challenge);

@@ -1,5 +1,6 @@
 /** Routes as data: what serves a request is also what the OpenAPI document is made from. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { JsonValue, Schema } from '../base/schema.ts';
 
@@ -22,11 +23,20 @@ export type Route = {
   readonly parameters?: readonly ParameterSpec[];
   readonly body?: BodySpec;
   readonly answers: readonly AnswerSpec[];
+  /** Problem documents (RFC 9457) when not given. */
+  readonly errorFormat?: ErrorFormat;
   readonly handle: Handler;
 };
 
-/** Answers through the exchange. What it throws becomes a problem document. */
+/** Answers through the exchange; what it throws is answered in the route's format of errors. */
 export type Handler = (exchange: Exchange) => void | Promise<void>;
+
+/** How a route writes its errors: status and headers are the same in every format. */
+export type ErrorFormat = {
+  readonly mediaType: string;
+  /** The body; `message` is what the caller may read, "internal error" in place of a bug. */
+  readonly encode: (code: ErrorCode, message: string) => string;
+};
 
 export type ParameterSpec = {
   readonly name: string;

@@ -15,12 +15,12 @@ import {
 } from './body.ts';
 import { bodyChunks } from './body-stream.ts';
 import type { ClientAddressOf } from './client-address.ts';
-import { hasFailed } from '../listening/client-error.ts';
 import { discardThen } from './discard.ts';
+import { hasFailed } from './failed-connections.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcesBody, mountPathOf, takenJson } from './mounting.ts';
 import type { HeaderList, Outbox } from './response-batcher.ts';
-import { PROBLEM_MEDIA_TYPE, problemHeaders, toProblem } from '../problem.ts';
+import { errorAnswer } from '../problem.ts';
 import type { Exchange, Pull, Route } from '../route.ts';
 import { cutStalledReader, writePulled } from './stream.ts';
 
@@ -172,7 +172,7 @@ export class HttpExchange implements Exchange {
     return takenJson(this.request) ?? parseBody(await this.readBody());
   }
 
-  /** Answers with the problem that was thrown; a bug goes to the log in full. */
+  /** Answers with the error that was thrown; a bug goes to the log in full. */
   fail(thrown: unknown): void {
     if (!(thrown instanceof AppError)) {
       this.log.error('a request failed unexpectedly', { path: this.path, error: thrown });
@@ -184,16 +184,15 @@ export class HttpExchange implements Exchange {
       return;
     }
     if (this.response.destroyed) return this.#abandon();
-    const problem = toProblem(thrown, this.path);
-    const headers = ['Content-Type', PROBLEM_MEDIA_TYPE, ...problemHeaders(thrown)];
-    if (problem.status === 415) addAccepted(headers, this.route, this.request);
+    const { status, headers, body } = errorAnswer(thrown, this.path, this.route.errorFormat);
+    if (status === 415) addAccepted(headers, this.route, this.request);
     if (thrown instanceof AppError && LOGGED_CODES.includes(thrown.code)) {
       this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
     }
     if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
       this.log.warning(thrown.message, { path: this.path, hops: thrown.details.chainHops });
     }
-    this.send(problem.status, headers, JSON.stringify(problem));
+    this.send(status, headers, body);
   }
 
   /** To be called when the handler is done: a handler that did not answer is a bug. */

@@ -10,12 +10,11 @@ import { http } from '../../base/network/modules.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { isStreaming } from '../exchange/body-stream.ts';
 import { discardThen } from '../exchange/discard.ts';
+import { hasFailed, markFailed } from '../exchange/failed-connections.ts';
+import { givenRequestId } from '../exchange/request-id.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
 import type { Problem } from '../problem.ts';
-import { givenRequestId } from '../exchange/request-id.ts';
-
-/** Told the status of an answer that no route gave, and the method, or that it is unknown. */
-export type CountRefusal = (method: string, status: number) => void;
+import type { CountRefusal } from '../routing/dispatcher.ts';
 
 /**
  * Answers with 400, 408, 413 or 431 as a problem document, after the answers that the connection
@@ -26,8 +25,8 @@ export function answerClientError(
 ): void {
   const isLate = systemCodeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
   // Node tells so once a request, and leaves it to us.
-  if (failed.has(socket) || (isLate && isStreaming(socket))) return;
-  failed.add(socket);
+  if (hasFailed(socket) || (isLate && isStreaming(socket))) return;
+  markFailed(socket);
   // Node's parser would go on complaining about what still comes in.
   socket.removeAllListeners('data');
   socket.on('error', ignore);
@@ -49,12 +48,6 @@ export function refuseTunnel(socket: Duplex, clock: Clock, count: CountRefusal):
 // The peer has gone, or could not read an answer yet.
 const UNANSWERABLE = ['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT'];
 const UNKNOWN_METHOD = 'UNKNOWN';
-const failed = new WeakSet<Duplex>();
-
-/** Whether nothing more of what this connection sends can be understood. */
-export function hasFailed(socket: Duplex): boolean {
-  return failed.has(socket);
-}
 
 /** Runs once the complete requests that came before the broken one are answered. */
 function afterAnswers(socket: Duplex, run: () => void): void {
@@ -91,7 +84,7 @@ function close(error: Error, socket: Duplex, clock: Clock, count: CountRefusal):
     owed.req.emit('error', explain(code));
     return;
   }
-  const problem = code === 'HPE_HEADER_OVERFLOW' ? HEADERS_TOO_LARGE : toProblem(explain(code));
+  const problem = toProblem(code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge() : explain(code));
   // A request that has been routed is counted there, however it ends.
   if (owed === null) count(UNKNOWN_METHOD, problem.status);
   const requestId = owed === null ? null : givenRequestId(owed.req);
@@ -122,12 +115,9 @@ function encode(problem: Problem, requestId: string): string {
   ].join('\r\n');
 }
 
-const HEADERS_TOO_LARGE = {
-  type: 'urn:hookshelf:problem:headers-too-large',
-  title: 'Request Header Fields Too Large',
-  status: 431,
-  detail: 'the head of the request is larger than 16 KiB',
-};
+function headersTooLarge(): AppError {
+  return new AppError('headers_too_large', 'the head of the request is larger than 16 KiB');
+}
 
 function explain(code: string | undefined): AppError {
   switch (code) {

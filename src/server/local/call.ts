@@ -5,11 +5,8 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError, messageOf } from '../../base/errors.ts';
-import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import { escapeControls } from '../../base/text/printable.ts';
 import { http } from '../../base/network/modules.ts';
-import { codeOfType } from '../problem.ts';
+import { errorOf } from '../problem.ts';
 import { watchSilence } from './silence.ts';
 import type { SilenceLimits } from './silence.ts';
 
@@ -34,8 +31,6 @@ export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 's
   readonly silence?: SilenceLimits;
 };
 
-const ERRORS_SHOWN_MAX = 20;
-
 /** Throws what a problem answer says, and `unavailable` when the connection breaks. */
 export async function exchange(target: Target, call: Call): Promise<Answer> {
   const response = await open(target, call);
@@ -49,7 +44,8 @@ export async function open(target: Target, call: Call): Promise<IncomingMessage>
   const response = await send(target, call);
   const status = response.statusCode ?? 0;
   if (status < 400) return response;
-  throw problemOf(response, parse(response, await readAll(response)));
+  const document = parse(response, await readAll(response));
+  throw errorOf(status, document, response.headers['retry-after']);
 }
 
 function send(target: Target, call: Call): Promise<IncomingMessage> {
@@ -116,28 +112,4 @@ export function brokenOff(cause: unknown): AppError {
   const message = `the connection to the server broke: ${messageOf(cause)}; what was under way `
     + 'may or may not have been done';
   return new AppError('unavailable', message, {}, cause);
-}
-
-/** The error that a problem document stands for. */
-function problemOf({ statusCode, headers }: IncomingMessage, document: unknown): AppError {
-  const problem = isJsonObject(document) ? document : {};
-  const errors = Array.isArray(problem['errors']) ? problem['errors'].flatMap(fieldErrorOf) : [];
-  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : `status ${statusCode}`;
-  const retryAfterS = Number(headers['retry-after'] ?? NaN);
-  return new AppError(codeOfType(problem['type']) ?? 'internal',
-    errors.length > 0 ? textOf(errors) : detail,
-    { errors, ...Number.isFinite(retryAfterS) ? { retryAfterS } : {} });
-}
-
-function fieldErrorOf(entry: unknown): FieldError[] {
-  if (!isJsonObject(entry)) return [];
-  const { pointer, detail } = entry;
-  return typeof pointer === 'string' && typeof detail === 'string' ? [{ pointer, detail }] : [];
-}
-
-function textOf(errors: readonly FieldError[]): string {
-  const shown = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
-    escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`));
-  const rest = errors.length - shown.length;
-  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }

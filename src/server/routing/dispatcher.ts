@@ -10,7 +10,6 @@ import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { createClientAddress } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
-import type { CountRefusal } from '../listening/client-error.ts';
 import { HttpExchange } from '../exchange/exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from '../exchange/exchange.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -52,6 +51,9 @@ export type DispatcherOptions = {
 export type { Entrance };
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Told the status of an answer that no route gave, and the method, or that it is unknown. */
+export type CountRefusal = (method: string, status: number) => void;
 
 /** Listeners for the events of a `node:http` server. */
 export type RequestListeners = {

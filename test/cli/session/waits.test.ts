@@ -13,7 +13,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { ErrorCode } from '../../../src/base/errors.ts';
 import { openSession } from '../../../src/cli/session/open.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
-import { problemHeaders, toProblem } from '../../../src/server/problem.ts';
+import { errorAnswer } from '../../../src/server/problem.ts';
 
 /** Time passes where a test says so: it fires timers by their delay. */
 class HeldClock implements Clock {
@@ -59,11 +59,9 @@ class HeldClock implements Clock {
 }
 
 function refuse(response: ServerResponse, error: AppError): void {
-  const problem = toProblem(error);
-  response.writeHead(problem.status, [
-    'Content-Type', 'application/problem+json', ...problemHeaders(error),
-  ]);
-  response.end(JSON.stringify(problem));
+  const { status, headers, body } = errorAnswer(error, '/', undefined);
+  response.writeHead(status, headers);
+  response.end(body);
 }
 
 async function withServer(
@@ -95,7 +93,8 @@ async function withServer(
 const CODES: Readonly<Record<ErrorCode, true>> = {
   malformed: true, invalid: true, usage: true, unauthorized: true, forbidden: true,
   not_found: true, method_not_allowed: true, conflict: true, precondition_failed: true,
-  too_large: true, unsupported_media_type: true, misdirected: true, too_many_requests: true,
+  too_large: true, headers_too_large: true,
+  unsupported_media_type: true, misdirected: true, too_many_requests: true,
   timeout: true, unavailable: true, misconfigured: true, unknown_outcome: true,
   storage_full: true, damaged: true,
   internal: true,

@@ -8,7 +8,8 @@ import { echoRoute, route, startServer } from '../../support/test-server.ts';
 const STATUSES: readonly [ErrorCode, number][] = [
   ['malformed', 400], ['invalid', 422], ['usage', 400], ['unauthorized', 401], ['forbidden', 403],
   ['not_found', 404], ['method_not_allowed', 405], ['conflict', 409], ['precondition_failed', 412],
-  ['too_large', 413], ['unsupported_media_type', 415], ['misdirected', 421],
+  ['too_large', 413], ['headers_too_large', 431],
+  ['unsupported_media_type', 415], ['misdirected', 421],
   ['too_many_requests', 429], ['timeout', 408], ['unavailable', 503], ['unknown_outcome', 503],
   ['storage_full', 507], ['damaged', 500], ['internal', 500],
 ];
@@ -38,6 +39,25 @@ test('an error brings its headers', async () => {
   })]);
   const answer = await rawRequest(server, 'GET', '/');
   assert.deepEqual([answer.headers['retry-after'], answer.headers['allow']], ['2', 'GET, PUT']);
+});
+
+test('a route may answer errors in a format of its own', async () => {
+  const errorFormat = {
+    mediaType: 'text/plain', encode: (code: ErrorCode, message: string) => `${code}: ${message}`,
+  };
+  await using server = await startServer([{
+    ...route('GET', '/{what}', (exchange) => {
+      if (exchange.params[0] === 'bug') throw new TypeError('a secret detail');
+      throw new AppError('unauthorized', 'not you', { retryAfterS: 1, challenge: null });
+    }),
+    errorFormat,
+  }]);
+  const answer = await rawRequest(server, 'GET', '/x');
+  assert.deepEqual([answer.status, answer.body], [401, 'unauthorized: not you']);
+  assert.deepEqual([answer.headers['content-type'], answer.headers['retry-after'],
+    answer.headers['www-authenticate']], ['text/plain', '1', undefined]);
+  const failed = await rawRequest(server, 'GET', '/bug');
+  assert.deepEqual([failed.status, failed.body], [500, 'internal: internal error']);
 });
 
 test('a bug is logged in full and answered without a word about it', async () => {

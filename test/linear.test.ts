@@ -31,7 +31,7 @@ import { givenRequestId } from '../src/server/exchange/request-id.ts';
 import { checkToken, fixedTokens } from '../src/access/bearer.ts';
 import { loadSettings } from '../src/settings/load.ts';
 import { SETTING_ROWS } from '../src/settings/table.ts';
-import { decodePayload } from '../src/webhooks/incoming/payload.ts';
+import { decodePayload } from '../src/webhooks/actions/payload.ts';
 import { findSecretProblem } from '../src/webhooks/outgoing/signature.ts';
 import { parseTemplate } from '../src/webhooks/outgoing/template.ts';
 import { findHeaderProblems, isTargetUrl } from '../src/webhooks/http/target.ts';

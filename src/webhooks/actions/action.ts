@@ -5,7 +5,7 @@
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { HttpSender } from '../http/client-port.ts';
-import type { Payload } from '../incoming/payload.ts';
+import type { Payload } from './payload.ts';
 
 export type { Payload };
 

@@ -1,7 +1,7 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
 import { withoutByteOrderMark } from '../../base/json/parse.ts';
-import { isEventName, refuseEventName } from '../outgoing/webhook.ts';
 import { ActionResult } from './action.ts';
+import { isEventName, refuseEventName } from './event-name.ts';
 import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
 

@@ -14,7 +14,8 @@ import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK, acceptDeliveries, readTotals } from './unit-of-work.ts';
 import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import { isEventName, outgoingCollection, refuseEventName } from '../outgoing/webhook.ts';
+import { isEventName, refuseEventName } from '../actions/event-name.ts';
+import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { QueueRoom } from './capacity.ts';
 
 export interface Events {

@@ -15,7 +15,7 @@ import {
   DELIVERY_STATUSES, shownDelivery, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import type { Events } from './events.ts';
-import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../outgoing/webhook.ts';
+import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../actions/event-name.ts';
 
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;

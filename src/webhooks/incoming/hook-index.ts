@@ -7,7 +7,7 @@ import type { Collection } from '../../store/port.ts';
 import { follow, readRecord } from '../../resources/projection.ts';
 import type { IncomingWebhook } from './incoming-webhook.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
-import { signatureKey } from './signature.ts';
+import { signatureKey } from '../senders/x-signature.ts';
 
 export type ReadyHook = {
   readonly identifier: string;

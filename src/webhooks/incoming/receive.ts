@@ -16,8 +16,8 @@ import type { ActionCall, ActionRegistry } from '../actions/registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
-import { decodePayload, noPayload } from './payload.ts';
-import { isSignatureValid, signatureProblem } from './signature.ts';
+import { decodePayload, noPayload } from '../actions/payload.ts';
+import { isSignatureValid, signatureProblem } from '../senders/x-signature.ts';
 
 export type ReceiveParts = {
   readonly hooks: HookIndex;

@@ -3,7 +3,7 @@
  * Headers") and `X-Signature`, which another hookshelf checks. Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
-import { signBody, signatureKey } from '../incoming/signature.ts';
+import { signBody, signatureKey } from '../senders/x-signature.ts';
 
 export type SignatureHeaders = Readonly<Record<string, string>>;
 

@@ -1,13 +1,15 @@
 /** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
-import { quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target.ts';
+import {
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, isEventName, refuseEventName,
+} from '../actions/event-name.ts';
 import { findSecretProblem } from './signature.ts';
 import { parseTemplate } from './template.ts';
 
@@ -27,13 +29,7 @@ export const outgoingCollection: CollectionSpec = {
   name: 'outgoing-webhooks', key: 'identifier',
 };
 
-export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters without "," and "*", '
-  + 'and no space at its ends';
-
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
-const EVENT_NAME_LENGTH_MAX = 200;
-// Free-form, but for what nobody sees, and for what stands between names and for many of them.
-const EVENT_NAME_PATTERN = /^[^,*\p{C}\p{Zl}\p{Zp}]+$/u;
 
 export const outgoingSchema: ObjectSchema = {
   kind: 'object',
@@ -73,20 +69,6 @@ export const outgoingSchema: ObjectSchema = {
   },
   check: findProblems,
 };
-
-/** Whether `name` can be emitted. Programs and custom actions hand in what they like. */
-export function isEventName(name: unknown): name is string {
-  return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX * 2
-    && [...name].length <= EVENT_NAME_LENGTH_MAX
-    && EVENT_NAME_PATTERN.test(name) && name.trim() === name;
-}
-
-/** What a refusal of an event name says; `manyHint` is what to do for several of them. */
-export function refuseEventName(name: unknown, manyHint = 'emit one event for each name'): string {
-  const isMany = typeof name === 'string' && name.includes(',');
-  const hint = isMany ? `; a comma would stand between names: ${manyHint}` : '';
-  return `must be ${EVENT_NAME_RULE}, not ${quoted(name)}${hint}`;
-}
 
 function isTriggerEvent(pattern: string): boolean {
   return isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);

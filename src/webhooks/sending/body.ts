@@ -9,8 +9,8 @@ import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/registry.ts';
 import { encodeData, runAction } from '../actions/run-action.ts';
-import { noPayload } from '../incoming/payload.ts';
-import type { Payload } from '../incoming/payload.ts';
+import { noPayload } from '../actions/payload.ts';
+import type { Payload } from '../actions/payload.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import { fillTemplate } from '../outgoing/template.ts';
 

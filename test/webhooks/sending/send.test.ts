@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { isSignatureValid, signatureKey } from '../../../src/webhooks/incoming/signature.ts';
+import { isSignatureValid, signatureKey } from '../../../src/webhooks/senders/x-signature.ts';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSignatureValid, signatureKey } from '../../../src/webhooks/incoming/signature.ts';
+import { isSignatureValid, signatureKey } from '../../../src/webhooks/senders/x-signature.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
 const HOUR_MS = 3_600_000;

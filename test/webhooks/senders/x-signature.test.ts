@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import {
   isSignatureValid, signBody, signatureKey,
-} from '../../../src/webhooks/incoming/signature.ts';
+} from '../../../src/webhooks/senders/x-signature.ts';
 import { findSecretProblem, signatureHeaders } from '../../../src/webhooks/outgoing/signature.ts';
 
 const SECRET = "It's a Secret to Everybody";

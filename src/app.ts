@@ -237,6 +237,7 @@ function composeServer(
       baseUri: server.baseUri,
     }),
     bodyBytesMax: server.maxBodyBytes,
+    bodyStallMs: server.requestTimeout * 1000,
     accessLog: log.access,
     trustProxy: server.trustProxy,
     baseUri: server.baseUri,

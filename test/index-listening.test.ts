@@ -101,3 +101,19 @@ test('closing waits for deliveries under way, and what came of them is kept', ()
       target.close();
     }
   }));
+
+test('an import of which nothing arrives ends after the request timeout of the settings', () =>
+  inDirectory(async (data) => {
+    const app = await createHookshelf({ data, settings: { server: { requestTimeout: 0.2 } } });
+    const { url } = await app.listen({ port: 0 });
+    const connection = new RawConnection({ port: Number(new URL(url).port) });
+    try {
+      connection.send(encodeRequest('POST', '/api/books/import',
+        { 'Content-Type': 'application/jsonl', 'Transfer-Encoding': 'chunked' }));
+      const { body } = await connection.answer();
+      assert.match(String(body), /"error":"nothing of the body arrived for 0.2 s"/);
+    } finally {
+      connection.close();
+      await app.close();
+    }
+  }));

@@ -31,6 +31,8 @@ export type ExchangeContext = {
   readonly bodyBytesMax: number;
   /** A reader that takes nothing for so long is cut. */
   readonly stallMs: number;
+  /** A streamed body of which nothing arrives for so long is cut. */
+  readonly bodyStallMs: number;
   readonly outbox: Outbox;
   readonly clientAddressOf: ClientAddressOf;
   readonly baseUri?: string | null;
@@ -164,7 +166,8 @@ export class HttpExchange implements Exchange {
       this.awaitsContinue = false;
       this.response.writeContinue();
     }
-    return bodyChunks(this.request, this.#stallMs, this.#context.clock);
+    const stallMs = this.isControl ? Infinity : this.#context.bodyStallMs;
+    return bodyChunks(this.request, stallMs, this.#context.clock);
   }
 
   async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {

@@ -5,6 +5,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { http } from '../../base/network/modules.ts';
 import { errorOf } from '../problem.ts';
 import { watchSilence } from './silence.ts';
@@ -30,6 +31,9 @@ export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 's
   /** For a server that may hang. */
   readonly silence?: SilenceLimits;
 };
+
+/** A page of the largest records there can be is smaller by far; nobody may fill our memory. */
+const ANSWER_BYTES_MAX = 256 << 20;
 
 /** Throws what a problem answer says, and `unavailable` when the connection breaks. */
 export async function exchange(target: Target, call: Call): Promise<Answer> {
@@ -87,13 +91,22 @@ function bytesOf(body: unknown): Buffer | string {
 }
 
 async function readAll(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const collector = new ByteCollector();
   try {
-    for await (const chunk of response) chunks.push(Buffer.from(chunk));
+    for await (const chunk of response) {
+      collector.add(Buffer.from(chunk));
+      // Leaving the loop ends the connection.
+      if (collector.length > ANSWER_BYTES_MAX) throw tooLong();
+    }
   } catch (cause) {
     throw brokenOff(cause);
   }
-  return Buffer.concat(chunks);
+  return collector.take();
+}
+
+function tooLong(): AppError {
+  return new AppError('unavailable',
+    `the server's answer is longer than ${ANSWER_BYTES_MAX >> 20} MiB: ask for less at a time`);
 }
 
 function parse({ headers }: IncomingMessage, bytes: Buffer): unknown {

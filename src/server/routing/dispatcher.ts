@@ -46,6 +46,8 @@ export type DispatcherOptions = {
   readonly baseUri?: string | null;
   /** A reader that takes nothing for so long is cut; 30 s when not given. */
   readonly stallMs?: number;
+  /** A streamed body of which nothing arrives for so long is cut; as `stallMs` when not given. */
+  readonly bodyStallMs?: number;
 };
 
 export type { Entrance };
@@ -100,7 +102,10 @@ class HttpDispatcher implements Dispatcher {
     const { clock, logger } = options;
     const outbox = new Outbox({ stallMs, clock, logger });
     const clientAddressOf = createClientAddress(options.trustProxy);
-    this.#context = { ...options, stallMs, outbox, clientAddressOf, isDraining: false };
+    const { bodyStallMs = stallMs } = options;
+    this.#context = {
+      ...options, stallMs, bodyStallMs, outbox, clientAddressOf, isDraining: false
+    };
     this.#guard = options.guard;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#open = createTable(open, options.metrics);

@@ -1,7 +1,6 @@
 /**
- * argv -> a command -> exit code. The one place that knows exit codes: 0 done, 1 the operation
- * failed, 2 the command line or the settings are wrong. Loads next to nothing until it knows which
- * command it is.
+ * argv -> a command -> exit code: 0 done, 1 the operation failed, 2 the command line or the
+ * settings are wrong. Loads next to nothing until it knows which command it is.
  */
 import type { CommandContext, CommandSpec } from './commands/context.ts';
 import type { WrapSession } from './create-context.ts';
@@ -9,8 +8,7 @@ import type { Io } from './terminal/io.ts';
 import type { ParsedLine } from './arguments/parse.ts';
 import { late } from './process/late.ts';
 
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
+const loadReport = late(() => import('./report.ts'));
 const VERSION_WORDS = ['--version', '-V', 'version'];
 
 /**
@@ -24,6 +22,7 @@ export async function run(
   try {
     return await dispatch(argv, io, wrapSession);
   } catch (thrown) {
+    const { report } = await loadReport();
     return report(thrown, argv.includes('--debug'), io);
   }
 }
@@ -52,10 +51,10 @@ async function dispatch(
     throw await unknownCommand(line.name ?? '', COMMANDS);
   }
   const given = readArguments(spec, line);
-  const { createContext, loadSessionAhead } = await import('./create-context.ts');
+  const { createContext } = await import('./create-context.ts');
   const context = createContext(spec, COMMANDS, given, io, wrapSession);
   try {
-    const code = await execute(context, line.name === null, loadSessionAhead);
+    const code = await execute(context, line.name === null);
     await context.output.finish();
     return code;
   } finally {
@@ -63,13 +62,12 @@ async function dispatch(
   }
 }
 
-async function execute(
-  context: CommandContext, isUnnamed: boolean, loadSessionAhead: () => Promise<void>,
-): Promise<number> {
+async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {
   const { spec, given, identity } = context;
   if (!given.has('help')) {
     const command = await spec.load();
     if (spec.isWithoutData !== true && identity.isBorrowed) {
+      const { loadSessionAhead } = await import('./create-context.ts');
       await Promise.all([loadSessionAhead(), loadReport()]);
     }
     return command(context);
@@ -103,38 +101,6 @@ async function unknownCommand(name: string, commands: readonly CommandSpec[]): P
   const near = nearest(name, names);
   const hint = near === null ? 'see hookshelf help' : `did you mean ${near}?`;
   return new AppError('usage', `unknown command "${name}"; ${hint}`);
-}
-
-const loadReport = late(() => Promise.all([
-  import('../base/errors.ts'), import('../base/log.ts'), import('../base/text/printable.ts'),
-  import('./terminal/colour.ts'),
-]));
-
-async function report(thrown: unknown, isDebug: boolean, io: Io): Promise<number> {
-  const [
-    { AppError, isError, messageOf, systemCodeOf }, { redactText }, { escapeControls, escapeLines },
-    { paintFor },
-  ] = await loadReport();
-  // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
-  const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
-  const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
-  const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
-  const lines = redactText(messageOf(thrown)).split('\n').map((line) => line.trim());
-  const text = lines.filter((line) => line !== '').join(' ');
-  const name = paintFor(io.stderr, io)('hookshelf:', 'bad');
-  io.stderr.write(`${name} ${escapeControls(text)}${mend}\n`);
-  if (isDebug && isError(thrown)) {
-    io.stderr.write(`${escapeLines(stackOf(thrown, isError, redactText))}\n`);
-  }
-  return thrown instanceof AppError && thrown.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
-}
-
-function stackOf(
-  error: Error, isError: (cause: unknown) => cause is Error, redactText: (text: string) => string,
-): string {
-  const { cause } = error;
-  const below = isError(cause) ? `\ncaused by ${stackOf(cause, isError, redactText)}` : '';
-  return redactText(error.stack ?? error.message) + below;
 }
 
 function processIo(): Io {

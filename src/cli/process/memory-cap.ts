@@ -8,7 +8,7 @@ import type { ChildProcess } from 'node:child_process';
 import { isSea } from 'node:sea';
 import { getHeapStatistics } from 'node:v8';
 import { AppError } from '../../base/errors.ts';
-import { exitSoon } from './exit-soon.ts';
+import { EXIT_FAILED, exitSoon } from './exit.ts';
 import { leaveSignals } from './first-signal.ts';
 
 // What is left is for buffers: app.ts divides it.
@@ -18,7 +18,6 @@ const SEMI_SPACE_FLAG = '--max-semi-space-size';
 const SEMI_SPACE_MEGABYTES = 2;
 const MEBIBYTE = 1 << 20;
 const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-const EXIT_KILLED = 1;
 
 /** Whether this process's heap is under a cap of `megabytes` for the process already. */
 export function isCapped(megabytes: number): boolean {
@@ -62,7 +61,7 @@ function waitFor(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code) => {
-      resolve(code ?? EXIT_KILLED);
+      resolve(code ?? EXIT_FAILED);
       exitSoon();
     });
   });

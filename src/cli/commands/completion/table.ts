@@ -20,7 +20,7 @@ export const COMPLETION_COMMANDS: readonly CommandSpec[] = [
       'hookshelf completion zsh > ~/.zfunc/_hookshelf',
       'hookshelf completion fish > ~/.config/fish/completions/hookshelf.fish',
     ],
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./print.ts')).completion,
   },
   {
     name: 'completion:values', summary: 'Print what a value may be, a line each, for completion',

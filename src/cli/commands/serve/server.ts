@@ -6,13 +6,12 @@ import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { CommandContext } from '../context.ts';
-import { exitSoon } from '../../process/exit-soon.ts';
+import { EXIT_FAILED, exitSoon } from '../../process/exit.ts';
 import { leaveSignals } from '../../process/first-signal.ts';
 import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-const EXIT_KILLED = 1;
 // Another command ends soon; another server is not waited for.
 const COMMAND_WAIT_MS = 5000;
 
@@ -83,14 +82,14 @@ function awaitStop(logger: Logger): { readonly requested: Promise<string>; end()
   let isEnded = false;
   const onSignal = (signal: string): void => {
     if (isEnded) return;
-    if (isStopping) process.exit(EXIT_KILLED);
+    if (isStopping) process.exit(EXIT_FAILED);
     isStopping = true;
     resolveRequested(signal);
   };
   // What nobody caught is a bug, and what it left behind is not known: start anew.
   const onUncaught = (thrown: unknown): void => {
     logger.error('internal error', { error: thrown });
-    process.exit(EXIT_KILLED);
+    process.exit(EXIT_FAILED);
   };
   // Under a memory cap our parent only passes signals on: when it is gone, nobody can stop us.
   const onOrphaned = (): void => onSignal('parent ended');

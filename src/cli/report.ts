@@ -1,0 +1,30 @@
+/**
+ * What was thrown -> one line on stderr and the exit code. The one place that says which exit code
+ * an error has; of what a server answers, its code has come back from the problem's `type`.
+ */
+import { AppError, isError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { redactText } from '../base/log.ts';
+import { escapeControls, escapeLines } from '../base/text/printable.ts';
+import { EXIT_FAILED, EXIT_USAGE } from './process/exit.ts';
+import { paintFor } from './terminal/colour.ts';
+import type { Io } from './terminal/io.ts';
+
+/** Gives the exit code. */
+export function report(thrown: unknown, isDebug: boolean, io: Io): number {
+  // What the system refuses (EACCES, ENOSPC, …) says itself what is wrong.
+  const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
+  const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
+  const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
+  const lines = redactText(messageOf(thrown)).split('\n').map((line) => line.trim());
+  const text = lines.filter((line) => line !== '').join(' ');
+  const name = paintFor(io.stderr, io)('hookshelf:', 'bad');
+  io.stderr.write(`${name} ${escapeControls(text)}${mend}\n`);
+  if (isDebug && isError(thrown)) io.stderr.write(`${escapeLines(stackOf(thrown))}\n`);
+  return thrown instanceof AppError && thrown.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
+}
+
+function stackOf(error: Error): string {
+  const { cause } = error;
+  const below = isError(cause) ? `\ncaused by ${stackOf(cause)}` : '';
+  return redactText(error.stack ?? error.message) + below;
+}

@@ -15,7 +15,8 @@ import type { Logger } from './base/log.ts';
 import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
 import { VERSION } from './base/version.ts';
-import { bookCollection, createBookShelf, createCatalog } from './books/catalog.ts';
+import { createBookShelf, createCatalog } from './books/catalog.ts';
+import { bookResource } from './books/resource.ts';
 import type { BookShelf } from './books/catalog.ts';
 import { createBookList } from './books/list/service.ts';
 import type { BookList } from './books/list/service.ts';
@@ -87,7 +88,7 @@ const PENDING_SHARE = 1 / 8;
 
 /** What a data directory holds. */
 export const COLLECTIONS: readonly CollectionSpec[] =
-  [bookCollection, ...webhookCollections, TOKENS];
+  [bookResource.collection, ...webhookCollections, TOKENS];
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -204,7 +205,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
     ...settings.catalog.events ? { onChange: bookEvents(events) } : {},
   });
   const turns = createTurns(clock);
-  const collection = store.collection(bookCollection.name);
+  const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedSearch({ collection, turns, clock, bytesMax });
   const columnBytesMax = maxMemoryBytes * COLUMNS_SHARE;

@@ -11,7 +11,8 @@ import { systemClock } from '../src/base/clock.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { createIdSource, isUuid } from '../src/base/uuid.ts';
-import { bookCollection, createCatalog, type Catalog } from '../src/books/catalog.ts';
+import { createCatalog, type Catalog } from '../src/books/catalog.ts';
+import { bookResource } from '../src/books/resource.ts';
 import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
 import { INCOMING, OUTGOING } from './webhooks/relay.ts';
@@ -24,7 +25,7 @@ type House = {
 function build(statusCode = 200): House {
   let nowMs = Date.UTC(2026, 0, 1);
   const clock: Clock = { ...systemClock, now: () => nowMs += 1 };
-  const store = createMemoryStore([bookCollection, ...webhookCollections, TOKENS]);
+  const store = createMemoryStore([bookResource.collection, ...webhookCollections, TOKENS]);
   const makeId = createIdSource(clock);
   const webhooks = createWebhooks({
     store, clock, makeId, logger: silentLogger, actions: [], random: Math.random,

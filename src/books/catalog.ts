@@ -2,17 +2,18 @@
  * The catalog: books as a repository, and imports, which keep what they bring. It tells of changes
  * through a hook inside their transaction, and knows nobody who listens.
  */
-import { AppError } from '../base/errors.ts';
 import { encodeGiven } from '../base/json/encode.ts';
-import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
-import { createRepository, encodeRecord, nextStamps } from '../resources/repository.ts';
+import { notFound } from '../resources/not-found.ts';
+import { encodeRecord, firstStamps, nextStamps } from '../resources/record.ts';
+import { createRepository } from '../resources/repository.ts';
 import type { ChangeHook, Repository } from '../resources/repository.ts';
-import { bookSchema, decodeBook } from './book.ts';
+import type { Store, Transaction } from '../store/port.ts';
+import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
+import { bookResource } from './resource.ts';
 import type { ImportRecord } from './transfer/import-record.ts';
 
-/** For the store, so that it keeps books. */
-export const bookCollection: CollectionSpec = { name: 'books', key: 'id' };
+const { collection: { key, name: collection } } = bookResource;
 
 export type CatalogOptions = {
   readonly store: Store;
@@ -36,16 +37,8 @@ export interface Catalog extends Repository {
 }
 
 export function createCatalog(options: CatalogOptions): Catalog {
-  const { store, now, makeId, onChange } = options;
-  const collection = bookCollection.name;
-  const repository = createRepository({
-    store,
-    spec: {
-      collection, key: 'id', noun: 'book', schema: bookSchema, makeId,
-      ...onChange === undefined ? {} : { onChange },
-    },
-    now,
-  });
+  const { store, now, makeId } = options;
+  const repository = createRepository({ ...options, resource: bookResource });
   const records = store.collection(collection);
   return {
     ...repository,
@@ -68,18 +61,15 @@ export function createCatalog(options: CatalogOptions): Catalog {
 function importOne(
   transaction: Transaction, id: string, record: ImportRecord, nowMs: number, isReplacing: boolean,
 ): ImportOutcome {
-  const collection = bookCollection.name;
   const before = record.id === null ? undefined : transaction.find(collection, id);
   if (before !== undefined && !isReplacing) return 'exists';
-  const now = new Date(nowMs).toISOString();
-  const stamps = before === undefined
-    ? { createdAt: now, updatedAt: now } : nextStamps('id', id, before, nowMs);
+  const stamps = before === undefined ? firstStamps(nowMs) : nextStamps(key, id, before, nowMs);
   const createdAt = record.createdAt ?? earlier(stamps.createdAt, record.updatedAt);
   const isDated = before === undefined && record.createdAt !== null;
   const updatedAt = record.updatedAt
     ?? (isDated ? createdAt : later(createdAt, stamps.updatedAt));
   transaction.put(collection, id,
-    encodeRecord('id', id, { createdAt, updatedAt }, record.fields));
+    encodeRecord(key, id, { createdAt, updatedAt }, record.fields));
   return before === undefined ? 'imported' : 'replaced';
 }
 
@@ -109,7 +99,7 @@ export function createBookShelf(catalog: Catalog): BookShelf {
   return {
     get(id) {
       const found = catalog.find(keyOf(id));
-      if (found === undefined) throw notFound(id);
+      if (found === undefined) throw notFound('book', String(id));
       return decodeBook(found.bytes);
     },
     add: async (book) => decodeBook((await catalog.add(toJson(book))).bytes),
@@ -123,11 +113,7 @@ export function createBookShelf(catalog: Catalog): BookShelf {
 // Programs in plain JavaScript have no types to keep them from handing on what is undefined.
 function keyOf(id: unknown): string {
   if (typeof id === 'string') return id;
-  throw notFound(id);
-}
-
-function notFound(id: unknown): AppError {
-  return new AppError('not_found', `there is no book "${String(id)}"`);
+  throw notFound('book', String(id));
 }
 
 // A program may give dates, undefined members, objects that change later: JSON has none of these.

@@ -8,12 +8,12 @@ import { resourceRoutes } from '../resources/routes.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
 import { bookExample, bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
+import { bookResource } from './resource.ts';
 import { JSON_LINES, runImport } from './transfer/import.ts';
 import { importSchema } from './transfer/import-record.ts';
 import { bookQueryParameters } from './query/parameters.ts';
 
-const BOOKS_PATH = '/api/books';
-const BOOKS_IMPORT_PATH = '/api/books/import';
+const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
 /** `list` answers `GET /api/books`. */
 export function bookRoutes(options: {
@@ -23,17 +23,14 @@ export function bookRoutes(options: {
   return [
     listRoute(list),
     importRoute(catalog),
-    ...resourceRoutes({
-      path: BOOKS_PATH, noun: 'book', key: 'id', schema: bookSchema, example: bookExample,
-      service: catalog,
-    }),
+    ...resourceRoutes(bookResource, catalog),
   ];
 }
 
 function listRoute(handle: Handler): Route {
   return {
     method: 'GET',
-    path: BOOKS_PATH,
+    path: bookResource.path,
     operationId: 'listBooks',
     summary: 'All books, or those that match, in id order or sorted, whole or page by page',
     access: 'read',

@@ -1,26 +1,10 @@
 /** Conditional requests (RFC 9110 §13): pure decisions over headers and a version. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { crc32 } from 'node:zlib';
 
-/** One version of a representation. */
+/** What a condition is compared with. */
 export type Version = { readonly etag: string; readonly updatedAtMs: number };
 
 export type Verdict = 'proceed' | 'not_modified' | 'failed';
-
-const UPDATED_AT = Buffer.from('"updatedAt":"');
-const TIMESTAMP_LENGTH = '2026-01-01T00:00:00.000Z'.length;
-
-/**
- * The version of a record as it is shown: its key, `createdAt` and `updatedAt` come first, so the
- * first `updatedAt` is its own. The tag is strong: `updatedAt` rises with every write of a record,
- * and the checksum tells representations of one write apart.
- */
-export function versionOf(bytes: Buffer): Version {
-  const start = bytes.indexOf(UPDATED_AT) + UPDATED_AT.length;
-  const updatedAtMs = Date.parse(bytes.toString('latin1', start, start + TIMESTAMP_LENGTH));
-  const checksum = crc32(bytes).toString(16).padStart(8, '0');
-  return { etag: `"${updatedAtMs.toString(36)}-${checksum}"`, updatedAtMs };
-}
 
 export function isConditional(headers: IncomingHttpHeaders): boolean {
   return headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined

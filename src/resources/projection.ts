@@ -1,17 +1,13 @@
 /** Derived state of a collection, fed from applied entries and nothing else. */
-import { isJsonObject } from '../base/fields.ts';
-import type { JsonObject } from '../base/schema.ts';
-import type { Collection } from '../store/port.ts';
+import type { Change, Collection } from '../store/port.ts';
 
-export type Applied = {
-  readonly id: string;
-  readonly before: Buffer | null;
-  /** null: the record is gone. */
-  readonly after: Buffer | null;
-};
+/** What became of one record; null where there was none before, or is none after. */
+export type RecordChange = Pick<Change, 'id' | 'before' | 'after'>;
 
 /** Calls `apply` for every record there is, then for every change. Returns what ends it. */
-export function follow(collection: Collection, apply: (applied: Applied) => void): () => void {
+export function follow(
+  collection: Collection, apply: (change: RecordChange) => void,
+): () => void {
   const walk = collection.walk();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const id = collection.idAt(slot);
@@ -19,15 +15,4 @@ export function follow(collection: Collection, apply: (applied: Applied) => void
     if (id !== undefined && after !== undefined) apply({ id, before: null, after });
   }
   return collection.onChange(apply);
-}
-
-/** A stored record of this room; it was validated when it was stored. */
-export function readRecord<T>(
-  json: Buffer | string, isSound: (record: JsonObject) => boolean,
-): T {
-  const record: unknown = JSON.parse(String(json));
-  if (!isJsonObject(record) || !isSound(record)) {
-    throw new TypeError('a stored record is not sound');
-  }
-  return record as T;
 }

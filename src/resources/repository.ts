@@ -1,124 +1,105 @@
 /**
  * The service behind every resource that is created, read, replaced, patched and deleted: it parses
  * with the model's table, stamps, checks the caller's expectation and writes, all in one
- * transaction. Its methods are those that the server's resource routes ask for.
- *
- * A record is one line of JSON: the key, `createdAt`, `updatedAt`, then the rest in the table's
- * order. What a caller sees of it are the stored bytes, or what `present` makes of them.
+ * transaction. How a record lies in the store is record.ts's.
  */
-import { assert } from '../base/assert.ts';
-import { timeText } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fields.ts';
 import { applyMergePatch } from '../base/json/merge-patch.ts';
-import type { JsonObject, ObjectSchema } from '../base/schema.ts';
+import type { JsonObject } from '../base/schema.ts';
 import type { Drawn, Store, StoredRecord, Transaction } from '../store/port.ts';
-
-export type RecordChange = {
-  readonly id: string;
-  readonly before: Buffer | null;
-  readonly after: Buffer | null;
-};
+import { notFound } from './not-found.ts';
+import type { RecordChange } from './projection.ts';
+import {
+  decodeRecord, encodeRecord, firstStamps, nextStamps, updatedMsOf, type DatedStamps,
+} from './record.ts';
+import { Representation, type ShownRecord } from './representation.ts';
+import type { Resource } from './resource.ts';
 
 /** Runs inside the transaction that makes the change; what it stages is committed with it. */
 export type ChangeHook = (transaction: Transaction, change: RecordChange, drawn: Drawn) => void;
 
-export type RepositorySpec = {
-  readonly collection: string;
-  readonly key: 'id' | 'identifier';
-  /** What a record is called in messages: `book`. */
-  readonly noun: string;
-  /** Lists the key, `createdAt` and `updatedAt` (read-only) with the model's members. */
-  readonly schema: ObjectSchema;
-  readonly makeId: () => string;
-  /** A new record may bring its key; without one it gets `makeId`'s. */
-  readonly isKeyGiven?: boolean;
-  /**
-   * The body that is parsed, made from the one that came (a merge patch: the stored record with the
-   * patch applied) and the stored record, null for a new one. For write-only members.
-   */
-  readonly reconcile?: (
-    body: JsonObject, current: JsonObject | null, cause: 'add' | 'replace' | 'patch',
-  ) => JsonObject;
-  /** What a patch is applied to, made from the stored record; that itself when not given. */
-  readonly patchBase?: (stored: JsonObject) => JsonObject;
-  /** What callers see of a record. */
-  readonly present?: (record: JsonObject) => JsonObject;
-  readonly onChange?: ChangeHook;
-};
+/** Told what is shown of the record, inside the transaction; throws what the write fails with. */
+export type Expectation = (current: Representation) => void;
 
-/** A record as callers see it. `headers` is the server's, to remember what it derived. */
-export type RecordView = { readonly bytes: Buffer; headers: readonly string[] | undefined };
-
-export type RecordEntry = { readonly id: string; readonly bytes: Buffer };
-
-/** Called with the shown bytes inside the transaction; throws what the write then fails with. */
-export type RecordExpectation = (shown: Buffer) => void;
+/** What the repository needs to know of a resource. */
+export type Kept = Pick<Resource,
+  'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'present' | 'reconcile' | 'patchBase'>;
 
 /**
  * Ids and times are drawn before the transaction: it may run again. `hops` led to the change, as
- * `onChange` is told. Errors: see each method.
+ * `onChange` is told: see base/chain.ts. Errors: see each method.
  */
 export interface Repository {
   readonly size: number;
-  /** Views in key order after the key `after`: each call gives the next, null at the end. */
-  walk(after: string | null): () => RecordEntry | null;
-  find(id: string): RecordView | undefined;
+  /** Records in key order after the key `after`: each call gives the next, null at the end. */
+  walk(after: string | null): () => ShownRecord | null;
+  find(id: string): Representation | undefined;
   /** Throws `invalid`, and `conflict` for a key that is taken. */
-  add(body: unknown, hops?: number): Promise<RecordView>;
+  add(body: unknown, hops?: number): Promise<Representation>;
   /** Throws `not_found`, then what `expect` throws, then `invalid`; so do the next two. */
   replace(
-    id: string, body: unknown, expect?: RecordExpectation, hops?: number,
-  ): Promise<RecordView>;
+    id: string, body: unknown, expect?: Expectation, hops?: number,
+  ): Promise<Representation>;
   /** `patch` is a JSON Merge Patch. */
   patch(
-    id: string, patch: unknown, expect?: RecordExpectation, hops?: number,
-  ): Promise<RecordView>;
-  remove(id: string, expect?: RecordExpectation, hops?: number): Promise<void>;
+    id: string, patch: unknown, expect?: Expectation, hops?: number,
+  ): Promise<Representation>;
+  remove(id: string, expect?: Expectation, hops?: number): Promise<void>;
 }
 
 export function createRepository(options: {
   readonly store: Store;
-  readonly spec: RepositorySpec;
+  readonly resource: Kept;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly makeId: () => string;
+  readonly onChange?: ChangeHook;
+  /** Called once a removal is on disk. */
+  readonly afterRemoved?: (id: string) => Promise<void>;
 }): Repository {
-  const { store, spec, now } = options;
-  const { collection, key, reconcile, onChange } = spec;
+  const { store, resource, now, makeId, onChange, afterRemoved } = options;
+  const { noun, reconcile, present, collection: { name: collection, key } } = resource;
   const records = store.collection(collection);
-  const view = viewerOf(spec);
 
+  const show = (stored: Buffer): Buffer =>
+    present === undefined ? stored : Buffer.from(JSON.stringify(present(decodeRecord(stored))));
+  const represent = (id: string, stored: Buffer): Representation =>
+    new Representation(id, show(stored), updatedMsOf(key, id, stored));
   const getStaged = (transaction: Transaction, id: string): Buffer => {
     const current = transaction.find(collection, id);
-    if (current === undefined) throw notFound(spec, id);
+    if (current === undefined) throw notFound(noun, id);
     return current;
   };
-  const draw = (hops = 0): Drawn => ({ nowMs: now(), seed: spec.makeId(), hops });
+  const draw = (hops = 0): Drawn => ({ nowMs: now(), seed: makeId(), hops });
   const put = (
-    transaction: Transaction, id: string, before: Buffer | null, json: string, drawn: Drawn,
-  ): RecordView => {
-    const stored = transaction.put(collection, id, json);
+    transaction: Transaction, id: string, before: Buffer | null,
+    { stamps, fields, drawn }: { stamps: DatedStamps; fields: JsonObject; drawn: Drawn },
+  ): Representation => {
+    const stored = transaction.put(collection, id, encodeRecord(key, id, stamps, fields));
     onChange?.(transaction, { id, before, after: stored.bytes }, drawn);
-    return view(stored);
+    const shown = new Representation(id, show(stored.bytes), stamps.updatedMs);
+    if (present === undefined) stored.derived = shown;
+    return shown;
   };
   const update = (
-    id: string, expect: RecordExpectation | undefined, cause: 'replace' | 'patch', body: unknown,
+    id: string, expect: Expectation | undefined, cause: 'replace' | 'patch', body: unknown,
     hops?: number,
-  ): Promise<RecordView> => {
+  ): Promise<Representation> => {
     const drawn = draw(hops);
     return store.transact((transaction) => {
       const before = getStaged(transaction, id);
-      expect?.(view({ bytes: before, headers: undefined }).bytes);
+      expect?.(represent(id, before));
       const isParseNeeded = cause === 'patch' || reconcile !== undefined;
       const current = isParseNeeded ? decodeRecord(before) : null;
-      const base = current === null ? null : spec.patchBase?.(current) ?? current;
+      const base = current === null ? null : resource.patchBase?.(current) ?? current;
       const whole = cause === 'patch' ? applyMergePatch(base, body) : body;
       const wanted = reconcile !== undefined && isJsonObject(whole)
         ? reconcile(whole, current, cause) : whole;
-      const fields = parseFields(spec, wanted, id);
+      const fields = parseFields(resource, wanted, id);
       const stamps = nextStamps(key, id, before, drawn.nowMs);
-      return put(transaction, id, before, encodeRecord(key, id, stamps, fields), drawn);
+      return put(transaction, id, before, { stamps, fields, drawn });
     });
   };
 
@@ -131,28 +112,29 @@ export function createRepository(options: {
       return () => {
         const slot = walk.next();
         const bytes = records.bytesAt(slot);
-        if (bytes === undefined) return null;
-        return { id: records.idAt(slot) ?? '', bytes: view({ bytes, headers: undefined }).bytes };
+        return bytes === undefined ? null : { id: records.idAt(slot) ?? '', bytes: show(bytes) };
       };
     },
     find(id) {
       const stored = records.find(id);
-      return stored === undefined ? undefined : view(stored);
+      if (stored === undefined) return undefined;
+      // What is shown in another form takes memory of its own, so it is not kept.
+      return present === undefined ? remembered(stored, id, represent)
+        : represent(id, stored.bytes);
     },
     async add(body, hops) {
       const wanted = reconcile !== undefined && isJsonObject(body)
         ? reconcile(body, null, 'add') : body;
-      const fields = parseFields(spec, wanted, null);
-      const givenId = spec.isKeyGiven === true ? givenKey(wanted, key) : undefined;
-      const id = givenId ?? spec.makeId();
+      const fields = parseFields(resource, wanted, null);
+      const givenId = resource.isKeyGiven === true ? givenKey(wanted, key) : undefined;
+      const id = givenId ?? makeId();
       const drawn = draw(hops);
-      const time = timeText(drawn.nowMs);
-      const json = encodeRecord(key, id, { createdAt: time, updatedAt: time }, fields);
+      const stamps = firstStamps(drawn.nowMs);
       return store.transact((transaction) => {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
-          throw new AppError('conflict', `another ${spec.noun} has the ${key} ${id} already`);
+          throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
         }
-        return put(transaction, id, null, json, drawn);
+        return put(transaction, id, null, { stamps, fields, drawn });
       });
     },
     async replace(id, body, expect, hops) {
@@ -163,60 +145,31 @@ export function createRepository(options: {
     },
     async remove(id, expect, hops) {
       const drawn = draw(hops);
-      return store.transact((transaction) => {
+      await store.transact((transaction) => {
         const before = getStaged(transaction, id);
-        expect?.(view({ bytes: before, headers: undefined }).bytes);
+        expect?.(represent(id, before));
         transaction.delete(collection, id);
         onChange?.(transaction, { id, before, after: null }, drawn);
       });
+      await afterRemoved?.(id);
     },
   };
 }
 
-export type Stamps = { readonly createdAt: string; readonly updatedAt: string };
-
-/** The line that is stored; `fields` hold neither the key nor the stamps. */
-export function encodeRecord(
-  key: 'id' | 'identifier', id: string, stamps: Stamps, fields: JsonObject,
-): string {
-  const { createdAt, updatedAt } = stamps;
-  const head = `{"${key}":"${id}","createdAt":"${createdAt}","updatedAt":"${updatedAt}"`;
-  const rest = JSON.stringify(fields);
-  return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
-}
-
-/** A stored record as an object. It was validated when it was stored. */
-export function decodeRecord(bytes: Buffer): JsonObject {
-  const record: unknown = JSON.parse(bytes.toString());
-  assert(isJsonObject(record));
-  return record;
-}
-
-/** Stamps of the next version of a stored record: `updatedAt` rises, whatever the clock does. */
-export function nextStamps(
-  key: 'id' | 'identifier', id: string, before: Buffer, nowMs: number,
-): Stamps {
-  const { createdAt, updatedAt } = stampsOf(key, id, before);
-  const updatedMs = Math.max(nowMs, Date.parse(updatedAt) + 1);
-  return { createdAt, updatedAt: timeText(updatedMs) };
-}
-
-// Every record begins alike, so that its stamps are found without parsing it.
-const STAMP_LENGTH = '2026-01-01T00:00:00.000Z'.length;
-
-function stampsOf(key: 'id' | 'identifier', id: string, bytes: Buffer): Stamps {
-  const createdStart = `{"${key}":"${id}","createdAt":"`.length;
-  const createdEnd = createdStart + STAMP_LENGTH;
-  const updatedStart = createdEnd + '","updatedAt":"'.length;
-  const createdAt = bytes.toString('latin1', createdStart, createdEnd);
-  const updatedAt = bytes.toString('latin1', updatedStart, updatedStart + STAMP_LENGTH);
-  assert(createdAt.endsWith('Z') && updatedAt.endsWith('Z'), 'a record begins with its stamps');
-  return { createdAt, updatedAt };
+/** What is kept beside a record that is asked for often: making it costs more than finding it. */
+function remembered(
+  stored: StoredRecord, id: string, represent: (id: string, bytes: Buffer) => Representation,
+): Representation {
+  const { derived } = stored;
+  if (derived instanceof Representation) return derived;
+  const made = represent(id, stored.bytes);
+  stored.derived = made;
+  return made;
 }
 
 /** The parsed body without its key. `pathId` is null for a new record. */
-function parseFields(spec: RepositorySpec, body: unknown, pathId: string | null): JsonObject {
-  const { schema, key } = spec;
+function parseFields(resource: Kept, body: unknown, pathId: string | null): JsonObject {
+  const { schema, collection: { key } } = resource;
   const errors: FieldError[] = [];
   const fields = readObjectInto(schema, body, errors);
   const given = givenKey(body, key);
@@ -224,7 +177,7 @@ function parseFields(spec: RepositorySpec, body: unknown, pathId: string | null)
   if (given !== undefined && pathId !== null && given !== pathId) {
     errors.push({ pointer, detail: `must be the path's (${pathId}) or absent` });
   }
-  if (given !== undefined && pathId === null && spec.isKeyGiven !== true) {
+  if (given !== undefined && pathId === null && resource.isKeyGiven !== true) {
     errors.push({ pointer, detail: 'is assigned by the service and must be absent' });
   }
   if (errors.length > 0 || fields === undefined) throw invalid(errors);
@@ -241,17 +194,4 @@ function givenKey(body: unknown, key: string): string | undefined {
 
 function without(fields: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([member]) => member !== name));
-}
-
-function viewerOf(spec: RepositorySpec): (stored: StoredRecord) => RecordView {
-  const { present } = spec;
-  if (present === undefined) return (stored) => stored;
-  return ({ bytes }) => {
-    const shown = JSON.stringify(present(decodeRecord(bytes)));
-    return { bytes: Buffer.from(shown), headers: undefined };
-  };
-}
-
-function notFound(spec: RepositorySpec, id: string): AppError {
-  return new AppError('not_found', `there is no ${spec.noun} ${JSON.stringify(id.slice(0, 128))}`);
 }

@@ -1,5 +1,4 @@
 /** What the tables of this room's routes are put together from. */
-import { AppError } from '../base/errors.ts';
 import { isJsonObject, parseObject } from '../base/fields.ts';
 import { findMemberText } from '../base/json/member.ts';
 import { JSON_DEPTH_MAX } from '../base/json/parse.ts';
@@ -63,9 +62,4 @@ export async function readPayload(
   const body = await exchange.readBody();
   const members = parseObject(schema, parseBody(body));
   return { members, payloadJson: findMemberText(body, 'payload') ?? NO_PAYLOAD };
-}
-
-export function notFound(noun: string, identifier: string): AppError {
-  const short = identifier.length > 128 ? `${identifier.slice(0, 128)}…` : identifier;
-  return new AppError('not_found', `there is no ${noun} ${JSON.stringify(short)}`);
 }

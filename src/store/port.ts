@@ -9,8 +9,8 @@
  */
 export interface StoredRecord {
   readonly bytes: Buffer;
-  /** Room for the layer that serves the record to keep what it derived from `bytes`. */
-  headers: readonly string[] | undefined;
+  /** Room for a reader to keep what it made of `bytes`; the store never looks at it. */
+  derived: unknown;
 }
 
 export type CollectionSpec = {

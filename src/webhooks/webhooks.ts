@@ -40,8 +40,11 @@ import { Retention } from './deliveries/retention.ts';
 import { createSender, type Sender, type SendResult } from './sending/sender.ts';
 import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
-import { notFound } from '../resources/route-parts.ts';
-import { webhookRoutes, type RouteParts } from './routes.ts';
+import { notFound } from '../resources/not-found.ts';
+import type { ReceiveParts } from './incoming/receive.ts';
+import { incomingRoutes } from './incoming/routes.ts';
+import { actionRoutes } from './actions/routes.ts';
+import { outgoingRoutes } from './outgoing/routes.ts';
 
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
@@ -120,12 +123,20 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const desk = createDeliveryDesk({ store, fanOuts, clock, room });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
-    onOutgoingRemoved: (transaction, hook, nowMs) =>
+    onRemoved: (transaction, hook, nowMs) =>
       cancelAll(transaction, chunkOf(queue.pendingOf(hook, CHUNK), sizesIn(store)), nowMs),
-    afterOutgoingRemoved: (hook) => queue.cancelOf(hook),
+    afterRemoved: (hook) => queue.cancelOf(hook),
   });
   const routes = [
-    ...webhookRoutes(routeParts(options, indexes, { resources, actions, sender })),
+    ...incomingRoutes({
+      records: resources.incoming, baseUri: options.baseUri,
+      receive: receiveParts(options, indexes, actions),
+    }),
+    ...actionRoutes(actions, resources.configurations),
+    ...outgoingRoutes({
+      records: resources.outgoing, hooks: indexes.outgoing,
+      send: (...given) => sender.sendText(...given),
+    }),
     ...deliveryRoutes({ events, desk }),
   ];
   return {
@@ -197,22 +208,12 @@ function composeDelivery(
   return { sender, queue, retention };
 }
 
-function routeParts(
-  { store, clock, incoming, baseUri }: WebhooksOptions, indexes: Indexes,
-  services: Pick<RouteParts, 'resources' | 'actions' | 'sender'>,
-): RouteParts {
-  const { configurations, outgoing, incoming: hooks } = indexes;
+function receiveParts(
+  { clock, incoming }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry,
+): ReceiveParts {
   return {
-    ...services, hooks, outgoing, baseUri,
-    collections: {
-      incoming: store.collection(incomingCollection.name),
-      configurations: store.collection(configurationCollection.name),
-      outgoing: store.collection(outgoingCollection.name),
-    },
-    receive: {
-      hooks, configurations, clock, actions: services.actions, limits: incoming,
-      runner: { timeoutMs: incoming.actionTimeoutMs, clock },
-    },
+    hooks: indexes.incoming, configurations: indexes.configurations, clock, actions,
+    limits: incoming, runner: { timeoutMs: incoming.actionTimeoutMs, clock },
   };
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
-import { bookCollection, createBookShelf, createCatalog } from '../../src/books/catalog.ts';
+import { createBookShelf, createCatalog } from '../../src/books/catalog.ts';
+import { bookResource } from '../../src/books/resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
 import { SeenIds } from '../../src/books/transfer/seen-ids.ts';
@@ -16,7 +17,7 @@ const NOW = '2026-03-01T12:00:00.000Z';
 let store: MemoryStore;
 
 beforeEach(() => {
-  store = createMemoryStore([bookCollection, { name: 'events', key: 'id' }]);
+  store = createMemoryStore([bookResource.collection, { name: 'events', key: 'id' }]);
 });
 
 function catalogOf(onChange?: ChangeHook): Catalog {

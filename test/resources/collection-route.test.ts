@@ -16,18 +16,17 @@ for (const query of ['', '?limit=150']) {
     const members = {};
     await using server = await startServer([collectionRoute({
       path: '/api/things', noun: 'thing', schema: { kind: 'object', name: 'Thing', members },
-      collection: {
-        size: COUNT,
-        walk() {
-          let index = 0;
-          return () => {
-            if (index === COUNT) return null;
-            index += 1;
-            turns.push(turn);
-            const id = String(index);
-            return { id, bytes: Buffer.from(JSON.stringify({ id, text: TEXT })) };
-          };
-        },
+    }, {
+      size: COUNT,
+      walk() {
+        let index = 0;
+        return () => {
+          if (index === COUNT) return null;
+          index += 1;
+          turns.push(turn);
+          const id = String(index);
+          return { id, bytes: Buffer.from(JSON.stringify({ id, text: TEXT })) };
+        };
       },
     })]);
     let isDone = false;

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { JsonObject, ObjectSchema } from '../../src/base/schema.ts';
+import type { JsonObject } from '../../src/base/schema.ts';
 import { createRepository } from '../../src/resources/repository.ts';
-import type { Repository, RepositorySpec } from '../../src/resources/repository.ts';
+import type { ChangeHook, Expectation, Kept, Repository } from '../../src/resources/repository.ts';
+import type { NamedSchema } from '../../src/resources/resource.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
 
 const text = { kind: 'string' } as const;
-const schema: ObjectSchema = {
+const schema: NamedSchema = {
   kind: 'object',
+  name: 'Note',
   members: {
     id: { readOnly: 'echo', schema: text },
     createdAt: { readOnly: 'ignored', schema: text },
@@ -32,11 +34,13 @@ beforeEach(() => {
   nextId = 1;
 });
 
-function repositoryOf(changes: Partial<RepositorySpec> = {}): Repository {
-  const spec: RepositorySpec = {
-    collection: 'notes', key: 'id', noun: 'note', schema, makeId: () => `n${nextId++}`, ...changes,
+function repositoryOf(changes: Partial<Kept> = {}, onChange: ChangeHook = () => {}): Repository {
+  const resource: Kept = {
+    collection: { name: 'notes', key: 'id' }, noun: 'note', schema, ...changes,
   };
-  return createRepository({ store, spec, now: () => nowMs });
+  return createRepository({
+    store, resource, now: () => nowMs, makeId: () => `n${nextId++}`, onChange,
+  });
 }
 
 test('a new record is one line: key, stamps, then members in the order of the table', async () => {
@@ -135,8 +139,8 @@ test('not found comes before the precondition, the precondition before the rules
 test('of many writers who expect one version, one passes', async () => {
   const repository = repositoryOf();
   const first = (await repository.add({ name: 'A' })).bytes;
-  const expect = (current: Buffer): void => {
-    if (!current.equals(first)) throw new AppError('precondition_failed', 'changed meanwhile');
+  const expect: Expectation = ({ bytes }) => {
+    if (!bytes.equals(first)) throw new AppError('precondition_failed', 'changed meanwhile');
   };
   const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) =>
     repository.patch('n1', { note: `${index}` }, expect)));
@@ -152,11 +156,9 @@ test('a removed record is gone, and removing it again is not found', async () =>
 });
 
 test('what the change hook adds is in the line of the change', async () => {
-  const repository = repositoryOf({
-    onChange: (transaction, { id, before, after }) => {
-      const kind = [before === null ? 'new' : 'old', after === null ? 'gone' : 'kept'].join('-');
-      transaction.put('log', `${id}-${kind}`, `{"id":"${id}-${kind}"}`);
-    },
+  const repository = repositoryOf({}, (transaction, { id, before, after }) => {
+    const kind = [before === null ? 'new' : 'old', after === null ? 'gone' : 'kept'].join('-');
+    transaction.put('log', `${id}-${kind}`, `{"id":"${id}-${kind}"}`);
   });
   await repository.add({ name: 'A' });
   await repository.patch('n1', {});
@@ -166,10 +168,8 @@ test('what the change hook adds is in the line of the change', async () => {
 });
 
 test('what the change hook throws undoes the change', async () => {
-  const repository = repositoryOf({
-    onChange: () => {
-      throw new AppError('conflict', 'in use');
-    },
+  const repository = repositoryOf({}, () => {
+    throw new AppError('conflict', 'in use');
   });
   await rejects(repository.add({ name: 'A' }), 'conflict');
   assert.equal(store.lines.length, 0);
@@ -178,9 +178,9 @@ test('what the change hook throws undoes the change', async () => {
 test('a caller may give the key where the resource says so', async () => {
   const slug = { ...text, pattern: /^[a-z]+$/, description: 'a slug' };
   const { id: _, ...members } = schema.members;
-  const slugs: Partial<RepositorySpec> = {
-    collection: 'slugs', key: 'identifier', isKeyGiven: true,
-    schema: { kind: 'object', members: { identifier: { schema: slug }, ...members } },
+  const slugs: Partial<Kept> = {
+    collection: { name: 'slugs', key: 'identifier' }, isKeyGiven: true,
+    schema: { kind: 'object', name: 'Slug', members: { identifier: { schema: slug }, ...members } },
   };
   const repository = repositoryOf(slugs);
   const named = await repository.add({ identifier: 'mine', name: 'A' });
@@ -207,8 +207,8 @@ test('a write-only member is kept, removed and never shown', async () => {
   assert.equal(shown(added.bytes)['hasSecret'], true);
   assert.equal(stored(), 's');
   const expected = new Set<unknown>();
-  const expect = (current: Buffer): void => {
-    expected.add(shown(current)['secret']);
+  const expect: Expectation = ({ bytes }) => {
+    expected.add(shown(bytes)['secret']);
   };
   await repository.replace('n1', { name: 'B' }, expect);
   assert.equal(stored(), 's');

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { resourceRoutes } from '../../src/resources/routes.ts';
-import type { Representation, ResourceService } from '../../src/resources/routes.ts';
+import type { Routed } from '../../src/resources/routes.ts';
+import { collectionRoute } from '../../src/resources/collection-route.ts';
+import type { Expectation, Repository } from '../../src/resources/repository.ts';
+import { Representation } from '../../src/resources/representation.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import type { RawAnswer } from '../support/raw-http.ts';
 import { startServer } from '../support/test-server.ts';
@@ -13,7 +16,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const DATE = 'Sun, 17 May 2026 12:30:15 GMT';
 
 /** Things in memory, each write a millisecond after the last. */
-class ThingService implements ResourceService {
+class ThingService implements Omit<Repository, 'size' | 'walk'> {
   readonly things = new Map<string, Representation>();
   #writes = 0;
 
@@ -26,22 +29,24 @@ class ThingService implements ResourceService {
   }
 
   async replace(
-    id: string, body: unknown, expect: (current: Buffer) => void,
+    id: string, body: unknown, expect?: Expectation,
   ): Promise<Representation> {
-    expect(this.#get(id).bytes);
+    const current = this.#get(id);
+    expect?.(current);
     return this.#put(id, body);
   }
 
   async patch(
-    id: string, patch: unknown, expect: (current: Buffer) => void,
+    id: string, patch: unknown, expect?: Expectation,
   ): Promise<Representation> {
-    const { bytes } = this.#get(id);
-    expect(bytes);
-    return this.#put(id, { ...JSON.parse(bytes.toString()), ...patch as object });
+    const current = this.#get(id);
+    expect?.(current);
+    return this.#put(id, { ...JSON.parse(current.bytes.toString()), ...patch as object });
   }
 
-  async remove(id: string, expect: (current: Buffer) => void): Promise<void> {
-    expect(this.#get(id).bytes);
+  async remove(id: string, expect?: Expectation): Promise<void> {
+    const current = this.#get(id);
+    expect?.(current);
     this.things.delete(id);
   }
 
@@ -52,11 +57,12 @@ class ThingService implements ResourceService {
   }
 
   #put(id: string, body: unknown): Representation {
-    const updatedAt = new Date(START_MS + this.#writes).toISOString();
+    const updatedAtMs = START_MS + this.#writes;
+    const updatedAt = new Date(updatedAtMs).toISOString();
     this.#writes += 1;
     const { title } = body as { title?: string };
     const text = JSON.stringify({ id, createdAt: DATE, updatedAt, title });
-    const representation = { bytes: Buffer.from(text), headers: undefined };
+    const representation = new Representation(id, Buffer.from(text), updatedAtMs);
     this.things.set(id, representation);
     return representation;
   }
@@ -81,10 +87,13 @@ async function startShelf(): Promise<Shelf> {
       };
     },
   };
-  const server = await startServer(resourceRoutes({
-    path: '/api/things', noun: 'thing', key: 'id', service, collection,
+  const resource: Routed = {
+    path: '/api/things', noun: 'thing', collection: { name: 'things', key: 'id' },
     schema: { kind: 'object', name: 'Thing', members: {} },
-  }));
+  };
+  const server = await startServer([
+    collectionRoute(resource, collection), ...resourceRoutes(resource, service),
+  ]);
   const { headers } = await rawRequest(server, 'GET', '/api/things/t1');
   return { server, service, etag: headers['etag'] ?? '' };
 }

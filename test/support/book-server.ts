@@ -5,7 +5,8 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
-import { bookCollection, createCatalog } from '../../src/books/catalog.ts';
+import { createCatalog } from '../../src/books/catalog.ts';
+import { bookResource } from '../../src/books/resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
 import { createBookList } from '../../src/books/list/service.ts';
 import { createTurns } from '../../src/base/turns.ts';
@@ -40,12 +41,12 @@ export async function startBookServer(options: {
   readonly store?: Store; readonly onChange?: ChangeHook; readonly clock?: Clock;
   readonly stallMs?: number; readonly requestTimeoutMs?: number;
 } = {}): Promise<BookServer> {
-  const { store = createMemoryStore([bookCollection]), clock = systemClock } = options;
+  const { store = createMemoryStore([bookResource.collection]), clock = systemClock } = options;
   const catalog = createCatalog({
     store, now: () => clock.now(), makeId: createIdSource(clock),
     ...options.onChange === undefined ? {} : { onChange: options.onChange },
   });
-  const collection = store.collection(bookCollection.name);
+  const collection = store.collection(bookResource.collection.name);
   const turns = createTurns(systemClock);
   const search = createSearchIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });

@@ -43,7 +43,7 @@ export class FakeCollection implements Collection {
 
   find(id: string): StoredRecord | undefined {
     const bytes = this.bytesAt(this.slotOf(id));
-    return bytes === undefined ? undefined : { bytes, headers: undefined };
+    return bytes === undefined ? undefined : { bytes, derived: undefined };
   }
 
   bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }

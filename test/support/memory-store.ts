@@ -115,7 +115,7 @@ function transactionOver(
         }
       }
       operations.push({ collection, id, json });
-      return { bytes, headers: undefined };
+      return { bytes, derived: undefined };
     },
     delete(collection, id) {
       if (find(collection, id) === undefined) return false;
@@ -222,7 +222,7 @@ class MemoryCollection implements Collection {
     const before = this.bytesAt(slot) ?? null;
     const after = json === null ? null : Buffer.from(json);
     this.#records[slot] = after === null
-      ? undefined : { id, record: { bytes: after, headers: undefined } };
+      ? undefined : { id, record: { bytes: after, derived: undefined } };
     if (before === null || after === null) this.#order = null;
     if (after === null) this.#slots.delete(id);
     else this.#slots.set(id, slot);

@@ -195,7 +195,7 @@ class Model {
         .find((line) => memberOf(JSON.parse(line), member) === value)),
       put: (name, id, json): StoredRecord => {
         this.#of(name).set(id, json);
-        return { bytes: Buffer.from(json), headers: undefined };
+        return { bytes: Buffer.from(json), derived: undefined };
       },
       delete: (name, id) => this.#of(name).delete(id),
     });

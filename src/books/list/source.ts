@@ -1,4 +1,5 @@
 /** The books of an answer, one after the other, and as the text of a JSON array. */
+import { frameArray } from '../../resources/page-stream.ts';
 import type { Collection, Walk } from '../../store/port.ts';
 import type { Changes } from './changes.ts';
 import type { Entry } from './top-k.ts';
@@ -13,7 +14,6 @@ export type BookSource = () => Buffer | undefined;
 const RUN_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-const START = Buffer.from('[');
 const SEPARATOR = Buffer.from(',\n');
 const END = Buffer.from(']\n');
 
@@ -76,22 +76,11 @@ export function streamSource(source: BookSource): PullNow {
       books.push(SEPARATOR, pending);
       length += SEPARATOR.length + pending.length;
     }
-    return [books.length === 1 ? books[0] ?? START : Buffer.concat(books, length)];
+    return books.length === 1 ? books : [Buffer.concat(books, length)];
   });
 }
 
 function streamArray(next: PullNow): PullNow {
-  let state: 'start' | 'middle' | 'end' = 'start';
-  return () => {
-    if (state === 'end') return null;
-    const pieces = next();
-    const opening = state === 'start' ? START : SEPARATOR;
-    if (pieces !== null) {
-      state = 'middle';
-      return [opening, ...pieces];
-    }
-    const isEmpty = state === 'start';
-    state = 'end';
-    return isEmpty ? [START, END] : [END];
-  };
+  const frame = frameArray({ separator: SEPARATOR, end: END });
+  return () => frame(next());
 }

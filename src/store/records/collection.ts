@@ -47,7 +47,7 @@ export class StoredCollection implements Collection {
     if (hot !== undefined) return hot;
     const bytes = this.bytesAt(this.slotOf(id));
     if (bytes === undefined) return undefined;
-    const record = { bytes, headers: undefined };
+    const record = { bytes, derived: undefined };
     this.#hot.set(id, record);
     return record;
   }

@@ -168,7 +168,7 @@ export class StagedTransaction implements Transaction {
     const place = collection.table.arena.append(json);
     const end = place.offset + place.length;
     const bytes = collection.table.arena.chunk(place.chunk).subarray(place.offset, end);
-    const record: StoredRecord = { bytes, headers: undefined };
+    const record: StoredRecord = { bytes, derived: undefined };
     this.#stage({
       collection, collectionName, id, bytes, place, record, uniqueValues,
       owner: this,

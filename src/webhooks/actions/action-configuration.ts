@@ -1,7 +1,6 @@
 /** What an action configuration is: an action's identifier and the options it runs with. */
-import type { ObjectSchema } from '../../base/schema.ts';
+import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
-import { stampMembers } from '../incoming/incoming-webhook.ts';
 
 export type ActionConfiguration = {
   readonly identifier: string;
@@ -15,7 +14,7 @@ export const configurationCollection: CollectionSpec = {
 
 const OPTIONS_BYTES_MAX = 64 * 1024;
 
-export const configurationSchema: ObjectSchema = {
+export const configurationSchema: NamedSchema = {
   kind: 'object',
   name: 'WebhookActionConfiguration',
   members: {

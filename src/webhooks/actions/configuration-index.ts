@@ -1,7 +1,8 @@
 /** Action configurations ready to run: parsed once a change, not once a request. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Collection } from '../../store/port.ts';
-import { follow, readRecord } from '../../resources/projection.ts';
+import { follow } from '../../resources/projection.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 import type { ActionConfiguration } from './action-configuration.ts';
 
 export type RunnableConfiguration = {
@@ -26,7 +27,7 @@ export function createConfigurationIndex(collection: Collection): ConfigurationI
 }
 
 export function readConfiguration(bytes: Buffer): ActionConfiguration {
-  return readRecord<ActionConfiguration>(bytes, ({ identifier, actionType }) =>
+  return decodeRecordAs<ActionConfiguration>(bytes, ({ identifier, actionType }) =>
     typeof identifier === 'string' && typeof actionType === 'string');
 }
 

@@ -11,7 +11,7 @@
 import { timeText } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
-import { readRecord } from '../../resources/projection.ts';
+import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import { messageStart } from './message.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
@@ -76,7 +76,6 @@ const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
 const QUOTE = 0x22;
-const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 
 export function newDelivery(
   given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>, at: string,
@@ -155,7 +154,7 @@ export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowM
 export function readDelivery(bytes: Buffer): Delivery {
   // What it carries may be large, and is passed on as it is.
   const end = messageStart(bytes);
-  const stored = readRecord<Stored>(
+  const stored = decodeRecordAs<Stored>(
     end === -1 ? bytes : `${bytes.toString('utf8', 0, end)}}`, isSound);
   const { identifier, createdAt, status } = stored;
   // One by one: a copy of whatever there is costs as much as parsing it.

@@ -13,7 +13,8 @@ import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store, Transaction } from '../../store/port.ts';
-import { follow, readRecord, type Applied } from '../../resources/projection.ts';
+import { follow, type RecordChange } from '../../resources/projection.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';
 import { CHUNK, fanOutCollection, putDelivery } from './unit-of-work.ts';
 
@@ -87,7 +88,7 @@ export class FanOuts {
     this.#release(() => true);
   }
 
-  #apply({ id, after }: Applied): void {
+  #apply({ id, after }: RecordChange): void {
     if (id.endsWith(PROGRESS_END)) {
       const open = this.#open.get(id.slice(0, -PROGRESS_END.length));
       if (open !== undefined && after !== null) open.written = readWritten(after);
@@ -151,11 +152,11 @@ function writeChunk(transaction: Transaction, fanOut: FanOut): void {
 }
 
 function readFanOut(bytes: Buffer): FanOut {
-  return readRecord<FanOut>(bytes, ({ seed, event, hooks }) =>
+  return decodeRecordAs<FanOut>(bytes, ({ seed, event, hooks }) =>
     typeof seed === 'string' && typeof event === 'string' && Array.isArray(hooks));
 }
 
 function readWritten(bytes: Buffer): number {
-  return readRecord<{ written: number }>(bytes, ({ written }) =>
+  return decodeRecordAs<{ written: number }>(bytes, ({ written }) =>
     Number.isSafeInteger(written)).written;
 }

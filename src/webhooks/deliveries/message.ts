@@ -14,7 +14,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
-import { readRecord } from '../../resources/projection.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
@@ -79,7 +79,7 @@ export function payloadOf(bytes: Buffer): Buffer | null {
 
 /** What a queued forward is to send. */
 export function readForward(bytes: Buffer): QueuedForward {
-  const { forward, text } = readRecord<ForwardRecord>(bytes, (record) =>
+  const { forward, text } = decodeRecordAs<ForwardRecord>(bytes, (record) =>
     isJsonObject(record['forward']) && typeof record['forward']['url'] === 'string');
   return { ...forward, body: text };
 }

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
-import { follow, type Applied } from '../../resources/projection.ts';
+import { follow, type RecordChange } from '../../resources/projection.ts';
 import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
 import { Heap } from '../scheduler/priority-queue.ts';
 import { CHUNK, chunkOf, inTally } from './unit-of-work.ts';
@@ -58,7 +58,7 @@ export class Retention {
     await this.#sweep;
   }
 
-  #apply({ id, before, after }: Applied): void {
+  #apply({ id, before, after }: RecordChange): void {
     if (before !== null && isKeptShort(before)) this.#finishedCount -= 1;
     if (after === null) return;
     const status = statusOf(after);

@@ -6,7 +6,7 @@
 import { sleep, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { decodeRecord, encodeRecord, nextStamps } from '../../resources/repository.ts';
+import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import {
   cancelled, deliveryCollection, finished, readDelivery, type Delivery,

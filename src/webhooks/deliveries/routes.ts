@@ -6,8 +6,11 @@ import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import { PAGE_LIMIT_MAX, integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull, Route } from '../../server/route.ts';
+import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
+import { notFound } from '../../resources/not-found.ts';
+import { streamRecords } from '../../resources/page-stream.ts';
 import {
-  anyJson, arrayOf, notFound, objectOf, pathParameter, readPayload, shown, text,
+  anyJson, arrayOf, objectOf, pathParameter, readPayload, shown, text,
 } from '../../resources/route-parts.ts';
 import type { DeliveryDesk } from './service.ts';
 import type { DeliveryFilter } from './list.ts';
@@ -19,7 +22,6 @@ import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../actions/event-
 
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;
-const PIECE_LENGTH = 65_536;
 const PATH = '/api/deliveries';
 
 const EVENT_SCHEMA: ObjectSchema = {
@@ -125,7 +127,7 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
     status: statusOf(query.get('status')), hook: query.get('hook') ?? null,
   };
   const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
-  const after = cursorOf(query.get('cursor'));
+  const after = decodeIdCursor(query.get('cursor'));
   const headers = [
     'Content-Type', 'application/json', 'X-Total-Count', String(await desk.count(filter)),
   ];
@@ -137,43 +139,29 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
     const next = new URLSearchParams({ limit: String(limit) });
     if (filter.status !== null) next.set('status', filter.status);
     if (filter.hook !== null) next.set('hook', filter.hook);
-    next.set('cursor', Buffer.from(last.identifier).toString('base64url'));
+    next.set('cursor', encodeIdCursor(last.identifier));
     headers.push('Link', `<${exchange.linkTo(`${PATH}?${next}`)}>; rel="next"`);
   }
-  return exchange.sendStream(200, headers, pullArray(async () => page.splice(0)));
+  return exchange.sendStream(200, headers, streamRecords(() => encodeShown(page.shift())));
 }
 
 function pullAll(desk: DeliveryDesk, filter: DeliveryFilter, start: string | null): Pull {
   let after = start;
-  return pullArray(async () => {
-    const found = await desk.list(filter, after, FOUND_MAX);
-    after = found.at(-1)?.identifier ?? after;
-    return found;
+  let found: readonly Delivery[] = [];
+  let index = 0;
+  return streamRecords(async () => {
+    if (index === found.length) {
+      found = await desk.list(filter, after, FOUND_MAX);
+      after = found.at(-1)?.identifier ?? after;
+      index = 0;
+    }
+    index += 1;
+    return encodeShown(found[index - 1]);
   });
 }
 
-/** One JSON array of what `next` gives until it gives none; a piece is little work. */
-function pullArray(next: () => Promise<readonly Delivery[]>): Pull {
-  let found: readonly Delivery[] = [];
-  let index = 0;
-  let separator = '[';
-  let isDone = false;
-  return async () => {
-    if (isDone) return null;
-    let text = '';
-    while (text.length < PIECE_LENGTH) {
-      if (index === found.length) [found, index] = [await next(), 0];
-      const delivery = found[index];
-      if (delivery === undefined) {
-        isDone = true;
-        return [Buffer.from(`${text}${separator === '[' ? '[]' : ']'}`)];
-      }
-      text += separator + JSON.stringify(shownDelivery(delivery));
-      separator = ',';
-      index += 1;
-    }
-    return [Buffer.from(text)];
-  };
+function encodeShown(delivery: Delivery | undefined): Buffer | null {
+  return delivery === undefined ? null : Buffer.from(JSON.stringify(shownDelivery(delivery)));
 }
 
 function getRoute(desk: DeliveryDesk): Route {
@@ -236,11 +224,4 @@ function statusOf(value: string | undefined): DeliveryStatus | null {
   if (status !== undefined) return status;
   throw new AppError('malformed', `\`status\` must be one of ${DELIVERY_STATUSES.join(', ')}, `
     + `not ${quoted(value)}`);
-}
-
-function cursorOf(value: string | undefined): string | null {
-  if (value === undefined) return null;
-  const id = Buffer.from(value, 'base64url').toString('utf8');
-  if (/^[A-Za-z0-9._~-]{1,128}$/.test(id)) return id;
-  throw new AppError('malformed', '`cursor` is not one that this service gave');
 }

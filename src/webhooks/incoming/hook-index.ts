@@ -4,7 +4,8 @@ import { BoundedLog } from '../../base/bounded-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Collection } from '../../store/port.ts';
-import { follow, readRecord } from '../../resources/projection.ts';
+import { follow } from '../../resources/projection.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 import type { IncomingWebhook } from './incoming-webhook.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { signatureKey } from '../senders/x-signature.ts';
@@ -72,7 +73,7 @@ export function createHookIndex(options: {
 }
 
 export function readIncoming(bytes: Buffer): IncomingWebhook {
-  return readRecord<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
+  return decodeRecordAs<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
     typeof identifier === 'string' && typeof pathSegment === 'string');
 }
 

@@ -1,6 +1,7 @@
 /** What an incoming webhook is: a public address, who may call it, and the action it runs. */
-import type { Member, ObjectSchema } from '../../base/schema.ts';
+import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import { secretMembers } from '../http/secret.ts';
 
 export type IncomingWebhook = {
   readonly identifier: string;
@@ -16,31 +17,7 @@ export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment'],
 };
 
-const SECRET_LENGTH_MAX = 1024;
-
-/** Members that every resource of this room has. */
-export const stampMembers: Readonly<Record<string, Member>> = {
-  createdAt: {
-    schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
-    description: 'RFC 3339, UTC, milliseconds',
-  },
-  updatedAt: {
-    schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored',
-    description: 'RFC 3339, UTC, milliseconds; later with every change',
-  },
-};
-
-export const secretMembers: Readonly<Record<string, Member>> = {
-  secret: {
-    schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,
-    description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
-  },
-  hasSecret: {
-    schema: { kind: 'boolean' }, readOnly: 'ignored', description: 'Whether a secret is stored',
-  },
-};
-
-export const incomingSchema: ObjectSchema = {
+export const incomingSchema: NamedSchema = {
   kind: 'object',
   name: 'IncomingWebhook',
   members: {

@@ -2,7 +2,8 @@
 import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
-import { follow, readRecord } from '../../resources/projection.ts';
+import { follow } from '../../resources/projection.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 import { sentHeaders } from '../http/target.ts';
 import { outgoingSchema, type OutgoingWebhook } from './webhook.ts';
 import { parseTemplate } from './template.ts';
@@ -63,7 +64,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
 }
 
 export function readOutgoing(bytes: Buffer): OutgoingWebhook {
-  return readRecord<OutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
+  return decodeRecordAs<OutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
     typeof identifier === 'string' && typeof targetUrl === 'string'
     && (headers === undefined || isJsonObject(headers)));
 }

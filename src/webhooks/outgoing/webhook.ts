@@ -1,9 +1,10 @@
 /** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
-import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
-import { secretMembers, stampMembers } from '../incoming/incoming-webhook.ts';
+import { secretMembers } from '../http/secret.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target.ts';
@@ -31,7 +32,7 @@ export const outgoingCollection: CollectionSpec = {
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 
-export const outgoingSchema: ObjectSchema = {
+export const outgoingSchema: NamedSchema = {
   kind: 'object',
   name: 'OutgoingWebhook',
   members: {

@@ -9,7 +9,7 @@ import { setMaxListeners } from 'node:events';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { timeOfUuidV7 } from '../../base/uuid.ts';
-import { follow, type Applied } from '../../resources/projection.ts';
+import { follow, type RecordChange } from '../../resources/projection.ts';
 import {
   deliveryCollection, dueTimeMs, readDelivery, statusOf, type Delivery,
   type KnownDelivery, type Outcome,
@@ -139,7 +139,7 @@ export class DeliveryQueue {
     };
   }
 
-  #apply({ id, after }: Applied): void {
+  #apply({ id, after }: RecordChange): void {
     const entry = this.#entries.get(id);
     if (after === null || statusOf(after) !== 'pending') {
       if (entry !== undefined) this.#remove(entry);

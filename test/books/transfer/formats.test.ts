@@ -6,7 +6,7 @@ import {
 } from '../../../src/books/transfer/formats.ts';
 import type { Format } from '../../../src/books/transfer/formats.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
-import { encodeRecord } from '../../../src/resources/repository.ts';
+import { encodeRecord } from '../../../src/resources/record.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { below, createRandom } from '../../support/random.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { bookCollection } from '../../../src/books/catalog.ts';
+import { bookResource } from '../../../src/books/resource.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
@@ -134,7 +134,7 @@ test('an empty body is an import of nothing', async () => {
 });
 
 test('a store that takes no more ends the import with the reason, after every result', async () => {
-  const store = createMemoryStore([bookCollection]);
+  const store = createMemoryStore([bookResource.collection]);
   const failing = await startBookServer({ store });
   try {
     store.failNextBatch(new AppError('storage_full', 'no space left'));

@@ -7,7 +7,7 @@ import { createDocument } from '../../../src/server/documents/openapi.ts';
 import { operationsRoutes } from '../../../src/server/operations.ts';
 import { problemAnswers, toProblem } from '../../../src/server/problem.ts';
 import { resourceRoutes } from '../../../src/resources/routes.ts';
-import type { ResourceService } from '../../../src/resources/routes.ts';
+import type { Repository } from '../../../src/resources/repository.ts';
 import type { Route } from '../../../src/server/route.ts';
 import { resolvePointer, validate } from '../../support/json-schema.ts';
 import { rawRequest } from '../../support/raw-http.ts';
@@ -35,7 +35,7 @@ const THING: ObjectSchema & { name: string } = {
   },
 };
 
-const service: ResourceService = {
+const records: Omit<Repository, 'size' | 'walk'> = {
   find: () => undefined,
   add: () => Promise.reject(new Error('not here')),
   replace: () => Promise.reject(new Error('not here')),
@@ -45,7 +45,9 @@ const service: ResourceService = {
 
 function allRoutes(): readonly Route[] {
   const routes: Route[] = [
-    ...resourceRoutes({ path: '/api/things', noun: 'thing', schema: THING, key: 'id', service }),
+    ...resourceRoutes({
+      path: '/api/things', noun: 'thing', schema: THING, collection: { name: 'things', key: 'id' },
+    }, records),
     route('ANY', '/webhook/in/{rest...}', (exchange) => exchange.sendJson(200, {}),
       { access: 'public', operationId: 'receive' }),
     route('POST', '/control/stop', () => {}, { access: 'control', answers: problemAnswers(409) }),

@@ -10,7 +10,7 @@ test('without a cap the limits are the standard ones, under one they shrink with
 
 test('hot records are at most as many as allowed, the latest among them', () => {
   const hot = new HotRecords(10);
-  const record = { bytes: Buffer.alloc(0), headers: undefined };
+  const record = { bytes: Buffer.alloc(0), derived: undefined };
   for (let count = 0; count < 100; count += 1) hot.set(`id-${count}`, record);
   const kept = Array.from({ length: 100 }, (_, count) => `id-${count}`)
     .filter((id) => hot.find(id) !== undefined);

@@ -1,0 +1,14 @@
+/** Cursors of lists in the order of their keys: the key that a page ended with, in base64url. */
+import { AppError } from '../base/errors.ts';
+
+export function encodeIdCursor(id: string): string {
+  return Buffer.from(id).toString('base64url');
+}
+
+/** The key to go on after; null without a cursor. Throws `malformed`. */
+export function decodeIdCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const id = Buffer.from(cursor, 'base64url').toString();
+  if (/^[A-Za-z0-9._~-]{1,128}$/.test(id)) return id;
+  throw new AppError('malformed', '`cursor` is not one that this service gave');
+}

@@ -1,0 +1,76 @@
+/**
+ * The bytes of a stored record: one line of JSON in UTF-8, the key and two times first, then the
+ * members of the model in the order of its table:
+ *
+ *     {"id":"<key>","createdAt":"<time>","updatedAt":"<time>","title":…}
+ *
+ * A key is 1-128 of `[A-Za-z0-9._~-]`, a time RFC 3339 in UTC with milliseconds: neither is ever
+ * escaped and times have one length, so both times are found without parsing the record.
+ */
+import { assert } from '../base/assert.ts';
+import { timeText } from '../base/clock.ts';
+import { isJsonObject } from '../base/fields.ts';
+import type { JsonObject } from '../base/schema.ts';
+import type { CollectionSpec } from '../store/port.ts';
+
+export type Stamps = { readonly createdAt: string; readonly updatedAt: string };
+/** `updatedMs` is `updatedAt` in milliseconds since the epoch. */
+export type DatedStamps = Stamps & { readonly updatedMs: number };
+
+type Key = CollectionSpec['key'];
+
+/** How many characters, and bytes, a stored time has. */
+export const TIME_LENGTH = '2026-01-01T00:00:00.000Z'.length;
+
+/** The line that is stored; `fields` hold neither the key nor the stamps. */
+export function encodeRecord(key: Key, id: string, stamps: Stamps, fields: JsonObject): string {
+  const { createdAt, updatedAt } = stamps;
+  const head = `{"${key}":"${id}","createdAt":"${createdAt}","updatedAt":"${updatedAt}"`;
+  const rest = JSON.stringify(fields);
+  return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
+}
+
+/** A stored record as an object. It was validated when it was stored. */
+export function decodeRecord(bytes: Buffer): JsonObject {
+  const record: unknown = JSON.parse(bytes.toString());
+  assert(isJsonObject(record));
+  return record;
+}
+
+/** A stored record as the type that `isSound` stands for. Throws when it does not hold. */
+export function decodeRecordAs<T>(
+  json: Buffer | string, isSound: (record: JsonObject) => boolean,
+): T {
+  const record: unknown = JSON.parse(String(json));
+  if (!isJsonObject(record) || !isSound(record)) {
+    throw new TypeError('a stored record is not sound');
+  }
+  return record as T;
+}
+
+/** The times of a new record. */
+export function firstStamps(nowMs: number): DatedStamps {
+  const time = timeText(nowMs);
+  return { createdAt: time, updatedAt: time, updatedMs: nowMs };
+}
+
+/** The times of the next version of a stored record: `updatedAt` rises, whatever the clock does. */
+export function nextStamps(key: Key, id: string, before: Buffer, nowMs: number): DatedStamps {
+  const createdStart = createdAtStart(key, id);
+  const createdAt = before.toString('latin1', createdStart, createdStart + TIME_LENGTH);
+  assert(createdAt.endsWith('Z'), 'a record begins with its stamps');
+  const updatedMs = Math.max(nowMs, updatedMsOf(key, id, before) + 1);
+  return { createdAt, updatedAt: timeText(updatedMs), updatedMs };
+}
+
+/** When a stored record was last written, in milliseconds since the epoch. */
+export function updatedMsOf(key: Key, id: string, bytes: Buffer): number {
+  const start = createdAtStart(key, id) + TIME_LENGTH + '","updatedAt":"'.length;
+  const updatedMs = Date.parse(bytes.toString('latin1', start, start + TIME_LENGTH));
+  assert(!Number.isNaN(updatedMs), 'a record begins with its stamps');
+  return updatedMs;
+}
+
+function createdAtStart(key: Key, id: string): number {
+  return '{"":"","createdAt":"'.length + key.length + id.length;
+}

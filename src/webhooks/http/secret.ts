@@ -1,0 +1,34 @@
+/** The secret of a webhook: accepted and stored, never shown. */
+import type { JsonObject, Member } from '../../base/schema.ts';
+import type { Cause } from '../../resources/resource.ts';
+import { mask } from './mask.ts';
+
+const SECRET_LENGTH_MAX = 1024;
+
+export const secretMembers: Readonly<Record<string, Member>> = {
+  secret: {
+    schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,
+    description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
+  },
+  hasSecret: {
+    schema: { kind: 'boolean' }, readOnly: 'ignored', description: 'Whether a secret is stored',
+  },
+};
+
+/** Absent in a replacement keeps what is stored; null, there or in a patch, removes it. */
+export function keepSecret(body: JsonObject, current: JsonObject | null, cause: Cause): JsonObject {
+  const isKept = cause === 'replace' && !Object.hasOwn(body, 'secret')
+    && current?.['secret'] !== undefined;
+  return isKept ? { ...body, secret: current['secret'] ?? null } : body;
+}
+
+export function hideSecret(record: JsonObject): JsonObject {
+  const { secret, ...shown } = record;
+  return { ...shown, hasSecret: secret !== undefined };
+}
+
+/** What a patch does not name is kept as `***` would be: not for another target. */
+export function maskedBase(stored: JsonObject): JsonObject {
+  const { secret } = stored;
+  return { ...mask(stored), ...secret === undefined ? {} : { secret } };
+}

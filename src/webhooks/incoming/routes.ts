@@ -1,0 +1,109 @@
+/** Incoming webhooks over HTTP: where they are called, and their management with examples. */
+import type { ObjectSchema } from '../../base/schema.ts';
+import { collectionRoute } from '../../resources/collection-route.ts';
+import { notFound } from '../../resources/not-found.ts';
+import type { Repository } from '../../resources/repository.ts';
+import {
+  JSON_TYPE, anyJson, objectOf, pathParameter, shown, text,
+} from '../../resources/route-parts.ts';
+import { resourceRoutes } from '../../resources/routes.ts';
+import { problemAnswers } from '../../server/problem.ts';
+import type { AnswerSpec, Route } from '../../server/route.ts';
+import { exampleMethod, makeExamples } from './examples.ts';
+import type { HookIndex, ReadyHook } from './hook-index.ts';
+import { createReceiver, createRefuser, type ReceiveParts } from './receive.ts';
+import { incomingResource } from './resource.ts';
+
+export type IncomingRouteParts = {
+  readonly records: Repository;
+  readonly receive: ReceiveParts;
+  /** Absolute, without a slash at its end. */
+  readonly baseUri: () => string;
+};
+
+export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
+  return [
+    ...receiveRoutes(parts.receive),
+    examplesRoute(parts.receive.hooks, parts.baseUri),
+    collectionRoute(incomingResource, parts.records),
+    ...resourceRoutes(incomingResource, parts.records),
+  ];
+}
+
+const MESSAGE_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'WebhookAnswer',
+  members: {
+    success: { schema: { kind: 'boolean' }, isRequired: true },
+    message: { schema: { kind: 'string' }, isRequired: true },
+    data: {
+      schema: anyJson(), isRequired: true, description: 'An object or array',
+    },
+  },
+};
+
+function receiveRoutes(parts: ReceiveParts): readonly Route[] {
+  const answer = (status: number, description: string): AnswerSpec =>
+    ({ status, description, mediaType: JSON_TYPE, schema: MESSAGE_SCHEMA });
+  // The longer path comes first: in the document, where a rest looks like one segment, the other
+  // then stands in its place. It also takes what cannot be decoded, which is no webhook's path.
+  return [{
+    method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
+    access: 'public', summary: 'Longer paths are no webhook',
+    parameters: [pathParameter('pathSegment', 'Anything else')],
+    answers: [answer(404, 'Webhook not found or disabled')],
+    handle: createRefuser(parts.hooks),
+  }, {
+    method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
+    access: 'public',
+    summary: 'Receive a webhook and run its action; any method that the webhook allows',
+    parameters: [
+      pathParameter('pathSegment', "The webhook's path segment"),
+      {
+        name: 'X-Signature', in: 'header', schema: { kind: 'string' },
+        description: '`sha256=<hex>`: HMAC-SHA256 of the raw body, when the webhook has a secret',
+      },
+    ],
+    // Anything else comes as well, and counts as [].
+    body: { mediaTypes: [JSON_TYPE], schema: anyJson(), isOptional: true },
+    answers: [
+      answer(200, 'The action succeeded'), answer(400, 'The action failed'),
+      answer(401, 'Signature verification failed'), answer(404, 'Webhook not found or disabled'),
+      { ...answer(405, 'Method not allowed'), headers: { Allow: 'The methods that are' } },
+      answer(408, 'The body came too late'), answer(413, 'Payload too large'),
+      { ...answer(429, 'Too many requests'), headers: { 'Retry-After': 'Seconds' } },
+      { ...answer(503, 'Too many requests in progress'), headers: { 'Retry-After': 'Seconds' } },
+    ],
+    handle: createReceiver(parts),
+  }];
+}
+
+function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
+  return {
+    method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
+    operationId: 'getIncomingWebhookExamples',
+    summary: 'Ready-to-run calls of one incoming webhook',
+    parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
+    answers: [
+      shown('The examples', objectOf('IncomingWebhookExamples', {
+        identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),
+        curl: text(), php: text(),
+      })),
+      ...problemAnswers(404),
+    ],
+    handle(exchange) {
+      const hook = findHook(hooks, exchange.params[0] ?? '');
+      const { identifier, pathSegment } = hook;
+      const hasSecret = hook.key !== null;
+      const url = `${baseUri()}/webhook/in/${pathSegment}`;
+      const examples = makeExamples({ url, method: exampleMethod(hook.methods), hasSecret });
+      exchange.sendJson(200, { identifier, pathSegment, hasSecret, ...examples });
+    },
+  };
+}
+
+function findHook(hooks: HookIndex, name: string): ReadyHook {
+  const hook = hooks.find(name) ?? hooks.findByPath(name);
+  if (hook === undefined) throw notFound('incoming webhook', name);
+  return hook;
+}

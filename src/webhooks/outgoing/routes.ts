@@ -1,0 +1,66 @@
+/** Outgoing webhooks over HTTP: their management, and sending one at once. */
+import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
+import type { Logger } from '../../base/log.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
+import { collectionRoute } from '../../resources/collection-route.ts';
+import { notFound } from '../../resources/not-found.ts';
+import type { Repository } from '../../resources/repository.ts';
+import {
+  JSON_TYPE, NO_PAYLOAD, anyJson, objectOf, pathParameter, readPayload, shown, text,
+} from '../../resources/route-parts.ts';
+import { resourceRoutes } from '../../resources/routes.ts';
+import { announcesBody } from '../../server/exchange/mounting.ts';
+import { problemAnswers } from '../../server/problem.ts';
+import type { Route } from '../../server/route.ts';
+import { outgoingResource } from './resource.ts';
+import type { OutgoingIndex, ReadyOutgoing } from './webhook-index.ts';
+
+export type OutgoingRouteParts = {
+  readonly records: Repository;
+  readonly hooks: OutgoingIndex;
+  /** Sends at once and gives what came of it. */
+  readonly send: (
+    hook: ReadyOutgoing, payloadJson: Buffer,
+    origin: { readonly hops: number; readonly log: Logger },
+  ) => Promise<object>;
+};
+
+export function outgoingRoutes(parts: OutgoingRouteParts): readonly Route[] {
+  return [
+    sendRoute(parts),
+    collectionRoute(outgoingResource, parts.records),
+    ...resourceRoutes(outgoingResource, parts.records),
+  ];
+}
+
+const SEND_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'Sending',
+  members: { payload: { schema: anyJson(), description: 'Any JSON' } },
+};
+
+function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
+  return {
+    method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
+    operationId: 'sendOutgoingWebhook',
+    summary: 'Send one outgoing webhook now; without a body the payload is {}',
+    parameters: [pathParameter('identifier', 'Of the outgoing webhook')],
+    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
+    answers: [
+      shown('What came of it; a failed delivery is `success: false`', objectOf('SendResult', {
+        success: { kind: 'boolean' }, message: text(),
+        statusCode: { kind: 'integer', minimum: 100, maximum: 999 }, response: anyJson(),
+      }, { nullable: ['statusCode'], optional: ['message'] })),
+      ...problemAnswers(400, 404, 413, 415, 422),
+    ],
+    async handle(exchange) {
+      const payloadJson = announcesBody(exchange.request)
+        ? (await readPayload(exchange, SEND_SCHEMA)).payloadJson : NO_PAYLOAD;
+      const identifier = exchange.params[0] ?? '';
+      const hook = hooks.find(identifier);
+      if (hook === undefined) throw notFound('outgoing webhook', identifier);
+      const origin = { hops: hopsOf(exchange.request.headers[CHAIN_HEADER]), log: exchange.log };
+      exchange.sendJson(200, await send(hook, payloadJson, origin));
+    },
+  };
+}

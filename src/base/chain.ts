@@ -1,8 +1,8 @@
 /**
- * How long a chain of requests is. An outgoing webhook or a forward may point at an incoming one of
- * ours (or of another hookshelf), or at our API, whose change is an event again; the count travels
- * in a header through every way in and out, so that a ring of them ends. A caller who sets the
- * header himself can only shorten his own chain.
+ * Ends chains of webhooks that would run in a circle. An outgoing webhook or a forward may call an
+ * incoming webhook of this server or of another hookshelf, or the API, and that call may cause the
+ * next event. A header counts the hops, and a chain that is too long is refused. A caller who sets
+ * the header himself can only shorten his own chain.
  */
 import { AppError } from './errors.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The one error type of the house. `code` says what kind of failure it is; `server/problem.ts`
+ * The one error type of the program. `code` says what kind of failure it is; `server/problem.ts`
  * alone turns codes into HTTP statuses and `cli/report.ts` alone into exit codes. Anything else
  * that is thrown is a bug.
  */
@@ -25,7 +25,7 @@ export type ErrorCode =
   | 'unknown_outcome' // a write that may or may not be on disk (failed fsync)
   | 'storage_full'
   | 'damaged' // acknowledged data cannot be read back
-  | 'misconfigured' // the program around us keeps us from serving; the message says how to mend it
+  | 'misconfigured' // the embedding program prevents serving; the message says how to mend it
   | 'internal';
 
 /** One broken rule: `pointer` is an RFC 6901 JSON Pointer into the body, `''` for all of it. */

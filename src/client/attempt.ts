@@ -1,6 +1,6 @@
 /**
- * One attempt: a connection, the request, its whole answer, all under one deadline that counts
- * from the start, waiting for a connection included. Reports exactly one outcome, once; after it
+ * One attempt: it gets a connection, sends the request and reads the whole answer. One deadline
+ * covers all of it, the wait for a connection too. Exactly one outcome is reported, once; after it
  * the connection is either back in its pool or closed.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -23,7 +23,7 @@ export type PreparedRequest = {
   readonly body: Buffer | undefined;
 };
 
-export type Outcome = HttpResponse | NetworkError;
+export type HttpOutcome = HttpResponse | NetworkError;
 
 /** An answer is read so far, then its connection is dropped. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
@@ -32,11 +32,11 @@ const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 type Step = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
 
-export class Attempt implements Waiter {
+export class HttpAttempt implements Waiter {
   needsFreshSocket = false;
   readonly #prepared: PreparedRequest;
   readonly #clock: Clock;
-  readonly #onOutcome: (outcome: Outcome) => void;
+  readonly #onOutcome: (outcome: HttpOutcome) => void;
   #deadline: Timer | null = null;
   #step: Step = 'waiting for a connection';
   #pooled: PooledSocket | null = null;
@@ -44,7 +44,7 @@ export class Attempt implements Waiter {
   #isReleasable = false;
   #isDone = false;
 
-  constructor(prepared: PreparedRequest, clock: Clock, onOutcome: (outcome: Outcome) => void) {
+  constructor(prepared: PreparedRequest, clock: Clock, onOutcome: (outcome: HttpOutcome) => void) {
     this.#prepared = prepared;
     this.#clock = clock;
     this.#onOutcome = onOutcome;
@@ -149,7 +149,7 @@ export class Attempt implements Waiter {
   }
 
   #succeed(response: HttpResponse): void {
-    const isThroughProxy = this.#prepared.pool.route.proxy !== null;
+    const isThroughProxy = this.#prepared.pool.destination.proxy !== null;
     // Through a tunnel no answer of the proxy gets here, but the target has no business with 407.
     const isRefused = isThroughProxy && response.statusCode === PROXY_AUTHENTICATION_REQUIRED;
     this.#finish(isRefused ? proxyRefusal(response.statusCode) : response);
@@ -161,7 +161,7 @@ export class Attempt implements Waiter {
     this.#finish(error);
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: HttpOutcome): void {
     this.#isDone = true;
     this.#deadline?.cancel();
     this.#onOutcome(outcome);

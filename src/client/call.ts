@@ -1,15 +1,15 @@
 /** One call of the client: its attempts, one after the other, and the waits between them. */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { Attempt } from './attempt.ts';
-import type { Outcome, PreparedRequest } from './attempt.ts';
+import { HttpAttempt } from './attempt.ts';
+import type { HttpOutcome, PreparedRequest } from './attempt.ts';
 import { HttpResponse } from './response.ts';
 import { NetworkError } from './network-error.ts';
 import {
   isTransientError, isTransientStatus, nextDelayMs, parseRetryAfter,
 } from './policy/retry.ts';
 import type { RetryPolicy } from './policy/retry.ts';
-import type { Route } from './policy/target.ts';
+import type { Destination } from './policy/target.ts';
 
 export type CallOptions = {
   readonly clock: Clock;
@@ -17,20 +17,20 @@ export type CallOptions = {
   readonly timeoutMs: number;
   readonly policy: RetryPolicy;
   /** Calls that wait to try again, so that they can be ended with their client. */
-  readonly sleeping: Set<Call>;
+  readonly sleeping: Set<HttpCall>;
 };
 
-export class Call {
+export class HttpCall {
   attempts = 0;
   readonly #prepared: PreparedRequest;
   readonly #options: CallOptions;
   readonly #startedMs: number;
-  readonly #onEnd: (outcome: Outcome) => void;
-  #attempt: Attempt | null = null;
+  readonly #onEnd: (outcome: HttpOutcome) => void;
+  #attempt: HttpAttempt | null = null;
   #wait: Timer | null = null;
 
   constructor(
-    prepared: PreparedRequest, options: CallOptions, onEnd: (outcome: Outcome) => void,
+    prepared: PreparedRequest, options: CallOptions, onEnd: (outcome: HttpOutcome) => void,
   ) {
     this.#prepared = prepared;
     this.#options = options;
@@ -38,14 +38,14 @@ export class Call {
     this.#onEnd = onEnd;
   }
 
-  get route(): Route {
-    return this.#prepared.pool.route;
+  get destination(): Destination {
+    return this.#prepared.pool.destination;
   }
 
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
     this.attempts += 1;
-    this.#attempt = new Attempt(this.#prepared, clock, (outcome) => this.#onOutcome(outcome));
+    this.#attempt = new HttpAttempt(this.#prepared, clock, (outcome) => this.#onOutcome(outcome));
     const leftMs = policy.totalTimeoutMs - this.#elapsedMs();
     // A wait may end late, never the call without its attempt.
     this.#attempt.start(Math.max(1, Math.min(timeoutMs, leftMs)));
@@ -67,14 +67,14 @@ export class Call {
     this.#options.sleeping.delete(this);
   }
 
-  #onOutcome(outcome: Outcome): void {
+  #onOutcome(outcome: HttpOutcome): void {
     const delayMs = this.#delayAfter(outcome);
     if (delayMs === null) {
       this.#end(outcome);
       return;
     }
     this.#options.logger.debug('trying again', {
-      host: this.#prepared.pool.route.authority,
+      host: this.#prepared.pool.destination.authority,
       because: outcome instanceof HttpResponse ? outcome.statusCode : outcome.code,
       attempts: this.attempts,
       delayMs,
@@ -86,7 +86,7 @@ export class Call {
     });
   }
 
-  #delayAfter(outcome: Outcome): number | null {
+  #delayAfter(outcome: HttpOutcome): number | null {
     const { clock, policy } = this.#options;
     if (outcome instanceof HttpResponse) {
       if (!isTransientStatus(outcome.statusCode)) return null;
@@ -101,7 +101,7 @@ export class Call {
     return this.#options.clock.monotonicMs() - this.#startedMs;
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: HttpOutcome): void {
     outcome.attempts = this.attempts;
     this.#attempt = null;
     this.#onEnd(outcome);

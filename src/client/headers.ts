@@ -1,7 +1,7 @@
 /** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
 import { util } from '../base/node-modules.ts';
 import { invalidError } from './network-error.ts';
-import type { Target } from './policy/target.ts';
+import type { RequestTarget } from './policy/target.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
@@ -10,8 +10,8 @@ export type RequestBody = Buffer | Uint8Array | string;
 
 const NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const BAD_VALUE_PATTERN = /[^\t\x20-\x7e\x80-\xff]/;
-// How the message is framed and where it goes is the client's to say: a second opinion in a header
-// is how requests are smuggled.
+// The client alone decides how a message is framed and where it goes: headers that contradict it
+// make request smuggling possible.
 const RESERVED: ReadonlySet<string> = new Set([
   'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te',
   'trailer', 'expect', 'proxy-connection', 'proxy-authorization',
@@ -46,7 +46,7 @@ export function encodeBody(body: RequestBody | undefined): Buffer | undefined {
 
 /** Throws NetworkError `invalid` for what cannot be sent, or is the client's own to say. */
 export function encodeHeaders(
-  target: Target, method: string, headers: RequestHeaders, body: Buffer | undefined,
+  target: RequestTarget, method: string, headers: RequestHeaders, body: Buffer | undefined,
 ): string[] {
   const flat = [...target.headers];
   let hasUserAgent = false;

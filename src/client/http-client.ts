@@ -1,17 +1,17 @@
 /**
- * The HTTP client that everything in the house shares, on node:http, node:net and node:tls alone:
+ * The HTTP client that the whole program shares, on node:http, node:net and node:tls alone:
  * deadlines, kept-alive connections, a proxy, a list of denied addresses, retries. Redirects are
- * never followed, and nothing of a URL but its host and port ever gets into a message or the log.
+ * never followed. Of a URL only host and port ever appear in a message or in the log.
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { SecureContext } from 'node:tls';
-import { BoundedLog } from '../base/bounded-log.ts';
+import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
 import { loadTls } from '../base/network/modules.ts';
-import type { Outcome, PreparedRequest } from './attempt.ts';
-import { Call } from './call.ts';
+import type { HttpOutcome, PreparedRequest } from './attempt.ts';
+import { HttpCall } from './call.ts';
 import { createDenyList } from './policy/deny-list.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './headers.ts';
 import type { RequestBody, RequestHeaders } from './headers.ts';
@@ -23,7 +23,7 @@ import { createProxyBypass, parseProxy } from './policy/proxy.ts';
 import { shareLookups } from './connection/resolve.ts';
 import type { Lookup } from './connection/resolve.ts';
 import { TargetCache } from './policy/target.ts';
-import type { Route } from './policy/target.ts';
+import type { Destination } from './policy/target.ts';
 
 export type HttpClientOptions = {
   /** One whole attempt, waiting for a free connection included. */
@@ -100,16 +100,16 @@ class NodeHttpClient implements HttpClient {
   readonly #pools = new Map<string, Pool>();
   // Not all calls: those with an attempt are found through their pool. A Set that changes with
   // every request ties old garbage to new, and the collector then took a fifth of the time.
-  readonly #sleeping = new Set<Call>();
+  readonly #sleeping = new Set<HttpCall>();
   readonly #counts = { calls: 0, attempts: 0, failures: 0 };
-  readonly #proxyFailures: BoundedLog;
+  readonly #proxyFailures: RateLimitedLog;
   #isClosed = false;
 
   constructor(options: HttpClientOptions, ports: HttpClientPorts) {
     this.#options = options;
     this.#clock = ports.clock;
     this.#logger = ports.logger ?? silentLogger;
-    this.#proxyFailures = new BoundedLog(ports.clock, (leftOut) =>
+    this.#proxyFailures = new RateLimitedLog(ports.clock, (leftOut) =>
       this.#logger.warning('the proxy failed for more calls', { leftOut }));
     const denyList = createDenyList(options.denyAddresses);
     this.#targets = new TargetCache({
@@ -134,7 +134,7 @@ class NodeHttpClient implements HttpClient {
       const prepared = this.#prepare(request);
       const { signal } = request;
       const { pool } = prepared;
-      const call = new Call(prepared, this.#callOptions(request), (outcome) => {
+      const call = new HttpCall(prepared, this.#callOptions(request), (outcome) => {
         pool.callsUnderWay -= 1;
         signal?.removeEventListener('abort', onAbort);
         this.#count(call, outcome);
@@ -165,11 +165,11 @@ class NodeHttpClient implements HttpClient {
     if (this.#isClosed) throw closedError();
     if (signal?.aborted === true) throw abortedError(signal);
     const target = this.#targets.get(url);
-    if (target.route.isDenied) throw deniedError();
+    if (target.destination.isDenied) throw deniedError();
     const verb = checkMethod(method);
     const bytes = encodeBody(body);
     return {
-      pool: this.#poolOf(target.route),
+      pool: this.#poolOf(target.destination),
       method: verb,
       path: target.path,
       headers: encodeHeaders(target, verb, headers, bytes),
@@ -177,7 +177,7 @@ class NodeHttpClient implements HttpClient {
     };
   }
 
-  #callOptions(request: HttpRequest): ConstructorParameters<typeof Call>[1] {
+  #callOptions(request: HttpRequest): ConstructorParameters<typeof HttpCall>[1] {
     const { timeoutMs, retries, retryDelayMs, totalTimeoutMs } = this.#options;
     return {
       clock: this.#clock,
@@ -192,13 +192,14 @@ class NodeHttpClient implements HttpClient {
     };
   }
 
-  // Proxy and TLS options are the same for all of this client, so a route's key is its target.
-  #poolOf(route: Route): Pool {
-    const key = route.isTls ? `https://${route.authority}` : `http://${route.authority}`;
+  // Proxy and TLS options are the same for all requests of this client: scheme and host suffice.
+  #poolOf(destination: Destination): Pool {
+    const { isTls, authority } = destination;
+    const key = isTls ? `https://${authority}` : `http://${authority}`;
     const known = this.#pools.get(key);
     if (known !== undefined) return known;
     if (this.#pools.size >= POOLS_MAX) this.#dropEmptyPools();
-    const pool = new Pool(route, this.#poolOptions);
+    const pool = new Pool(destination, this.#poolOptions);
     this.#pools.set(key, pool);
     return pool;
   }
@@ -209,13 +210,13 @@ class NodeHttpClient implements HttpClient {
     }
   }
 
-  #count(call: Call, outcome: Outcome): void {
+  #count(call: HttpCall, outcome: HttpOutcome): void {
     this.#counts.calls += 1;
     this.#counts.attempts += call.attempts;
     if (outcome instanceof HttpResponse) return;
     this.#counts.failures += 1;
     if (!outcome.isProxyFailure) return;
-    const { authority } = call.route;
+    const { authority } = call.destination;
     this.#proxyFailures.warning({ log: this.#logger }, 'the proxy failed', {
       host: authority, status: outcome.proxyStatusCode, reason: outcome.message,
     });

@@ -1,6 +1,6 @@
 /**
- * Why a request got no answer. The message says what kind of failure it was and never where it
- * went, so that it may be shown to anybody; no credential and no URL ever gets in here.
+ * Why a request got no answer. The message says what kind of failure it was, never where the
+ * request went, so that anybody may see it: it holds no URL and no credential.
  */
 import { systemCodeOf } from '../base/errors.ts';
 

@@ -4,7 +4,7 @@ import { findMemberText } from '../base/json/member.ts';
 import { JSON_DEPTH_MAX } from '../base/json/parse.ts';
 import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
 import { checkMediaType, parseBody } from '../server/exchange/body.ts';
-import { takenJson } from '../server/exchange/mounting.ts';
+import { consumedJson } from '../server/exchange/mounting.ts';
 import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -52,7 +52,7 @@ export async function readPayload(
   exchange: Exchange, schema: ObjectSchema,
 ): Promise<{ readonly members: JsonObject; readonly payloadJson: Buffer }> {
   checkMediaType(exchange.request, [JSON_TYPE]);
-  const parsed = takenJson(exchange.request);
+  const parsed = consumedJson(exchange.request);
   if (parsed !== undefined) {
     const members = parseObject(schema, parsed);
     const payload = isJsonObject(parsed) ? parsed['payload'] : undefined;

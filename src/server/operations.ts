@@ -1,4 +1,4 @@
-/** The routes that operators and tools ask: what this is, whether it lives, what it counts. */
+/** Routes for operators and tools: the index, health, readiness, metrics, the OpenAPI document. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema, StringSchema } from '../base/schema.ts';
 import type { Metrics } from './metrics/metrics.ts';

@@ -1,7 +1,7 @@
 /**
- * Bytes that come in pieces and are wanted whole. Small pieces are copied into blocks as they come:
- * a piece of one byte, kept as it is, would cost some hundred. So what is held is at most the bytes
- * themselves and one block, and as many once more while they are joined.
+ * Collects bytes that arrive in pieces and are needed whole. Small pieces are copied into blocks: a
+ * buffer of one byte, kept as it is, takes about a hundred. So it holds no more than the bytes
+ * themselves and one block, and twice that while they are joined.
  */
 export class ByteCollector {
   #pieces: Buffer[] = [];

@@ -18,7 +18,7 @@ const SILENCE_MS_MAX = 600_000;
 export function socketTarget(socketPath: string, pid: number, clock: Clock): Target {
   return {
     socketPath,
-    silence: {
+    liveness: {
       clock, silenceMs: SILENCE_MS, silenceMsMax: SILENCE_MS_MAX,
       checkAlive: () => checkAlive(clock, pid, socketPath),
     },

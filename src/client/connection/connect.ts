@@ -1,7 +1,7 @@
 /**
- * One connection, ready to carry requests: DNS, TCP, TLS to the proxy, CONNECT, TLS to the target,
- * whichever of them the route needs, all under one deadline. Exactly one of the two outcomes is
- * reported, once; after a failure or `cancel` no socket and no timer is left.
+ * Opens one connection that can carry requests: DNS, TCP, TLS to the proxy, CONNECT, TLS to the
+ * target, whichever of them the destination needs, all under one deadline. Exactly one of the two
+ * outcomes is reported, once; after a failure or `cancel` no socket and no timer is left.
  */
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -12,11 +12,11 @@ import { NetworkError, networkErrorOf, proxyError, timeoutError } from '../netwo
 import type { Proxy } from '../policy/proxy.ts';
 import { resolveHost } from './resolve.ts';
 import type { Lookup } from './resolve.ts';
-import { secure } from './tls.ts';
+import { startTls } from './tls.ts';
 import type { SessionSlot, TlsOptions } from './tls.ts';
-import type { Route } from '../policy/target.ts';
+import type { Destination } from '../policy/target.ts';
 import { openTunnel } from './tunnel.ts';
-import { Undertaking } from './pending-connection.ts';
+import { PendingConnection } from './pending-connection.ts';
 
 export type ConnectOptions = {
   readonly clock: Clock;
@@ -41,55 +41,56 @@ export type Connecting = {
 };
 
 export function connect(
-  route: Route, sessions: Sessions, options: ConnectOptions, listener: ConnectListener,
+  destination: Destination, sessions: Sessions, options: ConnectOptions, listener: ConnectListener,
 ): Connecting {
-  const undertaking = new Undertaking(options.clock);
-  const way = new Way(route, sessions, options, undertaking);
+  const pending = new PendingConnection(options.clock);
+  const connector = new Connector(destination, sessions, options, pending);
   const fail = (error: NetworkError): void => {
-    if (undertaking.isEnded) return;
-    undertaking.giveUp();
+    if (pending.isEnded) return;
+    pending.giveUp();
     listener.onConnectFailure(error);
   };
-  undertaking.startTimer(options.connectTimeoutMs, () => {
-    const details = { isProxyFailure: way.isAtProxy };
-    fail(timeoutError(`connecting (${way.step})`, options.connectTimeoutMs, details));
+  pending.startTimer(options.connectTimeoutMs, () => {
+    const details = { isProxyFailure: connector.isAtProxy };
+    fail(timeoutError(`connecting (${connector.step})`, options.connectTimeoutMs, details));
   });
-  way.go().then(
+  connector.run().then(
     (socket) => {
-      if (undertaking.isEnded) return;
-      undertaking.complete();
+      if (pending.isEnded) return;
+      pending.complete();
       listener.onConnect(socket);
     },
-    (error: unknown) => fail(way.explain(error)),
+    (error: unknown) => fail(connector.explain(error)),
   );
-  return { cancel: () => undertaking.giveUp() };
+  return { cancel: () => pending.giveUp() };
 }
 
 type Step = 'name look-up' | 'TCP' | 'TLS with the proxy' | 'proxy tunnel' | 'TLS';
 
-class Way {
+class Connector {
   step: Step = 'name look-up';
-  readonly #route: Route;
+  readonly #destination: Destination;
   readonly #sessions: Sessions;
   readonly #options: ConnectOptions;
-  readonly #undertaking: Undertaking;
+  readonly #pending: PendingConnection;
 
   constructor(
-    route: Route, sessions: Sessions, options: ConnectOptions, undertaking: Undertaking,
+    destination: Destination, sessions: Sessions, options: ConnectOptions,
+    pending: PendingConnection,
   ) {
-    this.#route = route;
+    this.#destination = destination;
     this.#sessions = sessions;
     this.#options = options;
-    this.#undertaking = undertaking;
+    this.#pending = pending;
   }
 
   /** Whether the target has not been asked for yet: what goes wrong now is the proxy's. */
   get isAtProxy(): boolean {
-    return this.#route.proxy !== null && this.step !== 'TLS' && this.step !== 'proxy tunnel';
+    return this.#destination.proxy !== null && this.step !== 'TLS' && this.step !== 'proxy tunnel';
   }
 
-  async go(): Promise<Socket> {
-    const { proxy, isTls, hostname, authority } = this.#route;
+  async run(): Promise<Socket> {
+    const { proxy, isTls, hostname, authority } = this.#destination;
     const socket = proxy === null ? await this.#dialTarget() : await this.#dialProxy(proxy);
     if (!isTls) return socket;
     if (proxy !== null) {
@@ -101,23 +102,23 @@ class Way {
   }
 
   explain(thrown: unknown): NetworkError {
-    return this.#route.proxy !== null && this.step !== 'TLS' ? proxyError(thrown)
+    return this.#destination.proxy !== null && this.step !== 'TLS' ? proxyError(thrown)
       : networkErrorOf(thrown);
   }
 
   async #dialTarget(): Promise<Socket> {
-    const { hostname, port } = this.#route;
+    const { hostname, port } = this.#destination;
     const { lookup, denyList } = this.#options;
     const addresses = await resolveHost(hostname, lookup, denyList);
     this.#enter('TCP');
-    return dial(this.#undertaking, addresses, port);
+    return dial(this.#pending, addresses, port);
   }
 
   // The proxy is configured, so it may stand at an address that targets may not.
   async #dialProxy(proxy: Proxy): Promise<Socket> {
     const addresses = await resolveHost(proxy.hostname, this.#options.lookup, null);
     this.#enter('TCP');
-    const socket = await dial(this.#undertaking, addresses, proxy.port);
+    const socket = await dial(this.#pending, addresses, proxy.port);
     if (!proxy.isTls) return socket;
     this.#enter('TLS with the proxy');
     return this.#secure(socket, proxy.hostname, this.#sessions.proxy);
@@ -126,12 +127,12 @@ class Way {
   #secure(socket: Socket, hostname: string, slot: SessionSlot): Promise<Socket> {
     const { isVerified, secureContext } = this.#options;
     const tls: TlsOptions = { isVerified, secureContext: secureContext() };
-    return secure(this.#undertaking, socket, hostname, tls, slot);
+    return startTls(this.#pending, socket, hostname, tls, slot);
   }
 
-  // A step that ends after the undertaking was given up must not begin the next.
+  // A step that ends after all was given up must not begin the next.
   #enter(step: Step): void {
-    if (this.#undertaking.isEnded) throw new Error('given up');
+    if (this.#pending.isEnded) throw new Error('given up');
     this.step = step;
   }
 }

@@ -6,13 +6,13 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Timer } from '../../base/clock.ts';
-import type { Undertaking } from './pending-connection.ts';
+import type { PendingConnection } from './pending-connection.ts';
 
 const HEAD_START_MS = 250;
 
 /** Addresses only, never names: what is connected to is what was checked. */
 export function dial(
-  undertaking: Undertaking, addresses: readonly string[], port: number,
+  pending: PendingConnection, addresses: readonly string[], port: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const racing = new Set<Socket>();
@@ -21,27 +21,27 @@ export function dial(
     let timer: Timer | null = null;
 
     const tryNext = (): void => {
-      undertaking.stopTimer(timer);
+      pending.stopTimer(timer);
       const host = addresses[next];
-      if (host === undefined || undertaking.isEnded) {
+      if (host === undefined || pending.isEnded) {
         if (racing.size === 0) reject(firstError ?? new Error('no address to connect to'));
         return;
       }
       next += 1;
       start(host);
-      if (next < addresses.length) timer = undertaking.startTimer(HEAD_START_MS, tryNext);
+      if (next < addresses.length) timer = pending.startTimer(HEAD_START_MS, tryNext);
     };
 
     const start = (host: string): void => {
       const socket = connect({ host, port, noDelay: true });
       racing.add(socket);
-      undertaking.own(socket);
+      pending.own(socket);
       const onError = (error: Error): void => {
         firstError ??= error;
       };
       const onClose = (): void => {
         racing.delete(socket);
-        undertaking.drop(socket);
+        pending.drop(socket);
         tryNext();
       };
       socket.once('error', onError);
@@ -50,9 +50,9 @@ export function dial(
         socket.off('error', onError);
         socket.off('close', onClose);
         racing.delete(socket);
-        undertaking.stopTimer(timer);
+        pending.stopTimer(timer);
         next = addresses.length;
-        for (const loser of racing) undertaking.drop(loser);
+        for (const loser of racing) pending.drop(loser);
         resolve(socket);
       });
     };

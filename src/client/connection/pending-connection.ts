@@ -1,11 +1,11 @@
 /**
- * What one connection under way owns. Giving it up ends all of it, so that nothing is left behind
- * whatever step it was at.
+ * The sockets and timers of a connection that is being opened. Giving it up ends all of them, so
+ * that nothing is left behind, whatever step it was at.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
 
-export class Undertaking {
+export class PendingConnection {
   readonly #clock: Clock;
   readonly #sockets = new Set<Socket>();
   readonly #timers = new Set<Timer>();
@@ -19,7 +19,7 @@ export class Undertaking {
     return this.#isEnded;
   }
 
-  /** Takes charge of `socket`, which is destroyed when the undertaking is given up. */
+  /** Takes charge of `socket`, which is destroyed when this is given up. */
   own(socket: Socket): void {
     // Without an 'error' listener an error of the socket would end the process.
     socket.on('error', ignore);

@@ -1,7 +1,7 @@
 /**
- * The connections of one route: at most so many, kept alive between requests, the most recently
- * used one first. A connection under way belongs to the request it was begun for; a request that
- * is abandoned takes it along, and the next in the queue begins its own.
+ * The connections to one destination: a limited number, kept alive between requests; the one used
+ * last is used first. A connection that is being opened belongs to one request: when that request
+ * is abandoned the connection is given up, and the next request in the queue opens its own.
  */
 import type { Socket } from 'node:net';
 import { connect } from './connect.ts';
@@ -9,7 +9,7 @@ import type { Connecting, ConnectOptions } from './connect.ts';
 import { NetworkError } from '../network-error.ts';
 import { PooledSocket } from './pooled-socket.ts';
 import type { SocketUser } from './pooled-socket.ts';
-import type { Route } from '../policy/target.ts';
+import type { Destination } from '../policy/target.ts';
 
 export type PoolOptions = ConnectOptions & {
   readonly socketsMax: number;
@@ -17,7 +17,7 @@ export type PoolOptions = ConnectOptions & {
   readonly idleTimeoutMs: number;
 };
 
-/** Who wants a connection. One of the calls follows each `take`, unless it is withdrawn. */
+/** Wants a connection: exactly one of its callbacks follows each `take`, unless withdrawn. */
 export interface Waiter extends SocketUser {
   /** A connection that has served before will not do. */
   readonly needsFreshSocket: boolean;
@@ -40,7 +40,7 @@ export type PoolStatistics = {
 const WAITING_MAX = 10_000;
 
 export class Pool {
-  readonly route: Route;
+  readonly destination: Destination;
   /** Kept by the client; a pool that a call will come back to must not be forgotten. */
   callsUnderWay = 0;
   readonly #options: PoolOptions;
@@ -50,8 +50,8 @@ export class Pool {
   readonly #waiting = new Set<Waiter>();
   readonly #sessions = { target: { session: null }, proxy: { session: null } };
 
-  constructor(route: Route, options: PoolOptions) {
-    this.route = route;
+  constructor(destination: Destination, options: PoolOptions) {
+    this.destination = destination;
     this.#options = options;
   }
 
@@ -61,7 +61,7 @@ export class Pool {
 
   get statistics(): PoolStatistics {
     return {
-      host: this.route.authority,
+      host: this.destination.authority,
       inFlight: this.callsUnderWay,
       sockets: this.#sockets.size,
       idle: this.#idle.length,
@@ -97,8 +97,8 @@ export class Pool {
 
   /** Takes back a connection whose answer was read to its end. */
   release(socket: PooledSocket): void {
-    socket.rest();
-    if (!socket.isFitAt(this.#options.clock.monotonicMs())) {
+    socket.markIdle();
+    if (!socket.isUsableAt(this.#options.clock.monotonicMs())) {
       socket.discard();
       return;
     }
@@ -134,7 +134,7 @@ export class Pool {
     for (;;) {
       const socket = this.#idle.pop();
       if (socket === undefined) return null;
-      if (socket.isFitAt(nowMs)) return socket;
+      if (socket.isUsableAt(nowMs)) return socket;
       socket.discard();
     }
   }
@@ -143,7 +143,7 @@ export class Pool {
     const settle = (): void => {
       this.#connecting.delete(waiter);
     };
-    this.#connecting.set(waiter, connect(this.route, this.#sessions, this.#options, {
+    this.#connecting.set(waiter, connect(this.destination, this.#sessions, this.#options, {
       onConnect: (socket) => {
         settle();
         waiter.onSocket(this.#adopt(socket, waiter));

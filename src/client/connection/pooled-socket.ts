@@ -23,7 +23,7 @@ export class PooledSocket {
   #user: SocketUser | null = null;
   #isDiscarded = false;
   #keepAliveMs = Infinity;
-  #restingSinceMs = 0;
+  #idleSinceMs = 0;
 
   constructor(
     socket: Socket, options: { readonly clock: Clock; readonly idleTimeoutMs: number },
@@ -58,17 +58,17 @@ export class PooledSocket {
   }
 
   /** The answer is complete. An idle connection does not keep the process alive. */
-  rest(): void {
+  markIdle(): void {
     this.#user = null;
     this.isReused = true;
-    this.#restingSinceMs = this.#clock.monotonicMs();
+    this.#idleSinceMs = this.#clock.monotonicMs();
     this.socket.unref();
   }
 
   /** Whether it may carry another request; the answer's `Keep-Alive: timeout=` is kept to. */
-  isFitAt(nowMs: number): boolean {
+  isUsableAt(nowMs: number): boolean {
     return !this.#isDiscarded && !this.socket.destroyed && this.socket.writable
-      && nowMs - this.#restingSinceMs < this.#keepAliveMs;
+      && nowMs - this.#idleSinceMs < this.#keepAliveMs;
   }
 
   /** Notes the server's `Keep-Alive` header, such as `timeout=5, max=100`. */

@@ -29,9 +29,9 @@ export async function resolveHost(
 }
 
 /**
- * `lookup`, asked once for a name at a time: what asks meanwhile shares the answer. The system's
- * resolver takes a thread of a small pool for each question, the one that also syncs files, and a
- * slow name asked for by every connection would hold them all up.
+ * Like `lookup`, but concurrent look-ups of one name share a single question. The system's resolver
+ * takes a thread of Node's small pool for each question, and the store syncs its files in the same
+ * pool: many look-ups of a slow name would hold up every write.
  */
 export function shareLookups(lookup: Lookup): Lookup {
   const pending = new Map<string, Parameters<Lookup>[2][]>();

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { loadTls } from '../../base/network/modules.ts';
 import { NetworkError } from '../network-error.ts';
-import type { Undertaking } from './pending-connection.ts';
+import type { PendingConnection } from './pending-connection.ts';
 
 export type TlsOptions = {
   /** False: whatever certificate comes will do. */
@@ -15,9 +15,9 @@ export type TlsOptions = {
 /** Sessions to resume, so that a second connection needs no full handshake. */
 export type SessionSlot = { session: Buffer | null };
 
-/** Rejects with NetworkError `certificate` when the handshake succeeds but the peer is not who. */
-export function secure(
-  undertaking: Undertaking, socket: Socket, hostname: string, tls: TlsOptions, slot: SessionSlot,
+/** Rejects with NetworkError `certificate` when the peer's certificate is refused. */
+export function startTls(
+  pending: PendingConnection, socket: Socket, hostname: string, tls: TlsOptions, slot: SessionSlot,
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const secured = loadTls().connect({
@@ -30,7 +30,7 @@ export function secure(
       ALPNProtocols: ['http/1.1'],
       ...slot.session === null ? {} : { session: slot.session },
     });
-    undertaking.own(secured);
+    pending.own(secured);
     const onError = (error: Error): void => {
       // A session that may be at fault is not offered again.
       slot.session = null;

@@ -1,6 +1,6 @@
 /**
- * URLs prepared once: parsing a URL and working out its proxy for every request costs more than
- * sending it. Targets are kept by their text, so nothing in here may depend on a single request.
+ * A cache of parsed URLs: to parse a URL and find its proxy for every request costs more than to
+ * send the request. Entries are found by the URL's text, so none may depend on a single request.
  */
 import { basicAuthorization } from './authorization.ts';
 import type { DenyList } from './deny-list.ts';
@@ -9,8 +9,8 @@ import { invalidError } from '../network-error.ts';
 import { defaultPort } from './proxy.ts';
 import type { Proxy } from './proxy.ts';
 
-/** A scheme, host and port, and the way there. Sockets are shared by all that goes one route. */
-export type Route = {
+/** A scheme, host and port, and whether a proxy leads there. It has one pool of connections. */
+export type Destination = {
   readonly isTls: boolean;
   /** Without brackets. */
   readonly hostname: string;
@@ -21,8 +21,8 @@ export type Route = {
   readonly isDenied: boolean;
 };
 
-export type Target = {
-  readonly route: Route;
+export type RequestTarget = {
+  readonly destination: Destination;
   /** What stands in the request line: a path, or through a proxy without a tunnel the whole URL. */
   readonly path: string;
   /** The headers that every request to this target begins with, names and values in turn. */
@@ -31,7 +31,7 @@ export type Target = {
   readonly authorization: string | null;
 };
 
-export type RoutePlan = {
+export type DestinationRules = {
   readonly proxy: Proxy | null;
   readonly isBypassed: (hostname: string, port: number) => boolean;
   readonly denyList: DenyList;
@@ -40,18 +40,18 @@ export type RoutePlan = {
 const TARGETS_MAX = 1000;
 
 export class TargetCache {
-  readonly #plan: RoutePlan;
-  readonly #targets = new Map<string, Target>();
+  readonly #rules: DestinationRules;
+  readonly #targets = new Map<string, RequestTarget>();
 
-  constructor(plan: RoutePlan) {
-    this.#plan = plan;
+  constructor(rules: DestinationRules) {
+    this.#rules = rules;
   }
 
   /** Throws NetworkError `invalid` when `url` is no http or https URL. */
-  get(url: string): Target {
+  get(url: string): RequestTarget {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
-    const target = parseTarget(url, this.#plan);
+    const target = parseTarget(url, this.#rules);
     if (this.#targets.size >= TARGETS_MAX) this.#dropOldest();
     this.#targets.set(url, target);
     return target;
@@ -65,39 +65,39 @@ export class TargetCache {
   }
 }
 
-function parseTarget(url: string, plan: RoutePlan): Target {
+function parseTarget(url: string, rules: DestinationRules): RequestTarget {
   // The error of `new URL` would hold all of the text, with its credentials.
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null) throw invalidError('the URL cannot be read');
   if (!['http:', 'https:'].includes(parsed.protocol)) {
     throw invalidError('the URL must begin with http:// or https://');
   }
-  const route = parseRoute(parsed, plan);
+  const destination = parseDestination(parsed, rules);
   const path = `${parsed.pathname}${parsed.search}`;
-  const isAbsoluteForm = route.proxy !== null && !route.isTls;
+  const isAbsoluteForm = destination.proxy !== null && !destination.isTls;
   return {
-    route,
+    destination,
     path: isAbsoluteForm ? `http://${parsed.host}${path}` : path,
     headers: [
       'Host', parsed.host, 'Connection', 'keep-alive',
-      ...isAbsoluteForm ? proxyHeaders(route.proxy) : [],
+      ...isAbsoluteForm ? proxyHeaders(destination.proxy) : [],
     ],
     authorization: basicAuthorization(parsed),
   };
 }
 
-function parseRoute(url: URL, plan: RoutePlan): Route {
+function parseDestination(url: URL, rules: DestinationRules): Destination {
   const isTls = url.protocol === 'https:';
   const hostname = plainHost(url.hostname);
   const port = url.port === '' ? defaultPort(isTls) : Number(url.port);
-  const isDirect = plan.proxy === null || plan.isBypassed(hostname, port);
+  const isDirect = rules.proxy === null || rules.isBypassed(hostname, port);
   return {
     isTls,
     hostname,
     port,
     authority: `${url.hostname}:${port}`,
-    proxy: isDirect ? null : plan.proxy,
-    isDenied: plan.denyList.isDenied(hostname),
+    proxy: isDirect ? null : rules.proxy,
+    isDenied: rules.denyList.isDenied(hostname),
   };
 }
 

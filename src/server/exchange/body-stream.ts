@@ -16,35 +16,35 @@ export function isStreaming(socket: Duplex): boolean {
 }
 
 /**
- * The pieces of the body. Throws `timeout` when none arrives for `stallMs` (Infinity: never), and
+ * The chunks of the body. Throws `timeout` when none arrives for `stallMs` (Infinity: never), and
  * `malformed` when the body was cut short. Ending the iteration early leaves the rest unread.
  */
 export async function* bodyChunks(
   request: IncomingMessage, stallMs: number, clock: Clock,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { socket } = request;
-  const pieces = new Pieces(request);
+  const chunks = new Chunks(request);
   streaming.add(socket);
   try {
-    while (!pieces.isEnded) {
-      if (pieces.isEmpty) {
-        const pending = pieces.more();
+    while (!chunks.isEnded) {
+      if (chunks.isEmpty) {
+        const pending = chunks.more();
         await (stallMs === Infinity ? pending : withDeadline(pending, stallMs, clock));
       } else {
-        yield pieces.take();
+        yield chunks.take();
       }
     }
   } finally {
     streaming.delete(socket);
-    pieces.close();
+    chunks.close();
   }
 }
 
-// A sender's pieces may be of one byte each; so much of them is joined before reading waits.
+// A sender's chunks may be of one byte each; so much of them is joined before reading waits.
 const JOINED_BYTES = 65_536;
 
 /** What has come of a body and was not taken yet. */
-class Pieces {
+class Chunks {
   readonly #request: IncomingMessage;
   readonly #collector = new ByteCollector();
   #isComplete: boolean;

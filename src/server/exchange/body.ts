@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import { bodyTaken, isTaken, takenBytes } from './mounting.ts';
+import { bodyConsumed, consumedBytes, isConsumed } from './mounting.ts';
 
 /**
  * Whether a proxy in front may see another end of the request than we do (RFC 9112 §6.1): what
@@ -34,7 +34,7 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   return new Promise((resolve, reject) => {
     if ((announcedLength(request) ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShort());
-    if (isTaken(request)) return resolve(bytesKept(request, bytesMax));
+    if (isConsumed(request)) return resolve(bytesKept(request, bytesMax));
     if (request.readableEnded) return resolve(Buffer.alloc(0));
     const collector = new ByteCollector();
     const settle = (): void => {
@@ -71,15 +71,15 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
 }
 
 function bytesKept(request: IncomingMessage, bytesMax: number): Buffer {
-  const bytes = takenBytes(request);
-  if (bytes === null) throw bodyTaken();
+  const bytes = consumedBytes(request);
+  if (bytes === null) throw bodyConsumed();
   if (bytes.length > bytesMax) throw tooLarge(bytesMax);
   return bytes;
 }
 
-/** Throws `misconfigured` when something of the request's body has been taken before. */
+/** Throws `misconfigured` when somebody else has read the body, or a part of it. */
 export function checkUnread(request: IncomingMessage): void {
-  if (isTaken(request)) throw bodyTaken();
+  if (isConsumed(request)) throw bodyConsumed();
 }
 
 /**

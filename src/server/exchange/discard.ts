@@ -1,7 +1,7 @@
 /**
- * Closing a connection whose peer is still sending. Closed at once, the kernel would answer what
- * is under way with a reset, and the peer might lose the answer it has not read yet. So what it
- * sends is thrown away for a while: up to 64 KiB or one second.
+ * Discards what a peer still sends before its connection is closed. If it were closed at once, the
+ * kernel would answer further bytes with a reset, and the peer could lose an answer that it has not
+ * read yet. At most 64 KiB are discarded, for at most one second.
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * One request and its answer. Made for every request, so it is kept to plain fields: no closures,
- * no promises, no URL object; what few requests need is worked out when asked for.
+ * One request and its answer. One is made for every request, so it has plain fields alone: no
+ * closures, no promises, no URL object. What only few requests need is computed on demand.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,8 +18,8 @@ import type { ClientAddressOf } from './client-address.ts';
 import { discardThen } from './discard.ts';
 import { hasFailed } from './failed-connections.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import { announcesBody, mountPathOf, takenJson } from './mounting.ts';
-import type { HeaderList, Outbox } from './response-batcher.ts';
+import { announcesBody, consumedJson, mountPathOf } from './mounting.ts';
+import type { HeaderList, ResponseBatcher } from './response-batcher.ts';
 import { errorAnswer } from '../problem.ts';
 import type { Exchange, Pull, Route } from '../route.ts';
 import { cutStalledReader, writePulled } from './stream.ts';
@@ -33,7 +33,7 @@ export type ExchangeContext = {
   readonly stallMs: number;
   /** A streamed body of which nothing arrives for so long is cut. */
   readonly bodyStallMs: number;
-  readonly outbox: Outbox;
+  readonly batcher: ResponseBatcher;
   readonly clientAddressOf: ClientAddressOf;
   readonly baseUri?: string | null;
   readonly accessLog: 'all' | 'errors' | 'off';
@@ -42,8 +42,8 @@ export type ExchangeContext = {
 };
 
 /**
- * How a request came: through the control socket (or from this very process), which is trusted; by
- * a listener on loopback or on another address; or in a foreign server that we are mounted in.
+ * How a request came in: through the control socket or from this process, which is trusted;
+ * through a listener on loopback or on another address; or through another program's server.
  */
 export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
 
@@ -53,7 +53,7 @@ export type Endpoint = { readonly route: Route; readonly meter: Meter };
 // Up to so much of an unread body is left to Node to read past, so that the connection lives on.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
-// What else has a status over 500 is told by whoever noticed it first, and once.
+// Other errors with a status over 500 are logged once, by the code that noticed them first.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
 
@@ -119,9 +119,9 @@ export class HttpExchange implements Exchange {
     if (isUnderWay) {
       this.#sendBeforeDiscarding(status, list, body);
     } else {
-      // A foreign server drops what is unanswered when its client ends its side: no time to lose.
+      // Another program's server drops the request when its client ends its side: no time to lose.
       const isUrgent = this.entrance === 'embedded';
-      this.#context.outbox.add({ response, status, headers: list, body }, isUrgent);
+      this.#context.batcher.add({ response, status, headers: list, body }, isUrgent);
     }
     this.#finish(status, length);
   }
@@ -172,7 +172,7 @@ export class HttpExchange implements Exchange {
 
   async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
     checkMediaType(this.request, mediaTypes);
-    return takenJson(this.request) ?? parseBody(await this.readBody());
+    return consumedJson(this.request) ?? parseBody(await this.readBody());
   }
 
   /** Answers with the error that was thrown; a bug goes to the log in full. */

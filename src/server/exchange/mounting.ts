@@ -1,6 +1,6 @@
 /**
- * What it means to be mounted in a server of somebody else: others may have read a request's body,
- * and taken the beginning off its path, before it came to us.
+ * When the API is mounted in another program's server, that program may have read the body of a
+ * request, or cut off the beginning of its path, before the request gets here.
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../base/errors.ts';
@@ -8,8 +8,8 @@ import { isJsonObject } from '../../base/fields.ts';
 import { isDeeperThan } from '../../base/json/encode.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 
-/** Whether something of the request's body has been taken before. */
-export function isTaken(request: IncomingMessage): boolean {
+/** Whether somebody else has read the request's body, or a part of it. */
+export function isConsumed(request: IncomingMessage): boolean {
   return request.readableDidRead || (request.readableEnded && announcesBody(request));
 }
 
@@ -22,10 +22,10 @@ export function announcesBody(request: IncomingMessage): boolean {
 }
 
 /**
- * The bytes of a body that was read before, where the reader kept them: `request.rawBody`, or
+ * The bytes of a body that somebody else has read and kept: `request.rawBody`, or
  * `request.body` of `express.raw()`. null when there are none, or they were decompressed.
  */
-export function takenBytes(request: IncomingMessage): Buffer | null {
+export function consumedBytes(request: IncomingMessage): Buffer | null {
   if (request.headers['content-encoding'] !== undefined) return null;
   const kept = [memberOf(request, 'rawBody'), memberOf(request, 'body')].find(ArrayBuffer.isView);
   if (kept === undefined) return null;
@@ -37,16 +37,16 @@ export function takenBytes(request: IncomingMessage): Buffer | null {
  * `request.body`. Undefined when the body is unread or its bytes are there. Throws `malformed` when
  * it is nested deeper than ours may be.
  */
-export function takenJson(request: IncomingMessage): object | undefined {
-  if (!isTaken(request) || takenBytes(request) !== null) return undefined;
+export function consumedJson(request: IncomingMessage): object | undefined {
+  if (!isConsumed(request) || consumedBytes(request) !== null) return undefined;
   const body = memberOf(request, 'body');
   if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
   if (!isDeeperThan(body, JSON_DEPTH_MAX)) return body;
   throw new AppError('malformed', `the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
 }
 
-/** What is said when somebody has read a body whose bytes are needed. */
-export function bodyTaken(): AppError {
+/** The error for a body that somebody else has read, when its bytes are needed. */
+export function bodyConsumed(): AppError {
   return new AppError('misconfigured', 'the body of the request had been read before it came to '
     + 'hookshelf: mount its handler in front of whatever parses bodies');
 }

@@ -1,8 +1,8 @@
 /**
- * Requests that come on a connection before the ones ahead of them are answered (pipelining, RFC
- * 9112 §9.3.2). They are served one by one, in order, each in a turn of the event loop of its own:
- * one connection holds at most one answer, and others have their turn after each. While requests
- * wait nothing more is read from their connection.
+ * Pipelining (RFC 9112 §9.3.2): requests that arrive on a connection before earlier ones are
+ * answered. They are served in order, one in each turn of the event loop, so that a connection
+ * holds at most one answer and cannot keep others waiting. While requests wait, nothing more is
+ * read from their connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,26 +18,26 @@ export function waitForTurn(
   request: IncomingMessage, response: ServerResponse, serve: () => void,
 ): void {
   const { socket } = request;
-  const line = lines.get(socket) ?? { waiting: 0, isPausing: false };
-  lines.set(socket, line);
-  line.waiting += 1;
-  if (!line.isPausing) {
-    line.isPausing = true;
+  const queue = queues.get(socket) ?? { waiting: 0, isPausing: false };
+  queues.set(socket, queue);
+  queue.waiting += 1;
+  if (!queue.isPausing) {
+    queue.isPausing = true;
     // Not at once: Node reads on when it has the end of a request.
     process.nextTick(() => {
-      line.isPausing = false;
-      if (line.waiting > 0) socket.pause();
+      queue.isPausing = false;
+      if (queue.waiting > 0) socket.pause();
     });
   }
   response.once('socket', () => {
-    line.waiting -= 1;
-    if (line.waiting === 0) socket.resume();
+    queue.waiting -= 1;
+    if (queue.waiting === 0) socket.resume();
     setImmediate(() => {
       if (!socket.destroyed) serve();
     });
   });
 }
 
-type Line = { waiting: number; isPausing: boolean };
+type Queue = { waiting: number; isPausing: boolean };
 
-const lines = new WeakMap<Socket, Line>();
+const queues = new WeakMap<Socket, Queue>();

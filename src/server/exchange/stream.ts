@@ -1,6 +1,6 @@
 /**
- * Answers that are pulled piece by piece, as fast as the reader takes them and no faster. A reader
- * that takes nothing for a while is cut, so that it holds neither memory nor what it reads from.
+ * Streams an answer piece by piece, no faster than its reader takes it. The connection of a reader
+ * that takes nothing for a while is cut: it must hold neither memory nor the data it reads.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';

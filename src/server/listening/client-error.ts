@@ -1,6 +1,6 @@
 /**
- * Answers to what is not a request at all: Node's parser gave up, or a limit of time or size was
- * passed, so there is no response object to answer with.
+ * Answers connections on which no request could be read: Node's parser gave up, or a limit of time
+ * or size was exceeded. There is no response object, so the answer is written to the socket.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

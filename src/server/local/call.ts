@@ -8,8 +8,8 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { http } from '../../base/network/modules.ts';
 import { errorOf } from '../problem.ts';
-import { watchSilence } from './silence.ts';
-import type { SilenceLimits } from './silence.ts';
+import { watchLiveness } from './liveness.ts';
+import type { LivenessOptions } from './liveness.ts';
 
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,7 +29,7 @@ export type Answer = {
 /** Where to: options that name the socket or make the connection. */
 export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
   /** For a server that may hang. */
-  readonly silence?: SilenceLimits;
+  readonly liveness?: LivenessOptions;
 };
 
 /** A page of the largest records there can be is smaller by far; nobody may fill our memory. */
@@ -55,7 +55,7 @@ export async function open(target: Target, call: Call): Promise<IncomingMessage>
 function send(target: Target, call: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { method, path, body } = call;
-    const { silence, ...connection } = target;
+    const { liveness, ...connection } = target;
     const request = http.request({
       // An agent would make connections of its own, and `false` stands for a new one.
       ...target.createConnection === undefined ? { agent: false } : {}, ...connection,
@@ -63,8 +63,8 @@ function send(target: Target, call: Call): Promise<IncomingMessage> {
     });
     request.on('response', resolve);
     // A server that refuses a body closes while we still send it: its answer is what counts.
-    request.on('error', (cause) => reject(brokenOff(cause)));
-    if (silence !== undefined) watchSilence(request, silence);
+    request.on('error', (cause) => reject(connectionLost(cause)));
+    if (liveness !== undefined) watchLiveness(request, liveness);
     if (isStream(body)) pipeBody(body, request);
     else request.end(body === undefined ? undefined : bytesOf(body));
   });
@@ -99,7 +99,7 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
       if (collector.length > ANSWER_BYTES_MAX) throw tooLong();
     }
   } catch (cause) {
-    throw brokenOff(cause);
+    throw connectionLost(cause);
   }
   return collector.take();
 }
@@ -120,7 +120,7 @@ function parse({ headers }: IncomingMessage, bytes: Buffer): unknown {
 }
 
 /** The error for a connection that ended before its answer did. */
-export function brokenOff(cause: unknown): AppError {
+export function connectionLost(cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
   const message = `the connection to the server broke: ${messageOf(cause)}; what was under way `
     + 'may or may not have been done';

@@ -1,4 +1,4 @@
-/** The routes as a server in memory serves them to its own process: no port, no file. */
+/** A server in memory, for requests of its own process to the routes: no port, no file. */
 import type { RequestListener } from 'node:http';
 import { http } from '../../base/network/modules.ts';
 import type { Target } from './call.ts';

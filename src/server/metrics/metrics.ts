@@ -1,6 +1,6 @@
 /**
- * Figures of the server in the Prometheus text exposition format 0.0.4. Counting is adding to plain
- * numbers; everything else happens when somebody reads.
+ * The server's metrics in the Prometheus text exposition format 0.0.4. To count is to add to plain
+ * numbers; everything else is done when somebody asks for the metrics.
  */
 import { Histogram } from './histogram.ts';
 import type { Labelled, MetricSource } from './source.ts';
@@ -11,7 +11,7 @@ const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 const STATUS_MIN = 100;
 const STATUS_BOUND = 600;
 
-/** What one route template was asked, by method. */
+/** Counts the requests of one route template, by method. */
 export class Meter {
   readonly template: string;
   readonly figures = new Map<string, Figures>();

@@ -1,4 +1,4 @@
-/** Figures of this process, by the names that dashboards for Node know. */
+/** Metrics of this process, under the names that dashboards for Node know. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
@@ -32,8 +32,8 @@ export const PROCESS_SOURCES: readonly MetricSource[] = [
 ];
 
 /**
- * How late the event loop is, between one reading and the next. Measured from the first reading on:
- * it wakes the process fifty times a second, which whoever does not ask need not pay.
+ * How late the event loop was between one reading and the next. Measured from the first reading on
+ * only, as it wakes the process fifty times a second.
  */
 export class EventLoopDelay {
   #monitor: IntervalHistogram | null = null;

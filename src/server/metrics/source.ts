@@ -1,4 +1,4 @@
-/** Figures of other rooms: read when somebody asks for the metrics. */
+/** A metric of another part of the program, read when somebody asks for the metrics. */
 import type { Histogram } from './histogram.ts';
 
 export type MetricSource = {

@@ -1,7 +1,7 @@
 /**
- * Where requests come in: finds what serves them, lets the guard judge them, hands them over, and
- * turns what is thrown into answers. One dispatcher serves any number of servers: those that listen
- * on a port or on the control socket, one over a pipe in memory, or a foreign one it is mounted in.
+ * Finds the route of each request, lets the guard check the request, calls the route's handler, and
+ * turns what it throws into an answer. One dispatcher serves any number of servers: on a port, on
+ * the control socket, over a pipe in memory, or another program's server that it is mounted in.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
@@ -13,14 +13,14 @@ import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from '../exchange/exchange.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { Outbox } from '../exchange/response-batcher.ts';
+import { ResponseBatcher } from '../exchange/response-batcher.ts';
 import { isPipelined, waitForTurn } from '../exchange/pipeline.ts';
 import { givenRequestId } from '../exchange/request-id.ts';
 import type { Route } from '../route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
 import { splitTarget } from './target.ts';
 
-/** Judges requests before they are served. */
+/** Checks requests before they are served. */
 export interface Guard {
   /**
    * Throws what is to be answered instead. `isServed` is false when the path is unknown or does not
@@ -70,7 +70,7 @@ export interface Dispatcher {
   listeners(entrance: Entrance): RequestListeners;
   /** From now on every answer closes its connection. */
   drain(): void;
-  /** From now on requests are answered with 503: a foreign server may go on to bring some. */
+  /** From now on requests are answered with 503: another program's server may still pass some. */
   close(): void;
   readonly isClosed: boolean;
 }
@@ -100,11 +100,11 @@ class HttpDispatcher implements Dispatcher {
   constructor(options: DispatcherOptions) {
     const stallMs = options.stallMs ?? STALL_MS;
     const { clock, logger } = options;
-    const outbox = new Outbox({ stallMs, clock, logger });
+    const batcher = new ResponseBatcher({ stallMs, clock, logger });
     const clientAddressOf = createClientAddress(options.trustProxy);
     const { bodyStallMs = stallMs } = options;
     this.#context = {
-      ...options, stallMs, bodyStallMs, outbox, clientAddressOf, isDraining: false
+      ...options, stallMs, bodyStallMs, batcher, clientAddressOf, isDraining: false
     };
     this.#guard = options.guard;
     const open = options.routes.filter((route) => route.access !== 'control');

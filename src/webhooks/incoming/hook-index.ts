@@ -1,6 +1,6 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import type { KeyObject } from 'node:crypto';
-import { BoundedLog } from '../../base/bounded-log.ts';
+import { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Collection } from '../../store/port.ts';
@@ -24,7 +24,7 @@ export interface HookIndex {
   findByPath(pathSegment: string): ReadyHook | undefined;
   find(identifier: string): ReadyHook | undefined;
   /** For calls of webhooks that are not there. */
-  readonly strangers: BoundedLog;
+  readonly strangers: RateLimitedLog;
   close(): void;
 }
 
@@ -38,8 +38,8 @@ export function createHookIndex(options: {
 }): HookIndex {
   const byPath = new Map<string, ReadyHook>();
   const byIdentifier = new Map<string, ReadyHook>();
-  const rejectionsOf = (hook: string | null): BoundedLog =>
-    new BoundedLog(options.clock, (leftOut) =>
+  const rejectionsOf = (hook: string | null): RateLimitedLog =>
+    new RateLimitedLog(options.clock, (leftOut) =>
       options.log.warning('more calls of an incoming webhook were rejected', { hook, leftOut }));
   const strangers = rejectionsOf(null);
   const makeLoad = (hook: string): HookLoad => new HookLoad(options.rateLimit > 0

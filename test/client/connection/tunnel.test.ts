@@ -79,7 +79,7 @@ test('noProxy hosts are reached directly, others through the proxy', async (cont
 });
 
 type Failing = {
-  readonly plan: ProxyPlan;
+  readonly rules: ProxyPlan;
   readonly code: string;
   readonly statusCode: number | null;
   readonly isProxyFailure: boolean;
@@ -88,46 +88,46 @@ type Failing = {
 
 const FAILING: Readonly<Record<string, Failing>> = {
   'wants other credentials': {
-    plan: { credentials: 'other:one' },
+    rules: { credentials: 'other:one' },
     code: 'EPROXY', statusCode: 407, isProxyFailure: true, attempts: 1,
   },
   'refuses with 403': {
-    plan: { onConnect: 403 },
+    rules: { onConnect: 403 },
     // It will not go there: a target that is never to be reached must not wait for ever.
     code: 'EPROXY', statusCode: 403, isProxyFailure: false, attempts: 2,
   },
   'refuses with 429': {
-    plan: { onConnect: 429 },
+    rules: { onConnect: 429 },
     code: 'EPROXY', statusCode: 429, isProxyFailure: true, attempts: 2,
   },
   'refuses with 503': {
-    plan: { onConnect: 503 },
+    rules: { onConnect: 503 },
     code: 'EPROXY', statusCode: 503, isProxyFailure: false, attempts: 2,
   },
   'cuts': {
-    plan: { onConnect: 'cut' },
+    rules: { onConnect: 'cut' },
     code: 'EPROXY', statusCode: null, isProxyFailure: true, attempts: 2,
   },
   'stalls': {
-    plan: { onConnect: 'stall' },
+    rules: { onConnect: 'stall' },
     code: 'ETIMEDOUT', statusCode: null, isProxyFailure: false, attempts: 2,
   },
   'stops in its answer': {
-    plan: { onConnect: 'half-answer' },
+    rules: { onConnect: 'half-answer' },
     code: 'ETIMEDOUT', statusCode: null, isProxyFailure: false, attempts: 2,
   },
   'speaks into the tunnel': {
-    plan: { onConnect: 'speak-first' },
+    rules: { onConnect: 'speak-first' },
     code: 'EPROXY', statusCode: null, isProxyFailure: true, attempts: 2,
   },
 };
 
 for (const [what, failing] of Object.entries(FAILING)) {
-  const { plan, code, statusCode, isProxyFailure, attempts } = failing;
+  const { rules, code, statusCode, isProxyFailure, attempts } = failing;
   for (const secured of [{}, { certificate }]) {
     const scheme = 'certificate' in secured ? 'https' : 'http';
     test(`a proxy (${scheme}) that ${what} is told by ${code}`, async (context) => {
-      const proxy = await startProxy({ ...plan, ...secured });
+      const proxy = await startProxy({ ...rules, ...secured });
       const { client } = setUp(context, [proxy], {
         ...trusted, proxy: proxy.url('us:hush', 'localhost'), retries: 1, connectTimeoutMs: 200,
       });

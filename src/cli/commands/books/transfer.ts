@@ -9,7 +9,7 @@ import { AppError, messageOf } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { createBookWriter, formatOf, readRecords } from '../../../books/transfer/formats.ts';
 import type { Format } from '../../../books/transfer/formats.ts';
-import { brokenOff } from '../../../server/local/call.ts';
+import { connectionLost } from '../../../server/local/call.ts';
 import type { CommandContext } from '../context.ts';
 import { ImportReport } from './import-report.ts';
 import { OutputFile } from '../../terminal/output-file.ts';
@@ -44,7 +44,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     for await (const result of jsonLines(answer)) report.add(result);
   } catch (thrown) {
     // What broke the source broke the exchange: the cause is what a person can mend.
-    throw report.sourceError ?? brokenOff(thrown);
+    throw report.sourceError ?? connectionLost(thrown);
   } finally {
     progress.end();
     report.end();

@@ -1,6 +1,6 @@
 /**
- * Warnings of which strangers can cause as many as they like: a few a second are written, and then
- * how many were not.
+ * For warnings that strangers can cause in any number: a few of them a second are logged, then how
+ * many were left out.
  */
 import type { Clock, Timer } from './clock.ts';
 import type { LogFields, Logger } from './log.ts';
@@ -9,7 +9,7 @@ const LINES_A_SECOND = 5;
 
 const SECOND_MS = 1000;
 
-export class BoundedLog {
+export class RateLimitedLog {
   readonly #clock: Clock;
   readonly #onLeftOut: (count: number) => void;
   #startedMs = -Infinity;

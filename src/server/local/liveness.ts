@@ -1,12 +1,13 @@
 /**
- * Ends a request whose server hangs: one that says nothing, and then not even that it lives. A
- * compaction may be silent for long; while we are the one that is slow, nothing is counted.
+ * Ends a request whose server hangs. When nothing has come for a while the server is asked whether
+ * it is alive: it may be silent for long, during a compaction for example, and still be working.
+ * Time in which this side is the slow one does not count.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 
-export type SilenceLimits = {
+export type LivenessOptions = {
   readonly clock: Clock;
   /** After so long without a byte the server is asked whether it lives. */
   readonly silenceMs: number;
@@ -16,7 +17,7 @@ export type SilenceLimits = {
   readonly checkAlive: () => Promise<AppError | null>;
 };
 
-export function watchSilence(request: ClientRequest, limits: SilenceLimits): void {
+export function watchLiveness(request: ClientRequest, limits: LivenessOptions): void {
   const { clock, silenceMs } = limits;
   let response: IncomingMessage | null = null;
   let isOver = false;
@@ -52,7 +53,7 @@ function isServersTurn(request: ClientRequest, response: IncomingMessage | null)
 }
 
 async function findProblem(
-  { silenceMsMax, checkAlive }: SilenceLimits, silentMs: number,
+  { silenceMsMax, checkAlive }: LivenessOptions, silentMs: number,
 ): Promise<AppError | null> {
   if (silentMs < silenceMsMax) return checkAlive();
   return new AppError('unavailable', `the server lives, but gave no answer for ${silentMs / 1000} `

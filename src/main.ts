@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** argv -> exit code; nothing else. */
-import { endOnSignals } from './cli/process/first-signal.ts';
+import { endOnSignals } from './cli/process/early-signals.ts';
 
 endOnSignals();
 // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.

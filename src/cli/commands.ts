@@ -34,4 +34,4 @@ export const COMMANDS: readonly CommandSpec[] = [
 ];
 
 /** What `hookshelf` does when no command is named. */
-export const STANDARD_COMMAND = SERVE;
+export const DEFAULT_COMMAND = SERVE;

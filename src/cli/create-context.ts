@@ -1,4 +1,4 @@
-/** What a command gets besides its options: output, settings, and a session when it asks. */
+/** Builds what a command may use: output, settings, and a session once it asks for one. */
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
@@ -11,23 +11,26 @@ import type { Arguments } from './arguments/parse.ts';
 import type { CommandContext, CommandSpec } from './commands/context.ts';
 import { Identity } from './process/identity.ts';
 import type { Io } from './terminal/io.ts';
-import { late } from './process/late.ts';
+import { lazy } from './process/lazy.ts';
 import { Output } from './terminal/output.ts';
 import type { Session } from './session/session.ts';
 
-const STANDARD_DIRECTORY = 'data';
+const DEFAULT_DIRECTORY = 'data';
 const SETTINGS_FILE = 'settings.json';
 
-/** Flags that stand for a setting. */
+/** Flags, and the settings whose values they give. */
 const SETTING_FLAGS: Readonly<Record<string, string>> = {
   port: 'server.port', host: 'server.host',
 };
 
-const loadSession = late(() => Promise.all([
+const loadSession = lazy(() => Promise.all([
   import('./session/open.ts'), import('./session/local.ts'),
 ]));
 
-/** All that a session may need, for when we are another user, who may not read the program. */
+/**
+ * Loads every module that a session may need. Called before the process becomes another user, who
+ * may not be allowed to read the program.
+ */
 export async function loadSessionAhead(): Promise<void> {
   const [, { loadApp }] = await loadSession();
   await loadApp();
@@ -35,19 +38,19 @@ export async function loadSessionAhead(): Promise<void> {
 
 export type WrapSession = (session: Session) => Session;
 
-/** `closeSession` of the context is to be called at the end; a test may wrap its session. */
+/** The caller calls `closeSession` of the context at the end. A test may wrap its session. */
 export function createContext(
   spec: CommandSpec, commands: readonly CommandSpec[], given: Arguments, io: Io,
   wrapSession: WrapSession,
 ): CommandContext {
-  const inEnvironment = io.environment[DATA_VARIABLE] || STANDARD_DIRECTORY;
+  const inEnvironment = io.environment[DATA_VARIABLE] || DEFAULT_DIRECTORY;
   const dataDirectory = resolve(given.find('data') ?? inEnvironment);
   const identity = new Identity(dataDirectory);
   let loaded: LoadedSettings | null = null;
   let session: Promise<Session> | null = null;
   let named: SettingsFile | null | undefined;
   const readNamed = (): SettingsFile | null => {
-    // As the caller; later we may be somebody else, and a pipe is read only once.
+    // Once, as the calling user: later we may be another one, and a pipe can be read only once.
     if (named === undefined) named = readNamedFile(given, identity);
     return named;
   };
@@ -55,7 +58,7 @@ export function createContext(
     spec, commands, given, io, identity,
     output: new Output(io, given.has('json')),
     enterData() {
-      identity.enter();
+      identity.becomeOwner();
       return dataDirectory;
     },
     enterExistingData() {
@@ -75,7 +78,7 @@ export function createContext(
       return session;
     },
     async closeSession() {
-      // Whoever opened it has been told when that failed.
+      // `openSession` has thrown already what kept it from being opened.
       const opened = await session?.catch(() => null);
       await opened?.close();
     },
@@ -104,7 +107,7 @@ function callersSources({ given, io }: CommandContext): SettingsSources {
 function readNamedFile(given: Arguments, identity: Identity): SettingsFile | null {
   const path = given.find('config');
   if (path === undefined) return null;
-  identity.approach(path);
+  identity.prepareToRead(path);
   return readSettingsFile(path, true);
 }
 
@@ -120,7 +123,7 @@ function readOwnSettings(path: string): SettingsFile | null {
   }
 }
 
-/** Throws `not_found`: what a command that reads would make is not what was meant. */
+/** Throws `not_found`: a command that only reads makes no directory where --data is wrong. */
 function checkExists(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return;
   throw new AppError('not_found', `there is no data directory ${directory}: is --data right? `
@@ -131,14 +134,14 @@ function isNoDirectory(path: string): boolean {
   try {
     return !statSync(path).isDirectory();
   } catch (thrown) {
-    // A file stands where a folder above it should.
+    // A file stands where a folder above it should be.
     return systemCodeOf(thrown) === 'ENOTDIR';
   }
 }
 
 async function openFor(context: CommandContext): Promise<Session> {
   const { spec, io, output } = context;
-  // Wrong settings are wrong whether or not a server has read others at its start.
+  // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
   const data = spec.makesData === true ? context.enterData() : context.enterExistingData();
   const [{ openSession }, { findOwner, openLocal }] = await loadSession();

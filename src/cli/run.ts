@@ -6,9 +6,9 @@ import type { CommandContext, CommandSpec } from './commands/context.ts';
 import type { WrapSession } from './create-context.ts';
 import type { Io } from './terminal/io.ts';
 import type { ParsedLine } from './arguments/parse.ts';
-import { late } from './process/late.ts';
+import { lazy } from './process/lazy.ts';
 
-const loadReport = late(() => import('./report.ts'));
+const loadReport = lazy(() => import('./report.ts'));
 const VERSION_WORDS = ['--version', '-V', 'version'];
 
 /**
@@ -27,7 +27,7 @@ export async function run(
   }
 }
 
-/** Without anything that other commands need: it is what scripts ask first. */
+/** Loads nothing that only other commands need: scripts ask for the version first. */
 async function printVersion(io: Io): Promise<number> {
   const { VERSION } = await import('../base/version.ts');
   io.stdout.write(`${VERSION}\n`);
@@ -37,16 +37,16 @@ async function printVersion(io: Io): Promise<number> {
 async function dispatch(
   argv: readonly string[], io: Io, wrapSession: WrapSession,
 ): Promise<number> {
-  const [{ COMMANDS, STANDARD_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
+  const [{ COMMANDS, DEFAULT_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
     await Promise.all([import('./commands.ts'), import('./arguments/parse.ts')]);
   const options = Object.assign({}, ...COMMANDS.map((command) => command.options), COMMON_OPTIONS,
     { version: { type: 'boolean', short: 'V' } });
   const line = withVersion(parseLine(argv, options));
-  const spec = specOf(line, COMMANDS, STANDARD_COMMAND);
+  const spec = specOf(line, COMMANDS, DEFAULT_COMMAND);
   if (spec === undefined) {
-    // `hookshelf --prt 9000`: the option is what is wrong, and said here.
+    // In `hookshelf --prt 9000` the option is what is wrong: this throws an error that says so.
     if (line.beforeName !== null) {
-      readArguments(STANDARD_COMMAND, { ...line, given: [line.beforeName] });
+      readArguments(DEFAULT_COMMAND, { ...line, given: [line.beforeName] });
     }
     throw await unknownCommand(line.name ?? '', COMMANDS);
   }
@@ -66,7 +66,7 @@ async function execute(context: CommandContext, isUnnamed: boolean): Promise<num
   const { spec, given, identity } = context;
   if (!given.has('help')) {
     const command = await spec.load();
-    if (spec.isWithoutData !== true && identity.isBorrowed) {
+    if (spec.isWithoutData !== true && identity.needsSwitch) {
       const { loadSessionAhead } = await import('./create-context.ts');
       await Promise.all([loadSessionAhead(), loadReport()]);
     }
@@ -83,7 +83,7 @@ function specOf(
   return commands.find(({ name }) => name === line.name);
 }
 
-/** Without a command, `--version` is one. */
+/** `--version` without a command counts as the command `version`. */
 function withVersion(line: ParsedLine): ParsedLine {
   const given = line.given.filter(({ name }) => name !== 'version');
   if (line.name !== null || given.length === line.given.length) return line;

@@ -1,6 +1,6 @@
 /**
- * Words of the command line -> a command and its options. Options may stand before or after the
- * command's name. Everything wrong is a `usage` error that says what would be right.
+ * Parses the words of a command line into a command and its options, which may stand before or
+ * after the command's name. What is wrong becomes a `usage` error that says what would be right.
  */
 import { AppError } from '../../base/errors.ts';
 import { nearest } from '../../base/text/nearest.ts';
@@ -25,7 +25,7 @@ export class Arguments {
     return this.#values.get(name)?.[0];
   }
 
-  /** Of an option that the table requires. */
+  /** The value of an option that the table requires. */
   get(name: string): string {
     const value = this.find(name);
     if (value === undefined) throw new AppError('usage', `--${name} is missing`);
@@ -47,7 +47,7 @@ export class Arguments {
   }
 }
 
-/** Taken by every command. `--identifier` and `--id` are one. */
+/** Options of every command. */
 export const COMMON_OPTIONS: OptionSpecs = {
   json: { type: 'boolean', meaning: 'print one JSON value on stdout' },
   data: {
@@ -67,7 +67,7 @@ export type ParsedLine = {
   readonly name: string | null;
   readonly operands: readonly string[];
   readonly given: readonly GivenOption[];
-  /** An option that nobody knows, directly before `name`: that may have been meant as its value. */
+  /** An unknown option directly before `name`, which may have been meant as its value. */
   readonly beforeName: GivenOption | null;
 };
 
@@ -78,7 +78,10 @@ export type GivenOption = {
   readonly value: string | undefined;
 };
 
-/** Splits the words; `options` are those of all commands, equal names having equal types. */
+/**
+ * Splits the words. `options` are those of all commands: options of one name have one type.
+ * `--id` is short for `--identifier`.
+ */
 export function parseLine(words: readonly string[], options: OptionSpecs): ParsedLine {
   const { tokens } = util.parseArgs({
     args: [...words], options: configOf(options), strict: false, tokens: true,
@@ -173,7 +176,7 @@ function readOperand(spec: LineSpec, operands: readonly string[]): string | unde
   return value;
 }
 
-/** The option whose value may stand by itself. */
+/** The name of the option whose value may stand alone after the command's name. */
 export function operandOption({ options }: LineSpec): string | undefined {
   return Object.keys(options).find((name) => options[name]?.isOperand === true);
 }

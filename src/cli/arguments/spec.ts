@@ -14,11 +14,11 @@ export type OptionSpec = {
   readonly values?: readonly string[];
   /** What a shell should complete the value with. */
   readonly completes?: 'file' | 'folder' | ValueKind;
-  /** Some of what it takes, to be offered. */
+  /** Some of the values that it takes, for completion. */
   readonly suggests?: readonly string[];
 };
 
-/** What is asked of the program itself: see the command completion:values. */
+/** Kinds of values that the program itself can list: see the command completion:values. */
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
 export const VALUE_KINDS = [

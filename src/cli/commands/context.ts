@@ -9,16 +9,16 @@ import type { LineSpec } from '../arguments/spec.ts';
 
 export type CommandSpec = LineSpec & {
   readonly summary: string;
-  /** More to know, for `help`; lines as they are printed. */
+  /** More about it, for `help`: lines, printed as they are. */
   readonly details?: readonly string[];
   /** Custom action modules are loaded for it when it works without a server. */
   readonly needsActions?: boolean;
-  /** The data directory is made for it when it is missing: it adds the first of something. */
+  /** It adds something, and a data directory that is missing is made for it. */
   readonly makesData?: boolean;
-  /** It never looks into a data directory. */
+  /** It never reads a data directory. */
   readonly isWithoutData?: boolean;
   readonly examples: readonly string[];
-  /** Loads what the command needs, and nothing else loads it. */
+  /** Loads the modules of this command, which no other command should have to load. */
   readonly load: () => Promise<CommandRun>;
 };
 
@@ -27,23 +27,23 @@ export type CommandRun = (context: CommandContext) => Promise<number>;
 
 export type CommandContext = {
   readonly spec: CommandSpec;
-  /** The whole table, for who prints it. */
+  /** All commands, for help and completion. */
   readonly commands: readonly CommandSpec[];
   readonly given: Arguments;
   readonly io: Io;
   readonly output: Output;
-  /** Whom it runs as. Files elsewhere are opened before the data directory is entered. */
+  /** The user that it runs as. Files elsewhere are opened before `enterData` is called. */
   readonly identity: Identity;
-  /**
-   * The absolute path of the data directory, once we are who may open what is in there. Throws
-   * `conflict`.
-   */
+  /** Becomes the owner of the data directory; its absolute path. Throws `conflict`. */
   enterData(): string;
-  /** The same where it must be there. Throws `not_found`. */
+  /** The same where the directory must exist. Throws `not_found`, too. */
   enterExistingData(): string;
   /** Throws `usage`. Reads the settings file and the environment once. */
   loadSettings(): LoadedSettings;
-  /** Of flags, environment and `--config` alone, which whoever called has named. Throws `usage`. */
+  /**
+   * Of flags, environment and `--config` alone: what the caller has named, and not the settings
+   * in the data directory. Throws `usage`.
+   */
   loadCallersSettings(): LoadedSettings;
   /** Opened at the first call; run.ts closes it. */
   openSession(): Promise<Session>;

@@ -7,7 +7,7 @@ import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';
 import type { Output } from '../terminal/output.ts';
 import { padToWidth, widthOf, wrapToWidth } from '../terminal/width.ts';
 
-// Beside a head that leaves less, a text goes below it.
+// A text that would have less room beside its head goes below it.
 const TEXT_WIDTH_MIN = 24;
 const TEXT_INDENT = 6;
 
@@ -64,7 +64,7 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
     ...optionLines(COMMON_OPTIONS, columns),
     '',
     title(output, 'Examples:'),
-    // Whole, so that they can be copied.
+    // Never wrapped, so that they can be copied.
     ...spec.examples.map((example) => `  ${example}`),
     '',
   ].join('\n'));
@@ -90,7 +90,7 @@ function summaries(commands: readonly CommandSpec[], columns: number | null): st
   return inTwo(commands.map(({ name, summary }) => [name, summary]), columns);
 }
 
-/** Rows of a head and a text, the texts below each other and within the terminal. */
+/** Rows of a head and a text in two columns that fit the terminal. */
 function inTwo(
   rows: readonly (readonly [head: string, text: string])[], columns: number | null,
 ): string[] {
@@ -113,7 +113,7 @@ function wrapped(text: string, columns: number | null, indent = 0): string[] {
   return [first, ...more.map((line) => ' '.repeat(indent) + line)];
 }
 
-/** Lines as they are where they fit; else those without an indent flow together. */
+/** Lines as they are where they fit; else lines without an indent are joined and wrapped. */
 function paragraphs(lines: readonly string[], columns: number | null): string[] {
   if (columns === null || lines.every((line) => widthOf(line) <= columns)) return [...lines];
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** What options name: JSON in place, in a file or on standard input; secrets never in place. */
+/** Reads what options name: JSON in place, a file or standard input; secrets never in place. */
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
@@ -8,7 +8,7 @@ import type { CommandContext } from './context.ts';
 import type { Io } from '../terminal/io.ts';
 
 export type JsonInput = {
-  /** As given, so that what arrives is what was written. */
+  /** The bytes as given, which are what is sent. */
   readonly bytes: Buffer;
   readonly value: unknown;
 };
@@ -29,7 +29,7 @@ export async function readJsonOption(context: CommandContext, name: string): Pro
   }
 }
 
-/** A body of `members` and a payload, whose text goes out as it was given. */
+/** A body of `members` and a payload, whose text is sent as it was given. */
 export function withPayload(members: JsonObject, payloadJson: Buffer): Buffer {
   const head = JSON.stringify({ ...members, payload: 0 }).slice(0, -'0}'.length);
   return Buffer.concat([Buffer.from(head), withoutByteOrderMark(payloadJson), Buffer.from('}')]);
@@ -37,7 +37,7 @@ export function withPayload(members: JsonObject, payloadJson: Buffer): Buffer {
 
 /**
  * Throws `usage` when an option that takes `<… | @file | ->` has `value` in place and it holds what
- * the log would hide: others on the machine can read arguments.
+ * the log would hide: other users of the machine can read arguments.
  */
 export function refuseSecretInPlace(
   { given }: CommandContext, name: string, value: unknown,
@@ -83,7 +83,7 @@ async function readNamed(
 ): Promise<Buffer> {
   try {
     if (path === STANDARD_INPUT) return await readStandardInput(io);
-    identity.approach(path);
+    identity.prepareToRead(path);
     return readFileSync(path);
   } catch (cause) {
     throw new AppError('not_found', `--${name}: ${messageOf(cause)}`, {}, cause);

@@ -1,4 +1,4 @@
-/** Secrets of webhooks: never a plain argument, shown once when made here. */
+/** Secrets of webhooks: never given as a plain argument, and shown once when made here. */
 import { AppError } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { CommandContext } from './context.ts';
@@ -9,11 +9,11 @@ const SECRET_BYTES = 32;
 
 export type GivenSecret = {
   readonly secret: string;
-  /** To be shown, since nobody else knows it. */
+  /** It is shown once, since nobody else knows it. */
   readonly isGenerated: boolean;
 };
 
-/** `whsec`: base64 after `whsec_`, the form that libraries of Standard Webhooks take. */
+/** `whsec`: base64 after `whsec_`, as libraries of Standard Webhooks take it. */
 export type SecretForm = 'hex' | 'whsec';
 
 /** The secret that `--secret-file` or `--generate-secret` gives; null without either. */

@@ -1,12 +1,13 @@
 /**
- * Whom a command runs as. Started by root on a data directory of another user, it becomes that
- * user, groups and all, before it opens anything in there: nothing that the user has put there, or
- * puts there meanwhile, is ever read, run, written through or removed with the rights of root.
+ * The user that a command runs as. Started by root on a data directory that another user owns, a
+ * command becomes that user, with all groups, before it opens anything in there: nothing that the
+ * owner has put there, or puts there meanwhile, is ever read, run, followed or removed with the
+ * rights of root.
  *
- * What a command needs elsewhere it opens before. Where a path is in the hands of that user it
- * becomes the user first. A command that puts a file in its place elsewhere at the end (an export,
- * a backup) becomes the user for a while only: it takes the rights of root back once it is done
- * with the data directory. Such a command never runs code of the user's.
+ * Files elsewhere are opened before. Where the owner controls their path, the command becomes the
+ * owner first. A command that writes a file elsewhere at its end (an export, a backup) is the owner
+ * only for a while: it becomes root again once it is done with the data directory. Such a command
+ * never runs code of the owner's.
  */
 import { userInfo } from 'node:os';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
@@ -16,74 +17,74 @@ import { checkRootsAlone, isInHandsOf, walkPath } from '../../base/path-owners.t
 type User = {
   readonly uid: number;
   readonly gid: number;
-  /** null: the system knows the number alone. */
+  /** null where the system knows only the number. */
   readonly name: string | null;
   readonly groups: readonly number[];
 };
 
 const ROOT = 0;
-// The group that systems give to whom they do not know: it has no rights.
+// `nogroup`, which has no rights: the group of users that the system does not know.
 const GROUP_OF_NOBODY = 65_534;
 
 export class Identity {
   readonly #directory: string;
   #owner: User | null | undefined;
-  #isEntered = false;
-  #isTakenBack = false;
-  #lent: { readonly gid: number; readonly groups: number[] } | null = null;
+  #isOwner = false;
+  #isRootAgain = false;
+  #caller: { readonly gid: number; readonly groups: number[] } | null = null;
 
   constructor(dataDirectory: string) {
     this.#directory = dataDirectory;
   }
 
   /**
-   * Whether we are root and the data directory is another user's. Throws `conflict` where nobody
-   * can be become and yet others could exchange the directory.
+   * Whether we are root and another user owns the data directory. Throws `conflict` where root owns
+   * it and yet others could replace it.
    */
-  get isBorrowed(): boolean {
+  get needsSwitch(): boolean {
     return this.#other !== null;
   }
 
-  /** Whether the other user could exchange what the path names, or is the one we are by now. */
-  isTheirs(path: string): boolean {
+  /** Whether the owner could replace what the path names, or we have become the owner. */
+  isOwnersPath(path: string): boolean {
     if (this.#other === null) return false;
-    return this.#isEntered || isInHandsOf(walkPath(path), this.#other);
+    return this.#isOwner || isInHandsOf(walkPath(path), this.#other);
   }
 
   /**
-   * To be called before a file elsewhere is read: what the other user could exchange, or make, is
-   * opened as that user, from now on and for good.
+   * Called before a file elsewhere is read: where the owner could replace or make it, we become the
+   * owner for good.
    */
-  approach(path: string): void {
-    if (this.isTheirs(path)) this.enter();
+  prepareToRead(path: string): void {
+    if (this.isOwnersPath(path)) this.becomeOwner();
   }
 
   /** Becomes the directory's owner for good. Throws `conflict` when the system refuses. */
-  enter(): void {
-    assert(!this.#isTakenBack, 'the data directory is behind us');
-    if (this.#isEntered) return;
-    this.#isEntered = true;
+  becomeOwner(): void {
+    assert(!this.#isRootAgain, 'root again: the data directory must not be opened any more');
+    if (this.#isOwner) return;
+    this.#isOwner = true;
     if (this.#other !== null) switchTo(this.#other, becomeForGood);
   }
 
-  /** Becomes the directory's owner until `takeBack`. */
-  lend(): void {
-    if (this.#isEntered) return;
-    this.#isEntered = true;
+  /** Becomes the directory's owner until `becomeRootAgain`. */
+  becomeOwnerForNow(): void {
+    if (this.#isOwner) return;
+    this.#isOwner = true;
     if (this.#other === null) return;
     const caller = { gid: process.getegid?.() ?? ROOT, groups: process.getgroups?.() ?? [] };
     switchTo(this.#other, becomeForNow);
-    this.#lent = caller;
+    this.#caller = caller;
   }
 
-  /** Only once nothing in the data directory is open that could still be at work. */
-  takeBack(): void {
-    if (this.#lent === null) return;
+  /** Called only once nothing in the data directory is open any more. */
+  becomeRootAgain(): void {
+    if (this.#caller === null) return;
     process.seteuid?.(ROOT);
-    process.setegid?.(this.#lent.gid);
-    process.setgroups?.(this.#lent.groups);
-    this.#lent = null;
-    this.#isTakenBack = true;
+    process.setegid?.(this.#caller.gid);
+    process.setgroups?.(this.#caller.groups);
+    this.#caller = null;
+    this.#isRootAgain = true;
   }
 
   get #other(): User | null {
@@ -92,7 +93,7 @@ export class Identity {
   }
 }
 
-/** Null when we are not root, or the directory is root's alone. */
+/** Null when we are not root, or only root can change the directory. */
 function otherOwnerOf(directory: string): User | null {
   if (process.geteuid?.() !== ROOT) return null;
   const walk = walkPath(directory);
@@ -109,7 +110,7 @@ function lookUp({ uid, gid }: { readonly uid: number; readonly gid: number }): U
     const { username, gid: own } = userInfo();
     user = { name: username, gid: own };
   } catch {
-    // A folder of his may have got the group of the one above it. Root's is never lent.
+    // A folder may have got the group of the folder above it. Root's group is never taken.
     user = { name: null, gid: gid === ROOT ? GROUP_OF_NOBODY : gid };
   } finally {
     process.seteuid?.(ROOT);
@@ -125,7 +126,7 @@ function setGroups({ name, gid }: Pick<User, 'name' | 'gid'>): void {
   else initGroups(name, gid);
 }
 
-// Node has it, its types do not.
+// Node has it; its types lack it.
 function initGroups(name: string, gid: number): void {
   const set: unknown = Reflect.get(process, 'initgroups');
   assert(typeof set === 'function');

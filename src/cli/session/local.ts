@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { Settings } from '../../settings/load.ts';
 import { readLockOwner } from '../../store/lock/lock.ts';
-import { late } from '../process/late.ts';
+import { lazy } from '../process/lazy.ts';
 import type { Io } from '../terminal/io.ts';
 import { createProcessLogger } from '../terminal/process-logger.ts';
 
@@ -26,7 +26,7 @@ export type LocalOptions = {
 };
 
 /** Not loaded where a server answers. */
-export const loadApp = late(() => import('../../app.ts'));
+export const loadApp = lazy(() => import('../../app.ts'));
 
 export function findOwner(data: string): Owner | null {
   return existsSync(data) ? readLockOwner(data) : null;

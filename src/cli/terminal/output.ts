@@ -14,7 +14,7 @@ import { Table } from './table.ts';
 import type { Column } from './table.ts';
 import { padToWidth, widthOf } from './width.ts';
 
-const COLUMNS_STANDARD = 80;
+const COLUMNS_DEFAULT = 80;
 
 export class Output {
   readonly isJson: boolean;
@@ -52,7 +52,7 @@ export class Output {
 
   /** The terminal's width; null where there is none to keep to. */
   get columns(): number | null {
-    const { isTTY, columns = COLUMNS_STANDARD } = this.#io.stdout;
+    const { isTTY, columns = COLUMNS_DEFAULT } = this.#io.stdout;
     return isTTY === true ? columns : null;
   }
 

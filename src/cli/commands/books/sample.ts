@@ -1,4 +1,4 @@
-/** The sample catalog that comes with the program: a file of the package, or inside the binary. */
+/** The sample catalog that ships with the program: a file of the package, or in the binary. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';

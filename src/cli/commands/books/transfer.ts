@@ -18,7 +18,7 @@ import { objectOf } from '../resource.ts';
 const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
-const STANDARD_FORMAT: Format = 'json';
+const DEFAULT_FORMAT: Format = 'json';
 // A byte order mark, which a chunk boundary may cut, and white space.
 const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
@@ -101,18 +101,18 @@ async function writeWhole<Result>(
   context: CommandContext, path: string, produce: (write: Write) => Promise<Result>,
 ): Promise<Result> {
   const { identity } = context;
-  if (identity.isTheirs(path)) identity.enter();
+  if (identity.isOwnersPath(path)) identity.becomeOwner();
   const file = await OutputFile.open(path);
   try {
-    identity.lend();
+    identity.becomeOwnerForNow();
     const result = await produce((text) => file.write(text));
     await context.closeSession();
-    identity.takeBack();
+    identity.becomeRootAgain();
     await file.keep();
     return result;
   } catch (thrown) {
     await context.closeSession();
-    identity.takeBack();
+    identity.becomeRootAgain();
     await file.discard();
     throw thrown;
   }
@@ -178,7 +178,7 @@ async function* jsonLines(answer: AsyncIterable<Buffer>): AsyncGenerator<JsonObj
 }
 
 function formatFor({ given }: CommandContext, path: string): Format {
-  const named = given.find('format') ?? (path === STANDARD_STREAM ? STANDARD_FORMAT : undefined);
+  const named = given.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
   const format = formatOf(named === undefined ? path : `.${named}`);
   if (format !== null) return format;
   throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
@@ -209,7 +209,7 @@ async function openSource({ io, identity }: CommandContext, path: string): Promi
     };
     return { stream: io.stdin, bytesTotal: null, close };
   }
-  identity.approach(path);
+  identity.prepareToRead(path);
   const stream = createReadStream(path, { highWaterMark: READ_BYTES });
   try {
     await once(stream, 'open');

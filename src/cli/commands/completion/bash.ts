@@ -1,6 +1,6 @@
 /** The completion script for bash. */
 import {
-  choicesOf, distinct, kindOf, operandKindOf, operandsOf, optionsOf, standardOptionsOf,
+  choicesOf, distinct, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand,
   valueOptionsOf, wordsOf,
 } from './words.ts';
 import type { Commands } from './words.ts';
@@ -14,9 +14,9 @@ export function bashScript(commands: Commands): string {
     return `    ${spec.name}) options='${wordsOf(optionsOf(spec)).join(' ')}'${words}${kind} ;;`;
   });
   const names = commands.map(({ name }) => name).join(' ');
-  const standard = wordsOf(standardOptionsOf(commands)).join(' ');
-  // A colon breaks words in bash: the command is put together again, and what stands before the
-  // last colon is taken off the answers.
+  const standard = wordsOf(optionsWithoutCommand(commands)).join(' ');
+  // A colon breaks words in bash: the script joins the command again, and takes what stands before
+  // the last colon off the answers.
   return `# bash completion for hookshelf
 _hookshelf() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}"
@@ -60,7 +60,7 @@ complete -F _hookshelf hookshelf
 `;
 }
 
-/** Options whose values the program knows: their kind depends on the command. */
+/** Options whose values the program lists: the kind depends on the command. */
 function bashKinds(commands: Commands): string[] {
   return VALUE_KINDS.map((kind) => {
     const places = commands.flatMap((spec) => optionsOf(spec)

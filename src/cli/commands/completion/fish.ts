@@ -2,7 +2,7 @@
 import type { OptionSpec } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import {
-  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, standardOptionsOf, valueOptionsOf,
+  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand, valueOptionsOf,
 } from './words.ts';
 import type { Commands } from './words.ts';
 
@@ -13,7 +13,7 @@ export function fishScript(commands: Commands): string {
     ...operandsOf(spec, commands).map((word) => fishLine(spec.name, `-f -a ${fishQuote(word)}`)),
     ...fishOperand(spec),
   ]);
-  const standard = standardOptionsOf(commands)
+  const standard = optionsWithoutCommand(commands)
     .map(([name, option]) => fishOption('', name, option));
   return `# fish completion for hookshelf
 # Whether the words before the cursor name this command; '' is none.

@@ -1,6 +1,6 @@
 /**
- * Prints completion scripts, which are made from the command table. Values that only the program
- * knows (identifiers, actions) are asked of it when they are needed: `completion:values`.
+ * Prints completion scripts, made from the command table. For values that only the program knows
+ * (identifiers, actions) a script calls `completion:values`.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,10 +1,10 @@
-/** `completion:values`: what an option or a command may be given, for the completion scripts. */
+/** `completion:values`: the values of an option or operand, for the completion scripts. */
 import { fetchPage, textOf } from '../resource.ts';
 import type { CommandContext } from '../context.ts';
 import { VALUE_KINDS } from '../../arguments/spec.ts';
 import type { ValueKind } from '../../arguments/spec.ts';
 
-/** Where each kind of value is listed, and the members that are values. */
+/** Where each kind of value is listed, and the members that hold the values. */
 const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: readonly string[]]>> = {
   'actions': ['/api/actions', 'identifier'],
   'action-configurations': ['/api/action-configurations', 'identifier'],
@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'tokens': ['/control/tokens', 'identifier'],
 };
 
-/** One a line, those of the first page. */
+/** Prints the values of the first page, one a line. */
 export async function listValues(context: CommandContext): Promise<number> {
   const { given, output } = context;
   const kind = VALUE_KINDS.find((name) => name === given.operand) ?? 'books';

@@ -1,4 +1,4 @@
-/** What the three completion scripts ask the command table for. */
+/** What the three completion scripts take from the command table. */
 import { COMMON_OPTIONS, operandOption } from '../../arguments/parse.ts';
 import type { CommandSpec } from '../context.ts';
 import { VALUE_KINDS } from '../../arguments/spec.ts';
@@ -7,7 +7,7 @@ import type { OptionSpec, ValueKind } from '../../arguments/spec.ts';
 export type Commands = readonly CommandSpec[];
 export type Option = readonly [name: string, option: OptionSpec];
 
-/** Of one command, `id` beside `identifier`. */
+/** The options of one command; `id` stands beside `identifier`. */
 export function optionsOf(spec: CommandSpec): Option[] {
   const own = Object.entries({ ...spec.options, ...COMMON_OPTIONS });
   return own.flatMap(([name, option]): Option[] =>
@@ -20,12 +20,12 @@ export function operandsOf(spec: CommandSpec, commands: Commands): readonly stri
   return spec.operand.values ?? commands.map(({ name }) => name);
 }
 
-/** What the program itself completes an option with. */
+/** The kind of values that the program itself lists for an option. */
 export function kindOf({ completes }: OptionSpec): ValueKind | undefined {
   return VALUE_KINDS.find((kind) => kind === completes);
 }
 
-/** What the word after a command's name may be, where only the program knows. */
+/** The same for the word after a command's name. */
 export function operandKindOf(spec: CommandSpec): ValueKind | undefined {
   const option = spec.options[operandOption(spec) ?? ''];
   return option === undefined ? undefined : kindOf(option);
@@ -35,15 +35,15 @@ export function choicesOf({ values, suggests }: OptionSpec): readonly string[] |
   return values ?? suggests;
 }
 
-/** Shell words, one for each option with a value: the word after it is no command. */
+/** Shell words of all options that take a value: the word after one is no command. */
 export function valueOptionsOf(commands: Commands): string[] {
   const options = commands.flatMap(optionsOf).filter(([, { type }]) => type === 'string');
   return distinct(options.flatMap(([name, { short }]) =>
     [`--${name}`, ...short === undefined ? [] : [`-${short}`]]));
 }
 
-/** What may stand without a command. */
-export function standardOptionsOf(commands: Commands): Option[] {
+/** The options that may stand without a command. */
+export function optionsWithoutCommand(commands: Commands): Option[] {
   const standard = commands.find(({ name }) => name === 'serve');
   const own = standard === undefined ? [] : optionsOf(standard);
   return [...own, ['version', { type: 'boolean', meaning: 'print the version' }]];

@@ -1,7 +1,7 @@
 /** The completion script for zsh. */
 import type { OptionSpec } from '../../arguments/spec.ts';
 import {
-  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, standardOptionsOf, valueOptionsOf,
+  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand, valueOptionsOf,
 } from './words.ts';
 import type { Commands, Option } from './words.ts';
 
@@ -16,7 +16,7 @@ export function zshScript(commands: Commands): string {
     const specs = [...zshOptions(optionsOf(spec)), zshQuote('1: :'), ...operand];
     return `    ${spec.name.replaceAll(':', '\\:')}) _arguments ${specs.join(' \\\n      ')} ;;`;
   });
-  const standard = [...zshOptions(standardOptionsOf(commands)),
+  const standard = [...zshOptions(optionsWithoutCommand(commands)),
     zshQuote('1:command:_hookshelf_commands')];
   return `#compdef hookshelf
 _hookshelf_commands() {

@@ -20,7 +20,7 @@ import { findOwner } from '../../session/local.ts';
 import { objectOf, textOf } from '../resource.ts';
 
 const LOCK_WAIT_MS = 5000;
-// Beside a live server a file may be compacted away while it is read: look anew then.
+// A live server may compact a file away while it is read: then everything is read again.
 const LIVE_ATTEMPTS_MAX = 3;
 
 /** Exit code 1 for damage, 0 with a note for a torn end. */
@@ -43,13 +43,13 @@ export async function compactData(context: CommandContext): Promise<number> {
 export async function backupData(context: CommandContext): Promise<number> {
   const { identity } = context;
   const to = resolve(context.given.get('to'));
-  if (!identity.isTheirs(to)) identity.lend();
+  if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
   const files = createNodeFiles();
   const backup = await openBackup(context, files);
   try {
-    // All that is read is open; what is written lies elsewhere.
+    // Everything to be read is open; what is written lies elsewhere.
     await context.closeSession();
-    identity.takeBack();
+    identity.becomeRootAgain();
     await writeBackup(files, backup, to, context.io.now());
   } catch (thrown) {
     throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
@@ -63,7 +63,7 @@ export async function backupData(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Opened before anything is copied, so that compactions meanwhile cannot take them away. */
+/** Opens all files before any is copied, so that no compaction can take one away meanwhile. */
 async function openBackup(context: CommandContext, files: Files): Promise<Backup> {
   const session = await context.openSession();
   for (let attempt = 1; ; attempt += 1) {
@@ -74,7 +74,7 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
       return openFiles(files, context.enterData(), wanted.map(({ name, bytes }) =>
         ({ name: String(name), bytes: Number(bytes) })), parseContents(body));
     } catch (thrown) {
-      // A compaction came between.
+      // A compaction has removed a file meanwhile.
       if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
     }
   }
@@ -94,7 +94,7 @@ async function openGivenArchive(
   { identity, given }: CommandContext, files: Files,
 ): Promise<Archive> {
   const from = resolve(given.get('from'));
-  identity.approach(from);
+  identity.prepareToRead(from);
   const status = statSync(from, { throwIfNoEntry: false });
   if (status === undefined) throw new AppError('not_found', `there is no backup ${from}`);
   if (!status.isDirectory() && !from.endsWith('.tar')) {

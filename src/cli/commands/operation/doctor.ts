@@ -1,4 +1,4 @@
-/** `doctor`: looks at what a server needs and says what to do. Changes nothing. */
+/** `doctor`: checks what a server needs and says what to do. Changes nothing. */
 import { accessSync, constants, readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ type Finding = {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed';
   readonly detail: string;
-  /** What to do; `''` when there is nothing. */
+  /** What to do; `''` for nothing. */
   readonly advice: string;
 };
 type Verdict = Omit<Finding, 'check'>;
@@ -49,7 +49,7 @@ const TONES: Readonly<Record<Finding['status'], Tone>> = {
 
 /** Exit code 1 when a check failed. */
 export async function examine(context: CommandContext): Promise<number> {
-  const { settings, verdict } = loadOrStandard(context);
+  const { settings, verdict } = loadOrDefault(context);
   const findings: Finding[] = [{ check: 'settings', ...verdict }];
   for (const [check, look] of Object.entries(CHECKS)) {
     findings.push({ check, ...await attempt(look, context, settings) });
@@ -66,8 +66,8 @@ export async function examine(context: CommandContext): Promise<number> {
   return findings.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-/** The settings; the defaults when they are wrong, so that the rest can still be looked at. */
-function loadOrStandard(
+/** The settings; the defaults where they are wrong, so that the rest can still be checked. */
+function loadOrDefault(
   context: CommandContext,
 ): { readonly settings: Settings; readonly verdict: Verdict } {
   try {
@@ -137,7 +137,7 @@ async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
-/** Of the running server, the ports that it has: those of the settings may be others. */
+/** Checks the ports that a running server has, which may differ from those of the settings. */
 async function checkPort(
   { enterData, identity }: CommandContext, { server: { host, port } }: Settings,
 ): Promise<Verdict> {
@@ -149,8 +149,8 @@ async function checkPort(
   if (code === 'EADDRINUSE') {
     return failed(`port ${port} of ${host} is in use`, 'choose another with --port');
   }
-  // We are the directory's owner by now; a server opens what root names before.
-  if (code === 'EACCES' && identity.isBorrowed) {
+  // We are the directory's owner by now; a server opens the port while it is still root.
+  if (code === 'EACCES' && identity.needsSwitch) {
     return warning(`port ${port} of ${host} is for root to open`, 'name it to serve with --port');
   }
   const advice = code === 'EACCES' ? 'choose a port above 1023' : 'correct --host';

@@ -7,7 +7,7 @@ import type { App } from '../../../app.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILED, exitSoon } from '../../process/exit.ts';
-import { leaveSignals } from '../../process/first-signal.ts';
+import { releaseSignals } from '../../process/early-signals.ts';
 import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
@@ -21,15 +21,15 @@ export async function runServer(
   const opened = await openAhead(context);
   const { settings, warnings } = context.loadSettings();
   const logger = createProcessLogger(settings, context.io);
-  if (context.identity.isBorrowed) {
-    // Who passes signals on to us need be root no longer either.
+  if (context.identity.needsSwitch) {
+    // The parent that passes signals on to us need not be root any more either.
     process.send?.('become');
     logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
   }
   for (const { problem, mend } of warnings) logger.warning(problem, { mend });
   const stop = awaitStop(logger);
   let running: App | null = null;
-  // From the start on: without a listener the signal would end the process.
+  // Before the app is open: without a listener the signal would end the process.
   process.on('SIGHUP', () => renew(running, logger));
   try {
     const app = await openApp({
@@ -47,7 +47,7 @@ export async function runServer(
   } finally {
     stop.end();
   }
-  // Everything of ours is closed; what a custom action left running must not keep us.
+  // All is closed; what a custom action has left running must not keep the process alive.
   exitSoon();
   return 0;
 }
@@ -67,12 +67,12 @@ function renew(app: App | null, logger: Logger): void {
     logger.info(isRead
       ? 'the certificate was read again' : 'SIGHUP: there is no certificate to read again');
   } catch (thrown) {
-    // The old one is still good for what it was good for.
+    // The old certificate stays in use.
     logger.error('the certificate could not be read again', { error: thrown });
   }
 }
 
-/** Asked from the start on, so that a signal that comes while the data is opened is not lost. */
+/** Listens at once, so that a signal that comes while the data is being opened is not lost. */
 function awaitStop(logger: Logger): { readonly requested: Promise<string>; end(): void } {
   let resolveRequested: (signal: string) => void = () => {};
   const requested = new Promise<string>((resolve) => {
@@ -86,21 +86,21 @@ function awaitStop(logger: Logger): { readonly requested: Promise<string>; end()
     isStopping = true;
     resolveRequested(signal);
   };
-  // What nobody caught is a bug, and what it left behind is not known: start anew.
+  // An error that nobody caught is a bug and leaves an unknown state: end, to be started anew.
   const onUncaught = (thrown: unknown): void => {
     logger.error('internal error', { error: thrown });
     process.exit(EXIT_FAILED);
   };
-  // Under a memory cap our parent only passes signals on: when it is gone, nobody can stop us.
+  // Under a memory cap the parent only passes signals on: without it nobody could stop us.
   const onOrphaned = (): void => onSignal('parent ended');
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
-  leaveSignals();
+  releaseSignals();
   process.on('uncaughtException', onUncaught);
   process.on('disconnect', onOrphaned);
   return {
     requested,
     end() {
-      // Without a listener a signal that comes now would be told as the cause of the end.
+      // The listeners stay: else a signal that comes now would look like the cause of the end.
       isEnded = true;
       process.off('uncaughtException', onUncaught);
       process.off('disconnect', onOrphaned);

@@ -1,4 +1,4 @@
-/** `serve`, in this process, or under a memory cap in one that starts with it. */
+/** `serve`: in this process, or in one that is started under a memory cap. */
 import type { CommandContext } from '../context.ts';
 import { loadQuietly } from '../../process/load-quietly.ts';
 
@@ -9,11 +9,11 @@ const MEBIBYTE = 1 << 20;
 export async function serve(context: CommandContext): Promise<number> {
   const megabytes = context.given.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
-    // Wrong settings are better told before a second process stands between; where it will run as
-    // another user it tells them itself.
-    if (!context.identity.isBorrowed) context.loadSettings();
+    // Wrong settings are better reported before a second process is started. One that will run as
+    // another user reports them itself.
+    if (!context.identity.needsSwitch) context.loadSettings();
     const { isCapped, runCapped } = await import('../../process/memory-cap.ts');
-    if (!isCapped(megabytes)) return runCapped(megabytes, () => context.identity.enter());
+    if (!isCapped(megabytes)) return runCapped(megabytes, () => context.identity.becomeOwner());
   }
   const { runServer } = await loadQuietly(() => import('./server.ts'));
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);

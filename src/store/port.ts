@@ -92,9 +92,6 @@ export type Drawn = {
   readonly hops: number;
 };
 
-/** `background`: nobody waits for it, and the disk had better not hold up what somebody does. */
-export type Urgency = 'awaited' | 'background';
-
 export interface Store {
   collection(name: string): Collection;
   /**
@@ -105,7 +102,7 @@ export interface Store {
    * it read is on disk. Throws `storage_full`, `unknown_outcome` or `unavailable` when the batch
    * fails.
    */
-  transact<T>(prepare: (transaction: Transaction) => T, urgency?: Urgency): Promise<T>;
+  transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
   /** null while the store takes writes, else why it does not. */
   readonly failure: string | null;
   readonly statistics: StoreStatistics;

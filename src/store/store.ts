@@ -10,25 +10,20 @@ import type { Backup } from './backup/backup.ts';
 import {
   MANIFEST_NAME, checkContents, countRecords, findManifest,
 } from './backup/manifest.ts';
-import type { Contents } from './backup/manifest.ts';
 import type { StoredCollection } from './records/collection.ts';
-import { Compaction } from './generations/compaction.ts';
 import { diskError } from './disk/error.ts';
 import type { Files } from './disk/files.ts';
-import { FailureLog } from './transactions/failure-log.ts';
 import { GroupCommit } from './transactions/group-commit.ts';
-import { unsyncedName } from './disk/inventory.ts';
-import type { Journal } from './journal/journal-file.ts';
 import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
-  Collection, CollectionSpec, Store, StoreStatistics, Transaction, Urgency,
+  Collection, CollectionSpec, Store, StoreStatistics, Transaction,
 } from './port.ts';
+import { FileJournal } from './generations/file-journal.ts';
 import { assess } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
 import { repair } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
-import { SpaceProbe } from './disk/space-probe.ts';
 import { Staging } from './transactions/staging.ts';
 
 export type StoreOptions = {
@@ -47,9 +42,6 @@ export interface OpenedStore extends Store {
   openBackup(): Promise<Backup>;
 }
 
-// After a failed compaction the next one is not tried at once: it would fail the same way.
-const COMPACTION_RETRY_MS = 60_000;
-
 /**
  * Opens the store of a directory as recovery.ts says; what was replayed is on disk when this
  * resolves. Throws `damaged`, with file, line and offset, when acknowledged data cannot be read
@@ -65,18 +57,18 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 }
 
 async function open(options: StoreOptions): Promise<OpenedStore> {
-  const { directory, files, logger } = options;
+  const { directory, files, logger, clock = systemClock } = options;
   makeDurableDirectory(files, directory);
   checkNothingPending(files, directory);
   const assessment = await assess(options);
   await endBackup(files, directory, assessment);
-  const journal = await repair(directory, files, logger, assessment);
-  const store = new FileStore(options, assessment, journal);
+  const file = await repair(directory, files, logger, assessment);
+  const journal = new FileJournal({ directory, files, logger, clock }, assessment, file);
   try {
-    await store.begin();
-    return store;
+    await journal.begin(assessment);
+    return new JournaledStore(options, assessment.collections, journal);
   } catch (error) {
-    await store.close();
+    await journal.close();
     throw error;
   }
 }
@@ -107,79 +99,43 @@ async function endBackup(
   files.syncDirectory(directory);
 }
 
-class FileStore implements OpenedStore {
+class JournaledStore implements OpenedStore {
   readonly directory: string;
-  readonly #options: StoreOptions;
-  readonly #assessment: Assessment;
+  readonly #files: Files;
   readonly #collections: ReadonlyMap<string, StoredCollection>;
-  readonly #clock: Clock;
+  readonly #journal: FileJournal;
   readonly #commit: GroupCommit;
-  readonly #compaction: Compaction;
-  readonly #probe: SpaceProbe;
-  #compactionAfterMs = -Infinity;
   #closing: Promise<void> | null = null;
 
-  constructor(options: StoreOptions, assessment: Assessment, journal: Journal) {
-    const { directory, files, logger, clock = systemClock } = options;
-    const { collections, inventory, journals, sequence } = assessment;
+  constructor(
+    options: StoreOptions, collections: ReadonlyMap<string, StoredCollection>,
+    journal: FileJournal,
+  ) {
+    const { directory, files, logger, limits = STANDARD_LIMITS } = options;
     this.directory = directory;
-    this.#options = options;
-    this.#assessment = assessment;
+    this.#files = files;
     this.#collections = collections;
-    this.#clock = clock;
-    this.#probe = new SpaceProbe(directory, files, clock, () => this.#commit.recover());
+    this.#journal = journal;
     this.#commit = new GroupCommit({
-      journal, sequence, clock,
-      failureLog: new FailureLog(clock, logger),
-      stagedBytesMax: (options.limits ?? STANDARD_LIMITS).stagedBytesMax,
+      journal,
+      stagedBytesMax: limits.stagedBytesMax,
       staging: new Staging(collections.values(), (error) =>
         logger.error('a change listener failed', { error })),
-      isDiskBusy: () => this.#compaction.isRunning,
-      onCommit: () => this.#compactWhenDue(),
-      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
-    });
-    const generations = [journal.generation, ...inventory.journals, ...inventory.snapshots.keys()];
-    const closed = journals.filter(({ generation }) => generation !== journal.generation);
-    this.#compaction = new Compaction({
-      directory, files, collections,
-      commit: this.#commit,
-      base: assessment.base,
-      generation: Math.max(...generations),
-      journalBytes: closed.reduce((sum, { replayed }) => sum + replayed.end, journal.length),
     });
   }
 
   get failure(): string | null {
-    return this.#commit.failure?.message ?? null;
+    return this.#journal.failure?.message ?? null;
   }
 
   get statistics(): StoreStatistics {
-    const { sequence, commits, transactions, journal } = this.#commit;
+    const { commits, transactions } = this.#commit;
+    const { sequence, generation, bytes, snapshots } = this.#journal;
     return {
-      sequence, commits, transactions,
-      generation: journal.generation,
-      journalBytes: this.#compaction.journalBytes,
-      isCompacting: this.#compaction.isRunning,
+      sequence, commits, transactions, generation,
+      journalBytes: bytes,
+      isCompacting: snapshots.isRunning,
     };
-  }
-
-  /** What opening writes once everything is in place. */
-  async begin(): Promise<void> {
-    const { base, damagedSets, inventory, journals } = this.#assessment;
-    const last = journals.at(-1);
-    const isNoted = last === undefined || last.replayed.snapshots.length > 0;
-    if (base > 0 && base === this.#commit.journal.generation && !isNoted) {
-      await this.#commit.noteSnapshots(inventory.snapshots.get(base) ?? []);
-    } else if (last !== undefined && !last.replayed.isMarked) {
-      await this.#commit.mark();
-    }
-    for (const error of damagedSets) {
-      this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
-    }
-    // What a failed sync has left is copied as a whole before anything rests on it.
-    if (inventory.unsynced.length > 0) await this.#compaction.run();
-    else if (damagedSets.length > 0) this.#compactInBackground();
-    else this.#compactWhenDue();
   }
 
   collection(name: string): Collection {
@@ -188,58 +144,25 @@ class FileStore implements OpenedStore {
     return collection;
   }
 
-  transact<T>(prepare: (transaction: Transaction) => T, urgency?: Urgency): Promise<T> {
-    return this.#commit.submit(prepare, urgency);
+  transact<T>(prepare: (transaction: Transaction) => T): Promise<T> {
+    return this.#commit.submit(prepare);
   }
 
   compact(): Promise<void> {
-    return this.#compaction.run();
+    return this.#journal.snapshots.write();
   }
 
   openBackup(): Promise<Backup> {
-    const { files } = this.#options;
-    return this.#commit.exclusive(async () => openBackup(
-      files, this.directory, this.#compaction.base, this.#commit.journal, this.#contents()));
-  }
-
-  #contents(): Contents {
-    const { sequence } = this.#commit;
-    return { sequence, records: countRecords(this.#collections) };
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    await this.#probe.stop();
-    await this.#compaction.stop();
-    await this.#commit.close();
-  }
-
-  #compactWhenDue(): void {
-    if (this.#compaction.isRunning || this.#clock.monotonicMs() < this.#compactionAfterMs) return;
-    if (this.#compaction.isDue) this.#compactInBackground();
-  }
-
-  #compactInBackground(): void {
-    this.#compaction.run().catch((error: unknown) => {
-      if (this.#compaction.isStopping) return;
-      this.#compactionAfterMs = this.#clock.monotonicMs() + COMPACTION_RETRY_MS;
-      this.#options.logger.error('compaction failed', { error });
+    return this.#journal.betweenBatches(({ base, inUse }) => {
+      const contents = {
+        sequence: this.#journal.sequence, records: countRecords(this.#collections),
+      };
+      return openBackup(this.#files, this.directory, base, inUse, contents);
     });
   }
 
-  /** Tells the next start not to trust what it reads; best effort, as the disk is failing. */
-  #leaveMarker(): void {
-    const { files } = this.#options;
-    const path = join(this.directory, unsyncedName(this.#commit.journal.generation));
-    try {
-      files.close(files.open(path, 'create'));
-      files.syncDirectory(this.directory);
-    } catch (error) {
-      this.#options.logger.warning('could not mark the journal as not synced', { error });
-    }
+  close(): Promise<void> {
+    this.#closing ??= this.#commit.close().then(() => this.#journal.close());
+    return this.#closing;
   }
 }

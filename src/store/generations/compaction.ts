@@ -17,11 +17,12 @@ import type { StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/error.ts';
 import type { Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
-import type { GroupCommit } from '../transactions/group-commit.ts';
 import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
 } from '../disk/inventory.ts';
-import { createJournal } from '../journal/journal-file.ts';
+import { createJournalFile } from '../journal/journal-file.ts';
+import type { JournalWriter } from '../journal/journal-writer.ts';
+import type { Snapshots } from '../journal/port.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 // A generation is worth its writing when the journals are larger than what is live; small ones
@@ -33,7 +34,7 @@ const GARBAGE_SHARE_MAX = 0.5;
 export type CompactionOptions = {
   readonly directory: string;
   readonly files: Files;
-  readonly commit: GroupCommit;
+  readonly writer: JournalWriter;
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly base: number;
   /** The newest generation that any file has. */
@@ -42,7 +43,7 @@ export type CompactionOptions = {
   readonly journalBytes: number;
 };
 
-export class Compaction {
+export class Compaction implements Snapshots {
   isStopping = false;
   readonly #options: CompactionOptions;
   #base: number;
@@ -55,7 +56,7 @@ export class Compaction {
     this.#options = options;
     this.#base = options.base;
     this.#generation = options.generation;
-    this.#closedBytes = options.journalBytes - options.commit.journal.length;
+    this.#closedBytes = options.journalBytes - options.writer.file.length;
   }
 
   get isRunning(): boolean {
@@ -69,7 +70,7 @@ export class Compaction {
 
   /** Bytes that a start would replay. */
   get journalBytes(): number {
-    return this.#closedBytes + this.#options.commit.journal.length;
+    return this.#closedBytes + this.#options.writer.file.length;
   }
 
   get isDue(): boolean {
@@ -84,7 +85,7 @@ export class Compaction {
   }
 
   /** Resolves when a generation that holds everything committed before the call is durable. */
-  async run(): Promise<void> {
+  async write(): Promise<void> {
     while (this.#running !== null) await this.#running.catch(() => {});
     this.#running = this.#makeGeneration();
     try {
@@ -104,12 +105,12 @@ export class Compaction {
   }
 
   async #makeGeneration(): Promise<void> {
-    const { commit, directory, files, collections } = this.#options;
-    if (commit.failure !== null) throw commit.failure;
+    const { writer, directory, files, collections } = this.#options;
+    if (writer.failure !== null) throw writer.failure;
     if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
     this.#generation += 1;
     const generation = this.#generation;
-    const { frozen, sequence } = await commit.exclusive(() => this.#switchJournal(generation));
+    const { frozen, sequence } = await writer.exclusive(() => this.#switchJournal(generation));
     const names = [...collections.keys()];
     try {
       for (const [collection, view] of frozen) {
@@ -133,21 +134,21 @@ export class Compaction {
     // Before the note: a backup that has the note must have the snapshots.
     this.#base = generation;
     this.#closedBytes = 0;
-    if (!await commit.noteSnapshots(names)) throw commit.failure ?? new Error('not noted');
+    if (!await writer.noteSnapshots(names)) throw writer.failure ?? new Error('not noted');
     await this.#deleteOld(generation, previous);
   }
 
   async #switchJournal(
     generation: number,
   ): Promise<{ frozen: Map<string, FrozenCollection>; sequence: number }> {
-    const { commit, directory, files, collections } = this.#options;
-    const { sequence } = commit;
-    const journal = await createJournal(files, directory, generation, sequence);
-    const before = commit.journal;
+    const { writer, directory, files, collections } = this.#options;
+    const { sequence } = writer;
+    const file = await createJournalFile(files, directory, generation, sequence);
+    const before = writer.file;
     try {
-      await commit.switchTo(journal);
+      await writer.switchTo(file);
     } catch (error) {
-      journal.close();
+      file.close();
       throw error;
     }
     this.#closedBytes += before.length;

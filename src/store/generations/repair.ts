@@ -9,35 +9,35 @@ import { diskError } from '../disk/error.ts';
 import { readFully, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import { journalName, temporaryName, tornName } from '../disk/inventory.ts';
-import { createJournal, reopenJournal } from '../journal/journal-file.ts';
-import type { Journal } from '../journal/journal-file.ts';
+import { createJournalFile, reopenJournalFile } from '../journal/journal-file.ts';
+import type { JournalFile } from '../journal/journal-file.ts';
 import type { Assessment, JournalPart } from './recovery.ts';
 
 const COPY_BYTES = 1 << 20;
 
-/** The journal to go on in; all that was replayed is on disk. */
+/** The journal file to go on in; all that was replayed is on disk. */
 export async function repair(
   directory: string, files: Files, logger: Logger, assessment: Assessment,
-): Promise<Journal> {
+): Promise<JournalFile> {
   const { abandoned, inventory, journals } = assessment;
   const last = journals.at(-1);
   for (const generation of abandoned) setAside(directory, files, generation);
-  let journal: Journal;
+  let file: JournalFile;
   if (last === undefined || last.replayed.startSequence < 0) {
     if (last !== undefined) setAside(directory, files, last.generation);
-    journal = await createJournal(files, directory, last?.generation ?? 1, assessment.sequence);
+    file = await createJournalFile(files, directory, last?.generation ?? 1, assessment.sequence);
   } else {
     if (last.replayed.torn !== null) await cutTornEnd(directory, files, logger, last);
     await rewriteUnproven(files, last);
     files.syncDirectory(directory);
-    journal = reopenJournal(files, directory, last.generation, last.replayed.end);
+    file = reopenJournalFile(files, directory, last.generation, last.replayed.end);
   }
   for (const name of inventory.temporary) {
     const path = join(directory, name);
     // The copy of a torn end that was cut off by a crash has been made anew, under its final name.
     if (files.exists(path)) removeLeftover(files, logger, path);
   }
-  return journal;
+  return file;
 }
 
 // It takes room and nothing else: no reason not to start.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { writeFully } from '../disk/read-write.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { diskError, positiveCount } from '../disk/error.ts';
+import { diskError } from '../disk/error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
 import { LineEncoder } from './line.ts';
@@ -15,7 +15,7 @@ import { LineEncoder } from './line.ts';
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
 
-export class Journal {
+export class JournalFile {
   readonly generation: number;
   readonly #files: Files;
   readonly #descriptor: Descriptor;
@@ -33,26 +33,13 @@ export class Journal {
     return this.#length;
   }
 
-  /** Makes `bytes` durable, blocking the loop. Null when they are. */
-  appendBlocking(bytes: Buffer): AppendFailure | null {
-    const failure = this.#write(bytes);
-    if (failure !== null) return failure;
+  /** Makes `bytes`, which must not change meanwhile, durable. Null when they are. */
+  async append(bytes: Buffer): Promise<AppendFailure | null> {
     try {
-      this.#files.datasync(this.#descriptor);
-    } catch (cause) {
-      return { kind: 'unknown', cause };
+      await writeFully(this.#files, this.#descriptor, bytes, this.#length);
+    } catch (error) {
+      return this.#cut(error);
     }
-    this.#length += bytes.length;
-    return null;
-  }
-
-  /**
-   * The same with the sync in the thread pool; the write too, or on the loop, which saves a hop
-   * but blocks where the kernel throttles writers. `bytes` must not change meanwhile.
-   */
-  async append(bytes: Buffer, isWritePooled = true): Promise<AppendFailure | null> {
-    const failure = isWritePooled ? await this.#writePooled(bytes) : this.#write(bytes);
-    if (failure !== null) return failure;
     try {
       await this.#files.datasyncAsync(this.#descriptor);
     } catch (cause) {
@@ -66,28 +53,6 @@ export class Journal {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#files.close(this.#descriptor);
-  }
-
-  #write(bytes: Buffer): AppendFailure | null {
-    try {
-      for (let written = 0; written < bytes.length;) {
-        const rest = bytes.subarray(written);
-        const position = this.#length + written;
-        written += positiveCount(this.#files.write(this.#descriptor, rest, position));
-      }
-      return null;
-    } catch (error) {
-      return this.#cut(error);
-    }
-  }
-
-  async #writePooled(bytes: Buffer): Promise<AppendFailure | null> {
-    try {
-      await writeFully(this.#files, this.#descriptor, bytes, this.#length);
-      return null;
-    } catch (error) {
-      return this.#cut(error);
-    }
   }
 
   // The cut must itself be on disk before anybody hears "refused": pages of the failed write may
@@ -114,31 +79,31 @@ export function errorOf({ kind, cause }: AppendFailure): AppError {
  * A new journal that goes on from the state at `sequence`; both its first line and its name are on
  * disk when this resolves. Leaves no file behind when it fails, as far as the disk lets it.
  */
-export async function createJournal(
+export async function createJournalFile(
   files: Files, directory: string, generation: number, sequence: number,
-): Promise<Journal> {
+): Promise<JournalFile> {
   const path = join(directory, journalName(generation));
   const encoder = new LineEncoder();
   encoder.addStart(sequence, generation);
   const descriptor = files.open(path, 'create');
-  const journal = new Journal(files, descriptor, generation, 0);
+  const file = new JournalFile(files, descriptor, generation, 0);
   try {
-    const failure = await journal.append(encoder.bytes);
+    const failure = await file.append(encoder.bytes);
     if (failure !== null) throw failure.cause;
     await files.syncDirectoryAsync(directory);
-    return journal;
+    return file;
   } catch (error) {
-    journal.close();
+    file.close();
     files.unlink(path);
     throw error;
   }
 }
 
 /** Opens a journal whose valid part ends at `length`, which is all there is. */
-export function reopenJournal(
+export function reopenJournalFile(
   files: Files, directory: string, generation: number, length: number,
-): Journal {
+): JournalFile {
   const descriptor = files.open(join(directory, journalName(generation)), 'append-existing');
   assert(files.sizeOf(descriptor) === length);
-  return new Journal(files, descriptor, generation, length);
+  return new JournalFile(files, descriptor, generation, length);
 }

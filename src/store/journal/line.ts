@@ -30,15 +30,9 @@
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
+import type { Operation } from './port.ts';
 
 const JOURNAL_FORMAT = 'hookshelf-journal-1';
-
-export type JournalOperation = {
-  readonly collectionName: string;
-  readonly id: string;
-  /** The record; null deletes it. */
-  readonly bytes: Buffer | null;
-};
 
 export type JournalLine = {
   readonly kind: 'ops' | 'mark' | 'snapshots' | 'next' | 'start';
@@ -79,7 +73,7 @@ export class LineEncoder {
   }
 
   addTransaction(
-    sequence: number, durable: number, operations: readonly JournalOperation[],
+    sequence: number, durable: number, operations: readonly Operation[],
   ): void {
     const start = this.#used;
     // One string, one encoding, for all that stands before a record.

@@ -7,8 +7,8 @@ import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Place } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import type { JournalOperation } from '../journal/line.ts';
-import type { StoredRecord, Transaction, Urgency } from '../port.ts';
+import type { Operation } from '../journal/port.ts';
+import type { StoredRecord, Transaction } from '../port.ts';
 import { StagedRecords } from './staged-records.ts';
 
 const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
@@ -39,13 +39,7 @@ export function rejectAll(batches: readonly Batch[], error: AppError): void {
   }
 }
 
-export function urgencyOf({ transactions, followers }: Batch): Urgency {
-  const isBackground = followers.length === 0
-    && transactions.every(({ urgency }) => urgency === 'background');
-  return isBackground ? 'background' : 'awaited';
-}
-
-export type StagedOperation = JournalOperation & {
+export type StagedOperation = Operation & {
   readonly collection: StoredCollection;
   readonly owner: StagedTransaction;
   readonly place: Place | null;
@@ -120,15 +114,13 @@ export class StagedTransaction implements Transaction {
   restsOn: Batch | null = null;
   resolve: () => void = () => {};
   reject: (error: AppError) => void = () => {};
-  readonly urgency: Urgency;
   readonly #staging: Staging;
   /** What each operation replaces, until `end`. */
   #previous: (StagedOperation | undefined)[] = [];
   #isOver = false;
 
-  constructor(staging: Staging, urgency: Urgency = 'awaited') {
+  constructor(staging: Staging) {
     this.#staging = staging;
-    this.urgency = urgency;
   }
 
   find(collectionName: string, id: string): Buffer | undefined {

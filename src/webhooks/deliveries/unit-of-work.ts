@@ -136,7 +136,7 @@ export function inTally<T>(store: Store, run: (tally: Tally) => T): Promise<T> {
     const result = run(tally);
     tally.close();
     return result;
-  }, 'background');
+  });
 }
 
 export function readTotals(source: Pick<Transaction, 'find'>): Totals {

@@ -1,0 +1,140 @@
+/**
+ * The journal in the files of one directory: the writer of the journal's lines and the snapshots
+ * that compaction makes, with what follows when a disk takes no more. Expects what recovery.ts has
+ * read and repair.ts has mended.
+ */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Files } from '../disk/files.ts';
+import { unsyncedName } from '../disk/inventory.ts';
+import { SpaceProbe } from '../disk/space-probe.ts';
+import { FailureLog } from '../journal/failure-log.ts';
+import type { JournalFile } from '../journal/journal-file.ts';
+import { JournalWriter } from '../journal/journal-writer.ts';
+import type { Append, Journal, Snapshots } from '../journal/port.ts';
+import { Compaction } from './compaction.ts';
+import type { Assessment } from './recovery.ts';
+
+export type FileJournalOptions = {
+  readonly directory: string;
+  readonly files: Files;
+  readonly logger: Logger;
+  readonly clock: Clock;
+};
+
+/** What makes up the state of a moment: a base, and the journals from there to so many bytes. */
+export type Extent = {
+  readonly base: number;
+  readonly inUse: { readonly generation: number; readonly length: number };
+};
+
+// After a failed compaction the next one is not tried at once: it would fail the same way.
+const COMPACTION_RETRY_MS = 60_000;
+
+export class FileJournal implements Journal {
+  readonly #options: FileJournalOptions;
+  readonly #writer: JournalWriter;
+  readonly #compaction: Compaction;
+  readonly #probe: SpaceProbe;
+  #compactionAfterMs = -Infinity;
+
+  constructor(options: FileJournalOptions, assessment: Assessment, file: JournalFile) {
+    const { directory, files, logger, clock } = options;
+    const { base, collections, inventory, journals, sequence } = assessment;
+    this.#options = options;
+    this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.recover());
+    this.#writer = new JournalWriter({
+      file, sequence, clock,
+      failureLog: new FailureLog(clock, logger),
+      onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
+    });
+    const generations = [file.generation, ...inventory.journals, ...inventory.snapshots.keys()];
+    const closed = journals.filter(({ generation }) => generation !== file.generation);
+    this.#compaction = new Compaction({
+      directory, files, collections, base,
+      writer: this.#writer,
+      generation: Math.max(...generations),
+      journalBytes: closed.reduce((sum, { replayed }) => sum + replayed.end, file.length),
+    });
+  }
+
+  get sequence(): number { return this.#writer.sequence; }
+
+  get failure(): AppError | null { return this.#writer.failure; }
+
+  get snapshots(): Snapshots { return this.#compaction; }
+
+  /** Of the file in use. */
+  get generation(): number { return this.#writer.file.generation; }
+
+  /** Bytes that a start would replay. */
+  get bytes(): number { return this.#compaction.journalBytes; }
+
+  /** What opening writes once everything is in place. */
+  async begin({ base, damagedSets, inventory, journals }: Assessment): Promise<void> {
+    const last = journals.at(-1);
+    const isNoted = last === undefined || last.replayed.snapshots.length > 0;
+    if (base > 0 && base === this.generation && !isNoted) {
+      await this.#writer.noteSnapshots(inventory.snapshots.get(base) ?? []);
+    } else if (last !== undefined && !last.replayed.isMarked) {
+      await this.#writer.mark();
+    }
+    for (const error of damagedSets) {
+      this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
+    }
+    // What a failed sync has left is copied as a whole before anything rests on it.
+    if (inventory.unsynced.length > 0) await this.#compaction.write();
+    else if (damagedSets.length > 0) this.#compactInBackground();
+    else this.#compactWhenDue();
+  }
+
+  append({ prepare, settle }: Append): void {
+    void this.#writer.append({
+      prepare,
+      settle: (error) => {
+        settle(error);
+        if (error === null) this.#compactWhenDue();
+      },
+    });
+  }
+
+  /** Runs between two batches, while all that is committed has been applied. */
+  betweenBatches<T>(run: (extent: Extent) => T): Promise<T> {
+    return this.#writer.exclusive(async () =>
+      run({ base: this.#compaction.base, inUse: this.#writer.file }));
+  }
+
+  async close(): Promise<void> {
+    await this.#probe.stop();
+    await this.#compaction.stop();
+    await this.#writer.close();
+  }
+
+  #compactWhenDue(): void {
+    const { clock } = this.#options;
+    if (this.#compaction.isRunning || clock.monotonicMs() < this.#compactionAfterMs) return;
+    if (this.#compaction.isDue) this.#compactInBackground();
+  }
+
+  #compactInBackground(): void {
+    const { clock, logger } = this.#options;
+    this.#compaction.write().catch((error: unknown) => {
+      if (this.#compaction.isStopping) return;
+      this.#compactionAfterMs = clock.monotonicMs() + COMPACTION_RETRY_MS;
+      logger.error('compaction failed', { error });
+    });
+  }
+
+  /** Tells the next start not to trust what it reads; best effort, as the disk is failing. */
+  #leaveMarker(): void {
+    const { directory, files, logger } = this.#options;
+    try {
+      files.close(files.open(join(directory, unsyncedName(this.generation)), 'create'));
+      files.syncDirectory(directory);
+    } catch (error) {
+      logger.warning('could not mark the journal as not synced', { error });
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Writes the lines of the journal, a file at a time (journal-file.ts), one write after the other:
+ * batches of transactions, and the notes between them.
+ *
+ * A write ends committed, refused (surely not on disk: it was cut off again, service goes on), or
+ * unknown (a sync failed: it is never tried again, and nothing in this process is acknowledged
+ * any more).
+ */
+import { assert } from '../../base/assert.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { AppError } from '../../base/errors.ts';
+import type { FailureLog } from './failure-log.ts';
+import { errorOf } from './journal-file.ts';
+import type { AppendFailure, JournalFile } from './journal-file.ts';
+import { LineEncoder } from './line.ts';
+import type { Append } from './port.ts';
+
+const PAUSE_MS = 100;
+
+export type JournalWriterOptions = {
+  readonly file: JournalFile;
+  /** The last sequence on disk. */
+  readonly sequence: number;
+  readonly clock: Clock;
+  readonly failureLog: FailureLog;
+  /** Told when writing fails; `unknown` is for good. */
+  readonly onFailure: (kind: AppendFailure['kind']) => void;
+};
+
+export class JournalWriter {
+  readonly #options: JournalWriterOptions;
+  readonly #encoder = new LineEncoder();
+  #file: JournalFile;
+  #sequence: number;
+  #failure: AppError | null = null;
+  #isBusy = false;
+  #waiting: (() => void)[] = [];
+  #isMarked = true;
+  #pauseTimer: Timer | null = null;
+  #isClosed = false;
+
+  constructor(options: JournalWriterOptions) {
+    this.#options = options;
+    this.#file = options.file;
+    this.#sequence = options.sequence;
+  }
+
+  get sequence(): number { return this.#sequence; }
+
+  /** The file in use. */
+  get file(): JournalFile { return this.#file; }
+
+  /** See `Journal.failure`. */
+  get failure(): AppError | null { return this.#failure; }
+
+  /** See `Journal.append`. */
+  async append({ prepare, settle }: Append): Promise<void> {
+    await this.exclusive(async () => {
+      if (this.#failure?.code === 'unknown_outcome') {
+        settle(this.#failure);
+        return;
+      }
+      const transactions = prepare();
+      this.#encoder.clear();
+      for (const [index, operations] of transactions.entries()) {
+        this.#encoder.addTransaction(this.#sequence + index + 1, this.#sequence, operations);
+      }
+      const failure = await this.#file.append(this.#encoder.bytes);
+      if (failure !== null) {
+        settle(this.#fail(failure));
+        return;
+      }
+      this.#sequence += transactions.length;
+      this.#isMarked = false;
+      this.recover();
+      settle(null);
+      this.#expectPause();
+    });
+  }
+
+  /** Runs while nothing is being written, and holds what comes next until it is done. */
+  async exclusive<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#isBusy = true;
+    try {
+      return await run();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#isBusy = false;
+      else next();
+    }
+  }
+
+  /** Goes on in another file. Only inside `exclusive`. */
+  async switchTo(file: JournalFile): Promise<void> {
+    assert(this.#isBusy);
+    this.#encoder.clear();
+    this.#encoder.addNext(this.#sequence, file.generation);
+    const failure = await this.#file.append(this.#encoder.bytes);
+    // The files chain without the note too; it only tells when the new one is lost.
+    if (failure?.kind === 'unknown') throw this.#fail(failure);
+    this.#file.close();
+    this.#file = file;
+    this.#isMarked = true;
+  }
+
+  /** Says that writing has paused; false when it could not be written. */
+  mark(): Promise<boolean> {
+    return this.#note(() => this.#encoder.addMark(this.#sequence));
+  }
+
+  /** Says that the generation of the file in use has all its snapshots. */
+  noteSnapshots(collections: readonly string[]): Promise<boolean> {
+    return this.#note(() => this.#encoder.addSnapshots(this.#sequence, collections));
+  }
+
+  /** There is room again. */
+  recover(): void {
+    if (this.#failure === null || this.#failure.code === 'unknown_outcome') return;
+    this.#failure = null;
+    this.#options.failureLog.note(null);
+  }
+
+  /** Leaves a mark and closes the file. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#pauseTimer?.cancel();
+    if (!this.#isMarked) await this.mark();
+    await this.exclusive(async () => this.#file.close());
+    this.#options.failureLog.close();
+  }
+
+  #note(encode: () => void): Promise<boolean> {
+    return this.exclusive(async () => {
+      if (this.#failure !== null) return false;
+      this.#encoder.clear();
+      encode();
+      const failure = await this.#file.append(this.#encoder.bytes);
+      if (failure === null) this.#isMarked = true;
+      else this.#fail(failure);
+      return failure === null;
+    });
+  }
+
+  #fail(failure: AppendFailure): AppError {
+    const error = errorOf(failure);
+    this.#failure = error;
+    this.#options.failureLog.note(error);
+    this.#options.onFailure(failure.kind);
+    return error;
+  }
+
+  /** Leaves a mark once nothing has been written for a while. */
+  #expectPause(): void {
+    if (this.#pauseTimer !== null || this.#isClosed) return;
+    const sequence = this.#sequence;
+    this.#pauseTimer = this.#options.clock.startTimer(PAUSE_MS, () => {
+      this.#pauseTimer = null;
+      if (this.#isMarked || this.#isClosed || this.#failure !== null) return;
+      if (this.#sequence !== sequence) this.#expectPause();
+      else void this.mark();
+    });
+  }
+}

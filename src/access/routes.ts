@@ -1,6 +1,7 @@
 /** Token management: on the control socket only, so that no token can make another. */
 import { AppError } from '../base/errors.ts';
 import type { Route } from '../server/route.ts';
+import { tokenResource } from './resource.ts';
 import { TOKEN_MODEL } from './token.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -8,7 +9,7 @@ export function tokenRoutes(tokens: Tokens): readonly Route[] {
   return [
     {
       method: 'GET',
-      path: '/control/tokens',
+      path: tokenResource.path,
       operationId: 'listTokens',
       summary: 'All tokens, revoked and expired ones too, without their text',
       access: 'control',
@@ -17,7 +18,7 @@ export function tokenRoutes(tokens: Tokens): readonly Route[] {
     },
     {
       method: 'POST',
-      path: '/control/tokens',
+      path: tokenResource.path,
       operationId: 'createToken',
       summary: 'A new token; its text is shown this once',
       access: 'control',
@@ -29,7 +30,7 @@ export function tokenRoutes(tokens: Tokens): readonly Route[] {
     },
     {
       method: 'DELETE',
-      path: '/control/tokens/{identifier}',
+      path: `${tokenResource.path}/{identifier}`,
       operationId: 'revokeToken',
       summary: 'Ends a token at once; its record stays',
       access: 'control',

@@ -2,11 +2,11 @@
 import type { Repository } from '../resources/repository.ts';
 import type { Store } from '../store/port.ts';
 import type { ActionRegistry } from './actions/registry.ts';
-import { createConfigurations, recordsNaming } from './actions/resource.ts';
+import { createConfigurations, recordsNaming } from './actions/repository.ts';
 import { readIncoming } from './incoming/hook-index.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
-import { createIncoming } from './incoming/resource.ts';
-import { createOutgoing, type OutgoingParts } from './outgoing/resource.ts';
+import { createIncoming } from './incoming/repository.ts';
+import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
 import { outgoingCollection } from './outgoing/webhook.ts';
 import { readOutgoing } from './outgoing/webhook-index.ts';
 

@@ -2,28 +2,16 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
+import type { Listed, Resource } from '../../resources/resource.ts';
 import type { CommandContext } from './context.ts';
 import type { Session } from '../session/session.ts';
 import type { Column } from '../terminal/table.ts';
-
-/** What identifiers are looked up by. */
-type Named = Pick<Resource, 'path' | 'plural'>;
-
-export type Resource = {
-  /** `/api/books` */
-  readonly path: string;
-  /** `book` */
-  readonly noun: string;
-  /** `books` */
-  readonly plural: string;
-  readonly columns: readonly Column<JsonObject>[];
-};
 
 // The service gives no more than one beyond.
 const MATCHES_SHOWN_MAX = 9;
 
 /** The path of one record. */
-export function pathOf(resource: Resource, id: string): string {
+export function pathOf(resource: Listed, id: string): string {
   return `${resource.path}/${encodeURIComponent(id)}`;
 }
 
@@ -51,10 +39,10 @@ export async function fetchAll(session: Session, path: string): Promise<JsonObje
 
 /** The command `<resource>:list`. */
 export async function list(
-  context: CommandContext, resource: Resource, path = resource.path,
+  context: CommandContext, resource: Listed, path = resource.path,
 ): Promise<number> {
   const rows = await fetchAll(await context.openSession(), path);
-  await context.output.list(rows, resource.columns, `no ${resource.plural}`);
+  await context.output.list(rows, columnsOf(resource), `no ${resource.plural}`);
   return 0;
 }
 
@@ -63,7 +51,7 @@ export async function list(
  * names nothing is given back as it is, for the service to say so. Throws `conflict`.
  */
 export async function identifierOf(
-  context: CommandContext, resource: Named, option = 'identifier',
+  context: CommandContext, resource: Pick<Listed, 'path' | 'plural'>, option = 'identifier',
 ): Promise<string> {
   // As a list shows it.
   const part = context.given.get(option).replace(/^…|…$/g, '');
@@ -77,7 +65,7 @@ export async function identifierOf(
 
 /** The one that matches; undefined when none does. Throws `conflict` for several. */
 export function oneOf(
-  matches: readonly string[], part: string, { plural }: Named,
+  matches: readonly string[], part: string, { plural }: Pick<Listed, 'plural'>,
 ): string | undefined {
   if (matches.length < 2) return matches[0];
   throw new AppError('conflict', `several ${plural} begin or end with ${JSON.stringify(part)}: `
@@ -85,11 +73,12 @@ export function oneOf(
     + `${matches.length > MATCHES_SHOWN_MAX ? ', …' : ''}; give more of the one that you mean`);
 }
 
-/** The record that `--identifier` names. Throws `not_found`. */
-export async function fetchOne(context: CommandContext, resource: Resource): Promise<JsonObject> {
+/** The command `<resource>:show`. Throws `not_found`. */
+export async function show(context: CommandContext, resource: Listed): Promise<number> {
   const session = await context.openSession();
   const path = pathOf(resource, await identifierOf(context, resource));
-  return objectOf((await session.request({ method: 'GET', path })).body);
+  await context.output.object(objectOf((await session.request({ method: 'GET', path })).body));
+  return 0;
 }
 
 /** Creates a record and gives it as it was stored. */
@@ -130,13 +119,16 @@ export async function replace(
   return objectOf(answer.body);
 }
 
-/** Deletes a record and says so. */
+/** The command `<resource>:delete`; `id` is what `--identifier` names when not given. */
 export async function remove(
-  context: CommandContext, resource: Resource, id: string, key: 'id' | 'identifier',
+  context: CommandContext, resource: Resource, id?: string,
 ): Promise<number> {
   const session = await context.openSession();
-  await session.request({ method: 'DELETE', path: pathOf(resource, id) });
-  await context.output.result({ [key]: id, deleted: true }, `deleted ${resource.noun} ${id}`);
+  const identifier = id ?? await identifierOf(context, resource);
+  const { key } = resource.collection;
+  await session.request({ method: 'DELETE', path: pathOf(resource, identifier) });
+  await context.output.result({ [key]: identifier, deleted: true },
+    `deleted ${resource.noun} ${identifier}`);
   return 0;
 }
 
@@ -166,31 +158,25 @@ const SETTERS: readonly ((name: string) => string)[] = [
   (name) => name.replace(/s$/, ''),
 ];
 
-/** A column that shows a member; `-` when it is absent. */
-export function column(
-  title: string, member: string, more: Partial<Column<JsonObject>> = {},
-): Column<JsonObject> {
-  return { title, value: (row) => textOf(row[member]), ...more };
-}
-
-/** Never cut, but of a UUID its random end will do: a command takes that, too. */
-export function identifierColumn(
-  title: string, member: string, more: Partial<Column<JsonObject>> = {},
-): Column<JsonObject> {
-  const short = (row: JsonObject): string => textOf(row[member]).replace(UUID_HEAD, '…');
-  return column(title, member, { isWhole: true, short, ...more });
-}
-
-/** Never cut, but where room is short its seconds go. */
-export function timeColumn(
-  title: string, member: string, more: Partial<Column<JsonObject>> = {},
-): Column<JsonObject> {
-  const short = (row: JsonObject): string => textOf(row[member]).replace(SECONDS, 'Z');
-  return column(title, member, { isWhole: true, short, ...more });
+/** The columns of a table; `-` where a member is absent. */
+export function columnsOf({ columns }: Pick<Listed, 'columns'>): Column<JsonObject>[] {
+  return columns.map(({ member, form, show: inWords = textOf, tones, ...more }) => ({
+    value: (row) => inWords(row[member]) ?? textOf(null),
+    ...form === undefined ? {}
+      : { isWhole: true, short: (row) => SHORT[form](textOf(row[member])) },
+    ...tones === undefined ? {} : { tone: (row) => tones[textOf(row[member])] },
+    ...more,
+  }));
 }
 
 const UUID_HEAD = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-(?=[0-9a-f]{12}$)/;
 const SECONDS = /:\d\d(\.\d+)?Z$/;
+
+// A command takes the random end of a UUID, too.
+const SHORT: Readonly<Record<'identifier' | 'time', (text: string) => string>> = {
+  identifier: (text) => text.replace(UUID_HEAD, '…'),
+  time: (text) => text.replace(SECONDS, 'Z'),
+};
 
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '-';

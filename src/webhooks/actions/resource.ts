@@ -1,17 +1,8 @@
-/** Action configurations as a resource: masked, checked by the action, and kept while in use. */
-import { isJsonObject } from '../../base/fields.ts';
-import type { FieldError } from '../../base/errors.ts';
-import { hintFor, quoted } from '../../base/text/refusal.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
+/** Action configurations as a resource: where they are served and kept, masked, and listed. */
 import type { Resource } from '../../resources/resource.ts';
-import type { Collection, Store } from '../../store/port.ts';
 import { mask, unmask, urlsIn } from '../http/mask.ts';
 import { maskedBase } from '../http/secret.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
-import { readConfiguration } from './configuration-index.ts';
-import { checkActionType, checkUnused, moveReference, type HookKind } from './references.ts';
-import type { ActionRegistry } from './registry.ts';
 
 export const configurationResource: Resource = {
   path: '/api/action-configurations',
@@ -31,68 +22,3 @@ export const configurationResource: Resource = {
     { title: 'OPTIONS', member: 'options' },
   ],
 };
-
-export function createConfigurations(parts: {
-  readonly store: Store;
-  readonly actions: ActionRegistry;
-  readonly now: () => number;
-  readonly makeId: () => string;
-  /** What a person knows the hooks by that use a configuration, as committed. */
-  readonly usersOf: (identifier: string) => readonly string[];
-}): Repository {
-  const { store, actions, now, makeId, usersOf } = parts;
-  const schema = { ...configurationSchema, check: optionsCheck(actions) };
-  return createRepository({
-    store, now, makeId, resource: { ...configurationResource, schema },
-    onChange(transaction, { id, after }) {
-      if (after === null) checkUnused(transaction, id, usersOf(id));
-      else checkActionType(transaction, id, readConfiguration(after).actionType);
-    },
-  });
-}
-
-/** For the webhooks that name a configuration: only one that there is, which then cannot go. */
-export function configurationUse(
-  kind: HookKind, store: Store, nameIn: (hook: Buffer) => string | undefined,
-): ChangeHook {
-  return (transaction, { before, after }) => moveReference(transaction, kind, {
-    before: before === null ? undefined : nameIn(before),
-    after: after === null ? undefined : nameIn(after),
-    known: () => firstIdentifiers(store.collection(configurationCollection.name)),
-  });
-}
-
-/** The records of a collection that hold the text of a configuration's name somewhere. */
-export function* recordsNaming(collection: Collection, configuration: string): Generator<Buffer> {
-  const name = Buffer.from(JSON.stringify(configuration));
-  const walk = collection.walk();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes?.includes(name) === true) yield bytes;
-  }
-}
-
-const NAMED_MAX = 1000;
-
-/** For a message. */
-function firstIdentifiers(collection: Collection): string[] {
-  const walk = collection.walk();
-  const names: string[] = [];
-  for (let slot = walk.next(); slot !== -1 && names.length < NAMED_MAX; slot = walk.next()) {
-    names.push(collection.idAt(slot) ?? '');
-  }
-  return names;
-}
-
-function optionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly FieldError[] {
-  return ({ actionType, options }) => {
-    const action = actions.find(String(actionType));
-    if (action === undefined) {
-      const name = String(actionType);
-      const hint = hintFor(name, actions.list().map(({ identifier }) => identifier));
-      return [{ pointer: '/actionType', detail: `${quoted(name)} is not a known action${hint}` }];
-    }
-    const given = isJsonObject(options) ? options : {};
-    return action.validateOptions(given).map((detail) => ({ pointer: '/options', detail }));
-  };
-}

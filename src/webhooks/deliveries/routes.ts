@@ -12,6 +12,7 @@ import { streamRecords } from '../../resources/page-stream.ts';
 import {
   anyJson, arrayOf, objectOf, pathParameter, readPayload, shown, text,
 } from '../../resources/route-parts.ts';
+import { deliveryResource } from './resource.ts';
 import type { DeliveryDesk } from './service.ts';
 import type { DeliveryFilter } from './list.ts';
 import {
@@ -22,7 +23,7 @@ import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../actions/event-
 
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;
-const PATH = '/api/deliveries';
+const { path: PATH } = deliveryResource;
 
 const EVENT_SCHEMA: ObjectSchema = {
   kind: 'object',

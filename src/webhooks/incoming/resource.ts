@@ -1,11 +1,7 @@
-/** Incoming webhooks as a resource: masked, and tied to their action configuration. */
-import { createRepository, type Repository } from '../../resources/repository.ts';
+/** Incoming webhooks as a resource: where they are served and kept, masked, and listed. */
 import type { Resource } from '../../resources/resource.ts';
-import type { Store } from '../../store/port.ts';
-import { configurationUse } from '../actions/resource.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
-import { readIncoming } from './hook-index.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
 
 export const incomingResource: Resource = {
@@ -27,13 +23,3 @@ export const incomingResource: Resource = {
     { title: 'ACTION CONFIGURATION', member: 'actionConfiguration', form: 'identifier' },
   ],
 };
-
-export function createIncoming(parts: {
-  readonly store: Store; readonly now: () => number; readonly makeId: () => string;
-}): Repository {
-  return createRepository({
-    ...parts, resource: incomingResource,
-    onChange: configurationUse('incoming', parts.store, (bytes) =>
-      readIncoming(bytes).actionConfiguration),
-  });
-}

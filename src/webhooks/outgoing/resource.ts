@@ -1,11 +1,7 @@
-/** Outgoing webhooks as a resource: masked, and tied to their action configuration. */
-import { createRepository, type Repository } from '../../resources/repository.ts';
+/** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
 import type { Resource } from '../../resources/resource.ts';
-import type { Store, Transaction } from '../../store/port.ts';
-import { configurationUse } from '../actions/resource.ts';
 import { mask, unmask, urlsIn } from '../http/mask.ts';
 import { hideSecret, keepSecret, maskedBase } from '../http/secret.ts';
-import { readOutgoing } from './webhook-index.ts';
 import { outgoingCollection, outgoingSchema } from './webhook.ts';
 
 export const outgoingResource: Resource = {
@@ -29,25 +25,3 @@ export const outgoingResource: Resource = {
     { title: 'EVENT', member: 'triggerEvent', widthMin: 12 },
   ],
 };
-
-export type OutgoingParts = {
-  readonly store: Store;
-  readonly now: () => number;
-  readonly makeId: () => string;
-  /** Stages what goes with a webhook that is removed. */
-  readonly onRemoved: (transaction: Transaction, identifier: string, nowMs: number) => void;
-  /** Called once the removal is on disk. */
-  readonly afterRemoved: (identifier: string) => Promise<void>;
-};
-
-export function createOutgoing(parts: OutgoingParts): Repository {
-  const moveName = configurationUse('outgoing', parts.store, (bytes) =>
-    readOutgoing(bytes).actionConfiguration);
-  return createRepository({
-    ...parts, resource: outgoingResource,
-    onChange(transaction, change, drawn) {
-      moveName(transaction, change, drawn);
-      if (change.after === null) parts.onRemoved(transaction, change.id, drawn.nowMs);
-    },
-  });
-}

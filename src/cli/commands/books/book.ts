@@ -6,24 +6,9 @@ import type { CommandContext } from '../context.ts';
 import { readJsonOption } from '../input.ts';
 import { printableJson } from '../../terminal/output.ts';
 import {
-  column, create, fetchOne, identifierColumn, identifierOf, patch, remove, textOf, walkPages,
+  columnsOf, create, identifierOf, patch, remove, show, textOf, walkPages,
 } from '../resource.ts';
-import type { Resource } from '../resource.ts';
-
-const BOOKS: Resource = {
-  path: '/api/books',
-  noun: 'book',
-  plural: 'books',
-  columns: [
-    identifierColumn('ID', 'id'),
-    column('TITLE', 'title', { widthMin: 30 }),
-    {
-      title: 'AUTHORS', value: (book) => namesOf(book['authors']), widthMin: 12, importance: 3,
-    },
-    column('PUBLISHED', 'datePublished', { isWhole: true, importance: 2 }),
-    column('ISBN', 'isbn', { isWhole: true, importance: 1 }),
-  ],
-};
+import { bookResource } from '../../../books/resource.ts';
 
 const PAGE_SIZE = 500;
 const LIMIT_MAX = 1_000_000_000;
@@ -38,7 +23,7 @@ export async function listBooks(context: CommandContext): Promise<number> {
   const { given, output } = context;
   const limit = given.integer('limit', 1, LIMIT_MAX) ?? Infinity;
   const session = await context.openSession();
-  const table = output.table(BOOKS.columns);
+  const table = output.table(columnsOf(bookResource));
   let count = 0;
   for await (const page of walkPages(session, pathOfList(context, limit))) {
     const books = page.slice(0, limit - count);
@@ -53,13 +38,12 @@ export async function listBooks(context: CommandContext): Promise<number> {
 }
 
 export async function showBook(context: CommandContext): Promise<number> {
-  await context.output.object(await fetchOne(context, BOOKS));
-  return 0;
+  return show(context, bookResource);
 }
 
 export async function addBook(context: CommandContext): Promise<number> {
   const { bytes } = await readJsonOption(context, 'input');
-  const book = await create(context, BOOKS, bytes);
+  const book = await create(context, bookResource, bytes);
   await context.output.result(book, `added book ${textOf(book['id'])}: ${textOf(book['title'])}`);
   return 0;
 }
@@ -67,14 +51,14 @@ export async function addBook(context: CommandContext): Promise<number> {
 export async function updateBook(context: CommandContext): Promise<number> {
   const { bytes, value } = await readJsonOption(context, 'input');
   if (!isJsonObject(value)) throw new AppError('invalid', '--input must be a JSON object');
-  const id = await identifierOf(context, BOOKS);
-  const book = await patch(context, BOOKS, id, bytes);
+  const id = await identifierOf(context, bookResource);
+  const book = await patch(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${textOf(book['title'])}`);
   return 0;
 }
 
 export async function deleteBook(context: CommandContext): Promise<number> {
-  return remove(context, BOOKS, await identifierOf(context, BOOKS), 'id');
+  return remove(context, bookResource);
 }
 
 function pathOfList({ given }: CommandContext, limit: number): string {
@@ -84,7 +68,7 @@ function pathOfList({ given }: CommandContext, limit: number): string {
     if (value !== undefined) query.set(parameter, value);
   }
   query.set('limit', String(Math.min(limit, PAGE_SIZE)));
-  return `${BOOKS.path}?${query}`;
+  return `${bookResource.path}?${query}`;
 }
 
 async function writeJson(
@@ -93,9 +77,4 @@ async function writeJson(
   if (books.length === 0) return;
   const lines = books.map((book) => printableJson(book)).join(',\n');
   await output.write(`${isFirst ? '[\n' : ',\n'}${lines}`);
-}
-
-function namesOf(authors: unknown): string {
-  if (!Array.isArray(authors) || authors.length === 0) return '-';
-  return authors.map((author) => isJsonObject(author) ? textOf(author['name']) : '').join('; ');
 }

@@ -1,25 +1,8 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
-import {
-  column, identifierColumn, identifierOf, list, objectOf, textOf, timeColumn,
-} from '../resource.ts';
-import type { Resource } from '../resource.ts';
-
-const TOKENS: Resource = {
-  path: '/control/tokens',
-  noun: 'token',
-  plural: 'tokens',
-  columns: [
-    identifierColumn('IDENTIFIER', 'identifier'),
-    column('NAME', 'name', { widthMin: 16 }),
-    column('SCOPE', 'scope', { isWhole: true }),
-    timeColumn('CREATED', 'createdAt', { importance: 1 }),
-    timeColumn('EXPIRES', 'expiresAt', { importance: 3 }),
-    timeColumn('LAST USED', 'lastUsedAt', { importance: 2 }),
-    timeColumn('REVOKED', 'revokedAt'),
-  ],
-};
+import { identifierOf, list, objectOf, textOf } from '../resource.ts';
+import { tokenResource } from '../../../access/resource.ts';
 
 /** The token stands alone on the last line, shown this once. */
 export async function createToken(context: CommandContext): Promise<number> {
@@ -30,7 +13,7 @@ export async function createToken(context: CommandContext): Promise<number> {
     ...expires === undefined ? {} : { expiresAt: expiryOf(expires) },
   };
   const session = await context.openSession();
-  const answer = await session.request({ method: 'POST', path: TOKENS.path, body });
+  const answer = await session.request({ method: 'POST', path: tokenResource.path, body });
   const token = objectOf(answer.body);
   if (output.isJson) {
     await output.json(token);
@@ -43,13 +26,13 @@ export async function createToken(context: CommandContext): Promise<number> {
 }
 
 export async function listTokens(context: CommandContext): Promise<number> {
-  return list(context, TOKENS);
+  return list(context, tokenResource);
 }
 
 export async function revokeToken(context: CommandContext): Promise<number> {
-  const id = await identifierOf(context, TOKENS);
+  const id = await identifierOf(context, tokenResource);
   const session = await context.openSession();
-  const path = `${TOKENS.path}/${encodeURIComponent(id)}`;
+  const path = `${tokenResource.path}/${encodeURIComponent(id)}`;
   const { body } = await session.request({ method: 'DELETE', path });
   await context.output.result(objectOf(body), `revoked token ${id}`);
   return 0;

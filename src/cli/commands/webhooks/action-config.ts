@@ -4,39 +4,29 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 import {
-  column, create, fetchAll, fetchOne, identifierColumn, identifierOf, list, remove, replace,
-  requireChange, textOf,
+  columnsOf, create, fetchAll, identifierOf, list, remove, replace, requireChange, show, textOf,
 } from '../resource.ts';
-import type { Resource } from '../resource.ts';
-
-const CONFIGURATIONS: Resource = {
-  path: '/api/action-configurations',
-  noun: 'action configuration',
-  plural: 'action configurations',
-  columns: [
-    identifierColumn('IDENTIFIER', 'identifier'),
-    column('ACTION', 'actionType', { isWhole: true }),
-    column('OPTIONS', 'options'),
-  ],
-};
+import { configurationResource } from '../../../webhooks/actions/resource.ts';
 
 export async function listConfigurations(context: CommandContext): Promise<number> {
-  return list(context, CONFIGURATIONS);
+  return list(context, configurationResource);
 }
 
 export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openSession(), '/api/actions');
-  await context.output.list(actions, [
-    column('ACTION', 'identifier', { isWhole: true }),
-    column('LABEL', 'label'),
-    { title: 'OPTIONS', value: ({ options }) => optionsText(options) },
-  ], 'no actions');
+  const columns = columnsOf({
+    columns: [
+      { title: 'ACTION', member: 'identifier', isWhole: true },
+      { title: 'LABEL', member: 'label' },
+      { title: 'OPTIONS', member: 'options', show: optionsText },
+    ],
+  });
+  await context.output.list(actions, columns, 'no actions');
   return 0;
 }
 
 export async function showConfiguration(context: CommandContext): Promise<number> {
-  await context.output.object(await fetchOne(context, CONFIGURATIONS));
-  return 0;
+  return show(context, configurationResource);
 }
 
 export async function createConfiguration(context: CommandContext): Promise<number> {
@@ -44,7 +34,7 @@ export async function createConfiguration(context: CommandContext): Promise<numb
   const body = {
     ...identifier === undefined ? {} : { identifier }, ...await membersOf(context),
   };
-  const configuration = await create(context, CONFIGURATIONS, body);
+  const configuration = await create(context, configurationResource, body);
   await printChanged(context, 'created', configuration);
   return 0;
 }
@@ -53,15 +43,15 @@ export async function createConfiguration(context: CommandContext): Promise<numb
 export async function updateConfiguration(context: CommandContext): Promise<number> {
   const changes = await membersOf(context);
   requireChange(context, changes);
-  const id = await identifierOf(context, CONFIGURATIONS);
-  const configuration = await replace(context, CONFIGURATIONS, id,
+  const id = await identifierOf(context, configurationResource);
+  const configuration = await replace(context, configurationResource, id,
     (current) => ({ ...current, ...changes }));
   await printChanged(context, 'updated', configuration);
   return 0;
 }
 
 export async function deleteConfiguration(context: CommandContext): Promise<number> {
-  return remove(context, CONFIGURATIONS, await identifierOf(context, CONFIGURATIONS), 'identifier');
+  return remove(context, configurationResource);
 }
 
 async function membersOf(context: CommandContext): Promise<JsonObject> {

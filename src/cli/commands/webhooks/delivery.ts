@@ -1,36 +1,13 @@
 /** `event:emit` and `delivery:*`. */
 import type { JsonObject } from '../../../base/schema.ts';
-import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, withPayload } from '../input.ts';
 import {
-  column, fetchOne, identifierColumn, identifierOf, list, objectOf, pathOf, textOf, timeColumn,
+  identifierOf, list, objectOf, pathOf, show, textOf,
 } from '../resource.ts';
-import type { Resource } from '../resource.ts';
+import { deliveryResource } from '../../../webhooks/deliveries/resource.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import type { Session } from '../../session/session.ts';
-
-const TONES: Readonly<Record<string, Tone>> = {
-  delivered: 'good', pending: 'warning', failed: 'bad',
-};
-
-const DELIVERIES: Resource = {
-  path: '/api/deliveries',
-  noun: 'delivery',
-  plural: 'deliveries',
-  columns: [
-    identifierColumn('IDENTIFIER', 'identifier'),
-    column('STATUS', 'status', {
-      isWhole: true, tone: ({ status }) => TONES[textOf(status)],
-    }),
-    column('EVENT', 'event', { widthMin: 16 }),
-    identifierColumn('HOOK', 'hook', { importance: 1 }),
-    timeColumn('CREATED', 'createdAt'),
-    timeColumn('NEXT ATTEMPT', 'nextAttemptAt', { importance: 2 }),
-    { title: 'ATTEMPTS', value: ({ attempts }) => countOf(attempts), importance: 3 },
-  ],
-};
-
-const HOOKS = { path: '/api/outgoing-webhooks', plural: 'outgoing webhooks' };
 
 export async function emitEvent(context: CommandContext): Promise<number> {
   const name = context.given.get('name');
@@ -49,13 +26,14 @@ export async function listDeliveries(context: CommandContext): Promise<number> {
   const query = new URLSearchParams({ limit: '1000' });
   const status = context.given.find('status');
   if (status !== undefined) query.set('status', status);
-  if (context.given.has('hook')) query.set('hook', await identifierOf(context, HOOKS, 'hook'));
-  return list(context, DELIVERIES, `${DELIVERIES.path}?${query}`);
+  if (context.given.has('hook')) {
+    query.set('hook', await identifierOf(context, outgoingResource, 'hook'));
+  }
+  return list(context, deliveryResource, `${deliveryResource.path}?${query}`);
 }
 
 export async function showDelivery(context: CommandContext): Promise<number> {
-  await context.output.object(await fetchOne(context, DELIVERIES));
-  return 0;
+  return show(context, deliveryResource);
 }
 
 /** One delivery, or every failed one. */
@@ -63,12 +41,13 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   const session = await context.openSession();
   const { output, given } = context;
   if (!given.has('failed')) {
-    const id = await identifierOf(context, DELIVERIES);
+    const id = await identifierOf(context, deliveryResource);
     const delivery = await act(session, id, 'retry');
     await output.result(delivery, `delivery ${id} is due again`);
     return 0;
   }
-  const { body } = await session.request({ method: 'POST', path: `${DELIVERIES.path}/retry` });
+  const path = `${deliveryResource.path}/retry`;
+  const { body } = await session.request({ method: 'POST', path });
   const result = objectOf(body);
   const count = textOf(result['retried']);
   const what = count === '1' ? 'delivery is' : 'deliveries are';
@@ -77,7 +56,7 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
 }
 
 export async function cancelDelivery(context: CommandContext): Promise<number> {
-  const id = await identifierOf(context, DELIVERIES);
+  const id = await identifierOf(context, deliveryResource);
   const delivery = await act(await context.openSession(), id, 'cancel');
   await context.output.result(delivery, `cancelled delivery ${id}`);
   return 0;
@@ -93,7 +72,7 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
 }
 
 async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Promise<JsonObject> {
-  const path = `${pathOf(DELIVERIES, id)}/${verb}`;
+  const path = `${pathOf(deliveryResource, id)}/${verb}`;
   const { body } = await session.request({ method: 'POST', path });
   return objectOf(body);
 }

@@ -4,29 +4,15 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {
-  column, create, fetchAll, identifierColumn, list, objectOf, oneOf, patch, pathOf, remove,
-  requireChange, textOf, unsetMembers,
+  create, fetchAll, list, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
+  unsetMembers,
 } from '../resource.ts';
-import type { Resource } from '../resource.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { readSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 
-const INCOMING: Resource = {
-  path: '/api/incoming-webhooks',
-  noun: 'incoming webhook',
-  plural: 'incoming webhooks',
-  columns: [
-    identifierColumn('IDENTIFIER', 'identifier', { importance: 3 }),
-    column('PATH SEGMENT', 'pathSegment', { isWhole: true }),
-    column('ENABLED', 'enabled'),
-    column('SECRET', 'hasSecret', { importance: 2 }),
-    column('METHODS', 'allowedMethods', { importance: 1 }),
-    identifierColumn('ACTION CONFIGURATION', 'actionConfiguration'),
-  ],
-};
-
 export async function listIncoming(context: CommandContext): Promise<number> {
-  return list(context, INCOMING);
+  return list(context, incomingResource);
 }
 
 /** With calls to copy; in JSON as the member `examples`. */
@@ -49,7 +35,7 @@ export async function showIncoming(context: CommandContext): Promise<number> {
 export async function createIncoming(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, 'hex');
   const body = { ...membersOf(context, secret), enabled: !context.given.has('disabled') };
-  const hook = await create(context, INCOMING, body);
+  const hook = await create(context, incomingResource, body);
   await printChanged(context, 'created', hook, secret);
   return 0;
 }
@@ -59,7 +45,7 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
   const removed = unsetMembers(context, { 'allowed-methods': 'allowedMethods' });
   const body = { ...removed, ...membersOf(context, secret) };
   requireChange(context, body);
-  const hook = await patch(context, INCOMING, await findIdentifier(context), body);
+  const hook = await patch(context, incomingResource, await findIdentifier(context), body);
   await printChanged(context, 'updated', hook, secret);
   return 0;
 }
@@ -73,11 +59,11 @@ export async function disableIncoming(context: CommandContext): Promise<number> 
 }
 
 export async function deleteIncoming(context: CommandContext): Promise<number> {
-  return remove(context, INCOMING, await findIdentifier(context), 'identifier');
+  return remove(context, incomingResource, await findIdentifier(context));
 }
 
 async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
-  const hook = await patch(context, INCOMING, await findIdentifier(context), { enabled });
+  const hook = await patch(context, incomingResource, await findIdentifier(context), { enabled });
   await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
   return 0;
 }
@@ -113,7 +99,7 @@ async function printChanged(
 /** Its absolute URL, and calls to copy; says so when the URL is a guess. */
 async function examplesOf(context: CommandContext, hook: JsonObject): Promise<JsonObject> {
   const session = await context.openSession();
-  const path = `${pathOf(INCOMING, textOf(hook['identifier']))}/examples`;
+  const path = `${pathOf(incomingResource, textOf(hook['identifier']))}/examples`;
   const examples = objectOf((await session.request({ method: 'GET', path })).body);
   const { origin } = new URL(textOf(examples['url']));
   if (context.loadSettings().settings.server.baseUri === null && isLocal(origin)) {
@@ -136,11 +122,11 @@ async function findHook(context: CommandContext): Promise<JsonObject> {
   const session = await context.openSession();
   const name = context.given.get('identifier').replace(/^…|…$/g, '');
   try {
-    const answer = await session.request({ method: 'GET', path: pathOf(INCOMING, name) });
+    const answer = await session.request({ method: 'GET', path: pathOf(incomingResource, name) });
     return objectOf(answer.body);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
-    const hooks = await fetchAll(session, INCOMING.path);
+    const hooks = await fetchAll(session, incomingResource.path);
     const hook = hooks.find(({ pathSegment }) => pathSegment === name) ?? findAlike(hooks, name);
     if (hook !== undefined) return hook;
     throw new AppError('not_found',
@@ -154,6 +140,6 @@ function findAlike(hooks: readonly JsonObject[], part: string): JsonObject | und
   const alike = hooks.filter(({ identifier, pathSegment }) =>
     isAlike(identifier) || isAlike(pathSegment));
   const segments = alike.map(({ pathSegment }) => textOf(pathSegment));
-  const segment = oneOf(segments, part, INCOMING);
+  const segment = oneOf(segments, part, incomingResource);
   return alike.find(({ pathSegment }) => pathSegment === segment);
 }

@@ -9,38 +9,24 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from '../input.ts';
 import {
-  column, create, fetchOne, identifierColumn, identifierOf, list, objectOf, patch, pathOf, remove,
-  requireChange, textOf, unsetMembers,
+  create, identifierOf, list, objectOf, patch, pathOf, remove, requireChange, show, textOf,
+  unsetMembers,
 } from '../resource.ts';
-import type { Resource } from '../resource.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 
-const OUTGOING: Resource = {
-  path: '/api/outgoing-webhooks',
-  noun: 'outgoing webhook',
-  plural: 'outgoing webhooks',
-  columns: [
-    identifierColumn('IDENTIFIER', 'identifier'),
-    column('METHOD', 'httpMethod', { importance: 2 }),
-    column('TARGET', 'targetUrl', { widthMin: 24 }),
-    column('ENABLED', 'enabled'),
-    column('SECRET', 'hasSecret', { importance: 1 }),
-    column('EVENT', 'triggerEvent', { widthMin: 12 }),
-  ],
-};
 const UNSET_MEMBERS = {
   'payload-template': 'payloadTemplate', 'trigger-event': 'triggerEvent',
   'action-config': 'actionConfiguration',
 };
 
 export async function listOutgoing(context: CommandContext): Promise<number> {
-  return list(context, OUTGOING);
+  return list(context, outgoingResource);
 }
 
 export async function showOutgoing(context: CommandContext): Promise<number> {
-  await context.output.object(await fetchOne(context, OUTGOING));
-  return 0;
+  return show(context, outgoingResource);
 }
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
@@ -48,7 +34,7 @@ export async function createOutgoing(context: CommandContext): Promise<number> {
   const body = {
     ...await membersOf(context, secret), enabled: !context.given.has('disabled'),
   };
-  await printChanged(context, 'created', await create(context, OUTGOING, body), secret);
+  await printChanged(context, 'created', await create(context, outgoingResource, body), secret);
   return 0;
 }
 
@@ -57,7 +43,8 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, 'whsec');
   const body = { ...removed, ...await membersOf(context, secret) };
   requireChange(context, body);
-  const hook = await patch(context, OUTGOING, await identifierOf(context, OUTGOING), body);
+  const identifier = await identifierOf(context, outgoingResource);
+  const hook = await patch(context, outgoingResource, identifier, body);
   await printChanged(context, 'updated', hook, secret);
   return 0;
 }
@@ -71,7 +58,7 @@ export async function disableOutgoing(context: CommandContext): Promise<number> 
 }
 
 export async function deleteOutgoing(context: CommandContext): Promise<number> {
-  return remove(context, OUTGOING, await identifierOf(context, OUTGOING), 'identifier');
+  return remove(context, outgoingResource);
 }
 
 /** Prints what came of it; exit code 1 when it was not successful. */
@@ -79,7 +66,7 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const payload = context.given.has('payload')
     ? withPayload({}, (await readJsonOption(context, 'payload')).bytes) : {};
   const session = await context.openSession();
-  const path = `${pathOf(OUTGOING, await identifierOf(context, OUTGOING))}/send`;
+  const path = `${pathOf(outgoingResource, await identifierOf(context, outgoingResource))}/send`;
   const { body } = await session.request({ method: 'POST', path, body: payload });
   const result = objectOf(body);
   await context.output.object(result);
@@ -87,7 +74,8 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
 }
 
 async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {
-  const hook = await patch(context, OUTGOING, await identifierOf(context, OUTGOING), { enabled });
+  const identifier = await identifierOf(context, outgoingResource);
+  const hook = await patch(context, outgoingResource, identifier, { enabled });
   await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
   return 0;
 }

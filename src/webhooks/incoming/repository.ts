@@ -1,0 +1,16 @@
+/** Incoming webhooks as they are kept: only with an action configuration that there is. */
+import { createRepository, type Repository } from '../../resources/repository.ts';
+import type { Store } from '../../store/port.ts';
+import { configurationUse } from '../actions/repository.ts';
+import { readIncoming } from './hook-index.ts';
+import { incomingResource } from './resource.ts';
+
+export function createIncoming(parts: {
+  readonly store: Store; readonly now: () => number; readonly makeId: () => string;
+}): Repository {
+  return createRepository({
+    ...parts, resource: incomingResource,
+    onChange: configurationUse('incoming', parts.store, (bytes) =>
+      readIncoming(bytes).actionConfiguration),
+  });
+}

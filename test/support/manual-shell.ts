@@ -12,7 +12,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAsShown, type Step } from './readme-blocks.ts';
+import { isAsShown, type Step } from './manual-blocks.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'end-of-command';

@@ -8,8 +8,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   README_PATH, fileNameOf, normalise, readBlocks, stepsOf, type Block, type Step,
-} from '../support/readme-blocks.ts';
-import { ReadmeShell } from '../support/readme-shell.ts';
+} from '../support/manual-blocks.ts';
+import { ReadmeShell } from '../support/manual-shell.ts';
 
 const PROGRAMS = { curl: '--version', openssl: 'version', jq: '--version' };
 const missing = Object.entries(PROGRAMS)

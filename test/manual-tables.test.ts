@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { loadSettings } from '../src/settings/load.ts';
-import { README_PATH, readBlocks } from './support/readme-blocks.ts';
+import { README_PATH, readBlocks } from './support/manual-blocks.ts';
 import {
   TABLE_HEADS, commandRows, endpointRows, settingRows, type TableRows,
-} from './support/readme-tables.ts';
+} from './support/manual-tables.ts';
 
 test('the README lists every setting with its default and its unit', () => {
   check(TABLE_HEADS.settings, settingRows());

@@ -1,8 +1,8 @@
 // `npm run build:binary [-- <platform>-<arch> …]`: dist/bin/hookshelf-<platform>-<arch>, one file
-// that holds a current Node, the program as one bundle, and the sample catalog. The runtimes come
+// that holds a current Node, the program as one bundle, the sample catalog and the manual. The runtimes come
 // from the npm registry as ordinary packages, so that other platforms are built from here too.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { TARGETS, runtimeFor } from './runtime.mjs';
@@ -47,7 +47,7 @@ function buildFor(target) {
     // The loader of custom actions uses an API that Node 26 still marks as experimental.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     execArgvExtension: 'env',
-    assets: { 'books.json': join(root, 'data/samples/books.json') },
+    assets: { 'books.json': join(root, 'data/samples/books.json'), ...manualAssets() },
   }));
   rmSync(output, { force: true });
   run(runtimeFor(host), ['--build-sea', configuration]);
@@ -57,6 +57,12 @@ function buildFor(target) {
   rmSync(made);
   const megabytes = (statSync(output).size / 1e6).toFixed(0);
   process.stdout.write(`${output.slice(root.length + 1)}: ${megabytes} MB\n`);
+}
+
+function manualAssets() {
+  const folder = join(root, 'src/manual');
+  const chapters = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  return Object.fromEntries(chapters.map((name) => [`manual/${name}`, join(folder, name)]));
 }
 
 function run(program, parameters) {

@@ -24,10 +24,12 @@ import { createTurns } from './base/turns.ts';
 import { bookRoutes } from './books/routes.ts';
 import { BoundedSearch } from './books/index/bounded.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
+import { CHAPTERS } from './manual/chapters.ts';
+import { getChapter, readChapter } from './manual/text.ts';
 import { createGuard } from './access/guard.ts';
 import { createDispatcher } from './server/routing/dispatcher.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
-import { docsRoute } from './server/documents/docs.ts';
+import { chapterRoute, docsRoute } from './server/documents/docs.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import { createDocument } from './server/documents/openapi.ts';
 import type { OpenApiDocument } from './server/documents/openapi.ts';
@@ -225,8 +227,9 @@ function composeServer(
     document: () => JSON.stringify(document()),
     links: { books: '/api/books', documentation: '/docs' },
   });
-  const docs = docsRoute({ document: () => document() });
-  const routes = [...domainRoutes, ...operations, docs];
+  const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
+  const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
+  const routes = [...domainRoutes, ...operations, docs, chapter];
   const document = (): OpenApiDocument =>
     createDocument({ routes, version: VERSION, baseUri: server.baseUri });
   return createDispatcher({

@@ -1,4 +1,4 @@
-/** The README's tables are the program's. README_UPDATE=1 writes them into it instead. */
+/** The manual's tables are the program's. MANUAL_UPDATE=1 writes them into it instead. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -7,58 +7,62 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { loadSettings } from '../src/settings/load.ts';
-import { README_PATH, readBlocks } from './support/manual-blocks.ts';
+import { PAGES, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
-  TABLE_HEADS, commandRows, endpointRows, settingRows, type TableRows,
+  TABLE_HEADS, chapterRows, commandRows, endpointRows, settingRows, type TableRows,
 } from './support/manual-tables.ts';
 
-test('the README lists every setting with its default and its unit', () => {
-  check(TABLE_HEADS.settings, settingRows());
+test('the README lists every chapter', () => {
+  check('README.md', TABLE_HEADS.chapters, chapterRows());
 });
 
-test('the README lists every command with its options', () => {
-  check(TABLE_HEADS.commands, commandRows());
+test('the manual lists every setting with its default and its unit', () => {
+  check('src/manual/settings.md', TABLE_HEADS.settings, settingRows());
 });
 
-test('the README lists every endpoint with its scope', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'hookshelf-readme-'));
+test('the manual lists every command with its options', () => {
+  check('src/manual/commands.md', TABLE_HEADS.commands, commandRows());
+});
+
+test('the manual lists every endpoint with its scope', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-manual-'));
   const shelf = await createHookshelf({ data });
   try {
     const { url } = await shelf.listen({ port: 0 });
     const document = JSON.parse(await fetchText(`${url}/openapi.json`));
-    check(TABLE_HEADS.endpoints, endpointRows(document.paths));
+    check('src/manual/endpoints.md', TABLE_HEADS.endpoints, endpointRows(document.paths));
   } finally {
     await shelf.close();
     rmSync(data, { recursive: true });
   }
 });
 
-test('the settings file that the README shows is a good one', () => {
-  const files = readBlocks().filter(({ language }) => language === 'json');
+test('the settings file that the manual shows is a good one', () => {
+  const files = PAGES.flatMap(readBlocks).filter(({ language }) => language === 'json');
   assert.ok(files.length > 0);
   for (const { lines } of files) {
-    loadSettings({ file: { origin: 'README.md', value: JSON.parse(lines.join('\n')) } });
+    loadSettings({ file: { origin: 'the manual', value: JSON.parse(lines.join('\n')) } });
   }
 });
 
-test('the README names every scenario that is measured', () => {
+test('the manual names every scenario that is measured', () => {
   const run = readFileSync(new URL('bench/run.ts', import.meta.url), 'utf8');
   const names = [...run.matchAll(/^  '([a-z-]+)': /gm)].map(([, name]) => `\`${name}\``);
   assert.ok(names.length > 5);
-  const [, performance = ''] = readFileSync(README_PATH, 'utf8').split('\n## Performance\n');
-  assert.deepEqual(names.filter((name) => !performance.includes(name)), []);
+  const text = readPage('src/manual/performance.md');
+  assert.deepEqual(names.filter((name) => !text.includes(name)), []);
 });
 
-function check(head: string, rows: TableRows): void {
-  const lines = readFileSync(README_PATH, 'utf8').split('\n');
+function check(page: string, head: string, rows: TableRows): void {
+  const lines = readPage(page).split('\n');
   const start = lines.indexOf(head) + 2;
-  assert.ok(start > 1, `README.md has no table ${head}`);
+  assert.ok(start > 1, `${page} has no table ${head}`);
   const end = lines.findIndex((line, index) => index >= start && !line.startsWith('|'));
-  if (process.env['README_UPDATE'] === undefined) {
+  if (process.env['MANUAL_UPDATE'] === undefined) {
     assert.deepEqual(lines.slice(start, end), rows);
   } else {
     lines.splice(start, end - start, ...rows);
-    writeFileSync(README_PATH, lines.join('\n'));
+    writeFileSync(pathOfPage(page), lines.join('\n'));
   }
 }
 

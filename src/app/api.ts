@@ -85,7 +85,7 @@ type Routes = [
   ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
   ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
   ['GET', '/healthz' | '/readyz', undefined, { readonly status: string }],
-  ['GET', '/metrics' | '/docs', undefined, string],
+  ['GET', '/metrics' | '/docs' | `/docs/${string}`, undefined, string],
   ['GET', '/' | '/openapi.json', undefined, JsonObject],
 ];
 

@@ -14,3 +14,8 @@ export const util: typeof import('node:util') = load('node:util');
 export function loadCrypto(): typeof import('node:crypto') {
   return load('node:crypto');
 }
+
+/** What was put into the single binary. */
+export function loadSea(): typeof import('node:sea') {
+  return load('node:sea');
+}

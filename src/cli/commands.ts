@@ -10,6 +10,7 @@ import {
 } from './commands/operation/table.ts';
 import { SERVE } from './commands/serve/table.ts';
 import { WEBHOOK_COMMANDS } from './commands/webhooks/table.ts';
+import { CHAPTERS } from '../manual/chapters.ts';
 
 const HELP_COMMANDS: readonly CommandSpec[] = [
   {
@@ -18,6 +19,17 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
     operand: { name: 'command', meaning: 'the command', isRequired: false },
     options: {}, examples: ['hookshelf help book:import'],
     load: async () => (await import('./commands/help.ts')).help,
+  },
+  {
+    name: 'manual', isWithoutData: true,
+    summary: 'List the chapters of the manual, or show one',
+    details: ['On a terminal a chapter is shown through the program that PAGER names.'],
+    operand: {
+      name: 'chapter', meaning: 'its name', isRequired: false,
+      suggests: CHAPTERS.map(({ name }) => name),
+    },
+    options: {}, examples: ['hookshelf manual', 'hookshelf manual deliveries'],
+    load: async () => (await import('./commands/manual.ts')).manual,
   },
   {
     name: 'version', isWithoutData: true,

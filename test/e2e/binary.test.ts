@@ -1,8 +1,9 @@
 /** The single binary, built here and run where there is no Node, no flock and nothing else. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readSync, readdirSync, writeFileSync }
-  from 'node:fs';
+import {
+  closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, readdirSync, writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
@@ -47,12 +48,14 @@ test('the single binary', async (t) => {
     timed.diagnostic(startRatio());
   });
 
-  await t.test('carries help, completions, samples and the interface description', () =>
+  await t.test('carries help, completions, samples, manual and the interface description', () =>
     inFolder(async (cwd) => {
       assert.match((await run(['help'], cwd)).stdout, /book:import/);
       for (const shell of ['bash', 'zsh', 'fish']) {
         assert.match((await run(['completion', shell], cwd)).stdout, /hookshelf/, shell);
       }
+      const { stdout: chapter } = await run(['manual', 'security'], cwd);
+      assert.equal(chapter, readFileSync(join(ROOT, 'src/manual/security.md'), 'utf8'));
       assert.deepEqual(readdirSync(cwd), []);
       const server = await startServer([], { ...alone, cwd });
       const { stdout, stderr } = await run(['book:import', '--sample'], cwd);
@@ -61,6 +64,7 @@ test('the single binary', async (t) => {
       assert.ok(Number(books.headers['x-total-count']) > 10);
       assert.equal(JSON.parse((await ask(`${server.url}/openapi.json`)).text).openapi, '3.1.0');
       assert.match((await ask(`${server.url}/docs`)).text, /<\/html>/);
+      assert.match((await ask(`${server.url}/docs/security`)).text, /# Security/);
       assert.equal((await server.stop()).code, 0);
       assert.match((await run(['book:list', '--limit', '1'], cwd)).stdout, /\S/);
       assert.equal((await run(['data:verify'], cwd)).code, 0);

@@ -1,38 +1,47 @@
 /**
- * Every command of the README is run, and prints what the README says. README_UPDATE=1 writes what
- * they print into the README instead.
+ * Every command of the README and of the manual is run, and prints what the page says.
+ * MANUAL_UPDATE=1 writes what they print into the pages instead. Each page is a story of its own,
+ * told from its beginning in an empty folder.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { writeFileSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
 import {
-  README_PATH, fileNameOf, normalise, readBlocks, stepsOf, type Block, type Step,
+  PAGES, fileNameOf, normalise, pathOfPage, readBlocks, readPage, stepsOf, type Block, type Step,
 } from '../support/manual-blocks.ts';
-import { ReadmeShell } from '../support/manual-shell.ts';
+import { ManualShell } from '../support/manual-shell.ts';
 
 const PROGRAMS = { curl: '--version', openssl: 'version', jq: '--version' };
 const missing = Object.entries(PROGRAMS)
   .filter(([program, word]) => spawnSync(program, [word]).status !== 0)
   .map(([program]) => program);
 const hasBash = spawnSync('bash', ['--version']).status === 0;
-const isUpdating = process.env['README_UPDATE'] !== undefined;
+const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 
-test('the README does what it says, command by command', {
-  skip: !hasBash && 'bash is needed',
-}, async (context) => {
-  const shell = new ReadmeShell();
+for (const page of PAGES) {
+  const blocks = readBlocks(page);
+  if (!blocks.some(({ language }) => language === 'console')) continue;
+  test(`${page} does what it says, command by command`, {
+    skip: !hasBash && 'bash is needed',
+  }, (context) => runPage(context, page, blocks));
+}
+
+async function runPage(
+  context: TestContext, page: string, blocks: readonly Block[],
+): Promise<void> {
+  const shell = new ManualShell();
   const printed = new Map<Step, string>();
   let lacking = '';
   try {
     await shell.start();
-    for (const block of readBlocks()) {
+    for (const block of blocks) {
       const name = fileNameOf(block);
       if (name !== null) shell.writeFile(name, block.lines);
       if (block.language !== 'console') continue;
       // What follows builds on what came before.
       lacking ||= needsOf(block);
-      await context.test(`${block.section}, README.md:${block.line}`, {
+      await context.test(`${block.section}, ${page}:${block.line}`, {
         skip: lacking !== '' && `${lacking} must be there`,
       }, async () => {
         lacking = 'what came before';
@@ -42,19 +51,19 @@ test('the README does what it says, command by command', {
     }
   } finally {
     await shell.close();
-    if (isUpdating) update(printed);
+    if (isUpdating) update(page, printed);
   }
-});
+}
 
 async function runBlock(
-  shell: ReadmeShell, block: Block, printed: Map<Step, string>,
+  shell: ManualShell, block: Block, printed: Map<Step, string>,
 ): Promise<void> {
   for (const step of stepsOf(block)) {
     const { isAsShown, output } = await shell.run(step);
     if (isAsShown) continue;
     printed.set(step, output);
     if (isUpdating) continue;
-    const where = `README.md:${step.line}: $ ${step.command}`;
+    const where = `${block.page}:${step.line}: $ ${step.command}`;
     assert.equal(normalise(output).trimEnd(), normalise(step.expected.join('\n')), where);
     assert.fail(`${where}\nprinted\n${output}`);
   }
@@ -65,12 +74,12 @@ function needsOf(block: Block): string {
   return missing.filter((program) => new RegExp(`\\b${program}\\b`).test(text)).join(', ');
 }
 
-function update(printed: ReadonlyMap<Step, string>): void {
-  const lines = readFileSync(README_PATH, 'utf8').split('\n');
+function update(page: string, printed: ReadonlyMap<Step, string>): void {
+  const lines = readPage(page).split('\n');
   for (const [step, output] of [...printed].reverse()) {
     const text = output.replaceAll('\r', '').replace(/[ \t]+$/gm, '').trimEnd();
     const start = step.line - 1 + step.command.split('\n').length;
     lines.splice(start, step.expected.length, ...text === '' ? [] : text.split('\n'));
   }
-  writeFileSync(README_PATH, lines.join('\n'));
+  writeFileSync(pathOfPage(page), lines.join('\n'));
 }

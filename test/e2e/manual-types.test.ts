@@ -1,10 +1,10 @@
-/** The README's programs, checked strictly against the types of the built package. */
+/** The programs of the README and the manual, checked strictly against the types of the built package. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { fileNameOf, readBlocks } from '../support/manual-blocks.ts';
+import { PAGES, fileNameOf, readBlocks } from '../support/manual-blocks.ts';
 import { endOf, inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -32,8 +32,8 @@ const WRONG = [
   'void shelf.request("GET", `/api/made/${Date.now()}`).then(({ body }) => body.title);',
 ];
 
-test('the README\'s programs type-check under strict', () => inFolder(async (folder) => {
-  const programs = readBlocks().filter((block) =>
+test('the programs of the manual type-check under strict', () => inFolder(async (folder) => {
+  const programs = PAGES.flatMap(readBlocks).filter((block) =>
     /^(js|ts)$/.test(block.language) && /'hookshelf'|\.Action\b/.test(block.lines.join('\n')));
   assert.ok(programs.length >= 3);
   prepare(folder);

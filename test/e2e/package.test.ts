@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
+import { CHAPTERS } from '../../src/manual/chapters.ts';
 import { inFolder } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -30,15 +31,17 @@ test('the package', async (t) => inFolder(async (folder) => {
   const packed = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder], ROOT);
   const file = join(folder, `hookshelf-${VERSION}.tgz`);
 
-  await t.test('holds the program, its types, README and samples, and nothing else', () => {
+  await t.test('holds the program, its types, README, manual and samples, and nothing else', () => {
     const listing = spawnSync('tar', ['-tzf', file], { encoding: 'utf8' });
     assert.equal(listing.status, 0, packed);
     const names = listing.stdout.trim().split('\n').map((name) => name.replace(/^package\//, ''));
     const unexpected = names.filter((name) =>
-      !/^(package\.json|README\.md|LICENSE|dist\/.+\.(js|d\.ts)|data\/samples\/[^/]+)$/.test(name));
+      !/^(package\.json|README\.md|LICENSE|dist\/.+\.(js|d\.ts)|data\/samples\/[^/]+)$/.test(name)
+      && !/^src\/manual\/[a-z]+\.md$/.test(name));
     assert.deepEqual(unexpected, []);
     const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
-      'dist/index.d.ts', 'data/samples/books.json'].filter((name) => !names.includes(name));
+      'dist/index.d.ts', 'data/samples/books.json',
+      ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`)].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);
     const orphaned = names.filter((name) => {
       const source = /^dist\/(.+?)(\.d\.ts|\.js)$/.exec(name)?.[1];
@@ -54,6 +57,7 @@ test('the package', async (t) => inFolder(async (folder) => {
     assert.equal(run(program, ['--version'], place), `${VERSION}\n`);
     assert.match(run(program, ['book:import', '--sample'], place), /^imported \d+, skipped 0\n$/);
     assert.match(run(program, ['book:list', '--limit', '1'], place), /\S/);
+    assert.match(run(program, ['manual', 'deliveries'], place), /^# Events and deliveries\n/);
     const lock = JSON.parse(readFileSync(join(place, 'package-lock.json'), 'utf8'));
     assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/hookshelf']);
   });

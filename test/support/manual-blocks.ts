@@ -1,23 +1,37 @@
 /**
- * The README as its tests see it: fenced blocks by section. In a `console` block a line that begins
- * with `$ ` is a command, which goes on while lines end in a backslash; the other lines are what
- * it prints. A block of code whose first line is a comment with a file name, such as
- * `// receiver.mjs`, is a file.
+ * The README and the chapters of the manual as their tests see them: fenced blocks. In a `console`
+ * block a line that begins with `$ ` is a command, which goes on while lines end in a backslash; the
+ * other lines are what it prints. A block of code whose first line is a comment with a file name,
+ * such as `// receiver.mjs`, is a file.
  */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
-export const README_PATH = resolve(import.meta.dirname, '../../README.md');
+const ROOT = resolve(import.meta.dirname, '../..');
+const MANUAL = 'src/manual';
+
+/** The README and every chapter, as paths from the root of the clone. */
+export const PAGES: readonly string[] = ['README.md', ...readdirSync(join(ROOT, MANUAL))
+  .filter((name) => name.endsWith('.md')).sort().map((name) => `${MANUAL}/${name}`)];
+
+export function pathOfPage(page: string): string {
+  return join(ROOT, page);
+}
+
+export function readPage(page: string): string {
+  return readFileSync(pathOfPage(page), 'utf8');
+}
 
 export type Step = {
   readonly command: string;
   readonly expected: readonly string[];
-  /** Of the command in the README, from 1. */
+  /** Of the command in its page, from 1. */
   readonly line: number;
 };
 
 export type Block = {
-  /** The `##` heading above it. */
+  readonly page: string;
+  /** The heading above it. */
   readonly section: string;
   readonly language: string;
   readonly lines: readonly string[];
@@ -25,19 +39,19 @@ export type Block = {
   readonly line: number;
 };
 
-export function readBlocks(text = readFileSync(README_PATH, 'utf8')): Block[] {
+export function readBlocks(page: string): Block[] {
   const blocks: Block[] = [];
   let section = '';
   let open: { language: string; line: number; lines: string[] } | null = null;
-  for (const [index, content] of text.split('\n').entries()) {
+  for (const [index, content] of readPage(page).split('\n').entries()) {
     const [, language] = /^```(.*)$/.exec(content) ?? [];
     if (open === null) {
-      section = /^## (.*)/.exec(content)?.[1] ?? section;
+      section = /^##? (.*)/.exec(content)?.[1] ?? section;
       if (language !== undefined) open = { language, line: index + 1, lines: [] };
     } else if (language === undefined) {
       open.lines.push(content);
     } else {
-      blocks.push({ section, ...open });
+      blocks.push({ page, section, ...open });
       open = null;
     }
   }
@@ -56,7 +70,7 @@ export function stepsOf(block: Block): Step[] {
       steps.push({ command: content.slice(2), expected: [], line: block.line + 1 + index });
       isContinued = content.endsWith('\\');
     } else if (last === undefined) {
-      throw new Error(`README.md:${block.line}: output stands before any command`);
+      throw new Error(`${block.page}:${block.line}: output stands before any command`);
     } else {
       last.expected.push(content);
     }
@@ -99,7 +113,7 @@ export function normalise(text: string): string {
 }
 
 /**
- * Whether what was printed is what the README shows: `…` alone on a line stands for any lines,
+ * Whether what was printed is what the page shows: `…` alone on a line stands for any lines,
  * within a line for any text.
  */
 export function isAsShown(actual: string, expected: readonly string[]): boolean {

@@ -1,13 +1,11 @@
 /**
- * One shell that runs the README's commands as a reader would: in one folder, with the built
+ * One shell that runs the commands of a page as a reader would: in one folder, with the built
  * program on the path. Ports 8000 and 9000 are others here, which are free.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -22,13 +20,13 @@ const POLL_MS = 5;
 const PORT_MIN = 20_000;
 const PORT_TRIES_MAX = 1000;
 const PORT_MAX = 32_000;
-const isUpdating = process.env['README_UPDATE'] !== undefined;
+const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 /** Deliveries happen in the background: what only looks is asked again. */
 const LOOKING = /^(hookshelf \S+:(list|show|reconcile)|tail|jq)\b/;
 const AGAIN_EVERY_MS = 200;
 
-export class ReadmeShell {
-  readonly folder = mkdtempSync(join(tmpdir(), 'hookshelf-readme-'));
+export class ManualShell {
+  readonly folder = mkdtempSync(join(tmpdir(), 'hookshelf-manual-'));
   readonly #ports = new Map<string, string>();
   #bash: ChildProcess | null = null;
   #output = '';
@@ -41,15 +39,13 @@ export class ReadmeShell {
     mkdirSync(bin);
     mkdirSync(join(work, 'node_modules'), { recursive: true });
     symlinkSync(ROOT, join(work, 'node_modules/hookshelf'));
-    cpSync(join(ROOT, 'data/samples'), join(work, 'data/samples'), { recursive: true });
-    chmodSync(join(work, 'data'), 0o700);
     const program = join(ROOT, 'dist/main.js');
     writeFileSync(join(bin, 'hookshelf'),
       `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
     const path = `${bin}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
     this.#bash = spawn('bash', ['--norc', '--noprofile'], {
       cwd: work,
-      // A group of its own, so that whatever the README starts in the background ends with it.
+      // A group of its own, so that whatever the page starts in the background ends with it.
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
       env: { PATH: path, HOME: work, HOOKSHELF_SERVER_PORT: this.#ports.get('8000') ?? '' },
@@ -65,7 +61,7 @@ export class ReadmeShell {
     writeFileSync(path, this.#here(`${lines.join('\n')}\n`), { mode: 0o600 });
   }
 
-  /** What the command printed, with the README's ports; waits for what it says comes later. */
+  /** What the command printed, with the page's ports; waits for what it says comes later. */
   async run(step: Step): Promise<{ readonly isAsShown: boolean; readonly output: string }> {
     const waitMs = isUpdating && step.expected.length === 0 ? UPDATE_MS : STEP_MS_MAX;
     const deadline = performance.now() + waitMs;

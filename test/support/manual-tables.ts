@@ -1,16 +1,23 @@
-/** The README's tables of settings, commands and endpoints, as the program itself has them. */
+/** The tables of settings, commands, endpoints and chapters, as the program itself has them. */
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/spec.ts';
+import { CHAPTERS } from '../../src/manual/chapters.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
 
 /** Lines below the two of the head. */
 export type TableRows = readonly string[];
 
 export const TABLE_HEADS = {
+  chapters: '| chapter | what is in it |',
   settings: '| setting | default | meaning |',
   commands: '| command | options | what it does |',
   endpoints: '| request | scope | what it does |',
 } as const;
+
+export function chapterRows(): TableRows {
+  return CHAPTERS.map(({ name, title, summary }) =>
+    `| [${title}](src/manual/${name}.md) | ${summary} |`);
+}
 
 export function settingRows(): TableRows {
   return SETTING_ROWS.map(({ name, default: value, unit, meaning }) =>

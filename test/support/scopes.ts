@@ -37,4 +37,5 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /metrics', 'read'],
   ['GET /openapi.json', 'public'],
   ['GET /docs', 'public'],
+  ['GET /docs/{chapter}', 'public'],
 ]);

@@ -33,7 +33,10 @@ export type OperandSpec = {
   readonly name: string;
   readonly meaning: string;
   readonly isRequired: boolean;
+  /** The only values that it takes. */
   readonly values?: readonly string[];
+  /** Some of what it takes, to be offered. */
+  readonly suggests?: readonly string[];
 };
 
 export type LineSpec = {

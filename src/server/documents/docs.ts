@@ -1,16 +1,27 @@
-/** `GET /docs`: the OpenAPI document as a page to read. */
+/** `GET /docs`: the OpenAPI document as a page to read, and the chapters of the manual. */
 import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
-import { docsPolicy, renderDocs } from './page/page.ts';
-import type { Route } from '../route.ts';
+import { docsPolicy, renderChapter, renderDocs } from './page/page.ts';
+import type { ChapterView } from './page/page.ts';
+import { problemAnswers } from '../problem.ts';
+import type { AnswerSpec, Route } from '../route.ts';
+
+export type Manual = {
+  readonly chapters: readonly ChapterView[];
+  /** Throws `not_found`. */
+  readonly get: (name: string) => ChapterView;
+  /** The text of a chapter, read when it is asked for. */
+  readonly read: (chapter: ChapterView) => string;
+};
 
 /**
  * `GET /docs`. Without `baseUri` the curl lines name the host that the page was asked from. The
  * page takes milliseconds to render: it is made once, and the host put in afterwards.
  */
-export function docsRoute(spec: { readonly document: () => DocumentView }): Route {
+export function docsRoute(spec: {
+  readonly document: () => DocumentView; readonly chapters?: readonly ChapterView[];
+}): Route {
   let template = { base: '', page: '' };
-  let headers: readonly string[] | null = null;
   let last = { origin: '', bytes: Buffer.alloc(0) };
   return {
     method: 'GET',
@@ -18,26 +29,61 @@ export function docsRoute(spec: { readonly document: () => DocumentView }): Rout
     operationId: 'getDocs',
     summary: 'This interface as a page to read',
     access: 'public',
-    answers: [{
-      status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
-    }],
+    answers: [PAGE_ANSWER],
     handle(exchange) {
       const base = exchange.linkTo('');
       if (template.page === '' || base !== template.base) {
         const baseUri = base.startsWith('http') ? base : ORIGIN + base;
-        template = { base, page: renderDocs(spec.document(), baseUri, base) };
+        template = { base, page: renderDocs(spec.document(), baseUri, base, spec.chapters) };
         last.origin = '';
       }
       const origin = originOf(exchange.request);
       if (origin !== last.origin) {
         last = { origin, bytes: Buffer.from(template.page.replaceAll(ORIGIN, origin)) };
       }
-      headers ??= [
-        'Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', docsPolicy(),
-      ];
-      exchange.send(200, headers, last.bytes);
+      exchange.send(200, pageHeaders(), last.bytes);
     },
   };
+}
+
+/** `GET /docs/{chapter}`. Each page is made once, when it is first asked for. */
+export function chapterRoute(manual: Manual): Route {
+  const pages = new Map<string, Buffer>();
+  return {
+    method: 'GET',
+    path: '/docs/{chapter}',
+    operationId: 'getChapter',
+    summary: 'One chapter of the manual as a page to read',
+    access: 'public',
+    parameters: [{
+      name: 'chapter', in: 'path', description: 'Its name, as /docs lists them',
+      schema: { kind: 'string' }, isRequired: true,
+    }],
+    answers: [PAGE_ANSWER, ...problemAnswers(404)],
+    handle(exchange) {
+      const chapter = manual.get(exchange.params[0] ?? '');
+      let page = pages.get(chapter.name);
+      if (page === undefined) {
+        page = Buffer.from(renderChapter(chapter, manual.read(chapter), manual.chapters));
+        pages.set(chapter.name, page);
+      }
+      exchange.send(200, pageHeaders(), page);
+    },
+  };
+}
+
+const PAGE_ANSWER: AnswerSpec = {
+  status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' },
+};
+
+let madeHeaders: readonly string[] | null = null;
+
+/** The policy holds checksums of the page's own script and style: they are computed once. */
+function pageHeaders(): readonly string[] {
+  madeHeaders ??= [
+    'Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', docsPolicy(),
+  ];
+  return madeHeaders;
 }
 
 /** Stands for the origin in the page that is kept. */

@@ -14,10 +14,10 @@ export function optionsOf(spec: CommandSpec): Option[] {
     name === 'identifier' ? [[name, option], ['id', option]] : [[name, option]]);
 }
 
-/** The words that may follow the name, for `help` and `completion`. */
+/** The words that may follow the name, for `help`, `manual` and `completion`. */
 export function operandsOf(spec: CommandSpec, commands: Commands): readonly string[] {
   if (spec.operand === undefined) return [];
-  return spec.operand.values ?? commands.map(({ name }) => name);
+  return choicesOf(spec.operand) ?? commands.map(({ name }) => name);
 }
 
 /** The kind of values that the program itself lists for an option. */
@@ -31,7 +31,9 @@ export function operandKindOf(spec: CommandSpec): ValueKind | undefined {
   return option === undefined ? undefined : kindOf(option);
 }
 
-export function choicesOf({ values, suggests }: OptionSpec): readonly string[] | undefined {
+export function choicesOf(
+  { values, suggests }: Pick<OptionSpec, 'values' | 'suggests'>,
+): readonly string[] | undefined {
   return values ?? suggests;
 }
 

@@ -23,8 +23,15 @@ function hashOf(text: string): string {
   return `'sha256-${loadCrypto().createHash('sha256').update(text).digest('base64')}'`;
 }
 
+/** What is shown of a chapter of the manual beside its text. */
+export type ChapterView = {
+  readonly name: string; readonly title: string; readonly summary: string;
+};
+
 /** The page for a server at `baseUri`; its links begin with `base`. No slash ends either. */
-export function renderDocs(document: DocumentView, baseUri: string, base = ''): string {
+export function renderDocs(
+  document: DocumentView, baseUri: string, base = '', manual: readonly ChapterView[] = [],
+): string {
   const title = escapeHtml(document.info?.title ?? 'API');
   const places = groupByPlace(Object.entries(document.paths ?? {}).flatMap(operationsOf));
   const sections = places.map(([place, members]) =>
@@ -35,16 +42,10 @@ export function renderDocs(document: DocumentView, baseUri: string, base = ''): 
   const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) =>
     `<details class="model"><summary id="schema-${anchor(name)}"><code>${escapeHtml(name)}</code>`
     + `</summary><div>${renderMembers(schema)}</div></details>`);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${DOCS_STYLE}</style>
-</head>
-<body>
-<header>
+  const chapters = manual.map(({ name, title: heading, summary }) =>
+    `<li><a href="${escapeHtml(base)}/docs/${name}">${escapeHtml(heading)}</a>: `
+    + `${escapeHtml(summary)}</li>`);
+  return renderPage(document.info?.title ?? 'API', `<header>
 <h1>${title}</h1>
 <p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
 also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>. Each line opens. In its curl
@@ -52,14 +53,42 @@ command, words in capitals stand for yours; the token, where one is needed, is t
 <code>HOOKSHELF_API_TOKEN</code>. A member with <code>?</code> may be absent.</p>
 </header>
 <div class="columns">
-<nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li></ul></nav>
+<nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li>
+<li><a href="#manual">Manual</a></li></ul></nav>
 <main>
 ${sections.join('\n')}
 <section><h2 id="models">Models</h2>${schemas.join('\n')}</section>
+<section><h2 id="manual">Manual</h2><ul>${chapters.join('\n')}</ul></section>
 </main>
 </div>
 <footer></footer>
-<script>${DOCS_SCRIPT}</script>
+<script>${DOCS_SCRIPT}</script>`);
+}
+
+/** One chapter as the text that it is. Its links are relative, wherever the pages are mounted. */
+export function renderChapter(
+  { title }: ChapterView, text: string, all: readonly ChapterView[],
+): string {
+  const links = all.map((one) => `<li><a href="${one.name}">${escapeHtml(one.title)}</a></li>`);
+  return renderPage(title, `<div class="columns">
+<nav aria-label="Chapters"><ul><li><a href="../docs">API</a></li>${links.join('')}</ul></nav>
+<main>
+<pre class="chapter">${escapeHtml(text)}</pre>
+</main>
+</div>`);
+}
+
+function renderPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>${DOCS_STYLE}</style>
+</head>
+<body>
+${body}
 </body>
 </html>
 `;

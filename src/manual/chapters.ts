@@ -1,0 +1,86 @@
+/**
+ * The chapters of the manual, in the order in which they are listed. The text of a chapter is the
+ * Markdown file of its name beside this one.
+ */
+
+export type Chapter = {
+  readonly name: string;
+  /** The first heading of the text. */
+  readonly title: string;
+  readonly summary: string;
+};
+
+export const CHAPTERS: readonly Chapter[] = [
+  {
+    name: 'installing', title: 'Installing',
+    summary: 'ways to install it, a first look, what it needs',
+  },
+  {
+    name: 'service', title: 'Running as a service',
+    summary: 'systemd, containers, TLS, commands run by root',
+  },
+  {
+    name: 'operating', title: 'Operating',
+    summary: 'signals, health, metrics, logs, memory, a failing disk, limits',
+  },
+  {
+    name: 'settings', title: 'Settings',
+    summary: 'every setting with its default, and where settings come from',
+  },
+  {
+    name: 'commands', title: 'Commands',
+    summary: 'every command with its options, exit codes, how long a command waits',
+  },
+  {
+    name: 'endpoints', title: 'Endpoints',
+    summary: 'every endpoint with its scope, and what all of them have in common',
+  },
+  {
+    name: 'catalog', title: 'The catalog',
+    summary: 'search, pages, errors, changing without overwriting, import and export',
+  },
+  {
+    name: 'incoming', title: 'Incoming webhooks',
+    summary: 'receiving webhooks: signatures, the checks, the built-in actions',
+  },
+  {
+    name: 'outgoing', title: 'Outgoing webhooks',
+    summary: 'sending webhooks: a receiver that checks, signatures, templates',
+  },
+  {
+    name: 'deliveries', title: 'Events and deliveries',
+    summary: 'what is guaranteed, retries, crashes, chains of webhooks',
+  },
+  {
+    name: 'actions', title: 'Actions of your own',
+    summary: 'JavaScript modules that run when a webhook comes in',
+  },
+  {
+    name: 'embedding', title: 'Embedding',
+    summary: 'hookshelf as a library, with types, also behind Express',
+  },
+  {
+    name: 'security', title: 'Security',
+    summary: 'tokens and scopes, secrets, addresses never connected to, root',
+  },
+  {
+    name: 'data', title: 'The data directory',
+    summary: 'files and formats, generations, backup and restore',
+  },
+  {
+    name: 'performance', title: 'Performance',
+    summary: 'what is measured, against what, and the figures',
+  },
+  {
+    name: 'architecture', title: 'Architecture',
+    summary: 'the map of the code, what must stay true, where new things go',
+  },
+  {
+    name: 'working', title: 'Working on hookshelf',
+    summary: 'scripts, tests, benchmarks, and how this manual is written',
+  },
+  {
+    name: 'changelog', title: 'Changelog and upgrade notes',
+    summary: 'what has changed, and what to know before an upgrade',
+  },
+];

@@ -1,0 +1,33 @@
+/**
+ * The texts of the chapters: files of the package, or inside the binary. They are read when
+ * somebody asks for one, never at a start.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError, messageOf } from '../base/errors.ts';
+import { nearest } from '../base/text/nearest.ts';
+import { loadSea } from '../base/node-modules.ts';
+import { CHAPTERS } from './chapters.ts';
+import type { Chapter } from './chapters.ts';
+
+/** Throws `not_found`, with the name that was most likely meant. */
+export function getChapter(name: string): Chapter {
+  const chapter = CHAPTERS.find((one) => one.name === name);
+  if (chapter !== undefined) return chapter;
+  const near = nearest(name, CHAPTERS.map((one) => one.name));
+  const hint = near === null ? 'hookshelf manual and /docs list them' : `did you mean ${near}?`;
+  throw new AppError('not_found', `there is no chapter "${name}" in the manual: ${hint}`);
+}
+
+/** Markdown. Throws `unavailable` where the files of the program may not be read. */
+export function readChapter({ name }: Chapter): string {
+  const file = `${name}.md`;
+  const { getAsset, isSea } = loadSea();
+  if (isSea()) return getAsset(`manual/${file}`, 'utf8');
+  try {
+    return readFileSync(join(import.meta.dirname, '../../src/manual', file), 'utf8');
+  } catch (thrown) {
+    const problem = `the manual cannot be read (${messageOf(thrown)})`;
+    throw new AppError('unavailable', problem, {}, thrown);
+  }
+}

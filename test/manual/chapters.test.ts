@@ -23,8 +23,8 @@ test('every text is listed', () => {
 });
 
 test('refuses a chapter that there is not, with the nearest name', () => {
-  assert.throws(() => getChapter('delivery'), {
-    code: 'not_found', message: 'there is no chapter "delivery" in the manual: did you mean '
+  assert.throws(() => getChapter('deliverys'), {
+    code: 'not_found', message: 'there is no chapter "deliverys" in the manual: did you mean '
       + 'deliveries?',
   });
   assert.throws(() => getChapter('../README'), { code: 'not_found' });

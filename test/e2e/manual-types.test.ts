@@ -1,4 +1,4 @@
-/** The programs of the README and the manual, checked strictly against the built package's types. */
+/** The programs of the README and the manual, checked against the built package's types. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

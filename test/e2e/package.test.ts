@@ -42,7 +42,8 @@ test('the package', async (t) => inFolder(async (folder) => {
     assert.deepEqual(unexpected, []);
     const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
       'dist/index.d.ts', 'data/samples/books.json',
-      ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`)].filter((name) => !names.includes(name));
+      ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`),
+    ].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);
     const orphaned = names.filter((name) => {
       const source = /^dist\/(.+?)(\.d\.ts|\.js)$/.exec(name)?.[1];

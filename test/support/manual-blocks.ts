@@ -1,8 +1,8 @@
 /**
  * The README and the chapters of the manual as their tests see them: fenced blocks. In a `console`
  * block a line that begins with `$ ` is a command, which goes on while lines end in a backslash;
- * the other lines are what it prints. A block of code whose first line is a comment with a file name,
- * such as `// receiver.mjs`, is a file.
+ * the other lines are what it prints. A block of code whose first line is a comment with a file
+ * name, such as `// receiver.mjs`, is a file.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -58,7 +58,7 @@ export type AppOptions = {
   readonly waitMs?: number;
   /** Opens the API on any host, and when only revoked or expired tokens are left. */
   readonly allowAnonymous?: boolean;
-  /** What the process may take in all: bounds caches and what waits for the disk. */
+  /** How much memory the process may take: bounds caches and what waits for the disk. */
   readonly maxMemoryBytes?: number;
   /** Whether custom action modules are loaded; by default a server does. */
   readonly loadsActions?: boolean;
@@ -82,13 +82,13 @@ export interface App {
   close(): Promise<void>;
 }
 
-// Eleven sixteenths are the heap's, and an eighth is for what waits for the disk.
+// Of --max-memory: eleven sixteenths are the heap's (memory-cap.ts), the rest is divided here.
 const SEARCH_SHARE = 1 / 8;
 const COLUMNS_SHARE = 1 / 16;
-// Of records, as the books are: it is no cache, and a service that queues much keeps few books.
+// Of pending deliveries, which are records and no cache: whoever queues much keeps fewer books.
 const PENDING_SHARE = 1 / 8;
 
-/** What a data directory holds. */
+/** The collections of a data directory. */
 export const COLLECTIONS: readonly CollectionSpec[] =
   [bookResource.collection, ...webhookCollections, TOKENS];
 
@@ -129,7 +129,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     tokens.verifier(options.allowAnonymous === true),
   );
   const isServer = options.role === 'server';
-  if (isServer) await keepClosed(tokens, verifier, options);
+  if (isServer) await rememberToken(tokens, verifier, options);
   const { webhooks, client } = await composeRelay({
     ...shared, data, actionClasses: options.actions ?? [],
     loadsActions: options.loadsActions ?? isServer,
@@ -167,10 +167,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
 }
 
 /**
- * Has the data directory remember a configured token before anything is served, and says when
- * nobody can come in any more. A disk that is full now must not keep a server from starting.
+ * Stores that a token is configured before anything is served, so that the API stays closed without
+ * it, and warns when no good token is left. A full disk must not keep a server from starting.
  */
-async function keepClosed(
+async function rememberToken(
   tokens: Tokens, verifier: TokenVerifier, { settings, logger }: AppOptions,
 ): Promise<void> {
   if (settings.server.apiToken !== null) {
@@ -186,7 +186,7 @@ async function keepClosed(
   }
 }
 
-/** What every room is built from. */
+/** What the parts of an app share. */
 type Shared = {
   readonly store: OpenedStore;
   readonly clock: Clock;
@@ -248,7 +248,7 @@ function composeServer(
   });
 }
 
-/** What has been opened, closed in reverse order, once. */
+/** Closes what has been opened, in reverse order, once. */
 class Closers {
   readonly #closers: (() => void | Promise<void>)[] = [];
   #closing: Promise<void> | null = null;

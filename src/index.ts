@@ -71,9 +71,9 @@ export interface Hookshelf {
   };
   readonly webhooks: {
     /**
-     * Sends now; `hook` is an identifier, a stored outgoing webhook (what is stored counts) or one
-     * that stands nowhere else, such as `{ targetUrl }`. A failed delivery is a result; throws
-     * AppError `not_found` for an unknown identifier, `invalid` for a hook that is not sound.
+     * Sends now. `hook` is an identifier, a stored outgoing webhook (its stored state counts) or
+     * one that is not stored, such as `{ targetUrl }`. A failed delivery is a result; throws
+     * AppError `not_found` for an unknown identifier, `invalid` for a hook that breaks a rule.
      */
     send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
     /** Fires an event; the identifiers of its deliveries, which are on disk. */
@@ -123,7 +123,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
   };
 }
 
-// Writes are refused by the store itself; what is read of a closed one would silently grow old.
+// A closed store refuses writes itself, but what is read of it would silently grow old.
 function checkOpen(app: App): void {
   if (app.dispatcher.isClosed) throw new AppError('unavailable', 'the app is closed');
 }
@@ -131,7 +131,7 @@ function checkOpen(app: App): void {
 const OPTIONS = ['data', 'settings', 'actions', 'logger', 'allowAnonymous'];
 const LOGGER_METHODS = ['debug', 'info', 'warning', 'error'];
 
-// A mistyped `data` would open another directory, and `console` has no `warning`.
+// A mistyped `data` would open another directory; `console` is no logger: it has no `warning`.
 function checkOptions(options: unknown): void {
   if (!isJsonObject(options)) throw new AppError('usage', 'the options must be an object');
   for (const name of Object.keys(options)) {

@@ -1,6 +1,6 @@
 /**
  * The routes of the API as types, for a program that embeds us: what each takes and answers. The
- * models are those of the OpenAPI document, as they are shown and as they may be sent.
+ * models are those of the OpenAPI document, as they are answered and as they may be sent.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
@@ -66,7 +66,7 @@ export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
 type Arguments<Body> = undefined extends Body
   ? [body?: Body, options?: ApiRequestOptions] : [body: Body, options?: ApiRequestOptions];
 
-/** Method, path, body, answer; of two that fit the first counts. */
+/** Method, path, body, answer; the first that fits counts. */
 type Routes = [
   ...Resource<'/api/books', Book, BookInput>,
   ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
@@ -107,5 +107,5 @@ type Find<Table, Method, Path, Part> =
     ? [Method, Path] extends [Verb, Place]
       ? { body: Body; answer: Answer }[Part & ('body' | 'answer')]
       : Find<Rest, Method, Path, Part>
-    // A path that is made at run time, or one that we do not know.
+    // A path that is made at run time, or that we do not know.
     : unknown;

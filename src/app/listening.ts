@@ -1,6 +1,6 @@
 /**
- * Where an app listens: on TCP for everybody, and on the control socket for who owns the data
- * directory. Holds the rule that a service open to anybody stays on loopback.
+ * Where an app listens: on TCP for everybody, and on the control socket for the owner of the data
+ * directory. Holds the rule that a service without tokens stays on loopback.
  */
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import type {
 import { isLoopbackName } from '../access/origin.ts';
 import type { Settings } from '../settings/load.ts';
 
-/** What somebody with other rights has opened before. */
+/** What root has opened before it became the user who serves. */
 export type Opened = {
   readonly port: HeldPort | null;
   readonly certificate: Certificate | null;
@@ -40,7 +40,7 @@ export type Place = { readonly url: string; readonly host: string; readonly port
 
 const SOCKET_NAME = 'control.sock';
 // No setting for TCP counts here, so that none locks the operator out. The callers own the
-// directory: an import of any length may take its time.
+// directory: an import may take as long as it needs.
 const CONTROL_LIMITS: ServerLimits = {
   requestTimeoutMs: 0, headersTimeoutMs: 0, keepAliveTimeoutMs: 65_000, connectionsMax: 1000,
 };
@@ -71,8 +71,8 @@ export class Listening {
   }
 
   /**
-   * Throws `usage` for a host that is not loopback while anybody may come in, and `unavailable`
-   * once this is closed.
+   * Throws `usage` for a host that is not loopback while no token is needed, and `unavailable` once
+   * this is closed.
    */
   async listen(
     place: { readonly port?: number; readonly host?: string },
@@ -117,7 +117,7 @@ export class Listening {
     return this.#places;
   }
 
-  /** The absolute address that outsiders are told. */
+  /** The absolute address of this service, as others are told. */
   get baseUri(): string {
     const { server } = this.#options.settings;
     const scheme = server.tlsCert === null ? 'http' : 'https';

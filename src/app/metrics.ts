@@ -1,4 +1,4 @@
-/** The figures of the rooms below the server, for `GET /metrics`. */
+/** The figures of store, search, client and deliveries, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
 import type { BoundedSearch } from '../books/index/bounded.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
@@ -73,7 +73,7 @@ export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
   ];
 }
 
-/** What runs here. */
+/** Version and Node of this process. */
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };
   return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }])];

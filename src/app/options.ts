@@ -1,4 +1,4 @@
-/** Settings, in the contract's units, to the options of each room, in milliseconds. */
+/** Turns settings, in the units that a person writes, into the options of each room. */
 import { readFileSync, statSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
@@ -35,12 +35,12 @@ export function limitsOf({ server }: Settings): ServerLimits {
   };
 }
 
-// A server of Node takes whole milliseconds alone, and 16.4 * 1000 is 16399.999999999998.
+// Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998.
 function wholeMs(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1000));
 }
 
-/** At most as many connections as the process may have descriptors for, less what else it needs. */
+/** As many connections as wanted, but not more than the process has descriptors for. */
 function connectionsMaxOf(wanted: number, descriptors: number): number {
   const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
   return Math.min(wanted, room);

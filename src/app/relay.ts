@@ -1,6 +1,6 @@
 /**
- * The relay as an app has it, and the one place where the catalog's changes become its events:
- * neither of the two knows the other.
+ * Puts the webhook relay together, and turns changes of the catalog into its events: neither of the
+ * two knows the other.
  */
 import { join } from 'node:path';
 import { clientMetrics, queueMetrics } from './metrics.ts';
@@ -33,9 +33,9 @@ export type RelayParts = {
   readonly loadsActions: boolean;
   /** Action classes of a program that embeds us. */
   readonly actionClasses: readonly unknown[];
-  /** What the process has room for, whatever the settings say. */
+  /** An upper bound of the process, whatever the settings say. */
   readonly pendingBytesMax: number;
-  /** Where this service is reached. */
+  /** The absolute address of this service. */
   readonly baseUri: () => string;
 };
 
@@ -85,7 +85,7 @@ export function bookEvents(events: Events): ChangeHook {
   return (transaction, { before, after }, drawn) => {
     const book = after ?? before;
     const name = eventName(before, after);
-    // Nobody listens, mostly: then nothing is made.
+    // Mostly no hook listens: then no payload is made.
     if (book === null || !events.isHeard(name)) return;
     const timestamp = timeText(drawn.nowMs);
     const head = JSON.stringify({ type: name, timestamp }).slice(0, -1);

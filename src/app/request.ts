@@ -1,4 +1,4 @@
-/** Requests to the routes of an app from the program that it lives in, in memory. */
+/** Requests of the program that embeds us to the routes of its app, in memory. */
 import type { RequestListener } from 'node:http';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { encodeGiven } from '../base/json/encode.ts';
@@ -7,7 +7,7 @@ import type { Target } from '../server/local/call.ts';
 import { memoryTarget } from '../server/local/memory-target.ts';
 import type { ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions } from './api.ts';
 
-/** `listener` serves whoever may do everything. */
+/** `listener` gives its callers all rights. */
 export function requestsTo(listener: RequestListener): ApiRequest {
   let target: Target | null = null;
   const request = async (
@@ -28,11 +28,11 @@ export function requestsTo(listener: RequestListener): ApiRequest {
       throw new AppError('malformed', problem, {}, thrown);
     }
   };
-  // What a route answers is held to its model by the tests of the OpenAPI document.
+  // The tests of the OpenAPI document hold each route's answers to its model.
   return request as ApiRequest;
 }
 
-// Programs in plain JavaScript have no types to keep them from it.
+// A program in plain JavaScript has no types that would check these.
 function checkPlace(method: unknown, path: unknown): void {
   if (typeof method !== 'string') throw new AppError('malformed', 'the method must be a string');
   if (typeof path === 'string' && path.startsWith('/')) return;

@@ -1,12 +1,12 @@
-/** Finds identifiers by their beginning or end, as people at a prompt type them. */
+/** Finds identifiers by their beginning or end, as people type them at a prompt. */
 import type { Collection } from '../store/port.ts';
 
-// A turn of the loop takes about 2 ms.
+// That many take about 2 ms.
 const KEYS_A_TURN = 5000;
 
 /**
- * The identifier that `part` is, else those that begin or end with it, at most `matchesMax`. Other
- * requests have their turns while all keys are looked at.
+ * The identifier that equals `part`, else those that begin or end with it, at most `matchesMax`.
+ * Lets other requests run while it looks at all keys.
  */
 export async function findIdentifiers(
   collection: Collection, part: string, matchesMax: number,
@@ -22,7 +22,7 @@ export async function findIdentifiers(
   return matches;
 }
 
-/** Keys are in order: all that begin alike stand together. */
+/** Keys are in order: those with the same beginning stand together. */
 function beginningWith(collection: Collection, part: string, matchesMax: number): string[] {
   const matches: string[] = [];
   const walk = collection.walk({ after: part });

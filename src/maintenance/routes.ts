@@ -1,4 +1,4 @@
-/** Maintenance of the data directory and its server: on the control socket only. */
+/** Routes to maintain the data directory and its server: on the control socket only. */
 import { AppError } from '../base/errors.ts';
 import type { StringSchema } from '../base/schema.ts';
 import { problemAnswers } from '../server/problem.ts';
@@ -7,11 +7,11 @@ import type { Route } from '../server/route.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { findIdentifiers } from './identifiers.ts';
 
-// As many as a person will look through.
+// A person will not look through more.
 const IDENTIFIERS_MAX = 10;
 const TEXT: StringSchema = { kind: 'string' };
 
-/** `collections` are the store's; `places` those on TCP where the server listens now. */
+/** `collections` are the store's; `places` are where the server listens on TCP now. */
 export function maintenanceRoutes(
   store: OpenedStore, collections: readonly string[], places: () => readonly object[],
 ): readonly Route[] {
@@ -33,7 +33,7 @@ export function maintenanceRoutes(
       async handle(exchange) {
         const backup = await store.openBackup();
         backup.close();
-        // The command copies them: it may write where we may not, and knows other paths than we do.
+        // The command copies them: it may be allowed to write where the server is not.
         exchange.sendJson(200, {
           files: backup.files.map(({ name, bytes }) => ({ name, bytes })), ...backup.contents,
         });

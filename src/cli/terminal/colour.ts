@@ -1,8 +1,8 @@
-/** Colour on a terminal; none elsewhere, on a dumb one, or where NO_COLOR is set (no-color.org). */
+/** Colours on a terminal, unless it is a dumb one or NO_COLOR is set (no-color.org). */
 import type { Io, Terminal } from './io.ts';
 
 export type Tone = 'strong' | 'good' | 'warning' | 'bad';
-/** `text`, which is already fit for a terminal, in its tone. */
+/** Colours `text`, which must be escaped already. */
 export type Paint = (text: string, tone: Tone | undefined) => string;
 
 const SGR: Readonly<Record<Tone, number>> = { strong: 1, good: 32, warning: 33, bad: 31 };

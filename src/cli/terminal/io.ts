@@ -1,4 +1,4 @@
-/** The process as parameters, so that tests can stand in for it. */
+/** Streams, environment and clock of the process as parameters, which tests replace. */
 
 export type Io = {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };

@@ -1,8 +1,7 @@
 /**
- * A file that a command writes. It is made beside its place under a name of its own, readable by
- * its owner alone, and put in its place when it is whole: nothing is written through a link that
- * stands there, and what was there before stays until then. A pipe or device is written to as it
- * is.
+ * A file that a command writes. It is written under a temporary name in the same folder, readable
+ * only by its owner, and renamed when it is whole: no link is followed, and an older file stays
+ * until then. A pipe or device is written to directly.
  */
 import { constants, fchownSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -16,7 +15,7 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 export class OutputFile {
   readonly #path: string;
-  /** null: written in place. */
+  /** The temporary name; null where the path is written to directly. */
   readonly #part: string | null;
   readonly #handle: FileHandle;
 
@@ -26,7 +25,7 @@ export class OutputFile {
     this.#handle = handle;
   }
 
-  /** Throws `unavailable`, as all of it does. */
+  /** Throws `unavailable`, as do the methods. */
   static async open(path: string): Promise<OutputFile> {
     try {
       if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
@@ -49,7 +48,7 @@ export class OutputFile {
     }
   }
 
-  /** All that was written is on disk and in its place when this resolves. */
+  /** Resolves once the whole file is on disk and has its name. */
   async keep(): Promise<void> {
     try {
       if (this.#part !== null) await this.#handle.sync();
@@ -60,15 +59,15 @@ export class OutputFile {
     }
   }
 
-  /** Leaves what was there as it was; after `keep` has failed too. */
+  /** Leaves an older file as it was; may be called after `keep` has failed, too. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
     if (this.#part !== null) rmSync(this.#part, { force: true });
   }
 }
 
-// What root makes in a user's folder is that user's. Given away is what is open: nothing else can
-// have come in its place.
+// What root makes in a user's folder shall belong to that user. The open descriptor is changed, not
+// the path, which may name something else by now.
 function giveToFolderOwner(descriptor: number, path: string): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(path));

@@ -1,7 +1,7 @@
 /**
- * What a command prints: one JSON value with --json, else text for people in which control
- * characters are escaped. Notes and progress go to stderr. A reader that went away (EPIPE) ends
- * the printing, not the command.
+ * What a command prints: one JSON value with --json, else text for people with control characters
+ * escaped. Notes and progress go to stderr. A reader that goes away (EPIPE) ends the printing, not
+ * the command.
  */
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -37,26 +37,26 @@ export class Output {
     }
   }
 
-  /** Whether nobody reads any more; long lists can stop. */
+  /** Whether nobody reads any more: a long list can stop. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Text that is no line of ours: as it is, but for a terminal that it could take over. */
+  /** Text from elsewhere: as it is, but escaped for a terminal, which it could take over. */
   async text(text: string): Promise<void> {
     const isTerminal = this.#io.stdout.isTTY === true;
-    // The carriage return of csv's line ends does no harm.
+    // The line ends of CSV hold a carriage return, which does no harm.
     await this.write(isTerminal ? text.split(/(\r?\n)/).map((part, index) =>
       index % 2 === 1 ? part : escapeControls(part)).join('') : text);
   }
 
-  /** The terminal's width; null where there is none to keep to. */
+  /** The terminal's width; null where the output is no terminal. */
   get columns(): number | null {
     const { isTTY, columns = COLUMNS_DEFAULT } = this.#io.stdout;
     return isTTY === true ? columns : null;
   }
 
-  /** Writes as it is; resolves when there is room for more. */
+  /** Writes a chunk as it is; resolves when there is room for more. */
   async write(chunk: string | Buffer): Promise<void> {
     const { stdout } = this.#io;
     if (this.#isClosed || stdout.write(chunk)) return;
@@ -69,9 +69,9 @@ export class Output {
     });
   }
 
-  /** Throws when what was written did not get where it should, as on a full disk. */
+  /** Throws when output could not be written, as on a full disk. */
   async finish(): Promise<void> {
-    // A file's error comes in the turn after its write.
+    // The error of a file comes one turn of the event loop after its write.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#failure === null) return;
     const message = `cannot write to standard output: ${messageOf(this.#failure)}`;
@@ -87,12 +87,12 @@ export class Output {
     await this.write(`${escapeControls(text)}\n`);
   }
 
-  /** `value` with --json, else the line. */
+  /** Prints `value` with --json, else the line. */
   async result(value: unknown, text: string): Promise<void> {
     await (this.isJson ? this.json(value) : this.line(text));
   }
 
-  /** A line for people beside the output. */
+  /** Prints a line for people on stderr. */
   note(text: string): void {
     this.#io.stderr.write(`hookshelf: ${escapeControls(text)}\n`);
   }
@@ -123,7 +123,7 @@ export class Output {
   }
 }
 
-/** The same JSON, without the controls that JSON.stringify leaves: it reaches terminals, too. */
+/** JSON with the control characters escaped that JSON.stringify leaves: terminals show it, too. */
 export function printableJson(value: unknown, indent = 0): string {
   return escapeLines(JSON.stringify(value, null, indent));
 }

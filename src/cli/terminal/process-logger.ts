@@ -1,4 +1,4 @@
-/** The log of a process: JSON a line on stderr, pretty on a terminal. */
+/** The log of a process on stderr: one JSON object a line, or pretty on a terminal. */
 import { LOG_LEVELS, createLogger } from '../../base/log.ts';
 import type { Logger, LogLevel } from '../../base/log.ts';
 import type { Settings } from '../../settings/load.ts';

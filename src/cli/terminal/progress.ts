@@ -1,4 +1,4 @@
-/** Count, rate and time left on a terminal's stderr; nothing anywhere else. */
+/** Shows count, rate and time left where stderr is a terminal, and nothing elsewhere. */
 import type { Terminal } from './io.ts';
 
 const REDRAW_MS = 100;
@@ -13,7 +13,7 @@ export class Progress {
   #drawnAt = -Infinity;
   #isDrawn = false;
 
-  /** `total` is of whatever `done` counts in `update`, null when it is not known. */
+  /** `total` has the unit of `done` in `update`; null when it is not known. */
   constructor(stream: Terminal, now: () => number, noun: string, total: number | null) {
     this.#stream = stream;
     this.#now = now;
@@ -22,7 +22,7 @@ export class Progress {
     this.#startedAt = now();
   }
 
-  /** `count` things so far; `done` of the total (bytes of a file, say) are behind us. */
+  /** `count` things so far; `done` is how much of the total is done (bytes of a file, say). */
   update(count: number, done: number): void {
     const now = this.#now();
     if (this.#stream.isTTY !== true || now - this.#drawnAt < REDRAW_MS) return;
@@ -33,7 +33,7 @@ export class Progress {
     this.#stream.write(CLEAR_LINE + text);
   }
 
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void {
     if (this.#isDrawn) this.#stream.write(CLEAR_LINE);
     this.#isDrawn = false;

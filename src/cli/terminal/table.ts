@@ -1,7 +1,7 @@
 /**
- * Rows of text in columns. On a terminal they fit its width: first what has a short form takes it,
- * then the widest columns are cut, then the least important ones go; where that does not do, a row
- * takes several lines. Elsewhere nothing is cut.
+ * Rows of text in columns. On a terminal they fit its width: first values with a short form take
+ * it, then the widest columns are cut, then the least important ones are left out; if that is not
+ * enough, a row takes several lines. Elsewhere nothing is cut.
  */
 import { escapeControls } from '../../base/text/printable.ts';
 import { plain } from './colour.ts';
@@ -13,19 +13,19 @@ export type Column<Row> = {
   readonly value: (row: Row) => string;
   /** Never cut: an identifier or a time that lacks its end is of no use. */
   readonly isWhole?: boolean;
-  /** What stands for the value where room is short. */
+  /** Shown instead of the value where room is short. */
   readonly short?: (row: Row) => string;
-  /** With less it says too little (6). */
+  /** The column is not cut to less (6). */
   readonly widthMin?: number;
-  /** Where room is still short columns go, the lowest first; one without this stays. */
+  /** Where room is still short, columns are left out, the lowest first; one without it stays. */
   readonly importance?: number;
   readonly tone?: (row: Row) => Tone | undefined;
-  /** For the last one: sentences, which go on in further lines below their beginning. */
+  /** For the last column: sentences, which are wrapped to further lines below their beginning. */
   readonly isProse?: boolean;
 };
 
 type Cells = readonly string[];
-/** Columns by their index, a list for each line that a row takes. */
+/** Indexes of columns, a list for each line that a row takes. */
 type Layout = {
   readonly lines: readonly (readonly number[])[];
   readonly widths: readonly number[];
@@ -34,7 +34,7 @@ type Layout = {
 
 const GAP = '  ';
 const INDENT = '  ';
-// With more, the five columns of books do not fit a terminal of 80.
+// With more the five columns of books would not fit a terminal of 80.
 const CUT_WIDTH_MIN = 6;
 const PROSE_WIDTH_MIN = 30;
 
@@ -111,7 +111,7 @@ export class Table<Row> {
   ): readonly number[] | null {
     const widths = [...natural];
     let surplus = lineWidth(shown.map((index) => widths[index] ?? 0)) - widthMax;
-    // The widest gives a column at a time, so that narrow ones stay as they are.
+    // One character of the widest at a time, so that narrow columns stay as they are.
     while (surplus > 0) {
       const widest = this.#widestToCut(widths, shown);
       if (widest < 0) return null;

@@ -1,5 +1,5 @@
 /**
- * Columns that text takes on a terminal: combining marks none, East Asian wide characters and
+ * How many columns text takes on a terminal: combining marks none, East Asian wide characters and
  * emoji two (Unicode Standard Annex 11), everything else one.
  */
 
@@ -22,7 +22,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** `text` cut to at most `width` columns, with `…` for what is gone. */
+/** `text` cut to at most `width` columns; `…` stands for the rest. */
 export function cutToWidth(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return '';

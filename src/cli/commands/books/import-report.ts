@@ -1,6 +1,6 @@
 /**
- * What an import says: each bad record with its line, in the order of the lines, as soon as what
- * stands before it is known; and a count at the end.
+ * What an import prints: each bad record with its line, in the order of the lines, as soon as the
+ * results of the lines before it are known; and a count at the end.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
@@ -10,30 +10,30 @@ import { ID_EXISTS } from '../../../books/transfer/importer.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
-/** A line of the source; its problem where it is not even sent. */
+/** A line of the source; `problem` says why it was not sent, null where it was. */
 type Expected = { readonly line: number; readonly problem: string | null };
 type Problem = { readonly line: number; readonly id?: string; readonly detail: string };
 
-// The same file imported twice, or a full disk, would say so a hundred thousand times.
+// A file that is imported twice, or a full disk, would print a hundred thousand equal problems.
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_KINDS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
 
 export class ImportReport {
-  /** Of the source, for the progress. */
+  /** Read of the source so far, for the progress. */
   bytesRead = 0;
   /** Why the source could not be read to its end. */
   sourceError: AppError | null = null;
   readonly #output: Output;
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
-  // What is still to be told of, in order; the first is one whose result is still to come.
+  // The lines not reported yet, in order; the first is one whose result is still to come.
   #expected: Expected[] = [];
   #taken = 0;
   #problems: Problem[] = [];
   #refused = 0;
   #seen = 0;
-  /** How often a problem that says nothing of its record has come. */
+  /** How often each problem without field errors has come. */
   readonly #alike = new Map<string, number>();
   #count: JsonObject | null = null;
 
@@ -48,14 +48,14 @@ export class ImportReport {
     this.#expected.push({ line, problem: null });
   }
 
-  /** The record on this line is none. */
+  /** The line holds no record. */
   refuse(line: number, detail: string): void {
     this.#refused += 1;
     this.#expected.push({ line, problem: detail });
     this.#sayRefused();
   }
 
-  /** Tells what is left when no more results come. */
+  /** Reports what is left when no more results come. */
   end(): void {
     for (const { line, problem } of this.#expected.slice(this.#taken)) {
       if (problem !== null) this.#say({ line, detail: problem });
@@ -123,7 +123,7 @@ export class ImportReport {
     this.#output.note(`line ${problem.line}: ${problem.detail}`);
   }
 
-  /** Up to the next line whose result is still to come. */
+  /** Reports refused lines up to the next one whose result is still to come. */
   #sayRefused(): void {
     for (;;) {
       const next = this.#expected[this.#taken];
@@ -131,7 +131,7 @@ export class ImportReport {
       this.#taken += 1;
       this.#say({ line: next.line, detail: next.problem });
     }
-    // Taken off in blocks: a shift for each would move the rest each time.
+    // Removed in blocks: a shift for each line would move the rest each time.
     if (this.#taken > 4096) {
       this.#expected = this.#expected.slice(this.#taken);
       this.#taken = 0;

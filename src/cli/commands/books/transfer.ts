@@ -1,6 +1,6 @@
 /**
- * `book:import` and `book:export`. Both stream: the file's records go out as JSON Lines to
- * `POST /api/books/import` while its results come in, and neither is ever held as a whole.
+ * `book:import` and `book:export`. Both stream: an import sends the file's records as JSON Lines to
+ * `POST /api/books/import` while the results come back, and holds neither as a whole.
  */
 import { createReadStream, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -19,7 +19,7 @@ const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
 const DEFAULT_FORMAT: Format = 'json';
-// A byte order mark, which a chunk boundary may cut, and white space.
+// A byte order mark, also one that the end of a chunk cuts, and white space.
 const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
 /** Exit code 1 when a record was skipped, or would be. */
@@ -43,7 +43,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
     });
     for await (const result of jsonLines(answer)) report.add(result);
   } catch (thrown) {
-    // What broke the source broke the exchange: the cause is what a person can mend.
+    // A source that broke has broken the exchange, too: its error is the one to mend.
     throw report.sourceError ?? connectionLost(thrown);
   } finally {
     progress.end();
@@ -91,12 +91,12 @@ async function writeBooks(
     if (cause instanceof AppError) throw cause;
     throw new AppError('unavailable', `the export failed: ${messageOf(cause)}`, {}, cause);
   } finally {
-    // What is left unread would keep the connection, and with it this process.
+    // An unread rest would keep the connection open, and with it this process.
     books.destroy();
   }
 }
 
-/** Writes as the caller, and reads as who may open the data directory. */
+/** Writes the file as the calling user, and reads as the owner of the data directory. */
 async function writeWhole<Result>(
   context: CommandContext, path: string, produce: (write: Write) => Promise<Result>,
 ): Promise<Result> {
@@ -118,7 +118,7 @@ async function writeWhole<Result>(
   }
 }
 
-/** The records as JSON Lines; those that are none are reported here and left out. */
+/** The records as JSON Lines; lines that hold no record are reported and left out. */
 async function* linesOf(
   source: AsyncIterable<Buffer>, format: Format, report: ImportReport,
 ): AsyncGenerator<Buffer> {
@@ -143,7 +143,7 @@ async function* linesOf(
   }
 }
 
-/** Throws `usage` when what nobody named the format of does not begin as books in JSON do. */
+/** Throws `usage` when input of no named format does not begin as books in JSON do. */
 async function* checkedJson(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isChecked = false;
   for await (const chunk of source) {
@@ -203,7 +203,7 @@ type Source = {
 
 async function openSource({ io, identity }: CommandContext, path: string): Promise<Source> {
   if (path === STANDARD_STREAM) {
-    // Left open, it would keep this process waiting for a producer that nobody listens to.
+    // Left open, it would keep this process alive as long as the producer.
     const close = (): void => {
       if (io.stdin instanceof Readable) io.stdin.destroy();
     };

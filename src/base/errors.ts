@@ -3,7 +3,7 @@
  * alone turns codes into HTTP statuses and `cli/report.ts` alone into exit codes. Anything else
  * that is thrown is a bug.
  */
-import { util } from './node-modules.ts';
+import { types } from 'node:util';
 
 export type ErrorCode =
   | 'malformed' // cannot be read at all: bad JSON, bad UTF-8, a bad query parameter
@@ -59,7 +59,7 @@ export class AppError extends Error {
  * node:vm, what Node itself throws is no instance of the `Error` seen there.
  */
 export function isError(thrown: unknown): thrown is Error {
-  return thrown instanceof Error || util.types.isNativeError(thrown);
+  return thrown instanceof Error || types.isNativeError(thrown);
 }
 
 /** The text of anything that was thrown. */

@@ -2,9 +2,9 @@
  * Logging as a parameter, and the one place that decides what may never be written. What passes
  * through `redact` has the values of credential headers and secret-like members replaced by `***`.
  */
+import { types } from 'node:util';
 import { timeText } from './clock.ts';
 import { isError } from './errors.ts';
-import { util } from './node-modules.ts';
 import { escapeControls } from './text/printable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
@@ -137,7 +137,7 @@ function redact(value: unknown, above: object[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (above.length > DEPTH_MAX || above.includes(value)) return '…';
   if (ArrayBuffer.isView(value)) return `<${value.byteLength} bytes>`;
-  if (util.types.isDate(value)) return value.toJSON();
+  if (types.isDate(value)) return value.toJSON();
   above.push(value);
   const shown = redactMembers(value, above);
   above.pop();

@@ -6,7 +6,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { ByteCollector } from '../base/structures/byte-collector.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { http } from '../base/network/modules.ts';
+import { http } from '../base/node-modules.ts';
 import { HttpResponse } from './response.ts';
 import {
   NetworkError, invalidError, networkErrorOf, proxyRefusal, timeoutError,

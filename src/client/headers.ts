@@ -1,5 +1,5 @@
 /** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
-import { util } from '../base/node-modules.ts';
+import { types } from 'node:util';
 import { invalidError } from './network-error.ts';
 import type { RequestTarget } from './policy/target.ts';
 
@@ -38,7 +38,7 @@ export function encodeBody(body: RequestBody | undefined): Buffer | undefined {
   if (body === undefined || body === null || Buffer.isBuffer(body)) return body ?? undefined;
   if (typeof body === 'string') return Buffer.from(body, 'utf8');
   // A view: nobody's bytes are copied.
-  if (util.types.isUint8Array(body)) {
+  if (types.isUint8Array(body)) {
     return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   }
   throw invalidError('the body is neither text nor bytes');

@@ -9,7 +9,7 @@ import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
-import { loadTls } from '../base/network/modules.ts';
+import { loadTls } from '../base/node-modules.ts';
 import type { HttpOutcome, PreparedRequest } from './attempt.ts';
 import { HttpCall } from './call.ts';
 import { createDenyList } from './policy/deny-list.ts';

@@ -6,7 +6,7 @@
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
-import { http } from '../base/network/modules.ts';
+import { http } from '../base/node-modules.ts';
 import { escapeControls } from '../base/text/printable.ts';
 import type { AnswerSpec, ErrorFormat } from './route.ts';
 

@@ -2,9 +2,9 @@
  * Parses the words of a command line into a command and its options, which may stand before or
  * after the command's name. What is wrong becomes a `usage` error that says what would be right.
  */
+import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
 import { nearest } from '../../base/text/nearest.ts';
-import { util } from '../../base/node-modules.ts';
 import type { LineSpec, OptionSpec, OptionSpecs } from './spec.ts';
 
 /** Options of one command, checked against its table. */
@@ -83,7 +83,7 @@ export type GivenOption = {
  * `--id` is short for `--identifier`.
  */
 export function parseLine(words: readonly string[], options: OptionSpecs): ParsedLine {
-  const { tokens } = util.parseArgs({
+  const { tokens } = parseArgs({
     args: [...words], options: configOf(options), strict: false, tokens: true,
     allowPositionals: true,
   });

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import { loadTls } from '../../base/network/modules.ts';
+import { loadTls } from '../../base/node-modules.ts';
 import { NetworkError } from '../network-error.ts';
 import type { PendingConnection } from './pending-connection.ts';
 

@@ -1,6 +1,6 @@
 /** HTTP CONNECT (RFC 9110 §9.3.6): the proxy joins our socket to the target's. */
 import type { Socket } from 'node:net';
-import { http } from '../../base/network/modules.ts';
+import { http } from '../../base/node-modules.ts';
 import { proxyError, proxyRefusal } from '../network-error.ts';
 import type { Proxy } from '../policy/proxy.ts';
 

@@ -4,8 +4,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { types } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
-import { util } from '../../base/node-modules.ts';
 import type { Pull } from '../route.ts';
 
 // So much is handed to the socket before waiting: enough to keep a fast reader busy, little enough
@@ -39,7 +39,7 @@ export async function writePulled(
       turnBytes = bytes;
     }
     const next = pull();
-    pieces = util.types.isPromise(next) ? await next : next;
+    pieces = types.isPromise(next) ? await next : next;
   }
   if (!response.destroyed) await ended(response);
   return bytes;

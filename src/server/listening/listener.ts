@@ -10,7 +10,7 @@ import type { ListenOptions, Server as NetServer, Socket } from 'node:net';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
-import { http, loadHttps } from '../../base/network/modules.ts';
+import { http, loadHttps } from '../../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';

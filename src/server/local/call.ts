@@ -6,7 +6,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
-import { http } from '../../base/network/modules.ts';
+import { http } from '../../base/node-modules.ts';
 import { errorOf } from '../problem.ts';
 import { watchLiveness } from './liveness.ts';
 import type { LivenessOptions } from './liveness.ts';

@@ -1,6 +1,6 @@
 /** A server in memory, for requests of its own process to the routes: no port, no file. */
 import type { RequestListener } from 'node:http';
-import { http } from '../../base/network/modules.ts';
+import { http } from '../../base/node-modules.ts';
 import type { Target } from './call.ts';
 import { createDuplexPair } from './duplex-pair.ts';
 

@@ -5,8 +5,8 @@
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { systemCodeOf } from '../../base/errors.ts';
-import { util } from '../../base/node-modules.ts';
 
 /** An open file. Descriptors are opaque to the store. */
 export type Descriptor = number;
@@ -45,11 +45,11 @@ export interface Files {
   exists(path: string): boolean;
 }
 
-const readAsync = util.promisify(fs.read);
-const writeAsync = util.promisify(fs.write);
-const datasyncAsync = util.promisify(fs.fdatasync);
-const syncAsync = util.promisify(fs.fsync);
-const unlinkAsync = util.promisify(fs.unlink);
+const readAsync = promisify(fs.read);
+const writeAsync = promisify(fs.write);
+const datasyncAsync = promisify(fs.fdatasync);
+const syncAsync = promisify(fs.fsync);
+const unlinkAsync = promisify(fs.unlink);
 
 // A pipe in the place of a file is never waited at.
 const EXISTING = fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;

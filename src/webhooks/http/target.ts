@@ -1,7 +1,7 @@
 /** Rules for a request that a user configures: an outgoing webhook's, or `http-forward`'s. Pure. */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
-import { http } from '../../base/network/modules.ts';
+import { http } from '../../base/node-modules.ts';
 import type { JsonSchema, StringSchema } from '../../base/schema.ts';
 
 const URL_LENGTH_MAX = 2048;

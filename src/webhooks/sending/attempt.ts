@@ -1,5 +1,5 @@
 /** One attempt of a delivery: prepared, sent, written down; and what it says of the host. */
-import { util } from '../../base/node-modules.ts';
+import { types } from 'node:util';
 import type { Outcome } from '../deliveries/delivery.ts';
 import type { Verdict } from '../scheduler/scheduler.ts';
 import { recordOutcome, type RecorderParts } from '../deliveries/recorder.ts';
@@ -26,7 +26,7 @@ export async function runAttempt(
   parts: AttemptParts, identifier: string, onSent: (outcome: Outcome | null) => void,
 ): Promise<void> {
   const preparing = prepareShipment(parts, identifier);
-  const prepared = util.types.isPromise(preparing)
+  const prepared = types.isPromise(preparing)
     ? await unlessCutOff(preparing, parts.signal) : preparing;
   const outcome = prepared === null ? null : await send(parts, prepared);
   onSent(outcome);

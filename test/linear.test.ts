@@ -25,7 +25,7 @@ import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddress } from '../src/server/exchange/client-address.ts';
 import { evaluate } from '../src/resources/conditional.ts';
-import { hostNameOf } from '../src/access/origin.ts';
+import { hostNameOf } from '../src/access/host-name.ts';
 import { parseQuery } from '../src/server/query.ts';
 import { givenRequestId } from '../src/server/exchange/request-id.ts';
 import { checkToken, fixedTokens } from '../src/access/bearer.ts';

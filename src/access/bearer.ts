@@ -2,9 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-
-/** Each scope includes those before it. */
-export type Scope = 'read' | 'write' | 'admin';
+import { includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
   /** Whether a token is needed. Stays true once a token has existed. */
@@ -12,8 +10,6 @@ export interface TokenVerifier {
   /** What a token is good for; null when it is unknown, revoked or expired. */
   verify(token: string): Scope | null;
 }
-
-const RANK: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
 
 /** Tokens from the settings; each may do everything. Compared in constant time. */
 export function fixedTokens(tokens: readonly string[]): TokenVerifier {
@@ -59,7 +55,7 @@ export function checkToken(
       challenge: 'Bearer error="invalid_token"',
     });
   }
-  if (RANK[scope] < RANK[needed]) {
+  if (!includesScope(scope, needed)) {
     throw new AppError('forbidden', `this needs a token of scope ${needed}, not ${scope}`, {
       challenge: `Bearer error="insufficient_scope", scope="${needed}"`,
     });

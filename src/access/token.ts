@@ -6,10 +6,8 @@
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
-
-export type Scope = 'read' | 'write' | 'admin';
-
-const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
+import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
+import { SCOPES, type Scope } from './scope.ts';
 
 export const TOKEN_MODEL: ObjectSchema = {
   kind: 'object',
@@ -78,6 +76,16 @@ export function expiryOf(expiresAt: string, nowMs: number): string {
     });
   }
   return new Date(ms).toISOString();
+}
+
+export function encodeToken({ identifier, createdAt, updatedAt, ...fields }: Token): string {
+  return encodeRecord('identifier', identifier, { createdAt, updatedAt }, fields);
+}
+
+/** A stored token; it was checked when it was made. */
+export function decodeToken(bytes: Buffer): Token {
+  return decodeRecordAs<Token>(bytes, ({ identifier, scope }) =>
+    typeof identifier === 'string' && SCOPES.some((known) => known === scope));
 }
 
 /** What is shown of a token: never its hash. */

@@ -11,9 +11,14 @@ import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { TokenVerifier } from './bearer.ts';
-import type { Change, CollectionSpec, Store } from '../store/port.ts';
-import { TOKEN_MODEL, expiryOf, generateToken, hashToken, viewOf } from './token.ts';
-import type { Scope, Token } from './token.ts';
+import { follow, type RecordChange } from '../resources/projection.ts';
+import { firstStamps } from '../resources/record.ts';
+import type { CollectionSpec, Store } from '../store/port.ts';
+import { SCOPES, type Scope } from './scope.ts';
+import {
+  TOKEN_MODEL, decodeToken, encodeToken, expiryOf, generateToken, hashToken, viewOf,
+} from './token.ts';
+import type { Token } from './token.ts';
 
 export const TOKENS: CollectionSpec = { name: 'tokens', key: 'identifier' };
 
@@ -34,8 +39,7 @@ export class Tokens {
     this.#makeId = parts.makeId;
     this.#log = parts.log;
     const collection = parts.store.collection(TOKENS.name);
-    for (const token of this.#all()) this.#learn(token);
-    this.#stop = collection.onChange((change) => this.#apply(change));
+    this.#stop = follow(collection, (change) => this.#apply(change));
   }
 
   /** For the server. `isOpenWhenUnused`: the API opens again when no token is good any more. */
@@ -53,13 +57,13 @@ export class Tokens {
   async rememberConfigured(): Promise<void> {
     if (this.#hasExisted()) return;
     const identifier = this.#makeId();
-    const now = new Date(this.#clock.now()).toISOString();
+    const { createdAt, updatedAt } = firstStamps(this.#clock.now());
     const token: Token = {
-      identifier, createdAt: now, updatedAt: now, name: 'server.apiToken', scope: 'admin',
+      identifier, createdAt, updatedAt, name: 'server.apiToken', scope: 'admin',
       isConfigured: true,
     };
     await this.#store.transact((transaction) => {
-      transaction.put(TOKENS.name, identifier, JSON.stringify(token));
+      transaction.put(TOKENS.name, identifier, encodeToken(token));
     });
   }
 
@@ -92,24 +96,23 @@ export class Tokens {
   /** The new token with its text as `token`, which is never shown again. */
   async create(body: unknown): Promise<JsonObject> {
     const nowMs = this.#clock.now();
-    const now = new Date(nowMs).toISOString();
+    const { createdAt, updatedAt } = firstStamps(nowMs);
     const { expiresAt, name, scope } = parseObject(TOKEN_MODEL, body);
     const text = generateToken();
-    const record: JsonObject = {
+    const token: Token = {
       identifier: this.#makeId(),
-      createdAt: now,
-      updatedAt: now,
+      createdAt,
+      updatedAt,
       name: String(name),
-      scope: String(scope),
+      scope: SCOPES.find((known) => known === scope) ?? 'read',
       ...expiresAt === undefined ? {} : { expiresAt: expiryOf(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };
-    const token = parseToken(JSON.stringify(record));
     if (this.#store.collection(TOKENS.name).size >= TOKENS_MAX) {
       throw new AppError('conflict', `there are ${TOKENS_MAX} tokens already`);
     }
     await this.#store.transact((transaction) => {
-      transaction.put(TOKENS.name, token.identifier, JSON.stringify(token));
+      transaction.put(TOKENS.name, token.identifier, encodeToken(token));
     });
     return { ...viewOf(token), token: text };
   }
@@ -119,13 +122,13 @@ export class Tokens {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, identifier);
-      const stored = bytes === undefined ? null : parseToken(bytes.toString());
+      const stored = bytes === undefined ? null : decodeToken(bytes);
       if (stored === null || stored.isConfigured === true) {
         throw new AppError('not_found', `there is no token ${identifier}`);
       }
       const { hash: _, ...token } = stored;
       const revoked = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
-      transaction.put(TOKENS.name, identifier, JSON.stringify(revoked));
+      transaction.put(TOKENS.name, identifier, encodeToken(revoked));
       return viewOf(revoked);
     });
   }
@@ -140,19 +143,16 @@ export class Tokens {
     const tokens: Token[] = [];
     for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
       const bytes = collection.bytesAt(slot);
-      if (bytes !== undefined) tokens.push(parseToken(bytes.toString()));
+      if (bytes !== undefined) tokens.push(decodeToken(bytes));
     }
     return tokens;
   }
 
-  #apply({ before, after }: Change): void {
-    const old = before === null ? null : parseToken(before.toString());
+  #apply({ before, after }: RecordChange): void {
+    const old = before === null ? null : decodeToken(before);
     if (old?.hash !== undefined) this.#byHash.delete(old.hash);
-    if (after !== null) this.#learn(parseToken(after.toString()));
-  }
-
-  #learn(token: Token): void {
-    if (token.hash !== undefined) this.#byHash.set(token.hash, token);
+    const token = after === null ? null : decodeToken(after);
+    if (token?.hash !== undefined) this.#byHash.set(token.hash, token);
   }
 
   #recordUse(token: Token, nowMs: number): void {
@@ -164,9 +164,9 @@ export class Tokens {
     const written = this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, token.identifier);
       if (bytes === undefined) return;
-      const { hash, ...current } = parseToken(bytes.toString());
+      const { hash, ...current } = decodeToken(bytes);
       const used = { ...current, lastUsedAt, ...hash === undefined ? {} : { hash } };
-      transaction.put(TOKENS.name, token.identifier, JSON.stringify(used));
+      transaction.put(TOKENS.name, token.identifier, encodeToken(used));
     });
     // The use itself is allowed whether or not its time can be written (a full disk, say).
     written.catch((error: unknown) => {
@@ -179,10 +179,4 @@ export class Tokens {
 
 function isExpired({ expiresAt }: Token, nowMs: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs;
-}
-
-// What is stored was checked when it was made.
-function parseToken(json: string): Token {
-  const token: Token = JSON.parse(json);
-  return token;
 }

@@ -15,7 +15,7 @@ import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listen
 import type {
   Certificate, HeldPort, Listener, ServerLimits,
 } from '../server/listening/listener.ts';
-import { isLoopbackName } from '../access/origin.ts';
+import { isLoopbackName } from '../access/host-name.ts';
 import type { Settings } from '../settings/load.ts';
 
 /** What root has opened before it became the user who serves. */

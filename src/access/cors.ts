@@ -1,0 +1,78 @@
+/**
+ * Requests that a web page makes: which origins may read the answers (the Fetch standard, "CORS
+ * protocol"), and which may change anything while no token is needed.
+ */
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../base/errors.ts';
+import type { HttpExchange } from '../server/exchange/exchange.ts';
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+export class Cors {
+  readonly #allowed: readonly string[];
+  // Without `*`: the last token may expire while --allow-anonymous opens what it leaves behind.
+  readonly #named: readonly string[];
+  readonly #own: ReadonlySet<string>;
+
+  /** `allowed`: origins as browsers send them, or `*`; `base`: where the service is known to be. */
+  constructor(allowed: readonly string[], base: URL | null) {
+    this.#allowed = allowed.map(withoutSlash);
+    this.#named = this.#allowed.filter((origin) => origin !== '*');
+    this.#own = new Set([...this.#allowed, ...base === null ? [] : [base.origin]]);
+  }
+
+  /** Headers of every answer to `origin`; null when cross-origin use is off altogether. */
+  headersFor(origin: string | undefined, isTokenRequired: boolean): readonly string[] | null {
+    if (this.#allowed.length === 0) return null;
+    const allowed = isTokenRequired ? this.#allowed : this.#named;
+    if (allowed.length === 0) return null;
+    if (allowed.includes('*')) return ALLOW_ALL;
+    if (origin === undefined || !allowed.includes(origin)) return VARY;
+    return [
+      'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED, ...VARY,
+    ];
+  }
+
+  /** Throws `forbidden` for a change that a page of another origin asks for. */
+  checkOrigin(request: IncomingMessage): void {
+    const { method = '', headers: { host, origin } } = request;
+    if (origin === undefined || SAFE_METHODS.includes(method) || this.#own.has(origin)) return;
+    if (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)) return;
+    throw new AppError('forbidden', 'pages of this origin may not change anything here: name the '
+      + 'origin in server.corsOrigins');
+  }
+}
+
+/** What a browser asks before a request that a form could not make. */
+export function isPreflight(request: IncomingMessage): boolean {
+  return request.method === 'OPTIONS' && request.headers.origin !== undefined
+    && request.headers['access-control-request-method'] !== undefined;
+}
+
+/** False for a path that has no methods at all: then nothing is answered. */
+export function answerPreflight(exchange: HttpExchange, methods: readonly string[]): boolean {
+  if (methods.length === 0) return false;
+  const allow = methods.join(', ');
+  const isAllowed = exchange.corsHeaders?.includes('Access-Control-Allow-Origin') === true;
+  const headers = isAllowed ? ['Access-Control-Allow-Methods', allow, ...PREFLIGHT_HEADERS] : [];
+  exchange.send(204, ['Allow', allow, ...headers]);
+  return true;
+}
+
+function withoutSlash(origin: string): string {
+  return origin.endsWith('/') ? origin.slice(0, -1) : origin;
+}
+
+const PREFLIGHT_HEADERS: readonly string[] = [
+  'Access-Control-Allow-Headers',
+  'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, X-Request-Id',
+  'Access-Control-Max-Age', '600',
+];
+const EXPOSED = [
+  'Allow', 'ETag', 'Last-Modified', 'Link', 'Location', 'Retry-After', 'WWW-Authenticate',
+  'X-Request-Id', 'X-Total-Count',
+].join(', ');
+const VARY: readonly string[] = ['Vary', 'Origin'];
+const ALLOW_ALL: readonly string[] = [
+  'Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED,
+];

@@ -1,0 +1,50 @@
+/**
+ * Which host a request was meant for. While no token is needed, a service on loopback answers to
+ * its own names only: a web page could otherwise reach it under a name that it has pointed at this
+ * machine (DNS rebinding).
+ */
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../base/errors.ts';
+import { targetHost } from '../server/routing/target.ts';
+import { hostNameOf, isLoopbackName } from './host-name.ts';
+
+export class HostCheck {
+  readonly #allowed: ReadonlySet<string>;
+  // Nearly every request names the same host.
+  #lastHost: string | undefined;
+
+  /** `allowed`: host names, or `name:port`, besides those of loopback. */
+  constructor(allowed: readonly string[], base: URL | null) {
+    const hosts = allowed.map((host) => host.toLowerCase());
+    this.#allowed = new Set(base === null ? hosts : [...hosts, hostNameOf(base.host)]);
+  }
+
+  /** Throws `misdirected`. */
+  check(request: IncomingMessage): void {
+    const host = targetHost(request);
+    // Without one (HTTP/1.0) it is no browser.
+    if (host === undefined || host === this.#lastHost) return;
+    const name = hostNameOf(host);
+    if (isLoopbackName(name) || this.#allowed.has(name) || this.#allowed.has(host.toLowerCase())) {
+      this.#lastHost = host;
+      return;
+    }
+    throw new AppError('misdirected', `this service does not answer to the host ${
+      JSON.stringify(host.slice(0, 256))}: name it in server.allowedHosts, or set a token`);
+  }
+}
+
+/**
+ * RFC 9112 §3.2: exactly one Host. Two would let a proxy and us see different hosts. Throws
+ * `malformed`.
+ */
+export function checkHostCount(request: IncomingMessage): void {
+  const { rawHeaders } = request;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  if (count === 1 || (count === 0 && request.httpVersion === '1.0')) return;
+  throw new AppError('malformed', `a request has one Host header, not ${count}`);
+}

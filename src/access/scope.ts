@@ -1,0 +1,17 @@
+/** What a token is good for. */
+import type { Access } from '../server/route.ts';
+
+/** Each scope includes those before it. */
+export const SCOPES = ['read', 'write', 'admin'] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export function includesScope(given: Scope, needed: Scope): boolean {
+  return SCOPES.indexOf(given) >= SCOPES.indexOf(needed);
+}
+
+/** The scope that a route asks for; null where none is needed. */
+export function scopeOf(access: Access): Scope | null {
+  // Routes of the control socket are found nowhere else, and who can open that may do everything.
+  return access === 'public' || access === 'control' ? null : access;
+}

@@ -7,7 +7,7 @@ import type { BookFilter } from '../query/parse.ts';
 import type { Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, TEXT } from './memtable.ts';
-import type { Overlay } from './memtable.ts';
+import type { Memtable } from './memtable.ts';
 import { addPlaces } from './postings.ts';
 import type { Segment } from './segment.ts';
 import { termStartsOf } from '../query/words.ts';
@@ -78,15 +78,15 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): 
   }
 }
 
-/** The same for an overlay. */
-export function* findInOverlay(overlay: Overlay, plan: SearchPlan, into: Bits): Work<void> {
-  const bound = overlay.slots.length;
+/** The same for a memtable. */
+export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: Bits): Work<void> {
+  const bound = memtable.slots.length;
   const found = new Bits(bound);
   found.words.fill(0xffff_ffff);
   for (const group of plan.groups) {
     const union = new Bits(bound);
     for (const needs of group) {
-      const places = yield* documentsOfAll(overlay, needs, bound);
+      const places = yield* documentsOfAll(memtable, needs, bound);
       for (let word = 0; word < union.words.length; word += 1) {
         union.words[word] = (union.words[word] ?? 0) | (places[word] ?? 0);
       }
@@ -94,7 +94,7 @@ export function* findInOverlay(overlay: Overlay, plan: SearchPlan, into: Bits): 
     if (!intersect(found.words, union.words)) return;
   }
   for (let index = found.next(0); index >= 0 && index < bound; index = found.next(index + 1)) {
-    if (overlay.isLive(index)) into.add(overlay.slots[index] ?? 0);
+    if (memtable.isLive(index)) into.add(memtable.slots[index] ?? 0);
   }
 }
 
@@ -138,14 +138,14 @@ function* placesOfAll(
 }
 
 function* documentsOfAll(
-  overlay: Overlay, needs: readonly Need[], bound: number,
+  memtable: Memtable, needs: readonly Need[], bound: number,
 ): Work<Uint32Array> {
   const all = new Bits(bound);
   all.words.fill(0xffff_ffff);
   for (const { starts, isWhole } of needs) {
     const documents = new Bits(bound);
     const addAll = (term: string): void => {
-      for (const document of overlay.terms.get(term) ?? []) {
+      for (const document of memtable.terms.get(term) ?? []) {
         if (document < bound) documents.add(document);
       }
     };
@@ -153,7 +153,7 @@ function* documentsOfAll(
       starts.forEach(addAll);
     } else {
       let looks = 0;
-      for (const term of overlay.terms.keys()) {
+      for (const term of memtable.terms.keys()) {
         looks += 1;
         if (looks % TERMS_PER_YIELD === 0) yield;
         if (starts.some((start) => term.startsWith(start))) addAll(term);

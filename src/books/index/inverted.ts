@@ -1,15 +1,16 @@
 /**
- * The word index: finds books by the words in their titles, subtitles, author names and keywords,
- * and by ISBN. In memory only, and made from nothing but the collection and its applied changes.
+ * The word index, an inverted index: finds books by the words in their titles, subtitles, author
+ * names and keywords, and by ISBN. It lives in memory and is made from the collection alone.
  *
- * It is built when it is first needed. A book that must be indexed is marked, and one run of small
- * steps takes the marked books in turn: at the start all are marked, later those that change. New
- * books go into an overlay; a full overlay becomes an immutable segment, and eight segments of a
- * size become one. A changed book dies where it stands, so each part knows which of its books are
- * alive. A query waits until no book is marked: its answer is never partial.
+ * It is built when it is first needed. Slots whose books are to be indexed are marked: at the start
+ * all are, later those that change. One run of small steps indexes the marked books into a
+ * memtable; a full memtable becomes an immutable segment, and segments are merged beside all else.
+ * When a book changes, its old document is removed from whichever part holds it, so every part
+ * knows which of its books are live. A query waits until no slot is marked: its answer is never
+ * partial.
  *
- * An index that outgrows its share of the memory lets go of all it has, for good, and finds nothing
- * any more: bounded-search.ts knows when to begin with another one.
+ * An index that outgrows its share of the memory drops everything, for good, and answers null from
+ * then on; `bounded.ts` decides when to build another one.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -18,21 +19,21 @@ import type { BookFilter } from '../query/parse.ts';
 import { decodeSearchable, hasTextConditions } from '../query/match.ts';
 import type { Turns, Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
-import { findInOverlay, findInSegment, planSearch } from './find.ts';
+import { findInMemtable, findInSegment, planSearch } from './find.ts';
 import type { SearchPlan } from './find.ts';
 import { mergeSegments } from './merge.ts';
-import { Overlay, segmentOf } from './memtable.ts';
+import { Memtable, segmentOf } from './memtable.ts';
 import type { Asker, Candidates, Writes } from './search.ts';
 import type { Segment } from './segment.ts';
-import { SegmentTiers } from './tiers.ts';
+import { Segments } from './segments.ts';
 
 export type SearchOptions = {
   readonly collection: Collection;
   readonly turns: Turns;
   readonly clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
-  /** How many books fill an overlay. */
-  readonly overlayBooks?: number;
-  /** What its segments may take; a merge begins only where its result fits beside them. */
+  /** How many books fill a memtable. */
+  readonly memtableBooks?: number;
+  /** What the segments may take; a merge begins only where its result fits beside them. */
   readonly bytesMax?: number;
 };
 
@@ -42,10 +43,8 @@ export function createSearchIndex(options: SearchOptions): SearchIndex {
 
 const WAIT_MS_MAX = 2000;
 const RETRY_S_MAX = 60;
-// Full overlays that may wait to become segments; indexing pauses beyond.
-const FROZEN_MAX = 2;
-const OVERLAY_BOOKS = 4096;
-// What was too large is not tried again for the last few books.
+const MEMTABLE_BOOKS = 4096;
+// An index that was too large is not built again before the catalog is clearly smaller.
 const RETURN_SHARE = 0.9;
 
 export class SearchIndex {
@@ -53,15 +52,13 @@ export class SearchIndex {
   /** Slots whose books are to be indexed. */
   readonly #marked = new Bits();
   #markedCount = 0;
-  readonly #overlayBooks: number;
+  readonly #memtableBooks: number;
   readonly #bytesMax: number;
   #booksMax: number | null = null;
-  #overlay: Overlay;
-  #frozen: Overlay[] = [];
-  readonly #segments: SegmentTiers;
+  #memtable: Memtable;
+  readonly #segments = new Segments();
   #unsubscribe: (() => void) | null = null;
   #isIndexing = false;
-  #isConverting = false;
   #isMerging = false;
   /** Why no query is answered any more. */
   #failure: { readonly reason: unknown } | null = null;
@@ -71,10 +68,9 @@ export class SearchIndex {
 
   constructor(options: SearchOptions) {
     this.#options = options;
-    this.#overlayBooks = options.overlayBooks ?? OVERLAY_BOOKS;
+    this.#memtableBooks = options.memtableBooks ?? MEMTABLE_BOOKS;
     this.#bytesMax = options.bytesMax ?? Infinity;
-    this.#segments = new SegmentTiers(this.#overlayBooks);
-    this.#overlay = new Overlay(this.#overlayBooks);
+    this.#memtable = new Memtable(this.#memtableBooks);
   }
 
   /** About what the index holds in memory. */
@@ -96,7 +92,7 @@ export class SearchIndex {
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
     // As they are now: what becomes of the parts while this runs shows in `writes`.
-    const work = this.#find(plan, [this.#overlay, ...this.#frozen], this.#segments.all);
+    const work = this.#find(plan, this.#memtable, this.#segments.all);
     const slots = await this.#options.turns.run(work, asker.isWanted);
     if (slots === null) return null;
     // Where these books were when each part was asked is not known; they will be looked at.
@@ -111,15 +107,13 @@ export class SearchIndex {
     this.#settle();
   }
 
-  * #find(
-    plan: SearchPlan, overlays: readonly Overlay[], segments: readonly Segment[],
-  ): Work<Bits> {
+  * #find(plan: SearchPlan, memtable: Memtable, segments: readonly Segment[]): Work<Bits> {
     const slots = new Bits(this.#options.collection.slotBound);
     for (const segment of segments) {
       yield* findInSegment(segment, plan, slots);
       yield;
     }
-    for (const overlay of overlays) yield* findInOverlay(overlay, plan, slots);
+    yield* findInMemtable(memtable, plan, slots);
     return slots;
   }
 
@@ -174,9 +168,7 @@ export class SearchIndex {
   #onChange({ slot }: Change): void {
     if (!this.#marked.add(slot)) return;
     this.#markedCount += 1;
-    if (!this.#overlay.kill(slot) && !this.#frozen.some((overlay) => overlay.kill(slot))) {
-      this.#segments.kill(slot);
-    }
+    if (!this.#memtable.remove(slot)) this.#segments.remove(slot);
     this.#indexMarked();
   }
 
@@ -186,52 +178,35 @@ export class SearchIndex {
     this.#own(this.#index(), () => {
       this.#isIndexing = false;
       if (this.#markedCount === 0) this.#settle();
-      else if (this.#frozen.length < FROZEN_MAX) this.#indexMarked();
+      else this.#indexMarked();
     });
   }
 
   * #index(): Work<void> {
     let slot = -1;
-    while (this.#markedCount > 0 && this.#frozen.length < FROZEN_MAX) {
+    while (this.#markedCount > 0) {
       slot = this.#marked.next(slot + 1);
       if (slot < 0) continue;
       this.#marked.delete(slot);
       this.#markedCount -= 1;
       this.#indexedCount += 1;
       const bytes = this.#options.collection.bytesAt(slot);
-      if (bytes !== undefined) this.#overlay.add(slot, decodeSearchable(bytes));
-      if (this.#overlay.isFull) this.#freeze();
+      if (bytes !== undefined) this.#memtable.add(slot, decodeSearchable(bytes));
+      if (this.#memtable.isFull) yield* this.#flush();
       yield;
     }
   }
 
-  #freeze(): void {
-    this.#frozen.push(this.#overlay);
-    this.#overlay = new Overlay(this.#overlayBooks);
-    this.#convert();
+  /** Makes a segment of the memtable. Queries ask the memtable until the segment is complete. */
+  * #flush(): Work<void> {
+    const segment = yield* segmentOf(this.#memtable);
+    this.#memtable = new Memtable(this.#memtableBooks);
+    this.#segments.replace([], segment);
+    if (this.bytes > this.#bytesMax) this.#letGo();
+    else this.#merge();
   }
 
-  #convert(): void {
-    if (this.#isConverting || this.#frozen.length === 0) return;
-    this.#isConverting = true;
-    this.#own(this.#convertFrozen(), () => {
-      this.#isConverting = false;
-      this.#convert();
-    });
-  }
-
-  * #convertFrozen(): Work<void> {
-    for (let [overlay] = this.#frozen; overlay !== undefined; [overlay] = this.#frozen) {
-      const segment = yield* segmentOf(overlay);
-      this.#frozen.shift();
-      this.#segments.replace([], segment);
-      if (this.bytes > this.#bytesMax) return this.#letGo();
-      this.#indexMarked();
-      this.#merge();
-    }
-  }
-
-  /** Beside all else, as a merge of large segments takes seconds. */
+  /** Runs beside indexing and queries, as a merge of large segments takes seconds. */
   #merge(): void {
     const group = this.#segments.nextMerge(this.#bytesMax);
     if (this.#isMerging || group.length === 0) return;
@@ -250,8 +225,7 @@ export class SearchIndex {
     const bytesPerBook = this.bytes / this.#segments.documentCount;
     this.#booksMax = Math.floor(this.#bytesMax / bytesPerBook * RETURN_SHARE);
     this.#unsubscribe?.();
-    this.#overlay = new Overlay(this.#overlayBooks);
-    this.#frozen = [];
+    this.#memtable = new Memtable(this.#memtableBooks);
     this.#segments.clear();
     this.#markedCount = 0;
     this.#settle();
@@ -261,7 +235,7 @@ export class SearchIndex {
     return this.#failure === null && this.#booksMax === null;
   }
 
-  /** A failure here is a bug; every query tells it rather than answer from a broken index. */
+  /** A failure here is a bug: every later query throws it, as a broken index must not answer. */
   #own(work: Work<void>, then: () => void): void {
     const isWanted = (): boolean => this.#isAtWork();
     this.#options.turns.runLater(work, isWanted).then(() => {

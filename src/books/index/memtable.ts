@@ -21,7 +21,7 @@ export const KEYWORD = 'k';
 const TERMS_MAX = 32_768;
 const TERMS_PER_YIELD = 64;
 
-export class Overlay {
+export class Memtable {
   /** The documents that have a term, rising. */
   readonly terms = new Map<string, number[]>();
   /** The slot of each document. */
@@ -56,7 +56,7 @@ export class Overlay {
   }
 
   /** Forgets the book in a slot, if it is here. Whether it was. */
-  kill(slot: number): boolean {
+  remove(slot: number): boolean {
     return this.#documentOf.delete(slot);
   }
 
@@ -71,26 +71,26 @@ export class Overlay {
   }
 }
 
-/** The overlay, to which nothing is added any more, as a segment; null when all in it is dead. */
-export function* segmentOf(overlay: Overlay): Work<Segment | null> {
-  const terms = [...overlay.terms.keys()];
+/** The memtable, to which nothing is added any more, as a segment; null when all in it is dead. */
+export function* segmentOf(memtable: Memtable): Work<Segment | null> {
+  const terms = [...memtable.terms.keys()];
   const order = yield* sortIndexes(terms.length, (left, right) =>
     (terms[left] ?? '') < (terms[right] ?? '') ? -1 : 1);
-  const [firstSlot, placeBound] = rangeOf(overlay);
+  const [firstSlot, placeBound] = rangeOf(memtable);
   if (placeBound === 0) return null;
   const writer = new SegmentWriter({
     terms: terms.length, termBytes: terms.reduce((sum, { length }) => sum + length, 0),
     postingBytes: terms.length * 4, firstSlot, placeBound,
   });
-  const places = new Uint32Array(overlay.slots.length);
+  const places = new Uint32Array(memtable.slots.length);
   for (const [index, rank] of order.entries()) {
     if (index % TERMS_PER_YIELD === 0) yield;
     const term = terms[rank] ?? '';
     let count = 0;
     let isRising = true;
-    for (const document of overlay.terms.get(term) ?? []) {
-      if (!overlay.isLive(document)) continue;
-      const place = (overlay.slots[document] ?? 0) - firstSlot;
+    for (const document of memtable.terms.get(term) ?? []) {
+      if (!memtable.isLive(document)) continue;
+      const place = (memtable.slots[document] ?? 0) - firstSlot;
       if (count > 0 && place < (places[count - 1] ?? 0)) isRising = false;
       places[count] = place;
       count += 1;
@@ -98,23 +98,23 @@ export function* segmentOf(overlay: Overlay): Work<Segment | null> {
     if (!isRising) places.subarray(0, count).sort();
     writer.addList(term, places, count);
   }
-  return writer.finish(liveOf(overlay, firstSlot, placeBound));
+  return writer.finish(liveOf(memtable, firstSlot, placeBound));
 }
 
 /** The books that are alive now, at the end: some may have died while the segment was made. */
-function liveOf(overlay: Overlay, firstSlot: number, placeBound: number): Bits {
+function liveOf(memtable: Memtable, firstSlot: number, placeBound: number): Bits {
   const live = new Bits(placeBound);
-  for (const [document, slot] of overlay.slots.entries()) {
-    if (overlay.isLive(document)) live.add(slot - firstSlot);
+  for (const [document, slot] of memtable.slots.entries()) {
+    if (memtable.isLive(document)) live.add(slot - firstSlot);
   }
   return live;
 }
 
-function rangeOf(overlay: Overlay): readonly [firstSlot: number, placeBound: number] {
+function rangeOf(memtable: Memtable): readonly [firstSlot: number, placeBound: number] {
   let first = Infinity;
   let last = -1;
-  for (const [document, slot] of overlay.slots.entries()) {
-    if (!overlay.isLive(document)) continue;
+  for (const [document, slot] of memtable.slots.entries()) {
+    if (!memtable.isLive(document)) continue;
     first = Math.min(first, slot);
     last = Math.max(last, slot);
   }

@@ -42,7 +42,7 @@ export class Segment {
   get postingBytes(): number { return this.#postingEnds[this.termCount - 1] ?? 0; }
 
   /** Forgets the book in a slot, if it is here. Whether it was. */
-  kill(slot: number): boolean {
+  remove(slot: number): boolean {
     const place = slot - this.firstSlot;
     if (place < 0 || place >= this.placeBound || !this.live.delete(place)) return false;
     this.liveCount -= 1;

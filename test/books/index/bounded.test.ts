@@ -12,7 +12,7 @@ import { createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
 
 const BOOKS = 3000;
-const OVERLAY_BOOKS = 64;
+const MEMTABLE_BOOKS = 64;
 // All of them would need some 37 kB.
 const BYTES_MAX = 20_000;
 const TURN_MS_MAX = 5;
@@ -86,7 +86,7 @@ function createShelf(
   for (const book of books) collection.put(book);
   const turns = createTurns(clock, yieldTurn);
   const search = new BoundedSearch({
-    collection, turns, clock, overlayBooks: OVERLAY_BOOKS, bytesMax: BYTES_MAX,
+    collection, turns, clock, memtableBooks: MEMTABLE_BOOKS, bytesMax: BYTES_MAX,
   });
   return { books, collection, search, list: createBookList({ collection, turns, search }) };
 }

@@ -61,7 +61,7 @@ test('a book that changes while a query runs is among the candidates', async () 
   const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
   const next: (() => void)[] = [];
   const turns = createTurns(clock, (run) => next.push(run));
-  const index = createSearchIndex({ collection, turns, clock, overlayBooks: 4 });
+  const index = createSearchIndex({ collection, turns, clock, memtableBooks: 4 });
   const takeTurns = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) {
       next.shift()?.();
@@ -201,11 +201,11 @@ test('an index stays small: 60 bytes a book', async () => {
 });
 
 function createIndexed(
-  overlayBooks: number,
+  memtableBooks: number,
 ): { collection: FakeCollection; index: SearchIndex } {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const index = createSearchIndex({ collection, turns, clock: systemClock, overlayBooks });
+  const index = createSearchIndex({ collection, turns, clock: systemClock, memtableBooks });
   return { collection, index };
 }
 

@@ -4,17 +4,17 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { Changes } from '../../../src/books/list/changes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { Overlay } from '../../../src/books/index/memtable.ts';
+import { Memtable } from '../../../src/books/index/memtable.ts';
 import { createSearchIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
-test('long texts of many words fill an overlay too', () => {
-  const overlay = new Overlay(4096);
+test('long texts of many words fill a memtable too', () => {
+  const memtable = new Memtable(4096);
   const words = (from: number): string =>
     Array.from({ length: 1000 }, (_, index) => `w${from + index}`).join(' ');
   let books = 0;
-  for (; !overlay.isFull && books < 100; books += 1) {
-    overlay.add(books, { title: words(books * 1000) });
+  for (; !memtable.isFull && books < 100; books += 1) {
+    memtable.add(books, { title: words(books * 1000) });
   }
   assert.equal(books, 33);
 });
@@ -22,7 +22,7 @@ test('long texts of many words fill an overlay too', () => {
 test('what is mostly of deleted books is made anew and takes less', async () => {
   const collection = new FakeCollection();
   const index = createSearchIndex({
-    collection, turns: createTurns(systemClock), clock: systemClock, overlayBooks: 8,
+    collection, turns: createTurns(systemClock), clock: systemClock, memtableBooks: 8,
   });
   const ask = async (): Promise<void> => {
     const filter = parseBookQuery('q=nothing').filter;

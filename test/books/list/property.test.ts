@@ -72,7 +72,7 @@ function createCatalog(
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
   const search = withIndex ? createSearchIndex({
-    collection, turns, clock: systemClock, overlayBooks: 8,
+    collection, turns, clock: systemClock, memtableBooks: 8,
   }) : noIndex;
   const list = createBookList({ collection, turns, search });
   return { collection, books: new Map(), list };

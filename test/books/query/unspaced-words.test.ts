@@ -38,7 +38,7 @@ for (const withIndex of [false, true]) {
     }
     const turns = createTurns(systemClock);
     const search = withIndex
-      ? createSearchIndex({ collection, turns, clock: systemClock, overlayBooks: 4 })
+      ? createSearchIndex({ collection, turns, clock: systemClock, memtableBooks: 4 })
       : { find: () => Promise.resolve(null) };
     const list = createBookList({ collection, turns, search });
     for (const [query, titles] of CASES) {

@@ -1,0 +1,66 @@
+/** The segments of the word index, and when they are merged. */
+import type { Segment } from './segment.ts';
+
+// Fewer small segments than this are not worth a merge.
+const SMALL_MIN = 8;
+// The large segment is written again when the small ones hold a quarter of its books: so each book
+// is merged about five times, and among a million a query asks some 60 small segments at most.
+const SMALL_SHARE = 1 / 4;
+
+export class Segments {
+  #all: readonly Segment[] = [];
+
+  /** As they are now; what is added or replaced later does not show. */
+  get all(): readonly Segment[] {
+    return this.#all;
+  }
+
+  /** About what they hold in memory. */
+  get bytes(): number {
+    return bytesOf(this.#all);
+  }
+
+  /** Deleted documents count too, as they take room. */
+  get documentCount(): number {
+    return documentsOf(this.#all);
+  }
+
+  /** Replaces `group` with `segment`, if there is anything in it. */
+  replace(group: readonly Segment[], segment: Segment | null): void {
+    const rest = this.#all.filter((one) => !group.includes(one));
+    this.#all = segment === null ? rest : [...rest, segment];
+  }
+
+  clear(): void {
+    this.#all = [];
+  }
+
+  /** Removes the book in a slot. */
+  remove(slot: number): void {
+    this.#all.some((segment) => segment.remove(slot));
+  }
+
+  /** What should become one segment; nothing where the result would not fit into `bytesMax`. */
+  nextMerge(bytesMax: number): readonly Segment[] {
+    const group = this.#nextGroup();
+    return this.bytes + bytesOf(group) <= bytesMax ? group : [];
+  }
+
+  #nextGroup(): readonly Segment[] {
+    const wasteful = this.#all.find(({ liveCount, documentCount }) =>
+      liveCount * 2 < documentCount);
+    if (wasteful !== undefined) return [wasteful];
+    const largest = Math.max(...this.#all.map(({ documentCount }) => documentCount));
+    const isDue = this.#all.length > SMALL_MIN
+      && this.documentCount - largest >= largest * SMALL_SHARE;
+    return isDue ? this.#all : [];
+  }
+}
+
+function bytesOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function documentsOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { documentCount }) => sum + documentCount, 0);
+}

@@ -84,7 +84,6 @@ export interface App {
 
 // Of --max-memory: eleven sixteenths are the heap's (memory-cap.ts), the rest is divided here.
 const SEARCH_SHARE = 1 / 8;
-const COLUMNS_SHARE = 1 / 16;
 // Of pending deliveries, which are records and no cache: whoever queues much keeps fewer books.
 const PENDING_SHARE = 1 / 8;
 
@@ -210,8 +209,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedSearch({ collection, turns, clock, bytesMax });
-  const columnBytesMax = maxMemoryBytes * COLUMNS_SHARE;
-  const list = createBookList({ collection, turns, search, columnBytesMax });
+  const list = createBookList({ collection, turns, search });
   const routes = bookRoutes({ catalog, list: list.handle });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }

@@ -1,8 +1,8 @@
 /**
- * Looking at the books: which match, and in what order. A scan walks through the collection in id
- * order, or through the candidates where these are few; it goes in small steps (`query-turns.ts`),
- * sees each book at most once whatever is written meanwhile, and keeps no more than the answer
- * needs: the first `limit` books, or packed keys for an answer without limit.
+ * Scans: which books match, and in what order. A scan walks through the collection in id order, or
+ * through the candidates where these are few. It works in small steps (`base/turns.ts`), sees each
+ * book at most once whatever is written meanwhile, and keeps no more than the answer needs: the
+ * first `limit` books, or packed keys for an answer without limit.
  */
 import { createFilter } from './filter.ts';
 import type { Scan } from './filter.ts';
@@ -13,9 +13,7 @@ import { readId } from '../query/fields.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
 import type { Work } from '../../base/turns.ts';
 import { Numbers, createKeyColumn } from './sort-columns.ts';
-import {
-  compareKeys, comparePositions, compareShortKeys, readSortKey, shortKey,
-} from '../query/sort-keys.ts';
+import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 export type PageResult = { readonly entries: readonly Entry[]; readonly total: number };
@@ -29,7 +27,7 @@ const SPARSE_MAX = 16_384;
 /** The first `limit` + 1 books after the cursor, so that it shows whether there are more. */
 export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
   if (isSparse(scan)) return yield* pageOfSparse(scan, limit);
-  const { collection, query, changes } = scan;
+  const { collection, query } = scan;
   const { sort, after } = query;
   const isById = sort.key === 'id';
   const known = knownTotal(scan);
@@ -39,39 +37,20 @@ export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
     after: isById && known !== null && after !== null ? after.id : null,
   });
   let total = 0;
-  const canBeOn = createShortTest(scan, top);
   for (const filter = createFilter(scan); ;) {
     const slot = walk.next();
     if (slot < 0) break;
     if (filter.isYieldDue()) yield;
-    if (!filter.matches(slot)) continue;
-    total += 1;
-    if (!canBeOn(slot)) continue;
-    const bytes = collection.bytesAt(slot);
+    const bytes = filter.find(slot);
     if (bytes === undefined) continue;
+    total += 1;
+    // In the order of the walk all others come after a full page, and are only counted.
+    if (isById && top.isFull) continue;
     const key = readSortKey(sort.key, bytes);
     if (isAfterCursor(query, key, bytes)) top.offer(key, bytes);
     if (isById && known !== null && top.isFull) break;
   }
-  changes.settle();
   return { entries: top.sorted(), total: known ?? total };
-}
-
-/**
- * Whether a book can be on the page, by its short key: most are surely before or after it, and
- * their bytes need not be read.
- */
-function createShortTest({ query, columns }: Scan, top: TopEntries): (slot: number) => boolean {
-  const { after, sort: { key, isDescending } } = query;
-  // The walk is in this order: once the page is full, all others come after it.
-  if (key === 'id') return () => !top.isFull;
-  const shortKeys = columns.shortKeys(key);
-  const first = after === null ? null : shortKey(after.key);
-  return (slot) => {
-    const short = shortKeys.at(slot);
-    if (first !== null && compareShortKeys(short, first, isDescending) < 0) return false;
-    return compareShortKeys(short, top.shortKeyOfLast, isDescending) <= 0;
-  };
 }
 
 /** All books after the cursor, as slots that `changes` keeps. */
@@ -87,8 +66,7 @@ export function* scanWhole(scan: Scan): Work<WholeResult> {
     const slot = walk.next();
     if (slot < 0) break;
     if (filter.isYieldDue()) yield;
-    if (!filter.matches(slot)) continue;
-    const bytes = collection.bytesAt(slot);
+    const bytes = filter.find(slot);
     if (bytes === undefined) continue;
     total += 1;
     const key = column === null && after === null ? null : readSortKey(sort.key, bytes);
@@ -115,7 +93,7 @@ export function isSparse({ candidates }: Scan): boolean {
 
 /** All that match, of few candidates, sorted; `entries` are those after the cursor. */
 export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
-  const { collection, query, candidates, changes } = scan;
+  const { query, candidates } = scan;
   const { sort } = query;
   const found: Entry[] = [];
   const ids = new Set<string>();
@@ -123,15 +101,14 @@ export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
   const slots = candidates?.slots;
   for (let slot = slots?.next(0) ?? -1; slot >= 0; slot = slots?.next(slot + 1) ?? -1) {
     if (filter.isYieldDue()) yield;
-    const bytes = collection.bytesAt(slot);
-    if (bytes === undefined || !filter.matches(slot)) continue;
+    const bytes = filter.find(slot);
+    if (bytes === undefined) continue;
     const id = readId(bytes);
     // A book that was deleted and made again meanwhile may stand in two slots in turn.
     if (ids.has(id)) continue;
     ids.add(id);
     found.push({ key: readSortKey(sort.key, bytes), id, bytes });
   }
-  changes.settle();
   const after = query.after;
   const rest = after === null
     ? found : found.filter((entry) => comparePositions(entry, after, sort) > 0);

@@ -10,7 +10,6 @@ import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { Asker, BookSearch } from '../index/search.ts';
 import { Changes } from './changes.ts';
-import { SlotColumns } from './columns.ts';
 import type { Scan } from './filter.ts';
 import { isSparse, pageOfSparse, scanPage, scanWhole } from './scan.ts';
 import type { PageResult } from './scan.ts';
@@ -51,14 +50,11 @@ export type BookListOptions = {
   readonly collection: Collection;
   readonly search: BookSearch;
   readonly turns: Turns;
-  /** For what scans remember of the books. */
-  readonly columnBytesMax?: number;
 };
 
 export function createBookList(given: BookListOptions): BookList {
   const options = {
     ...given, gate: createGate(WHOLE_SCANS_MAX), whole: new WholeBuffer(given.collection),
-    columns: new SlotColumns(given.collection, given.columnBytesMax),
   };
   return {
     handle: (exchange) => sendList(options, exchange),
@@ -75,7 +71,7 @@ export function createBookList(given: BookListOptions): BookList {
 }
 
 type Parts = BookListOptions & {
-  readonly gate: Gate; readonly whole: WholeBuffer; readonly columns: SlotColumns;
+  readonly gate: Gate; readonly whole: WholeBuffer;
 };
 
 type Answer = {
@@ -146,9 +142,9 @@ async function scanAnswer(
   options: Parts, query: BookQuery, changes: Changes, asker: Asker,
 ): Promise<Answer> {
   const { isWanted } = asker;
-  const { collection, search, turns, gate, columns } = options;
+  const { collection, search, turns, gate } = options;
   const candidates = await search.find(query.filter, changes, asker);
-  const scan: Scan = { collection, query, candidates, changes, columns };
+  const scan: Scan = { collection, query, candidates, changes };
   const { limit } = query;
   if (limit === null && !isSparse(scan)) {
     const whole = stillWanted(await gate.pass(() => turns.run(scanWhole(scan), isWanted)));

@@ -1,10 +1,10 @@
 /**
- * Sort keys of many books, packed: a million dates are 8 MB and a million titles about 40 MB, where
- * strings in an array would be twice that and keep the garbage collector busy.
+ * The sort keys of an answer without limit, packed outside the JavaScript heap, which
+ * `--max-memory` keeps small: a million dates are 8 MB and a million titles about 40 MB. As strings
+ * they would take twice as much, all of it in the heap.
  */
 import type { SortValue } from '../query/cursor.ts';
 import type { SortKey } from '../query/parameters.ts';
-import { shortKey } from '../query/sort-keys.ts';
 
 export interface KeyColumn {
   push(key: SortValue): void;
@@ -59,10 +59,9 @@ class NumberColumn implements KeyColumn {
 
 const ARENA_BLOCK_BYTES = 2 ** 20;
 
-/** Byte strings: their short keys decide most comparisons, the arena the rest. */
+/** Byte strings, one after the other in large blocks. */
 class TextColumn implements KeyColumn {
   readonly #sign: number;
-  readonly #prefixes = new Numbers();
   readonly #places = new Numbers();
   readonly #lengths = new Numbers();
   readonly #blocks: Buffer[] = [];
@@ -74,7 +73,6 @@ class TextColumn implements KeyColumn {
 
   push(key: SortValue): void {
     const text = typeof key === 'string' ? key : '';
-    this.#prefixes.push(shortKey(text));
     if (this.#used + text.length > ARENA_BLOCK_BYTES) {
       this.#blocks.push(Buffer.allocUnsafeSlow(Math.max(ARENA_BLOCK_BYTES, text.length)));
       this.#used = 0;
@@ -87,12 +85,6 @@ class TextColumn implements KeyColumn {
   }
 
   compare(left: number, right: number): number {
-    const difference = this.#prefixes.at(left) - this.#prefixes.at(right);
-    if (difference !== 0) return difference * this.#sign;
-    return this.#compareAll(left, right) * this.#sign;
-  }
-
-  #compareAll(left: number, right: number): number {
     const leftPlace = this.#places.at(left);
     const rightPlace = this.#places.at(right);
     const leftBlock = this.#blocks[Math.floor(leftPlace / ARENA_BLOCK_BYTES)];
@@ -100,7 +92,8 @@ class TextColumn implements KeyColumn {
     if (leftBlock === undefined || rightBlock === undefined) return 0;
     const leftStart = leftPlace % ARENA_BLOCK_BYTES;
     const rightStart = rightPlace % ARENA_BLOCK_BYTES;
-    return leftBlock.compare(rightBlock, rightStart, rightStart + this.#lengths.at(right),
+    return this.#sign * leftBlock.compare(rightBlock,
+      rightStart, rightStart + this.#lengths.at(right),
       leftStart, leftStart + this.#lengths.at(left));
   }
 }

@@ -1,18 +1,22 @@
-/** The first books of a sorted answer, found while looking at all of them: a bounded heap. */
-import type { BookSort } from '../query/parse.ts';
+/** The first books of a sorted answer (top-k), found while looking at all of them. */
 import type { SortValue } from '../query/cursor.ts';
+import type { BookSort } from '../query/parse.ts';
 import { readId } from '../query/fields.ts';
-import { compareKeys, comparePositions, shortKey } from '../query/sort-keys.ts';
+import { compareKeys, comparePositions } from '../query/sort-keys.ts';
 
-/** A book of an answer: its place and its bytes, which never change. */
+/** A book of an answer: its position and its bytes, which never change. */
 export type Entry = { readonly key: SortValue; readonly id: string; readonly bytes: Buffer };
 
-/** Keeps the `capacity` entries that sort first. The last of them is the heap's root. */
+/**
+ * Keeps the `capacity` entries that sort first. Twice as many are gathered, then sorted and cut:
+ * the cost is spread over the books, and no step is longer than one sort of some 2000 entries.
+ */
 export class TopEntries {
   readonly #capacity: number;
   readonly #sort: BookSort;
-  readonly #heap: Entry[] = [];
-  #shortKeyOfLast = Infinity;
+  readonly #entries: Entry[] = [];
+  /** The last entry that had a place at the latest cut. */
+  #last: Entry | null = null;
 
   constructor(capacity: number, sort: BookSort) {
     this.#capacity = capacity;
@@ -20,66 +24,24 @@ export class TopEntries {
   }
 
   get isFull(): boolean {
-    return this.#heap.length >= this.#capacity;
+    return this.#entries.length >= this.#capacity;
   }
 
-  /** What has a later short key has no place here any more; Infinity while all have. */
-  get shortKeyOfLast(): number {
-    return this.#shortKeyOfLast;
-  }
-
-  /** Books must be offered in the order of ids that breaks their ties. */
   offer(key: SortValue, bytes: Buffer): void {
-    const [last] = this.#heap;
-    if (!this.isFull || last === undefined) {
-      this.#heap.push({ key, id: readId(bytes), bytes });
-      this.#rise(this.#heap.length - 1);
-    } else if (compareKeys(key, last.key, this.#sort.isDescending) < 0) {
-      // With equal keys the one that came first stays: its id comes first too.
-      this.#heap[0] = { key, id: readId(bytes), bytes };
-      this.#sink();
-    } else {
-      return;
-    }
-    if (this.isFull) this.#shortKeyOfLast = shortKey(this.#heap[0]?.key ?? null);
+    const last = this.#last;
+    if (last !== null && compareKeys(key, last.key, this.#sort.isDescending) > 0) return;
+    this.#entries.push({ key, id: readId(bytes), bytes });
+    if (this.#entries.length >= 2 * this.#capacity) this.#cut();
   }
 
-  sorted(): Entry[] {
-    return this.#heap.toSorted((left, right) => comparePositions(left, right, this.#sort));
+  sorted(): readonly Entry[] {
+    this.#cut();
+    return this.#entries;
   }
 
-  #rise(start: number): void {
-    for (let index = start; index > 0;) {
-      const parent = (index - 1) >>> 1;
-      if (!this.#isAfter(index, parent)) return;
-      this.#swap(index, parent);
-      index = parent;
-    }
-  }
-
-  #sink(): void {
-    for (let index = 0; ;) {
-      const left = 2 * index + 1;
-      let last = this.#isAfter(left, index) ? left : index;
-      if (this.#isAfter(left + 1, last)) last = left + 1;
-      if (last === index) return;
-      this.#swap(index, last);
-      index = last;
-    }
-  }
-
-  #isAfter(index: number, other: number): boolean {
-    const entry = this.#heap[index];
-    const compared = this.#heap[other];
-    if (entry === undefined || compared === undefined) return false;
-    return comparePositions(entry, compared, this.#sort) > 0;
-  }
-
-  #swap(index: number, other: number): void {
-    const entry = this.#heap[index];
-    const compared = this.#heap[other];
-    if (entry === undefined || compared === undefined) return;
-    this.#heap[index] = compared;
-    this.#heap[other] = entry;
+  #cut(): void {
+    this.#entries.sort((left, right) => comparePositions(left, right, this.#sort));
+    this.#entries.splice(this.#capacity);
+    if (this.isFull) this.#last = this.#entries.at(-1) ?? null;
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Changes } from '../../../src/books/list/changes.ts';
-import { SlotColumns } from '../../../src/books/list/columns.ts';
 import { pageOfSparse } from '../../../src/books/list/scan.ts';
 import { createBookList } from '../../../src/books/list/service.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';
@@ -43,7 +42,7 @@ for (const withIndex of [false, true]) {
         });
       });
       const search = withIndex
-        ? createSearchIndex({ collection, turns, clock, overlayBooks: 16 })
+        ? createSearchIndex({ collection, turns, clock, memtableBooks: 16 })
         : { find: () => Promise.resolve(null) };
       const list = createBookList({ collection, turns, search });
       for (let round = 0; round < 12; round += 1) {
@@ -76,7 +75,7 @@ test('a book deleted and added again in another slot during a sparse scan comes 
   }
   const scan = {
     collection, query: parseBookQuery('q=everywhere'), changes: new Changes(collection),
-    candidates: { slots, count: 40, isExact: true }, columns: new SlotColumns(collection),
+    candidates: { slots, count: 40, isExact: true },
   };
   const work = pageOfSparse(scan, Infinity);
   assert.equal(work.next().done, false, 'the first slots were looked at');

@@ -1,7 +1,7 @@
 /** Entries that wait for a time: a heap, and one timer for its head. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { Heap } from './priority-queue.ts';
-import type { Entry } from './scheduler.ts';
+import type { Entry } from './run-queue.ts';
 
 type Item = { readonly entry: Entry; readonly atMs: number };
 

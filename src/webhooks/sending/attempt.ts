@@ -1,8 +1,8 @@
 /** One attempt of a delivery: prepared, sent, written down; and what it says of the host. */
 import { types } from 'node:util';
 import type { Outcome } from '../deliveries/delivery.ts';
-import type { Verdict } from '../scheduler/scheduler.ts';
-import { recordOutcome, type RecorderParts } from '../deliveries/recorder.ts';
+import type { Verdict } from '../scheduler/run-queue.ts';
+import { recordOutcome, type RecorderParts } from './recorder.ts';
 import type { Sender } from './sender.ts';
 import {
   failureOf, prepareShipment, type Prepared, type ShippingParts,

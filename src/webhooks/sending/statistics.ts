@@ -2,8 +2,8 @@
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/histogram.ts';
 import type { Outcome } from '../deliveries/delivery.ts';
-import { sourceOfLane } from '../scheduler/scheduler.ts';
-import type { Entry } from '../scheduler/scheduler.ts';
+import { sourceOfLane } from '../scheduler/run-queue.ts';
+import type { Entry } from '../scheduler/run-queue.ts';
 
 /** A series each; the failures of further hooks are counted together, as `other`. */
 const FAILING_HOOKS_MAX = 100;

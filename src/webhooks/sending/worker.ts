@@ -20,11 +20,11 @@ import { DeliveryFigures } from './statistics.ts';
 import { DueTimes } from '../scheduler/due-times.ts';
 import {
   hookOfLane, laneKey, Lanes, type Entry, type Host, type Lane, type Ticket,
-} from '../scheduler/scheduler.ts';
+} from '../scheduler/run-queue.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { HostPacer } from '../scheduler/host-backoff.ts';
-import { ResultBatch } from '../deliveries/result-batch.ts';
-import { Retirement } from '../deliveries/retirement.ts';
+import { ResultBatch } from './result-batch.ts';
+import { Retirement } from './retirement.ts';
 import type { QueueStatistics } from '../scheduler/statistics.ts';
 import type { Sender } from './sender.ts';
 import { forwardHost, type ShippingParts } from './request-builder.ts';

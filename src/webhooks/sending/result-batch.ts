@@ -3,8 +3,8 @@
  * change once for all of them. Where that transaction fails, all of them have failed.
  */
 import type { Store } from '../../store/port.ts';
-import type { Delivery, KnownDelivery } from './delivery.ts';
-import { chunkOf, inTally } from './unit-of-work.ts';
+import type { Delivery, KnownDelivery } from '../deliveries/delivery.ts';
+import { chunkOf, inTally } from '../deliveries/unit-of-work.ts';
 
 type Change = (delivery: Delivery) => Delivery | null;
 type Result = {

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type KnownDelivery, type Outcome,
-} from './delivery.ts';
+} from '../deliveries/delivery.ts';
 import type { ResultBatch } from './result-batch.ts';
 import type { Retirement } from './retirement.ts';
 

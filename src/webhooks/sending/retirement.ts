@@ -10,8 +10,8 @@ import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.t
 import type { Store, Transaction } from '../../store/port.ts';
 import {
   cancelled, deliveryCollection, finished, readDelivery, type Delivery,
-} from './delivery.ts';
-import { CHUNK, Tally, chunkOf, inTally, sizesIn } from './unit-of-work.ts';
+} from '../deliveries/delivery.ts';
+import { CHUNK, Tally, chunkOf, inTally, sizesIn } from '../deliveries/unit-of-work.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { DeliveryFigures } from '../../../src/webhooks/sending/statistics.ts';
 import type { Outcome } from '../../../src/webhooks/deliveries/delivery.ts';
-import { laneKey, Lanes } from '../../../src/webhooks/scheduler/scheduler.ts';
-import type { Entry } from '../../../src/webhooks/scheduler/scheduler.ts';
+import { laneKey, Lanes } from '../../../src/webhooks/scheduler/run-queue.ts';
+import type { Entry } from '../../../src/webhooks/scheduler/run-queue.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const clock = new ManualClock();

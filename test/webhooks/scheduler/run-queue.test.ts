@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Heap } from '../../../src/webhooks/scheduler/priority-queue.ts';
 import {
   Lanes, type Lane, type Ticket, type Verdict,
-} from '../../../src/webhooks/scheduler/scheduler.ts';
+} from '../../../src/webhooks/scheduler/run-queue.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 function lanesWith(inFlightMax: number, inFlightPerLaneMax: number): Lanes {

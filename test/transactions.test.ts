@@ -63,15 +63,15 @@ test('an event, its deliveries retried, cancelled and failed, and a removed webh
   const hooks = await Promise.all(Array.from({ length: 300 }, () => addHook(house, 'a')));
   const [first = '', second = ''] = await webhooks.emit('a', {});
   await webhooks.emit('a', {});
-  await webhooks.desk.retry(first);
-  await webhooks.desk.cancel(second);
+  await webhooks.deliveries.retry(first);
+  await webhooks.deliveries.cancel(second);
   await webhooks.resources.outgoing.remove(hooks[7] ?? '');
   await webhooks.resources.outgoing.patch(hooks[8] ?? '', { enabled: false });
   webhooks.start();
   while (webhooks.statistics().pending > 2) await new Promise(setImmediate);
   await webhooks.close(1000);
-  await webhooks.desk.retryFailed();
-  const { isReconciled, accepted } = await webhooks.desk.reconcile();
+  await webhooks.deliveries.retryFailed();
+  const { isReconciled, accepted } = await webhooks.deliveries.reconcile();
   assert.deepEqual([isReconciled, accepted, store.collection('deliveries').size], [true, 600, 600]);
 });
 
@@ -82,7 +82,7 @@ test('deliveries of an event sort as their webhooks do, before those of the next
   assert.deepEqual(ids, ids.toSorted());
   assert.equal(new Set(ids).size, 200);
   assert.ok(ids.every(isUuid));
-  const hookOf = (id: string): unknown => house.webhooks.desk.find(id)?.hook;
+  const hookOf = (id: string): unknown => house.webhooks.deliveries.find(id)?.hook;
   assert.deepEqual(ids.map(hookOf), [...hooks.toSorted(), ...hooks.toSorted()]);
 });
 

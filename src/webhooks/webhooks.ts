@@ -5,7 +5,7 @@ import { isJsonObject } from '../base/fields.ts';
 import type { Logger } from '../base/log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { Route } from '../server/route.ts';
-import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
+import type { CollectionSpec, Store } from '../store/port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
 import {
   createConfigurationIndex, type ConfigurationIndex,
@@ -19,25 +19,26 @@ import {
 import type { HttpSender } from './http/client-port.ts';
 import { createHookIndex, type HookIndex } from './incoming/hook-index.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
-import { createBodyMaker } from './sending/body.ts';
-import { createDeliveryDesk, type DeliveryDesk } from './deliveries/service.ts';
-import { DeliveryQueue } from './sending/worker.ts';
-import { deliveryRoutes } from './deliveries/routes.ts';
-import { cancelled, deliveryCollection } from './deliveries/delivery.ts';
+import { Capacity } from './deliveries/capacity.ts';
+import { deliveryCollection } from './deliveries/delivery.ts';
 import { createEvents, type Events } from './deliveries/events.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
-import {
-  CHUNK, Tally, chunkOf, fanOutCollection, sizesIn, totalsCollection,
-} from './deliveries/unit-of-work.ts';
 import { eventCollection } from './deliveries/message.ts';
+import { Retention } from './deliveries/retention.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
+import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
+import { totalsCollection } from './deliveries/totals.ts';
+import { fanOutCollection } from './deliveries/unit-of-work.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
-import { QueueRoom } from './deliveries/capacity.ts';
-import type { QueueStatistics } from './scheduler/statistics.ts';
-import { Retention } from './deliveries/retention.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import { createBodyMaker } from './sending/body.ts';
+import { cancelPending, stageCancelled } from './sending/retirement.ts';
 import { createSender, type Sender, type SendResult } from './sending/sender.ts';
+import type { DeliveryStatistics } from './sending/statistics.ts';
+import { DeliveryWorker } from './sending/worker.ts';
 import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
 import { notFound } from '../resources/not-found.ts';
@@ -92,7 +93,7 @@ export interface Webhooks {
   readonly routes: readonly Route[];
   readonly resources: Resources;
   readonly actions: ActionRegistry;
-  readonly desk: DeliveryDesk;
+  readonly deliveries: DeliveryService;
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: Events;
   /**
@@ -105,7 +106,7 @@ export interface Webhooks {
   start(): void;
   /** Stops delivering; what is under way has `graceMs` to end. Idempotent. */
   close(graceMs: number): Promise<void>;
-  statistics(): QueueStatistics;
+  statistics(): DeliveryStatistics;
 }
 
 /** Throws `usage` when a custom action is not sound. */
@@ -113,19 +114,22 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, clock, makeId, outgoing } = options;
   const indexes = openIndexes(options);
   const fanOuts = new FanOuts({ store, clock, log: options.logger });
-  const room = new QueueRoom(store, {
+  const capacity = new Capacity(store, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
-  const events = createEvents({ store, hooks: indexes.outgoing, fanOuts, makeId, clock, room });
+  const scheduler = new Scheduler(clock, {
+    runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
+  });
+  const events = createEvents({ store, hooks: indexes.outgoing, fanOuts, makeId, clock, capacity });
   const actions = makeRegistry(options, events);
-  const { sender, queue, retention } =
-    composeDelivery(options, indexes, { fanOuts, room, actions });
-  const desk = createDeliveryDesk({ store, fanOuts, clock, room });
+  const { sender, worker, retention } =
+    composeDelivery(options, indexes, { fanOuts, capacity, scheduler, actions });
+  const deliveries = createDeliveryService({ store, fanOuts, clock, capacity });
+  const retirement = { store, hooks: indexes.outgoing, scheduler, clock };
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
-    onRemoved: (transaction, hook, nowMs) =>
-      cancelAll(transaction, chunkOf(queue.pendingOf(hook, CHUNK), sizesIn(store)), nowMs),
-    afterRemoved: (hook) => queue.cancelOf(hook),
+    onRemoved: (...given) => stageCancelled(retirement, ...given),
+    afterRemoved: (hook) => cancelPending(retirement, hook),
   });
   const routes = [
     ...incomingRoutes({
@@ -137,10 +141,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       records: resources.outgoing, hooks: indexes.outgoing,
       send: (...given) => sender.sendText(...given),
     }),
-    ...deliveryRoutes({ events, desk }),
+    ...deliveryRoutes({ events, service: deliveries }),
   ];
   return {
-    routes, resources, actions, desk, events,
+    routes, resources, actions, deliveries, events,
     async send(given, payload) {
       if (typeof given !== 'string' && !isJsonObject(given)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');
@@ -155,15 +159,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     emit: (name, payload) => events.emitNow(name, payload),
     start() {
-      queue.start();
+      worker.start();
       retention.start();
     },
     async close(graceMs) {
-      await Promise.all([fanOuts.close(graceMs), queue.close(graceMs), retention.close()]);
-      room.close();
+      await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
+      capacity.close();
       for (const index of Object.values(indexes)) index.close();
     },
-    statistics: () => queue.statistics(),
+    statistics: () => worker.statistics(),
   };
 }
 
@@ -186,26 +190,26 @@ function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
 }
 
 function composeDelivery(
-  options: WebhooksOptions, indexes: Indexes,
-  { fanOuts, room, actions }: {
-    readonly fanOuts: FanOuts; readonly room: QueueRoom; readonly actions: ActionRegistry;
+  options: WebhooksOptions, indexes: Indexes, shared: {
+    readonly fanOuts: FanOuts; readonly capacity: Capacity; readonly scheduler: Scheduler;
+    readonly actions: ActionRegistry;
   },
-): { readonly sender: Sender; readonly queue: DeliveryQueue; readonly retention: Retention } {
+): { readonly sender: Sender; readonly worker: DeliveryWorker; readonly retention: Retention } {
   const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
+  const { fanOuts, capacity, scheduler, actions } = shared;
   const { configurations, outgoing: hooks } = indexes;
   const { actionTimeoutMs } = incoming;
   const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock });
   const sender = createSender({ http, bodies, makeId, clock, log });
-  const queue = new DeliveryQueue({
-    store, hooks, fanOuts, room, bodies, sender, clock, log, random,
+  const worker = new DeliveryWorker({
+    store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random,
     schedule: outgoing.retrySchedule,
-    inFlightMax: outgoing.maxInFlight, inFlightPerHookMax: outgoing.maxInFlightPerHook,
   });
   const retention = new Retention({
     store, clock, log, finishedMs: outgoing.retentionMs, finishedMax: outgoing.retentionCount,
     failedMs: outgoing.failedRetentionMs,
   });
-  return { sender, queue, retention };
+  return { sender, worker, retention };
 }
 
 function receiveParts(
@@ -228,13 +232,4 @@ function makeRegistry(options: WebhooksOptions, events: Events): ActionRegistry 
     custom: actions,
     http, log,
   });
-}
-
-/** In the transaction of the removal itself; the rest follows in chunks of its own. */
-function cancelAll(
-  transaction: Transaction, deliveries: readonly string[], nowMs: number,
-): void {
-  const tally = new Tally(transaction);
-  for (const id of deliveries) tally.change(id, (before) => cancelled(before, nowMs));
-  tally.close();
 }

@@ -64,7 +64,7 @@ test('no planted secret gets into any log line, error or answer', async () => {
     await ask('PATCH', path, { secret: `whsec_?${PLANTED.broken}` });
   }
   await ask('POST', '/api/events', { name: 'x', payload: { token: PLANTED.option } });
-  while (relay.webhooks.desk.totals().failed < 3) {
+  while (relay.webhooks.deliveries.totals().failed < 3) {
     await new Promise((resolve) => void setImmediate(resolve));
   }
   for (const path of ['incoming-webhooks', 'outgoing-webhooks', 'action-configurations',

@@ -1,30 +1,32 @@
 /**
- * How much the queue of deliveries may hold: so many that wait, and so many bytes of those that
- * wait or have failed and are kept, with the messages that they share. The bytes lie in memory, so
- * the limit holds for what has been accepted, is being accepted, and is made of it.
+ * How much the queue of deliveries may hold: how many may be pending, and how many bytes those may
+ * take that are pending, or have failed and are kept, with the messages that they share. The bytes
+ * lie in memory, so the limit holds for what is accepted, what is being accepted, and what is made
+ * of it.
  *
- * What is committed is counted from the applied entries. What is on its way there is held by
- * whoever brings it, so that callers at the same time do not all find the same room.
+ * What is committed is counted from the applied entries. Whoever is about to accept something
+ * reserves its bytes first, so that callers at the same time do not all find the same room.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/port.ts';
 import { follow } from '../../resources/projection.ts';
-import { deliveryCollection, isMessageNeeded, statusOf } from './delivery.ts';
+import { statusOf } from './codec.ts';
+import { deliveryCollection, isMessageNeeded } from './delivery.ts';
 import { eventCollection } from './message.ts';
 
-/** What a caller who found the queue full is told to wait. */
+/** Seconds that a caller who found the queue full is told to wait. */
 const FULL_RETRY_S = 10;
-/** What a delivery's record takes besides its payload, about. */
+/** Bytes that a delivery's record takes besides its payload, about. */
 const RECORD_BYTES = 256;
-/** Bodies that are made of accepted payloads may take so much more, or nothing could leave. */
-const BODIES_SHARE = 1.5;
+/** Bodies made of accepted payloads may pass the limit by this factor, or nothing could leave. */
+const BODIES_FACTOR = 1.5;
 
-export class QueueRoom {
+export class Capacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
   readonly #unfollow: readonly (() => void)[];
   #bytes = 0;
-  #heldBytes = 0;
+  #reservedBytes = 0;
 
   constructor(store: Store, limits: { readonly pendingMax: number; readonly bytesMax: number }) {
     this.#pendingMax = limits.pendingMax;
@@ -35,29 +37,29 @@ export class QueueRoom {
     ];
   }
 
-  /** Bytes of what waits, or has failed and is kept. */
+  /** Bytes of what is pending, or has failed and is kept. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes room for what is about to be accepted, whether it is there or not. */
-  hold(bytes: number): void {
-    this.#heldBytes += bytes;
+  /** Reserves bytes for what is about to be accepted, whether there is room or not. */
+  reserve(bytes: number): void {
+    this.#reservedBytes += bytes;
   }
 
   release(bytes: number): void {
-    this.#heldBytes -= bytes;
+    this.#reservedBytes -= bytes;
   }
 
   /**
    * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
-   * the `pending` that wait. `held` of these bytes are held already.
+   * the `pending` ones. `reserved` of these bytes are reserved already.
    */
-  check(pending: number, count: number, bytes: number, held = 0): void {
+  check(pending: number, count: number, bytes: number, reserved = 0): void {
     if (pending + count > this.#pendingMax) {
       throw full(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
-    const taken = this.#bytes + this.#heldBytes - held;
+    const taken = this.#bytes + this.#reservedBytes - reserved;
     if (bytes === 0 || taken + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw full(`${this.#bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
@@ -65,7 +67,7 @@ export class QueueRoom {
 
   /** Whether a body of `bytes` can be kept beside its payload. */
   hasRoomForBody(bytes: number): boolean {
-    return this.#bytes + bytes <= this.#bytesMax * BODIES_SHARE;
+    return this.#bytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
 
   close(): void {

@@ -1,18 +1,6 @@
-/**
- * One delivery and what an attempt makes of it. Pure: time and randomness are parameters.
- *
- * A stored delivery is one JSON object. Besides what callers see it holds `message`, the record of
- * the `events` collection that has the payload, or the payload's message itself as its last members
- * (message.ts); `failures`, how many attempts of the schedule are used up; `proxyFailures`, how
- * many were the proxy's own; and `body`, once an action or a template has made one: every retry
- * sends the same bytes. `status` stands before anything of free text, so that it is found without
- * parsing. See `encodeDelivery` for what is left out.
- */
+/** One delivery, and what an attempt makes of it. Pure: time and randomness are parameters. */
 import { timeText } from '../../base/clock.ts';
-import type { JsonObject } from '../../base/schema.ts';
 import type { CollectionSpec } from '../../store/port.ts';
-import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
-import { messageStart } from './message.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
 
@@ -50,7 +38,7 @@ export type Delivery = {
   readonly attempts: readonly Attempt[];
 };
 
-/** A delivery beside the bytes it was read from, which never change. */
+/** A delivery and the bytes it was decoded from, which never change. */
 export type KnownDelivery = { readonly bytes: Buffer; readonly delivery: Delivery };
 
 /** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
@@ -75,7 +63,6 @@ const JITTER = 0.1;
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
-const QUOTE = 0x22;
 
 export function newDelivery(
   given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>, at: string,
@@ -120,8 +107,13 @@ export function finished(
 }
 
 /** null: it is not pending any more. */
-export function cancelled(before: Delivery, nowMs: number): Delivery | null {
+export function cancelledIfPending(before: Delivery, nowMs: number): Delivery | null {
   return before.status === 'pending' ? finished(before, 'cancelled', nowMs) : null;
+}
+
+/** null: it is not pending any more. */
+export function failedIfPending(before: Delivery, nowMs: number): Delivery | null {
+  return before.status === 'pending' ? finished(before, 'failed', nowMs) : null;
 }
 
 /** `updatedAt` rises, whatever the clock does. */
@@ -150,111 +142,9 @@ export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowM
   return isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs;
 }
 
-/** A stored delivery, what it leaves out filled in. */
-export function readDelivery(bytes: Buffer): Delivery {
-  // What it carries may be large, and is passed on as it is.
-  const end = messageStart(bytes);
-  const stored = decodeRecordAs<Stored>(
-    end === -1 ? bytes : `${bytes.toString('utf8', 0, end)}}`, isSound);
-  const { identifier, createdAt, status } = stored;
-  // One by one: a copy of whatever there is costs as much as parsing it.
-  return {
-    identifier, createdAt, status,
-    updatedAt: stored.updatedAt ?? createdAt,
-    hook: stored.hook ?? null,
-    event: stored.event ?? null,
-    message: stored.message ?? identifier,
-    carried: end === -1 ? null : bytes.subarray(end + 1, bytes.length - 1),
-    nextAttemptAt: stored.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
-    failures: stored.failures ?? 0,
-    proxyFailures: stored.proxyFailures ?? 0,
-    isPayload: stored.isPayload ?? false,
-    body: stored.body ?? null,
-    attempts: stored.attempts ?? [],
-  };
-}
-
-type Stored = Partial<Delivery> & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>;
-
-function isSound({ identifier, status, createdAt }: JsonObject): boolean {
-  return typeof identifier === 'string' && typeof createdAt === 'string'
-    && DELIVERY_STATUSES.some((known) => known === status);
-}
-
-/**
- * One line, members in a fixed order. What follows from the others is left out: a hundred thousand
- * waiting deliveries are to fit in memory. What can never be sent again keeps nothing to send.
- */
-export function encodeDelivery(delivery: Delivery): string {
-  const { identifier, createdAt, updatedAt, status, hook, event, message, carried } = delivery;
-  const { nextAttemptAt, failures, proxyFailures, isPayload, body, attempts } = delivery;
-  const isDefaultTime = nextAttemptAt === (status === 'pending' ? createdAt : null);
-  const isKept = isMessageNeeded(status);
-  const json = JSON.stringify({
-    identifier,
-    createdAt,
-    updatedAt: updatedAt === createdAt ? undefined : updatedAt,
-    status,
-    hook: hook ?? undefined,
-    event: event ?? undefined,
-    message: message === identifier ? undefined : message,
-    nextAttemptAt: isDefaultTime ? undefined : nextAttemptAt,
-    failures: failures === 0 ? undefined : failures,
-    proxyFailures: proxyFailures === 0 ? undefined : proxyFailures,
-    isPayload: isPayload ? true : undefined,
-    attempts: attempts.length === 0 ? undefined : attempts,
-    body: isKept && body !== null ? body : undefined,
-  });
-  return isKept && carried !== null ? `${json.slice(0, -1)},${carried}}` : json;
-}
-
 /** Only what waits, or has failed and may be tried again, needs what it is to send. */
 export function isMessageNeeded(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
-}
-
-const CREATED_MARK = Buffer.from('"createdAt":"');
-const UPDATED_MARK = Buffer.from('"updatedAt":"');
-const STATUS_MARK = Buffer.from('"status":"');
-const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
-// Identifiers are UUIDs, so these members mostly stand at the same places: a look there costs a
-// tenth of a search, and there are many for each delivery.
-const SECOND_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
-const THIRD_AT = SECOND_AT + '"updatedAt":"",'.length + TIME_LENGTH;
-
-/** The status of a stored delivery, without parsing it: the first letters differ. */
-export function statusOf(bytes: Buffer): DeliveryStatus {
-  const letter = bytes[endOf(bytes, STATUS_MARK)];
-  const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
-  if (status === undefined) throw new TypeError('a stored delivery has no status');
-  return status;
-}
-
-/** Milliseconds since the epoch at which a stored delivery was last written, without parsing it. */
-export function updatedMsOf(bytes: Buffer): number {
-  const isFirst = isAt(bytes, STATUS_MARK, SECOND_AT);
-  const text = isFirst ? null : textAfter(bytes, UPDATED_MARK);
-  return Date.parse(text ?? textAfter(bytes, CREATED_MARK) ?? '');
-}
-
-function textAfter(bytes: Buffer, mark: Buffer): string | null {
-  const start = endOf(bytes, mark);
-  return start === -1 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
-}
-
-// A mark's plain quotes cannot stand inside a string, so what follows the first is the member.
-function endOf(bytes: Buffer, mark: Buffer): number {
-  if (isAt(bytes, mark, SECOND_AT)) return SECOND_AT + mark.length;
-  if (isAt(bytes, mark, THIRD_AT)) return THIRD_AT + mark.length;
-  const at = bytes.indexOf(mark);
-  return at === -1 ? -1 : at + mark.length;
-}
-
-function isAt(bytes: Buffer, mark: Buffer, at: number): boolean {
-  for (let index = 0; index < mark.length; index += 1) {
-    if (bytes[at + index] !== mark[index]) return false;
-  }
-  return true;
 }
 
 /** What callers see. */

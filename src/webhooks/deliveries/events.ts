@@ -11,21 +11,23 @@ import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK, acceptDeliveries, readTotals } from './unit-of-work.ts';
+import { CHUNK, acceptDeliveries } from './unit-of-work.ts';
+import { readTotals } from './totals.ts';
 import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { isEventName, refuseEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
-import type { QueueRoom } from './capacity.ts';
+import type { Capacity } from './capacity.ts';
 
 export interface Events {
   /**
    * Stages the deliveries of an event; their identifiers. Throws `invalid` for a bad name or too
    * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as it is.
-   * `heldBytes` of it are held in the queue's room.
+   * `reservedBytes` of it are reserved in the queue's capacity.
    */
   emit(
-    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string, heldBytes?: number,
+    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
+    reservedBytes?: number,
   ): readonly string[];
   /** Whether an event of the name would fire anything, so that its payload need not be made. */
   isHeard(name: string): boolean;
@@ -43,10 +45,10 @@ export function createEvents(parts: {
   readonly fanOuts: Pick<FanOuts, 'settled'>;
   readonly makeId: () => string;
   readonly clock: Clock;
-  readonly room: QueueRoom;
+  readonly capacity: Capacity;
 }): Events {
-  const { store, hooks, fanOuts, makeId, clock, room } = parts;
-  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, heldBytes = 0) => {
+  const { store, hooks, fanOuts, makeId, clock, capacity } = parts;
+  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, reservedBytes = 0) => {
     if (!isEventName(name)) {
       throw new AppError('invalid', `the name ${refuseEventName(name)}`);
     }
@@ -57,7 +59,8 @@ export function createEvents(parts: {
     const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
-    room.check(readTotals(transaction).pending, heard.length, payloadJson.length, heldBytes);
+    const { pending } = readTotals(transaction);
+    capacity.check(pending, heard.length, payloadJson.length, reservedBytes);
     const { seed } = drawn;
     const nextId = deriveIds(seed);
     const at = timeText(drawn.nowMs);
@@ -85,12 +88,12 @@ export function createEvents(parts: {
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
     const bytes = payloadJson.length;
     let identifiers: readonly string[];
-    room.hold(bytes);
+    capacity.reserve(bytes);
     try {
       identifiers = await store.transact((transaction) =>
         emit(transaction, drawn, name, payloadJson, bytes));
     } finally {
-      room.release(bytes);
+      capacity.release(bytes);
     }
     // They are safe, but whoever is told of them may look for them.
     if (identifiers.length > CHUNK) await fanOuts.settled();
@@ -108,14 +111,14 @@ export function createEvents(parts: {
       const origin = { identifier, hook: null, event: null, message: identifier, carried };
       const delivery = newDelivery(origin, at);
       const { length } = carried;
-      room.hold(length);
+      capacity.reserve(length);
       try {
         await store.transact((transaction) => {
-          room.check(readTotals(transaction).pending, 1, length, length);
+          capacity.check(readTotals(transaction).pending, 1, length, length);
           acceptDeliveries(transaction, [delivery], null);
         });
       } finally {
-        room.release(length);
+        capacity.release(length);
       }
       return identifier;
     },

@@ -1,8 +1,7 @@
-/** Deliveries as they are looked through: in steps, between which the loop serves others. */
+/** Looks through deliveries in steps; between two of them the event loop serves others. */
 import type { Store } from '../../store/port.ts';
-import {
-  deliveryCollection, readDelivery, statusOf, type Delivery, type DeliveryStatus,
-} from './delivery.ts';
+import { decodeDelivery, statusOf } from './codec.ts';
+import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { messageStart } from './message.ts';
 
 export type DeliveryFilter = {
@@ -16,7 +15,7 @@ const STEP_RECORDS = 2000;
 const STEP_BYTES = 1 << 22;
 const PARSED_WEIGHT = 16;
 
-/** Tells when others should have their turn. */
+/** Says when it is time to let the event loop serve others. */
 export class Steps {
   #records = 0;
   #bytes = 0;
@@ -45,7 +44,7 @@ export async function listDeliveries(
     const bytes = collection.bytesAt(slot);
     if (bytes === undefined) continue;
     const isFound = isWanted(bytes);
-    if (isFound) found.push(readDelivery(bytes));
+    if (isFound) found.push(decodeDelivery(bytes));
     const pause = steps.next(bytes.length, isFound);
     if (pause !== null) await pause;
   }

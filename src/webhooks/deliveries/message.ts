@@ -1,5 +1,5 @@
 /**
- * What deliveries carry, kept once however many there are: a message.
+ * A message is what deliveries carry; it is kept once, however many deliveries share it.
  *
  * An event's is `"depth", "deliveries", "payload"`; the payload is the last member, so that its
  * bytes, as they were given, are a slice of the record. Where they hold line breaks, which a record
@@ -78,7 +78,7 @@ export function payloadOf(bytes: Buffer): Buffer | null {
 }
 
 /** What a queued forward is to send. */
-export function readForward(bytes: Buffer): QueuedForward {
+export function decodeForward(bytes: Buffer): QueuedForward {
   const { forward, text } = decodeRecordAs<ForwardRecord>(bytes, (record) =>
     isJsonObject(record['forward']) && typeof record['forward']['url'] === 'string');
   return { ...forward, body: text };

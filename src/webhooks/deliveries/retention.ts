@@ -6,9 +6,10 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
-import { deliveryCollection, statusOf, updatedMsOf } from './delivery.ts';
-import { Heap } from '../scheduler/priority-queue.ts';
-import { CHUNK, chunkOf, inTally } from './unit-of-work.ts';
+import { PriorityQueue } from '../scheduler/priority-queue.ts';
+import { statusOf, updatedMsOf } from './codec.ts';
+import { deliveryCollection } from './delivery.ts';
+import { CHUNK, commitChanges, firstChunk } from './unit-of-work.ts';
 
 export type RetentionParts = {
   readonly store: Store;
@@ -33,8 +34,8 @@ const SWEEP_MS = 60_000;
 export class Retention {
   readonly #parts: RetentionParts;
   readonly #unfollow: () => void;
-  readonly #finished = new Heap<Item>(isEarlier);
-  readonly #failed = new Heap<Item>(isEarlier);
+  readonly #finished = new PriorityQueue<Item>(isEarlier);
+  readonly #failed = new PriorityQueue<Item>(isEarlier);
   #finishedCount = 0;
   #timer: Timer | null = null;
   #sweep: Promise<void> | null = null;
@@ -95,9 +96,9 @@ export class Retention {
       if (items.length === 0) return;
       try {
         while (items.length > 0) {
-          const chunk = chunkOf(items, ({ bytes }) => bytes);
-          await inTally(this.#parts.store, (tally) => {
-            for (const { id, atMs } of chunk) tally.ageOut(id, atMs);
+          const chunk = firstChunk(items, ({ bytes }) => bytes);
+          await commitChanges(this.#parts.store, (unit) => {
+            for (const { id, atMs } of chunk) unit.ageOut(id, atMs);
           });
           items = items.slice(chunk.length);
         }
@@ -113,10 +114,10 @@ export class Retention {
     const { clock, finishedMs, finishedMax, failedMs } = this.#parts;
     const nowMs = clock.now();
     const items: Item[] = [];
-    const take = (heap: Heap<Item>, isOld: (item: Item) => boolean): void => {
-      for (let first = heap.peek(); first !== undefined; first = heap.peek()) {
+    const take = (queue: PriorityQueue<Item>, isOld: (item: Item) => boolean): void => {
+      for (let first = queue.peek(); first !== undefined; first = queue.peek()) {
         if (items.length >= CHUNK || !isOld(first)) return;
-        heap.pop();
+        queue.pop();
         items.push(first);
       }
     };

@@ -13,7 +13,7 @@ import {
   anyJson, arrayOf, objectOf, pathParameter, readPayload, shown, text,
 } from '../../resources/route-parts.ts';
 import { deliveryResource } from './resource.ts';
-import type { DeliveryDesk } from './service.ts';
+import type { DeliveryService } from './service.ts';
 import type { DeliveryFilter } from './list.ts';
 import {
   DELIVERY_STATUSES, shownDelivery, type Delivery, type DeliveryStatus,
@@ -54,18 +54,18 @@ const DELIVERY_SCHEMA = objectOf('Delivery', {
 }, { nullable: ['hook', 'event', 'nextAttemptAt'] });
 
 export function deliveryRoutes(parts: {
-  readonly events: Pick<Events, 'emitText'>; readonly desk: DeliveryDesk;
+  readonly events: Pick<Events, 'emitText'>; readonly service: DeliveryService;
 }): readonly Route[] {
-  const { events, desk } = parts;
+  const { events, service } = parts;
   return [
     emitRoute(events),
-    listRoute(desk),
-    getRoute(desk),
-    reconcileRoute(desk),
-    retryFailedRoute(desk),
+    listRoute(service),
+    getRoute(service),
+    reconcileRoute(service),
+    retryFailedRoute(service),
     actRoute('retry', 'Try one delivery again now; a failed one gets its whole schedule anew',
-      (identifier) => desk.retry(identifier)),
-    actRoute('cancel', 'Cancel one pending delivery', (identifier) => desk.cancel(identifier)),
+      (identifier) => service.retry(identifier)),
+    actRoute('cancel', 'Cancel one pending delivery', (identifier) => service.cancel(identifier)),
   ];
 }
 
@@ -103,7 +103,7 @@ const LIST_PARAMETERS: readonly ParameterSpec[] = [
   { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: text() },
 ];
 
-function listRoute(desk: DeliveryDesk): Route {
+function listRoute(service: DeliveryService): Route {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first',
@@ -118,11 +118,11 @@ function listRoute(desk: DeliveryDesk): Route {
       },
       ...problemAnswers(400),
     ],
-    handle: (exchange) => sendList(exchange, desk),
+    handle: (exchange) => sendList(exchange, service),
   };
 }
 
-async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
+async function sendList(exchange: Exchange, service: DeliveryService): Promise<void> {
   const query = parseQuery(exchange.search, ['status', 'hook', 'limit', 'cursor']);
   const filter: DeliveryFilter = {
     status: statusOf(query.get('status')), hook: query.get('hook') ?? null,
@@ -130,10 +130,10 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
   const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
   const after = decodeIdCursor(query.get('cursor'));
   const headers = [
-    'Content-Type', 'application/json', 'X-Total-Count', String(await desk.count(filter)),
+    'Content-Type', 'application/json', 'X-Total-Count', String(await service.count(filter)),
   ];
-  if (limit === null) return exchange.sendStream(200, headers, pullAll(desk, filter, after));
-  const found = await desk.list(filter, after, limit + 1);
+  if (limit === null) return exchange.sendStream(200, headers, pullAll(service, filter, after));
+  const found = await service.list(filter, after, limit + 1);
   const page = found.slice(0, limit);
   const last = page.at(-1);
   if (found.length > limit && last !== undefined) {
@@ -146,13 +146,13 @@ async function sendList(exchange: Exchange, desk: DeliveryDesk): Promise<void> {
   return exchange.sendStream(200, headers, streamRecords(() => encodeShown(page.shift())));
 }
 
-function pullAll(desk: DeliveryDesk, filter: DeliveryFilter, start: string | null): Pull {
+function pullAll(service: DeliveryService, filter: DeliveryFilter, start: string | null): Pull {
   let after = start;
   let found: readonly Delivery[] = [];
   let index = 0;
   return streamRecords(async () => {
     if (index === found.length) {
-      found = await desk.list(filter, after, FOUND_MAX);
+      found = await service.list(filter, after, FOUND_MAX);
       after = found.at(-1)?.identifier ?? after;
       index = 0;
     }
@@ -165,7 +165,7 @@ function encodeShown(delivery: Delivery | undefined): Buffer | null {
   return delivery === undefined ? null : Buffer.from(JSON.stringify(shownDelivery(delivery)));
 }
 
-function getRoute(desk: DeliveryDesk): Route {
+function getRoute(service: DeliveryService): Route {
   return {
     method: 'GET', path: `${PATH}/{identifier}`, operationId: 'getDelivery', access: 'read',
     summary: 'One delivery with its attempts',
@@ -173,14 +173,14 @@ function getRoute(desk: DeliveryDesk): Route {
     answers: [shown('The delivery', DELIVERY_SCHEMA), ...problemAnswers(404)],
     handle(exchange) {
       const identifier = exchange.params[0] ?? '';
-      const delivery = desk.find(identifier);
+      const delivery = service.find(identifier);
       if (delivery === undefined) throw notFound('delivery', identifier);
       exchange.sendJson(200, shownDelivery(delivery));
     },
   };
 }
 
-function reconcileRoute(desk: DeliveryDesk): Route {
+function reconcileRoute(service: DeliveryService): Route {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
     summary: 'Prove that accepted = pending + delivered + failed + cancelled + aged out',
@@ -189,11 +189,11 @@ function reconcileRoute(desk: DeliveryDesk): Route {
       cancelled: integer, agedOut: integer, isReconciled: { kind: 'boolean' },
       problems: { kind: 'array', items: text(), maxItems: 100 },
     }))],
-    handle: async (exchange) => exchange.sendJson(200, await desk.reconcile()),
+    handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }
 
-function retryFailedRoute(desk: DeliveryDesk): Route {
+function retryFailedRoute(service: DeliveryService): Route {
   return {
     method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
     summary: 'Try every failed delivery again now, but those of removed webhooks',
@@ -201,7 +201,7 @@ function retryFailedRoute(desk: DeliveryDesk): Route {
       shown('How many', objectOf('Retried', { retried: integer }), 202),
       ...problemAnswers(503, 507),
     ],
-    handle: async (exchange) => exchange.sendJson(202, { retried: await desk.retryFailed() }),
+    handle: async (exchange) => exchange.sendJson(202, { retried: await service.retryFailed() }),
   };
 }
 

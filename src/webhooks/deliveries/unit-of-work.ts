@@ -1,26 +1,21 @@
 /**
- * Every change of deliveries goes through here, inside a transaction of the caller's, together with
- * the totals: accepted = pending + delivered + failed + cancelled + agedOut, always. A message goes
- * with the last delivery that could still need it.
+ * Every change of deliveries goes through here, inside a transaction, together with the totals. A
+ * message is deleted with the last delivery that could still need it.
  */
-import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
+import { decodeDelivery, encodeDelivery, statusOf, updatedMsOf } from './codec.ts';
 import {
-  deliveryCollection, encodeDelivery, isMessageNeeded, readDelivery, statusOf, updatedMsOf,
-  type Delivery, type DeliveryStatus, type KnownDelivery,
+  deliveryCollection, isMessageNeeded, type Delivery, type KnownDelivery,
 } from './delivery.ts';
 import { eventCollection, hasDelivery } from './message.ts';
+import { readTotals, writeTotals, type Totals } from './totals.ts';
 
-export const totalsCollection: CollectionSpec = { name: 'delivery-totals', key: 'identifier' };
 /** Events whose deliveries are not all there yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
-export type Totals = Readonly<Record<DeliveryStatus | 'accepted' | 'agedOut', number>>;
+/** Makes of a delivery what it becomes; null leaves it as it is. */
+export type DeliveryChange = (before: Delivery) => Delivery | null;
 
-const TOTALS_ID = 'totals';
-const NO_TOTALS: Totals = {
-  accepted: 0, pending: 0, delivered: 0, failed: 0, cancelled: 0, agedOut: 0,
-};
 /** Deliveries changed in one transaction: it is a few milliseconds of work. */
 export const CHUNK = 250;
 /** And their bytes, where they hold answers or a body. */
@@ -45,7 +40,7 @@ export function acceptDeliveries(
 }
 
 /** As many deliveries, from the first on, as one transaction should change. */
-export function chunkOf<T>(deliveries: readonly T[], bytesOf: (delivery: T) => number): T[] {
+export function firstChunk<T>(deliveries: readonly T[], bytesOf: (delivery: T) => number): T[] {
   let bytes = 0;
   const end = deliveries.findIndex((delivery, index) => {
     bytes += bytesOf(delivery);
@@ -54,43 +49,47 @@ export function chunkOf<T>(deliveries: readonly T[], bytesOf: (delivery: T) => n
   return deliveries.slice(0, end === -1 ? deliveries.length : end);
 }
 
-/** How large a stored delivery is, by its identifier. */
+/** Tells the bytes of a stored delivery by its identifier. */
 export function sizesIn(store: Store): (identifier: string) => number {
   const records = store.collection(deliveryCollection.name);
   return (identifier) => records.bytesOf(identifier)?.length ?? 0;
 }
 
-/** Stages a delivery as `change` makes it; undefined when it is gone or `change` gives null. */
-export function changeDelivery(
-  transaction: Transaction, identifier: string, change: (delivery: Delivery) => Delivery | null,
-): Delivery | undefined {
-  const tally = new Tally(transaction);
-  const changed = tally.change(identifier, change);
-  tally.close();
-  return changed;
+/** Runs `work` as one unit: the totals and the messages follow its changes once. */
+export function changeDeliveries<T>(transaction: Transaction, work: (unit: UnitOfWork) => T): T {
+  const unit = new UnitOfWork(transaction);
+  const result = work(unit);
+  unit.complete();
+  return result;
 }
 
-/** Changes many deliveries with one write of the totals. */
-export class Tally {
+/** The same in a transaction of its own. */
+export function commitChanges<T>(store: Store, work: (unit: UnitOfWork) => T): Promise<T> {
+  return store.transact((transaction) => changeDeliveries(transaction, work));
+}
+
+export class UnitOfWork {
   readonly #transaction: Transaction;
   readonly #totals: Record<keyof Totals, number>;
-  readonly #finishedMessages = new Set<string>();
-  #hasChanged = false;
+  readonly #leftMessages = new Set<string>();
+  #hasMoved = false;
 
   constructor(transaction: Transaction) {
     this.#transaction = transaction;
     this.#totals = { ...readTotals(transaction) };
   }
 
-  /** `known` spares reading again what is still as it was. */
+  /**
+   * Stages a delivery as `change` makes it; undefined when it is gone or stays as it is. `known` is
+   * not decoded again while its bytes are still the record's.
+   */
   change(
-    identifier: string, change: (delivery: Delivery) => Delivery | null,
-    known: KnownDelivery | null = null,
+    identifier: string, change: DeliveryChange, known: KnownDelivery | null = null,
   ): Delivery | undefined {
     const bytes = this.#transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined) return undefined;
     const before = known !== null && isSame(known.bytes, bytes)
-      ? known.delivery : readDelivery(bytes);
+      ? known.delivery : decodeDelivery(bytes);
     const after = change(before);
     if (after === null) return undefined;
     putDelivery(this.#transaction, after);
@@ -101,7 +100,7 @@ export class Tally {
     return after;
   }
 
-  /** Removes a finished delivery that is too old to keep, unless it was written since `atMs`. */
+  /** Deletes a finished delivery that is too old to keep, unless it was written since `atMs`. */
   ageOut(identifier: string, atMs: number): void {
     const bytes = this.#transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || updatedMsOf(bytes) !== atMs) return;
@@ -109,62 +108,24 @@ export class Tally {
     if (status === 'pending') return;
     this.#transaction.delete(deliveryCollection.name, identifier);
     this.#move(status, 'agedOut');
-    // Of the others the message went when they finished.
-    if (isMessageNeeded(status)) this.#leaveMessage(readDelivery(bytes));
+    // The others left their message when they finished.
+    if (isMessageNeeded(status)) this.#leaveMessage(decodeDelivery(bytes));
   }
 
-  close(): void {
-    for (const message of this.#finishedMessages) dropMessage(this.#transaction, message);
-    if (this.#hasChanged) writeTotals(this.#transaction, this.#totals);
+  complete(): void {
+    for (const message of this.#leftMessages) deleteIfUnneeded(this.#transaction, message);
+    if (this.#hasMoved) writeTotals(this.#transaction, this.#totals);
   }
 
   #leaveMessage({ carried, message }: Delivery): void {
-    if (carried === null) this.#finishedMessages.add(message);
+    if (carried === null) this.#leftMessages.add(message);
   }
 
   #move(from: keyof Totals, to: keyof Totals): void {
     this.#totals[from] -= 1;
     this.#totals[to] += 1;
-    this.#hasChanged = true;
+    this.#hasMoved = true;
   }
-}
-
-/** Changes deliveries in a transaction of their own, for which nobody waits. */
-export function inTally<T>(store: Store, run: (tally: Tally) => T): Promise<T> {
-  return store.transact((transaction) => {
-    const tally = new Tally(transaction);
-    const result = run(tally);
-    tally.close();
-    return result;
-  });
-}
-
-export function readTotals(source: Pick<Transaction, 'find'>): Totals {
-  return decodeTotals(source.find(totalsCollection.name, TOTALS_ID));
-}
-
-// Staged bytes are mostly read again by the next transaction; bytes never change.
-const knownTotals = new WeakMap<Buffer, Totals>();
-
-export function decodeTotals(bytes: Buffer | undefined): Totals {
-  if (bytes === undefined) return NO_TOTALS;
-  return knownTotals.get(bytes) ?? parseTotals(bytes);
-}
-
-function parseTotals(bytes: Buffer): Totals {
-  const record: unknown = JSON.parse(bytes.toString('utf8'));
-  if (!isJsonObject(record)) return NO_TOTALS;
-  const entries = Object.keys(NO_TOTALS).map((name) => [name, Number(record[name] ?? 0)]);
-  return { ...NO_TOTALS, ...Object.fromEntries(entries) as Partial<Totals> };
-}
-
-export const totalsRecord = { collection: totalsCollection.name, identifier: TOTALS_ID } as const;
-
-function writeTotals(transaction: Transaction, totals: Totals): void {
-  const { accepted, pending, delivered, failed, cancelled, agedOut } = totals;
-  const json = `{"identifier":"${TOTALS_ID}","accepted":${accepted},"pending":${pending},`
-    + `"delivered":${delivered},"failed":${failed},"cancelled":${cancelled},"agedOut":${agedOut}}`;
-  knownTotals.set(transaction.put(totalsCollection.name, TOTALS_ID, json).bytes, totals);
 }
 
 /** Stages a delivery that the totals count already. */
@@ -178,14 +139,13 @@ function isSame(left: Buffer, right: Buffer): boolean {
     && left.length === right.length;
 }
 
-// Deliveries of an event finish about in order, so the newest is the likeliest left.
-function dropMessage(transaction: Transaction, identifier: string): void {
-  const bytes = transaction.find(eventCollection.name, identifier);
+function deleteIfUnneeded(transaction: Transaction, message: string): void {
+  const bytes = transaction.find(eventCollection.name, message);
   if (bytes === undefined) return;
   const isNeeded = hasDelivery(bytes, (delivery) => {
     const found = transaction.find(deliveryCollection.name, delivery);
     return found !== undefined && isMessageNeeded(statusOf(found));
   });
-  if (isNeeded || transaction.find(fanOutCollection.name, identifier) !== undefined) return;
-  transaction.delete(eventCollection.name, identifier);
+  if (isNeeded || transaction.find(fanOutCollection.name, message) !== undefined) return;
+  transaction.delete(eventCollection.name, message);
 }

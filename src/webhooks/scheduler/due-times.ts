@@ -1,30 +1,31 @@
-/** Entries that wait for a time: a heap, and one timer for its head. */
+/** Tasks that wait for a time: a priority queue, and one timer for its head. */
 import type { Clock, Timer } from '../../base/clock.ts';
-import { Heap } from './priority-queue.ts';
-import type { Entry } from './run-queue.ts';
+import { PriorityQueue } from './priority-queue.ts';
+import type { Task } from './task.ts';
 
-type Item = { readonly entry: Entry; readonly atMs: number };
+type Item = { readonly task: Task; readonly atMs: number };
 
-/** Timers stand still while a machine sleeps, and clocks are set: look at the clock this often. */
-const LOOK_MS_MAX = 60_000;
-/** Entries made ready in one turn of the event loop. */
+/** A timer stands still while the machine sleeps, and clocks are set: it never runs longer. */
+const TIMER_MS_MAX = 60_000;
+/** Tasks made ready in one turn of the event loop. */
 const READY_MAX = 1000;
+/** Items of tasks that no longer wait; beyond so many, and half of all, they are removed. */
 const STALE_MAX = 1000;
-/** A clock that was set back by less is late by that; it is not worth going through all waits. */
+/** A clock that was set back by less makes waits longer by that; it is not worth a correction. */
 const STEP_MS_MIN = 1000;
 
 export class DueTimes {
   readonly #clock: Clock;
-  readonly #onDue: (entry: Entry) => void;
-  readonly #heap = new Heap<Item>((left, right) => left.atMs < right.atMs);
-  /** What the time of day is ahead of the monotonic clock. */
+  readonly #onDue: (task: Task) => void;
+  readonly #items = new PriorityQueue<Item>((left, right) => left.atMs < right.atMs);
+  /** How far the time of day is ahead of the monotonic clock. */
   #aheadMs: number;
   #timer: Timer | null = null;
   #timerAtMs = Infinity;
   #staleCount = 0;
   #isStarted = false;
 
-  constructor(clock: Clock, onDue: (entry: Entry) => void) {
+  constructor(clock: Clock, onDue: (task: Task) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
     this.#aheadMs = clock.now() - clock.monotonicMs();
@@ -42,21 +43,21 @@ export class DueTimes {
     this.#timerAtMs = Infinity;
   }
 
-  /** The entry waits until `dueAtMs`; another wait of the same entry is forgotten. */
-  wait(entry: Entry, dueAtMs: number): void {
-    this.#heedStep();
-    if (entry.state === 'waiting' && entry.dueAtMs !== dueAtMs) this.#staleCount += 1;
-    entry.state = 'waiting';
-    entry.dueAtMs = dueAtMs;
-    this.#heap.push({ entry, atMs: dueAtMs });
+  /** Lets the task wait until `dueAtMs`; an earlier wait of the same task is dropped. */
+  wait(task: Task, dueAtMs: number): void {
+    this.#correctForStep();
+    if (task.state === 'waiting' && task.dueAtMs !== dueAtMs) this.#staleCount += 1;
+    task.state = 'waiting';
+    task.dueAtMs = dueAtMs;
+    this.#items.push({ task, atMs: dueAtMs });
     if (this.#isStarted && dueAtMs < this.#timerAtMs) this.#arm();
   }
 
-  /** To be called when an entry that waited no longer does. */
+  /** To be called when a task that waited no longer does. */
   forget(): void {
     this.#staleCount += 1;
-    if (this.#staleCount < STALE_MAX || this.#staleCount * 2 < this.#heap.size) return;
-    this.#heap.prune(isCurrent);
+    if (this.#staleCount < STALE_MAX || this.#staleCount * 2 < this.#items.size) return;
+    this.#items.prune(isCurrent);
     this.#staleCount = 0;
   }
 
@@ -64,44 +65,44 @@ export class DueTimes {
     this.#timer?.cancel();
     this.#timer = null;
     this.#timerAtMs = Infinity;
-    const head = this.#heap.peek();
+    const head = this.#items.peek();
     if (head === undefined || !this.#isStarted) return;
-    const delayMs = Math.min(Math.max(0, head.atMs - this.#clock.now()), LOOK_MS_MAX);
+    const delayMs = Math.min(Math.max(0, head.atMs - this.#clock.now()), TIMER_MS_MAX);
     this.#timerAtMs = head.atMs;
     this.#timer = this.#clock.startTimer(delayMs, () => this.#fire());
   }
 
   #fire(): void {
-    this.#heedStep();
+    this.#correctForStep();
     const nowMs = this.#clock.now();
     for (let count = 0; count < READY_MAX; count += 1) {
-      const head = this.#heap.peek();
+      const head = this.#items.peek();
       if (head === undefined || head.atMs > nowMs) break;
-      this.#heap.pop();
-      if (isCurrent(head)) this.#onDue(head.entry);
+      this.#items.pop();
+      if (isCurrent(head)) this.#onDue(head.task);
       else this.#staleCount = Math.max(0, this.#staleCount - 1);
     }
     this.#arm();
   }
 
-  /** When the clock was set back, what waits is due that much sooner: waits keep their length. */
-  #heedStep(): void {
+  /** When the clock was set back, due times move back with it: a wait keeps its length. */
+  #correctForStep(): void {
     const aheadMs = this.#clock.now() - this.#clock.monotonicMs();
     const stepMs = this.#aheadMs - aheadMs;
     this.#aheadMs = aheadMs;
     if (stepMs < STEP_MS_MIN) return;
     const items: Item[] = [];
-    for (let item = this.#heap.pop(); item !== undefined; item = this.#heap.pop()) {
+    for (let item = this.#items.pop(); item !== undefined; item = this.#items.pop()) {
       if (isCurrent(item)) items.push(item);
     }
     this.#staleCount = 0;
-    for (const { entry, atMs } of items) {
-      entry.dueAtMs = atMs - stepMs;
-      this.#heap.push({ entry, atMs: entry.dueAtMs });
+    for (const { task, atMs } of items) {
+      task.dueAtMs = atMs - stepMs;
+      this.#items.push({ task, atMs: task.dueAtMs });
     }
   }
 }
 
-function isCurrent({ entry, atMs }: Item): boolean {
-  return entry.state === 'waiting' && entry.dueAtMs === atMs;
+function isCurrent({ task, atMs }: Item): boolean {
+  return task.state === 'waiting' && task.dueAtMs === atMs;
 }

@@ -1,5 +1,5 @@
-/** A binary heap: the least item first, by the order it is given. */
-export class Heap<T> {
+/** A binary heap: `peek` and `pop` give the least item, by the order it was made with. */
+export class PriorityQueue<T> {
   readonly #isLess: (left: T, right: T) => boolean;
   #items: T[] = [];
 

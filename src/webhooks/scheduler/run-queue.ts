@@ -1,286 +1,264 @@
 /**
- * Who may start next. A lane is one hook's deliveries (or one host's queued forwards); lanes take
- * turns, within bounds for all, for a lane and for a host. No I/O and no time.
+ * Which of the tasks that are ready may start next. A queue holds the tasks of one source (a
+ * webhook, say); queues take turns, within limits for all tasks, for a queue and for a host. It
+ * does no I/O and reads no clock.
  *
- * A host earns its share: each answer lets one more attempt run beside the others (a few, while it
- * is slow), and each time there is none halves that. Hosts that have not answered soon last time
- * (or ever) may together hold half of all attempts, so that targets that are dead or slow never
- * hold up those that are well.
+ * How many attempts a host may have under way follows from what its last one showed. Hosts that are
+ * not well, or not known yet, together get half of all attempts, so that targets that are dead or
+ * slow never hold up those that are well.
  */
-import { Heap } from './priority-queue.ts';
-import { Line } from './ordered-queue.ts';
+import { PriorityQueue } from './priority-queue.ts';
+import type { Host, Slot, Task, TaskQueue, Verdict } from './task.ts';
 
-/** `gone`: finished or removed; it is dropped where it is met. */
-export type EntryState = 'waiting' | 'ready' | 'running' | 'gone';
-
-export type Entry = {
-  readonly id: string;
-  readonly lane: Lane;
-  dueAtMs: number;
-  state: EntryState;
+export type RunLimits = {
+  readonly runningMax: number;
+  /** With 1, a queue's tasks run in strict order of creation. */
+  readonly runningPerQueueMax: number;
 };
 
-export type Lane = {
-  readonly key: string;
-  readonly ready: Line<Entry>;
-  /** Every entry in order of creation, where order is strict. */
-  readonly all: Heap<Entry> | null;
-  host: Host;
-  /** False: what it holds waits. */
-  isOpen: boolean;
-  inFlight: number;
-  /** Entries that are not gone. */
-  size: number;
-};
-
-export type Host = {
-  readonly name: string;
-  readonly parked: Set<Lane>;
-  inFlight: number;
-  allowance: number;
-  isTrusted: boolean;
-  /** Left alone for a while. */
-  isPaused: boolean;
-  lanes: number;
-};
-
-/** What an attempt says of its host; null when it says nothing. */
-export type Verdict = 'well' | 'slow' | 'dead' | null;
-
-/** What is under way; to be handed back. The host is the one it began with. */
-export type Ticket = { readonly entry: Entry; readonly host: Host };
-
-const FIRST_ALLOWANCE = 4;
-const SLOW_ALLOWANCE_MAX = 8;
-/** What is known of so many hosts is kept while they are idle. */
+/** Attempts at once by the condition of a host; one that is well may have all there are. */
+const RUNNING_MAX = { well: Infinity, slow: 8, unknown: 4, dead: 1 } as const;
+/** Hosts that are idle and still remembered. */
 const HOSTS_MAX = 1000;
+/**
+ * A host that cannot be reached refuses as fast as it is asked, and each refusal costs as much as
+ * an accepted event: after so many in a row there is a pause between attempts.
+ */
+const FAILURES_FREE = 32;
+const PAUSE_MS = 250;
 
-export class Lanes {
-  readonly #inFlightMax: number;
-  readonly #inFlightPerLaneMax: number;
-  readonly #untrustedMax: number;
-  readonly #lanes = new Map<string, Lane>();
+export class RunQueue {
+  readonly #limits: RunLimits;
+  readonly #unwellMax: number;
+  readonly #queues = new Map<string, TaskQueue>();
   readonly #hosts = new Map<string, Host>();
-  /** Lanes that may be able to start, in order of turn. */
-  readonly #runnable = new Set<Lane>();
-  /** Lanes that wait until fewer attempts at untrusted hosts are under way. */
-  readonly #parked = new Set<Lane>();
-  #inFlight = 0;
-  #untrustedInFlight = 0;
+  /** Keys of queues that must not start anything. */
+  readonly #held = new Set<string>();
+  /** Queues that may be able to start a task, in order of turn. */
+  readonly #runnable = new Set<TaskQueue>();
+  /** Queues that wait until fewer attempts at hosts that are not well are under way. */
+  readonly #blocked = new Set<TaskQueue>();
+  #running = 0;
+  #runningUnwell = 0;
 
-  constructor(options: { readonly inFlightMax: number; readonly inFlightPerLaneMax: number }) {
-    this.#inFlightMax = options.inFlightMax;
-    this.#inFlightPerLaneMax = options.inFlightPerLaneMax;
-    this.#untrustedMax = Math.max(1, Math.floor(options.inFlightMax / 2));
+  constructor(limits: RunLimits) {
+    this.#limits = limits;
+    this.#unwellMax = Math.max(1, Math.floor(limits.runningMax / 2));
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  find(key: string): Lane | undefined {
-    return this.#lanes.get(key);
+  get running(): number {
+    return this.#running;
   }
 
   hosts(): Iterable<Host> {
     return this.#hosts.values();
   }
 
-  /** The lane of that key, made when there is none. */
-  open(key: string, hostName: string, isOpen: boolean): Lane {
-    const known = this.#lanes.get(key);
+  find(key: string): TaskQueue | undefined {
+    return this.#queues.get(key);
+  }
+
+  /** The queue of that key, made when there is none. */
+  open(key: string, hostName: string, isOpen: boolean): TaskQueue {
+    const known = this.#queues.get(key);
     if (known !== undefined) return known;
-    const isStrict = this.#inFlightPerLaneMax === 1;
-    const lane: Lane = {
-      key, ready: new Line(isOlder), all: isStrict ? new Heap(isOlder) : null,
-      host: this.#enter(hostName), isOpen, inFlight: 0, size: 0,
+    const isStrict = this.#limits.runningPerQueueMax === 1;
+    const queue: TaskQueue = {
+      key, ready: new PriorityQueue(isOlder), all: isStrict ? new PriorityQueue(isOlder) : null,
+      host: this.#enter(hostName), isOpen, running: 0, size: 0,
     };
-    this.#lanes.set(key, lane);
-    return lane;
+    this.#queues.set(key, queue);
+    return queue;
   }
 
-  /** Says where a lane goes now, and whether it may. */
-  update(lane: Lane, hostName: string, isOpen: boolean): void {
-    if (lane.host.name !== hostName) {
-      lane.host.parked.delete(lane);
-      this.#leave(lane.host);
-      lane.host = this.#enter(hostName);
+  /** Sets where a queue's tasks go from now on, and whether they may start. */
+  update(queue: TaskQueue, hostName: string, isOpen: boolean): void {
+    if (queue.host.name !== hostName) {
+      queue.host.blocked.delete(queue);
+      this.#leave(queue.host);
+      queue.host = this.#enter(hostName);
     }
-    lane.isOpen = isOpen;
-    this.#runnable.add(lane);
+    queue.isOpen = isOpen;
+    this.#runnable.add(queue);
   }
 
-  add(id: string, lane: Lane, dueAtMs: number): Entry {
-    const entry: Entry = { id, lane, dueAtMs, state: 'waiting' };
-    lane.all?.push(entry);
-    lane.size += 1;
-    return entry;
+  /** Nothing of that queue starts until `unhold`, even if it is opened anew. */
+  hold(key: string): void {
+    this.#held.add(key);
   }
 
-  makeReady(entry: Entry): void {
-    entry.state = 'ready';
-    entry.lane.ready.push(entry);
-    this.#runnable.add(entry.lane);
+  unhold(key: string): void {
+    this.#held.delete(key);
+    const queue = this.#queues.get(key);
+    if (queue !== undefined) this.#runnable.add(queue);
   }
 
-  remove(entry: Entry): void {
-    if (entry.state === 'gone') return;
-    entry.state = 'gone';
-    entry.lane.size -= 1;
-    this.#runnable.add(entry.lane);
-    this.#dropIfIdle(entry.lane);
+  isHeld(key: string): boolean {
+    return this.#held.has(key);
   }
 
-  /** The next entry to start, marked as running; null when none may. */
-  next(): Ticket | null {
-    while (this.#inFlight < this.#inFlightMax) {
-      const [lane] = this.#runnable;
-      if (lane === undefined) return null;
-      this.#runnable.delete(lane);
-      const { host } = lane;
-      if (!this.#canStart(lane)) {
-        this.#unpark(host);
-      } else if (host.isPaused || host.inFlight >= host.allowance) {
-        host.parked.add(lane);
-      } else if (!host.isTrusted && this.#untrustedInFlight >= this.#untrustedMax) {
-        this.#parked.add(lane);
+  add(id: string, queue: TaskQueue): Task {
+    const task: Task = { id, queue, dueAtMs: 0, state: 'waiting' };
+    queue.all?.push(task);
+    queue.size += 1;
+    return task;
+  }
+
+  makeReady(task: Task): void {
+    task.state = 'ready';
+    task.queue.ready.push(task);
+    this.#runnable.add(task.queue);
+  }
+
+  remove(task: Task): void {
+    if (task.state === 'gone') return;
+    task.state = 'gone';
+    task.queue.size -= 1;
+    this.#runnable.add(task.queue);
+    this.#dropIfIdle(task.queue);
+  }
+
+  /** Starts the next task; null when none may start. */
+  next(): Slot | null {
+    while (this.#running < this.#limits.runningMax) {
+      const [queue] = this.#runnable;
+      if (queue === undefined) return null;
+      this.#runnable.delete(queue);
+      const { host } = queue;
+      if (!this.#canStart(queue)) {
+        this.#unblock(host);
+      } else if (roomOf(host) <= 0) {
+        host.blocked.add(queue);
+      } else if (host.condition !== 'well' && this.#runningUnwell >= this.#unwellMax) {
+        this.#blocked.add(queue);
       } else {
-        const entry = lane.ready.pop();
-        if (entry !== undefined) return this.#start(entry, host);
+        const task = queue.ready.pop();
+        if (task !== undefined) return this.#start(task, host);
       }
     }
     return null;
   }
 
-  /** The attempt is over. */
-  release({ entry, host }: Ticket, verdict: Verdict): void {
-    const { lane } = entry;
-    lane.inFlight -= 1;
-    host.inFlight -= 1;
-    this.#inFlight -= 1;
-    if (!host.isTrusted) this.#untrustedInFlight -= 1;
-    if (verdict !== null) this.#judge(host, verdict);
-    this.#runnable.add(lane);
-    this.#unpark(host);
-    this.#unparkUntrusted();
-    this.#dropIfIdle(lane);
+  /**
+   * The attempt is over; `verdict` is null when it says nothing of the host. The milliseconds after
+   * which the caller is to `resume` the host; 0: it is not paused.
+   */
+  release({ task, host }: Slot, verdict: Verdict | null): number {
+    const { queue } = task;
+    queue.running -= 1;
+    host.running -= 1;
+    this.#running -= 1;
+    if (host.condition !== 'well') this.#runningUnwell -= 1;
+    const pauseMs = verdict === null ? 0 : this.#judge(host, verdict);
+    this.#runnable.add(queue);
+    this.#unblock(host);
+    this.#unblockUnwell();
+    this.#dropIfIdle(queue);
     this.#dropHostIfIdle(host);
-  }
-
-  pause(host: Host): void {
-    host.isPaused = true;
+    return pauseMs;
   }
 
   resume(host: Host): void {
     host.isPaused = false;
-    this.#unpark(host);
+    this.#unblock(host);
   }
 
-  #start(entry: Entry, host: Host): Ticket {
-    const { lane } = entry;
-    entry.state = 'running';
-    lane.inFlight += 1;
-    host.inFlight += 1;
-    this.#inFlight += 1;
-    if (!host.isTrusted) this.#untrustedInFlight += 1;
-    this.#runnable.add(lane);
-    return { entry, host };
+  #start(task: Task, host: Host): Slot {
+    const { queue } = task;
+    task.state = 'running';
+    queue.running += 1;
+    host.running += 1;
+    this.#running += 1;
+    if (host.condition !== 'well') this.#runningUnwell += 1;
+    this.#runnable.add(queue);
+    return { task, host };
   }
 
-  #canStart(lane: Lane): boolean {
-    if (!lane.isOpen || lane.inFlight >= this.#inFlightPerLaneMax) return false;
-    dropWhile(lane.ready, (entry) => entry.state !== 'ready');
-    const first = lane.ready.peek();
+  #canStart(queue: TaskQueue): boolean {
+    const { isOpen, running, ready, all, key } = queue;
+    if (!isOpen || running >= this.#limits.runningPerQueueMax || this.#held.has(key)) return false;
+    dropWhile(ready, ({ state }) => state !== 'ready');
+    const first = ready.peek();
     if (first === undefined) return false;
-    if (lane.all === null) return true;
-    dropWhile(lane.all, (entry) => entry.state === 'gone');
-    return lane.all.peek() === first;
+    if (all === null) return true;
+    dropWhile(all, ({ state }) => state === 'gone');
+    return all.peek() === first;
   }
 
-  #judge(host: Host, verdict: 'well' | 'slow' | 'dead'): void {
-    const isWell = verdict === 'well';
-    if (host.isTrusted !== isWell) {
-      this.#untrustedInFlight += isWell ? -host.inFlight : host.inFlight;
-      host.isTrusted = isWell;
+  #judge(host: Host, verdict: Verdict): number {
+    const wasWell = host.condition === 'well';
+    host.condition = verdict;
+    if (wasWell !== (verdict === 'well')) {
+      this.#runningUnwell += wasWell ? host.running : -host.running;
     }
-    const most = isWell ? this.#inFlightMax : Math.min(SLOW_ALLOWANCE_MAX, this.#inFlightMax);
-    host.allowance = verdict === 'dead'
-      ? Math.max(1, host.allowance >> 1) : Math.min(host.allowance + 1, most);
+    host.failures = verdict === 'dead' ? host.failures + 1 : 0;
+    if (host.failures <= FAILURES_FREE || host.isPaused) return 0;
+    host.isPaused = true;
+    return PAUSE_MS;
   }
 
-  #unpark(host: Host): void {
-    let free = host.isPaused ? 0 : host.allowance - host.inFlight;
-    for (const lane of host.parked) {
-      if (free <= 0) return;
-      free -= 1;
-      host.parked.delete(lane);
-      this.#runnable.add(lane);
+  #unblock(host: Host): void {
+    let room = roomOf(host);
+    for (const queue of host.blocked) {
+      if (room <= 0) return;
+      room -= 1;
+      host.blocked.delete(queue);
+      this.#runnable.add(queue);
     }
   }
 
-  #unparkUntrusted(): void {
-    let free = this.#untrustedMax - this.#untrustedInFlight;
-    for (const lane of this.#parked) {
-      if (free <= 0) return;
-      free -= 1;
-      this.#parked.delete(lane);
-      this.#runnable.add(lane);
+  #unblockUnwell(): void {
+    let room = this.#unwellMax - this.#runningUnwell;
+    for (const queue of this.#blocked) {
+      if (room <= 0) return;
+      room -= 1;
+      this.#blocked.delete(queue);
+      this.#runnable.add(queue);
     }
   }
 
   #enter(name: string): Host {
     const host = this.#hosts.get(name) ?? {
-      name, parked: new Set(), inFlight: 0, allowance: FIRST_ALLOWANCE, isTrusted: false,
-      isPaused: false, lanes: 0,
+      name, blocked: new Set(), condition: 'unknown', running: 0, failures: 0, isPaused: false,
+      queues: 0,
     };
     this.#hosts.set(name, host);
-    host.lanes += 1;
+    host.queues += 1;
     return host;
   }
 
   #leave(host: Host): void {
-    host.lanes -= 1;
+    host.queues -= 1;
     this.#dropHostIfIdle(host);
   }
 
-  #dropIfIdle(lane: Lane): void {
-    if (lane.size > 0 || lane.inFlight > 0 || this.#lanes.get(lane.key) !== lane) return;
-    this.#lanes.delete(lane.key);
-    this.#runnable.delete(lane);
-    this.#parked.delete(lane);
-    lane.host.parked.delete(lane);
-    this.#leave(lane.host);
+  #dropIfIdle(queue: TaskQueue): void {
+    if (queue.size > 0 || queue.running > 0 || this.#queues.get(queue.key) !== queue) return;
+    this.#queues.delete(queue.key);
+    this.#runnable.delete(queue);
+    this.#blocked.delete(queue);
+    queue.host.blocked.delete(queue);
+    this.#leave(queue.host);
   }
 
   #dropHostIfIdle(host: Host): void {
-    const isIdle = host.lanes === 0 && host.inFlight === 0;
+    const isIdle = host.queues === 0 && host.running === 0;
     if (isIdle && this.#hosts.size > HOSTS_MAX) this.#hosts.delete(host.name);
   }
 }
 
-/** The key of a hook's lane. */
-export function laneKey(hook: string): string {
-  return `hook ${hook}`;
-}
-
-export function hookOfLane(key: string): string {
-  return key.slice(laneKey('').length);
-}
-
-/** What a lane's deliveries come from, for the metrics: the hook, or `forward` for all others. */
-export function sourceOfLane(key: string): string {
-  return key.startsWith(laneKey('')) ? hookOfLane(key) : 'forward';
+/** How many more attempts at the host may start. */
+function roomOf({ condition, isPaused, running }: Host): number {
+  return isPaused ? 0 : RUNNING_MAX[condition] - running;
 }
 
 /** Identifiers rise with creation. */
-function isOlder(left: Entry, right: Entry): boolean {
+function isOlder(left: Task, right: Task): boolean {
   return left.id < right.id;
 }
 
-function dropWhile(
-  heap: Pick<Heap<Entry>, 'peek' | 'pop'>, isDropped: (entry: Entry) => boolean,
-): void {
-  for (let first = heap.peek(); first !== undefined && isDropped(first); first = heap.peek()) {
-    heap.pop();
+function dropWhile(queue: PriorityQueue<Task>, isDropped: (task: Task) => boolean): void {
+  for (let first = queue.peek(); first !== undefined && isDropped(first); first = queue.peek()) {
+    queue.pop();
   }
 }

@@ -1,63 +1,58 @@
-/** One attempt of a delivery: prepared, sent, written down; and what it says of the host. */
+/** One attempt of a delivery: prepared and sent; and what it shows of the host. */
 import { types } from 'node:util';
 import type { Outcome } from '../deliveries/delivery.ts';
-import type { Verdict } from '../scheduler/run-queue.ts';
-import { recordOutcome, type RecorderParts } from './recorder.ts';
-import type { Sender } from './sender.ts';
+import type { Verdict } from '../scheduler/task.ts';
+import type { Attempted } from './recorder.ts';
 import {
-  failureOf, prepareShipment, type Prepared, type ShippingParts,
+  failureOf, prepareRequest, type Prepared, type RequestParts,
 } from './request-builder.ts';
+import type { Sender } from './sender.ts';
 
-export type AttemptParts = ShippingParts & RecorderParts & {
+export type AttemptParts = RequestParts & {
   readonly sender: Pick<Sender, 'attempt'>;
-  /** Cuts attempts off. */
-  readonly signal: AbortSignal;
+  /** Aborted to cut attempts off. */
+  readonly cutOff: AbortSignal;
 };
 
-/** A target that takes longer holds slots that others could use: it counts as not well. */
+/** A target that takes longer holds slots that others could use: it counts as slow. */
 const SLOW_MS = 1000;
 
-/**
- * Resolves when what came of it is written. `onSent` is called before, when nothing is under way
- * any more; with null when nothing was sent, or it was cut off. Rejects without that call when the
- * attempt could not be prepared.
- */
-export async function runAttempt(
-  parts: AttemptParts, identifier: string, onSent: (outcome: Outcome | null) => void,
-): Promise<void> {
-  const preparing = prepareShipment(parts, identifier);
+/** Null when nothing was sent, or it was cut off. Rejects when it could not be prepared. */
+export async function makeAttempt(
+  parts: AttemptParts, identifier: string,
+): Promise<Attempted | null> {
+  const preparing = prepareRequest(parts, identifier);
   const prepared = types.isPromise(preparing)
-    ? await unlessCutOff(preparing, parts.signal) : preparing;
-  const outcome = prepared === null ? null : await send(parts, prepared);
-  onSent(outcome);
-  if (prepared === null || outcome === null) return;
-  const { isPayload, known } = prepared;
-  await recordOutcome(parts, { identifier, outcome, isPayload, known });
+    ? await unlessCutOff(preparing, parts.cutOff) : preparing;
+  if (prepared === null) return null;
+  const outcome = await send(parts, prepared);
+  return outcome === null ? null
+    : { outcome, isPayload: prepared.isPayload, known: prepared.known };
+}
+
+/** What an outcome shows of the target's host; null: nothing. */
+export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): Verdict | null {
+  if (kind === 'proxy' || isUnsent) return null;
+  if (attempt.statusCode === null) return 'dead';
+  return attempt.durationMs < SLOW_MS ? 'well' : 'slow';
 }
 
 /** An action may take longer than we have; what comes of it then is of no use to anybody. */
-function unlessCutOff<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+function unlessCutOff<T>(work: Promise<T>, cutOff: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
-    const cutOff = (): void => resolve(null);
-    signal.addEventListener('abort', cutOff);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cutOff));
+    const onCutOff = (): void => resolve(null);
+    cutOff.addEventListener('abort', onCutOff);
+    work.then(resolve, reject).finally(() => cutOff.removeEventListener('abort', onCutOff));
   });
 }
 
 async function send(parts: AttemptParts, prepared: Prepared): Promise<Outcome | null> {
-  if (parts.signal.aborted) return null;
+  if (parts.cutOff.aborted) return null;
   if ('failure' in prepared) return prepared.failure;
   try {
-    return await parts.sender.attempt(prepared.shipment, parts.signal);
+    return await parts.sender.attempt(prepared.request, parts.cutOff);
   } catch (thrown) {
     parts.log.error('an attempt failed unexpectedly', { error: thrown });
     return failureOf(parts.clock, 'internal error');
   }
-}
-
-/** What an outcome says of the target's host. */
-export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): Verdict {
-  if (kind === 'proxy' || isUnsent) return null;
-  if (attempt.statusCode === null) return 'dead';
-  return attempt.durationMs < SLOW_MS ? 'well' : 'slow';
 }

@@ -1,7 +1,7 @@
-/** Work that nobody waits for: owned here until it ends, and its failures logged. */
+/** Work that nobody waits for: it is owned here until it ends, and its failures are logged. */
 import type { Logger } from '../../base/log.ts';
 
-export class Background {
+export class BackgroundTasks {
   readonly #log: Logger;
   readonly #onEnd: () => void;
   #count = 0;

@@ -1,94 +1,77 @@
 /**
  * Writes what came of an attempt: the result and the time of the next one are one record, so a
- * crash loses neither. While the store takes no writes the result is held and written later: what
+ * crash loses neither. While the store takes no writes the result is kept and written later: what
  * has arrived must not be sent again.
  */
-import { sleep, type Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type KnownDelivery, type Outcome,
 } from '../deliveries/delivery.ts';
 import type { ResultBatch } from './result-batch.ts';
-import type { Retirement } from './retirement.ts';
+import { retireHook, type RetirementParts } from './retirement.ts';
+import { untilWritten, type WriteParts } from './until-written.ts';
 
-export type RecorderParts = {
+export type RecorderParts = WriteParts & RetirementParts & {
   readonly results: ResultBatch;
-  readonly clock: Clock;
-  readonly log: Logger;
+  /** Seconds between attempts. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
-  readonly retirement: Pick<Retirement, 'run'>;
-  /** True once nothing more is to be waited for. */
-  readonly isClosed: () => boolean;
 };
 
-const RETRY_MS = 1000;
-
-/** What came of the attempt of a delivery, and what was known of it before. */
+/** An attempt that was made, and the delivery as it was before. */
 export type Attempted = {
-  readonly identifier: string;
   readonly outcome: Outcome;
   /** The payload itself went out. */
   readonly isPayload: boolean;
-  readonly known: KnownDelivery | null;
+  readonly known: KnownDelivery;
 };
 
-/** Resolves when it is written, or the delivery is gone, or we are closed first. */
-export async function recordOutcome(parts: RecorderParts, attempted: Attempted): Promise<void> {
-  for (let isFirst = true; ; isFirst = false) {
-    try {
-      tell(parts.log, attempted, await record(parts, attempted));
-      return;
-    } catch (thrown) {
-      if (!(thrown instanceof AppError)) throw thrown;
-      if (isFirst) {
-        parts.log.error('the result of an attempt waits to be written', {
-          delivery: attempted.identifier, error: thrown,
-        });
-      }
-    }
-    if (parts.isClosed()) break;
-    await sleep(parts.clock, RETRY_MS);
-  }
-  tell(parts.log, attempted, undefined);
-}
-
-function tell(
-  log: Logger, { identifier, outcome }: Attempted, recorded: Delivery | undefined,
-): void {
-  const { statusCode, error, durationMs } = outcome.attempt;
-  const level = outcome.kind === 'delivered' ? 'info' : 'warning';
-  log[level]('a delivery was attempted', {
-    delivery: identifier, hook: recorded?.hook ?? null, event: recorded?.event ?? null,
-    statusCode, error, durationMs, status: recorded?.status ?? null,
-    attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
-  });
+/** The delivery as written; undefined when it is gone, or we are closed first. */
+export async function recordOutcome(
+  parts: RecorderParts, attempted: Attempted,
+): Promise<Delivery | undefined> {
+  const { identifier } = attempted.known.delivery;
+  const recorded = await untilWritten(parts, 'the result of an attempt waits to be written',
+    { delivery: identifier }, () => record(parts, attempted));
+  logAttempt(parts.log, attempted, recorded);
+  return recorded;
 }
 
 function record(
-  parts: RecorderParts, { identifier, outcome, isPayload, known }: Attempted,
+  parts: RecorderParts, { outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
-  const { clock, schedule } = parts;
-  const nowMs = clock.now();
+  const { identifier, hook } = known.delivery;
+  const nowMs = parts.clock.now();
   const random = parts.random();
   const change = (before: Delivery): Delivery => {
     const after = before.status === 'pending'
-      ? afterAttempt(before, outcome, schedule, nowMs, random)
+      ? afterAttempt(before, outcome, parts.schedule, nowMs, random)
       : afterLateAttempt(before, outcome, nowMs);
     return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
   };
-  const write = (): Promise<Delivery | undefined> =>
-    parts.results.write(identifier, change, known);
-  if (outcome.kind !== 'gone') return write();
-  return parts.retirement.run(identifier, nowMs, change)
-    .then((retired) => retired === null ? write() : retired.delivery);
+  // Where several attempts are told that the target is gone, the first one retires the hook.
+  const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);
+  return isRetiring ? retireHook(parts, hook, { identifier, change })
+    : parts.results.write(identifier, change, known);
 }
 
-/** It was cancelled, or failed with its hook, while the attempt was under way. */
+/** The delivery was cancelled, or failed with its hook, while the attempt was under way. */
 function afterLateAttempt(before: Delivery, outcome: Outcome, nowMs: number): Delivery {
   const counted = { ...before, attempts: [...before.attempts, outcome.attempt] };
   return outcome.kind === 'delivered'
     ? finished(counted, 'delivered', nowMs) : stamped(counted, nowMs);
+}
+
+function logAttempt(
+  log: Logger, { outcome, known }: Attempted, recorded: Delivery | undefined,
+): void {
+  const { statusCode, error, durationMs } = outcome.attempt;
+  const level = outcome.kind === 'delivered' ? 'info' : 'warning';
+  log[level]('a delivery was attempted', {
+    delivery: known.delivery.identifier,
+    hook: recorded?.hook ?? null, event: recorded?.event ?? null,
+    statusCode, error, durationMs, status: recorded?.status ?? null,
+    attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
+  });
 }

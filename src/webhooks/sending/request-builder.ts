@@ -6,29 +6,28 @@ import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import type { BodyMaker } from './body.ts';
-import {
-  deliveryCollection, readDelivery, statusOf, type KnownDelivery, type Outcome,
-} from '../deliveries/delivery.ts';
-import { changeDelivery } from '../deliveries/unit-of-work.ts';
-import { depthOf, eventCollection, payloadOf, readForward } from '../deliveries/message.ts';
+import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
+import { deliveryCollection, type KnownDelivery, type Outcome } from '../deliveries/delivery.ts';
+import { changeDeliveries } from '../deliveries/unit-of-work.ts';
+import { depthOf, eventCollection, payloadOf, decodeForward } from '../deliveries/message.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
-import type { QueueRoom } from '../deliveries/capacity.ts';
-import { shipmentOf, type Shipment } from './sender.ts';
+import type { Capacity } from '../deliveries/capacity.ts';
+import { requestOf, type DeliveryRequest } from './sender.ts';
 
-export type ShippingParts = {
+export type RequestParts = {
   readonly store: Store;
-  readonly hooks: OutgoingIndex;
+  readonly hooks: Pick<OutgoingIndex, 'find'>;
   readonly bodies: BodyMaker;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly room: Pick<QueueRoom, 'hasRoomForBody'>;
+  readonly capacity: Pick<Capacity, 'hasRoomForBody'>;
 };
 
 export type Prepared = {
   /** The body is the payload itself. */
   readonly isPayload: boolean;
   readonly known: KnownDelivery;
-} & ({ readonly shipment: Shipment } | { readonly failure: Outcome });
+} & ({ readonly request: DeliveryRequest } | { readonly failure: Outcome });
 
 /**
  * What to send, with what the hook's record says now; or the failure that nothing could be sent;
@@ -36,35 +35,35 @@ export type Prepared = {
  * makes is stored before the first attempt, so that every retry sends the same bytes. A promise
  * only where there is something to wait for.
  */
-export function prepareShipment(
-  parts: ShippingParts, identifier: string,
+export function prepareRequest(
+  parts: RequestParts, identifier: string,
 ): Prepared | null | Promise<Prepared | null> {
   const bytes = parts.store.collection(deliveryCollection.name).bytesOf(identifier);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
-  const known = { bytes, delivery: readDelivery(bytes) };
+  const known = { bytes, delivery: decodeDelivery(bytes) };
   const { delivery } = known;
   const messageBytes = messageBytesOf(parts.store, known);
   const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
   if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
   const payload = payloadOf(messageBytes);
   if (payload === null || delivery.hook === null) {
-    return { shipment: forwardShipment(identifier, messageBytes), isPayload: false, known };
+    return { request: forwardRequest(identifier, messageBytes), isPayload: false, known };
   }
   const hook = parts.hooks.find(delivery.hook);
   if (hook === undefined || !hook.enabled) return null;
   const depth = depthOf(messageBytes);
-  const ship = (body: Buffer, isPayload: boolean): Prepared =>
-    ({ shipment: shipmentOf(hook, identifier, body, depth), isPayload, known });
-  if (delivery.body !== null) return ship(Buffer.from(delivery.body, 'utf8'), false);
-  if (delivery.isPayload || !parts.bodies.isMade(hook)) return ship(payload, true);
+  const sendBody = (body: Buffer, isPayload: boolean): Prepared =>
+    ({ request: requestOf(hook, identifier, body, depth), isPayload, known });
+  if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'), false);
+  if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload, true);
   // That takes a while: the delivery may be cancelled by then, or its hook another.
   return storeBody(parts, hook, identifier, depth, payload)
-    .then((failure) => failure === null ? prepareShipment(parts, identifier) : fail(failure));
+    .then((failure) => failure === null ? prepareRequest(parts, identifier) : fail(failure));
 }
 
 /** Makes the body and stores it; the failure when it cannot be made. */
 async function storeBody(
-  parts: ShippingParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
+  parts: RequestParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
 ): Promise<Outcome | null> {
   let body: Buffer;
   const log = tagging(parts.log, { delivery: identifier, hook: hook.identifier });
@@ -74,18 +73,18 @@ async function storeBody(
     if (!(thrown instanceof AppError)) throw thrown;
     return failureOf(parts.clock, messageOf(thrown));
   }
-  if (!parts.room.hasRoomForBody(body.length)) {
+  if (!parts.capacity.hasRoomForBody(body.length)) {
     return failureOf(parts.clock, 'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
   const text = body.toString('utf8');
   await parts.store.transact((transaction) =>
-    changeDelivery(transaction, identifier, (before) =>
-      before.status === 'pending' ? { ...before, body: text } : null));
+    changeDeliveries(transaction, (unit) => unit.change(identifier, (before) =>
+      before.status === 'pending' ? { ...before, body: text } : null)));
   return null;
 }
 
-function forwardShipment(id: string, messageBytes: Buffer): Shipment {
-  const { url, method, headers, body } = readForward(messageBytes);
+function forwardRequest(id: string, messageBytes: Buffer): DeliveryRequest {
+  const { url, method, headers, body } = decodeForward(messageBytes);
   return {
     id, url, method, headers, secret: null, body: body === null ? null : Buffer.from(body, 'utf8'),
   };
@@ -101,7 +100,7 @@ export function failureOf(clock: Clock, error: string): Outcome {
 /** `host:port` that a queued forward goes to. */
 export function forwardHost(store: Store, known: KnownDelivery): string {
   const bytes = messageBytesOf(store, known);
-  return bytes === undefined ? '' : new URL(readForward(bytes).url).host;
+  return bytes === undefined ? '' : new URL(decodeForward(bytes).url).host;
 }
 
 /** The record that has a delivery's message. */

@@ -4,13 +4,12 @@
  */
 import type { Store } from '../../store/port.ts';
 import type { Delivery, KnownDelivery } from '../deliveries/delivery.ts';
-import { chunkOf, inTally } from '../deliveries/unit-of-work.ts';
+import { commitChanges, firstChunk, type DeliveryChange } from '../deliveries/unit-of-work.ts';
 
-type Change = (delivery: Delivery) => Delivery | null;
 type Result = {
   readonly identifier: string;
-  readonly change: Change;
-  readonly known: KnownDelivery | null;
+  readonly change: DeliveryChange;
+  readonly known: KnownDelivery;
   readonly resolve: (changed: Delivery | undefined) => void;
   readonly reject: (thrown: unknown) => void;
 };
@@ -25,7 +24,7 @@ export class ResultBatch {
 
   /** Resolves with the delivery as written; undefined when it is gone. */
   write(
-    identifier: string, change: Change, known: KnownDelivery | null,
+    identifier: string, change: DeliveryChange, known: KnownDelivery,
   ): Promise<Delivery | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ identifier, change, known, resolve, reject }) > 1) return;
@@ -37,11 +36,11 @@ export class ResultBatch {
     let waiting = this.#waiting;
     this.#waiting = [];
     while (waiting.length > 0) {
-      const results = chunkOf(waiting, ({ known }) => known?.bytes.length ?? 0);
+      const results = firstChunk(waiting, ({ known }) => known.bytes.length);
       waiting = waiting.slice(results.length);
-      inTally(this.#store, (tally) =>
+      commitChanges(this.#store, (unit) =>
         results.map(({ identifier, change, known }) =>
-          tally.change(identifier, change, known))).then(
+          unit.change(identifier, change, known))).then(
         (changed) => results.forEach(({ resolve }, index) => resolve(changed[index])),
         (thrown: unknown) => results.forEach(({ reject }) => reject(thrown)),
       );

@@ -31,8 +31,8 @@ export type SendResult = {
   readonly response: unknown;
 };
 
-/** A request ready to go, all of it but the signature's time. */
-export type Shipment = {
+/** A request that is ready to be sent; only the signature, which holds the time, is missing. */
+export type DeliveryRequest = {
   /** The `webhook-id`, the same over retries. */
   readonly id: string;
   readonly url: string;
@@ -49,7 +49,7 @@ export interface Sender {
   /** The same for a request, with a payload that is JSON text, sent as it is. */
   sendText(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<SendResult>;
   /** One attempt of a durable delivery; null when it was abandoned by the signal. */
-  attempt(shipment: Shipment, signal: AbortSignal): Promise<Outcome | null>;
+  attempt(request: DeliveryRequest, signal: AbortSignal): Promise<Outcome | null>;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -68,14 +68,14 @@ export function createSender(parts: SenderParts): Sender {
     send: (hook, payload) =>
       sendOnce(parts, hook, () => encodePayload(payload), { hops: 0, log: parts.log }),
     sendText: (hook, payloadJson, origin) => sendOnce(parts, hook, () => payloadJson, origin),
-    attempt: (shipment, signal) => attempt(parts, shipment, signal),
+    attempt: (request, signal) => attempt(parts, request, signal),
   };
 }
 
 /** What a hook sends, with what stands in its record now; `depth` is the count of its chain. */
-export function shipmentOf(
+export function requestOf(
   hook: ReadyOutgoing, id: string, body: Buffer, depth: number,
-): Shipment {
+): DeliveryRequest {
   return {
     id,
     url: hook.targetUrl,
@@ -94,18 +94,18 @@ async function sendOnce(
   const fail = (message: string): SendResult =>
     ({ success: false, message, statusCode: null, response: null });
   if (!hook.enabled) return fail('The webhook is disabled');
-  let shipment: Shipment;
+  let request: DeliveryRequest;
   try {
     const depth = nextHop(hops);
     const body = await parts.bodies.make(hook, encode(), { hops, log });
-    shipment = shipmentOf(hook, parts.makeId(), body, depth);
+    request = requestOf(hook, parts.makeId(), body, depth);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     log.warning('nothing was sent', { error: messageOf(thrown) });
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
-    const answer = await http.request(requestOf(shipment, clock.now()));
+    const answer = await http.request(httpRequestOf(request, clock.now()));
     const { statusCode } = answer;
     const success = isSuccessStatus(statusCode);
     log.info('an outgoing webhook was sent', { statusCode });
@@ -119,7 +119,7 @@ async function sendOnce(
 }
 
 async function attempt(
-  { http, clock }: SenderParts, shipment: Shipment, signal: AbortSignal,
+  { http, clock }: SenderParts, request: DeliveryRequest, signal: AbortSignal,
 ): Promise<Outcome | null> {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
@@ -129,7 +129,7 @@ async function attempt(
     statusCode, error, response,
   });
   try {
-    const answer = await http.request(requestOf(shipment, startedAt, 0, signal));
+    const answer = await http.request(httpRequestOf(request, startedAt, 0, signal));
     const { statusCode } = answer;
     const attempted = told(statusCode, null, textStart(answer.body, RESPONSE_BYTES_MAX));
     const kind = kindOf(statusCode);
@@ -142,12 +142,12 @@ async function attempt(
   }
 }
 
-function requestOf(
-  shipment: Shipment, atMs: number, retries?: number, signal?: AbortSignal,
+function httpRequestOf(
+  request: DeliveryRequest, atMs: number, retries?: number, signal?: AbortSignal,
 ): HttpRequest {
-  const { id, url, method, secret, body } = shipment;
-  const headers = secret === null ? shipment.headers
-    : { ...shipment.headers, ...signatureHeaders(secret, id, atMs, body ?? NO_BODY) };
+  const { id, url, method, secret, body } = request;
+  const headers = secret === null ? request.headers
+    : { ...request.headers, ...signatureHeaders(secret, id, atMs, body ?? NO_BODY) };
   return { method, url, headers, body: body ?? undefined, retries, signal };
 }
 

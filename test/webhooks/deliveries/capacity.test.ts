@@ -64,12 +64,12 @@ test('what failed and is kept counts, after a restart too; the delivered does no
     await simulation.emit(PAYLOAD);
     await simulation.clock.advance(1000);
   }
-  assert.equal(simulation.webhooks.desk.totals().failed, 3);
+  assert.equal(simulation.webhooks.deliveries.totals().failed, 3);
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
   await simulation.crash();
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', PAYLOAD)), isFull);
   simulation.targets.set('there', UP);
-  assert.equal(await simulation.run(simulation.webhooks.desk.retryFailed()), 3);
+  assert.equal(await simulation.run(simulation.webhooks.deliveries.retryFailed()), 3);
   await simulation.clock.advance(HOUR_MS);
   assert.equal((await simulation.emit(PAYLOAD)).length, 1);
 });
@@ -100,5 +100,5 @@ test('bodies that templates make of little are bounded as well', async () => {
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', 'one more')), isFull);
   simulation.targets.set('there', UP);
   await simulation.clock.advance(24 * HOUR_MS);
-  assert.equal(simulation.webhooks.desk.totals().delivered, 30);
+  assert.equal(simulation.webhooks.deliveries.totals().delivered, 30);
 });

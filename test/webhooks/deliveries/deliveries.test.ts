@@ -202,7 +202,7 @@ test('a ring of webhooks ends after eight events', async () => {
   });
   await ring.ask('POST', '/api/events', { name: 'ring' });
   for (;;) {
-    const { pending, accepted, failed } = ring.webhooks.desk.totals();
+    const { pending, accepted, failed } = ring.webhooks.deliveries.totals();
     if (accepted === 8 && pending === 0 && failed === 1) break;
     assert.ok(accepted <= 8);
     await new Promise((resolve) => void setImmediate(resolve));
@@ -217,7 +217,7 @@ test('a queued forward to itself ends as well', async () => {
   await ring.hook({ actionType: 'http-forward', options });
   assert.equal((await ring.ask('POST', '/webhook/in/hook', {})).status, 200);
   for (;;) {
-    const { pending, accepted, failed } = ring.webhooks.desk.totals();
+    const { pending, accepted, failed } = ring.webhooks.deliveries.totals();
     if (accepted === 8 && pending === 0 && failed === 1) break;
     assert.ok(accepted <= 8);
     await new Promise((resolve) => void setImmediate(resolve));

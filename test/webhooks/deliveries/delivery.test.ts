@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  afterAttempt, cancelled, encodeDelivery, newDelivery, readDelivery, retried,
-  statusOf, updatedMsOf, type Delivery, type Outcome,
+  decodeDelivery, encodeDelivery, statusOf, updatedMsOf,
+} from '../../../src/webhooks/deliveries/codec.ts';
+import {
+  afterAttempt, cancelledIfPending, newDelivery, retried, type Delivery, type Outcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
-  depthOf, encodeMessage, eventMembers, forwardMembers, hasDelivery, payloadOf, readForward,
+  decodeForward, depthOf, encodeMessage, eventMembers, forwardMembers, hasDelivery, payloadOf,
 } from '../../../src/webhooks/deliveries/message.ts';
 
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
@@ -82,7 +84,7 @@ test('only a failed delivery keeps what was made for it and what it carries', ()
     delivery !== null && JSON.parse(encodeDelivery(delivery));
   const failed = stored(afterAttempt(made, outcome('gone'), [], START_MS, 0));
   const delivered = stored(afterAttempt(made, outcome('delivered'), [], START_MS, 0));
-  const dropped = stored(cancelled(made, START_MS));
+  const dropped = stored(cancelledIfPending(made, START_MS));
   const kept = ({ body, payload }: { body?: string; payload?: string }): unknown => [body, payload];
   assert.deepEqual(kept(failed as object), ['{}', 'p']);
   assert.deepEqual(kept(delivered as object), [undefined, undefined]);
@@ -107,7 +109,7 @@ test('whatever a delivery holds, it is read back the same', () => {
   ];
   for (const delivery of cases) {
     const bytes = Buffer.from(encodeDelivery(delivery));
-    assert.deepEqual(readDelivery(bytes), delivery);
+    assert.deepEqual(decodeDelivery(bytes), delivery);
     assert.equal(statusOf(bytes), delivery.status);
     assert.ok(bytes.toString().startsWith('{"identifier":"d1",'));
   }
@@ -125,14 +127,14 @@ test('what a delivery carries is passed on byte for byte, whatever stands in it'
   const payload = '{"status":"failed", "updatedAt":"1999","depth":9,"deliveries":["x"],"é":1.0}';
   const alone = { ...fresh, carried: eventMembers(2, [], payload) };
   const first = Buffer.from(encodeDelivery(alone));
-  const failing = afterAttempt(readDelivery(first), outcome('failed'), [5], START_MS, 0);
+  const failing = afterAttempt(decodeDelivery(first), outcome('failed'), [5], START_MS, 0);
   for (const bytes of [first, Buffer.from(encodeDelivery(failing))]) {
     assert.equal(statusOf(bytes), 'pending');
     assert.equal(String(payloadOf(bytes)), payload);
     assert.equal(depthOf(bytes), 2);
     assert.deepEqual(deliveriesOf(bytes), []);
   }
-  assert.deepEqual({ ...readDelivery(first), carried: null }, fresh);
+  assert.deepEqual({ ...decodeDelivery(first), carried: null }, fresh);
   assert.equal(updatedMsOf(Buffer.from(encodeDelivery(failing))), Date.parse(failing.updatedAt));
 });
 
@@ -151,7 +153,7 @@ test('a queued forward keeps the received text as it came', () => {
   const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: 'x' }, body };
   const bytes = Buffer.from(encodeDelivery({ ...fresh, carried: forwardMembers(forward) }));
   assert.equal(payloadOf(bytes), null);
-  assert.deepEqual(readForward(bytes), forward);
+  assert.deepEqual(decodeForward(bytes), forward);
 });
 
 test('the deliveries of a message are asked for from the newest until one is sought', () => {

@@ -25,8 +25,8 @@ async function pass(simulation: Simulation): Promise<void> {
 }
 
 async function everyDelivered(simulation: Simulation, events: number): Promise<void> {
-  const { desk } = simulation.webhooks;
-  const { isReconciled, problems, delivered } = await simulation.run(desk.reconcile());
+  const { deliveries } = simulation.webhooks;
+  const { isReconciled, problems, delivered } = await simulation.run(deliveries.reconcile());
   assert.deepEqual([problems, isReconciled, delivered], [[], true, HOOKS * events]);
   const ids = simulation.requests.map(({ id }) => id);
   assert.equal(new Set(ids).size, HOOKS * events);
@@ -91,14 +91,14 @@ for (const maxInFlightPerHook of [1, 8]) {
 
 test('what is asked meanwhile waits, and finds every delivery', async () => {
   const simulation = await crowd();
-  const { desk } = simulation.webhooks;
+  const { deliveries } = simulation.webhooks;
   simulation.targets.set('h0', DOWN);
   const emitting = simulation.webhooks.emit('thing.happened', {});
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
   const none = { status: null, hook: null };
   const [listed, count, pending, { problems }] = await simulation.run(Promise.all([
-    desk.list(none, null, 5000), desk.count(none), desk.count({ ...none, status: 'pending' }),
-    desk.reconcile(),
+    deliveries.list(none, null, 5000), deliveries.count(none),
+    deliveries.count({ ...none, status: 'pending' }), deliveries.reconcile(),
   ]));
   assert.deepEqual([listed.length, count, pending, problems], [HOOKS, HOOKS, HOOKS, []]);
   assert.deepEqual(listed.map(({ identifier }) => identifier), await emitting);
@@ -115,7 +115,7 @@ test('while the store takes no writes they wait; the event is accepted all the s
   simulation.store.failNextBatch(new AppError('storage_full', 'full'));
   assert.equal((await emitting).length, HOOKS);
   assert.ok(simulation.logLines.some((line) => line.includes('wait to be written')));
-  const { problems, pending } = await simulation.run(simulation.webhooks.desk.reconcile());
+  const { problems, pending } = await simulation.run(simulation.webhooks.deliveries.reconcile());
   assert.deepEqual([problems, pending], [[], HOOKS]);
   await pass(simulation);
   await everyDelivered(simulation, 1);
@@ -134,7 +134,7 @@ for (const isRemovedFirst of [false, true]) {
     if (isRemovedFirst) work.reverse();
     await simulation.run(Promise.all(work.map((run) => run())));
     await pass(simulation);
-    const { delivered, cancelled } = webhooks.desk.totals();
+    const { delivered, cancelled } = webhooks.deliveries.totals();
     assert.deepEqual([delivered, cancelled], [HOOKS, 1]);
     assert.ok(!simulation.requests.some(({ host }) => host === 'removed'));
   });

@@ -41,7 +41,7 @@ test('deliveries of a webhook that is removed are cancelled a few at a time', as
   const { simulation, hook, lines } = await withDeliveries([3600]);
   await simulation.run(simulation.webhooks.resources.outgoing.remove(hook));
   assertFew(lines());
-  assert.equal(simulation.webhooks.desk.totals().cancelled, COUNT);
+  assert.equal(simulation.webhooks.deliveries.totals().cancelled, COUNT);
 });
 
 test('deliveries of a target that is gone fail a few at a time', async () => {
@@ -49,19 +49,19 @@ test('deliveries of a target that is gone fail a few at a time', async () => {
   simulation.targets.set('target', { kind: 'answer', status: 410 });
   await simulation.clock.advance(3_900_000);
   assertFew(lines());
-  assert.equal(simulation.webhooks.desk.totals().failed, COUNT);
+  assert.equal(simulation.webhooks.deliveries.totals().failed, COUNT);
 });
 
 test('what failed is tried again, and removed when it is old, a few at a time', async () => {
   const { simulation, lines } = await withDeliveries([]);
-  assert.equal(simulation.webhooks.desk.totals().failed, COUNT);
-  await simulation.run(simulation.webhooks.desk.retryFailed());
+  assert.equal(simulation.webhooks.deliveries.totals().failed, COUNT);
+  await simulation.run(simulation.webhooks.deliveries.retryFailed());
   assertFew(lines());
   await simulation.clock.advance(60_000);
   const seen = simulation.store.lines.length;
   await simulation.clock.advance(31 * DAY_MS);
   for (let minute = 0; minute < 30; minute += 1) await simulation.clock.advance(60_000);
-  assert.equal(simulation.webhooks.desk.totals().agedOut, COUNT);
+  assert.equal(simulation.webhooks.deliveries.totals().agedOut, COUNT);
   assertFew(simulation.store.lines.slice(seen).map((line) =>
     line.filter(({ collection }) => collection === 'deliveries').length));
 });
@@ -75,7 +75,8 @@ test('a list gives others their turn between a few of them', async () => {
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  const found = await simulation.webhooks.desk.list({ status: null, hook: null }, null, COUNT);
+  const { deliveries } = simulation.webhooks;
+  const found = await deliveries.list({ status: null, hook: null }, null, COUNT);
   isDone = true;
   assert.equal(found.length, COUNT);
   assert.ok(turns > COUNT / CHANGED_MAX, String(turns));

@@ -8,7 +8,7 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
   simulation.targets.set('other', { kind: 'answer', status: 500 });
   const hook = await simulation.addHook('sought', { triggerEvent: 'sought' });
   await simulation.addHook('other', { triggerEvent: 'other' });
-  const { desk, events } = simulation.webhooks;
+  const { deliveries, events } = simulation.webhooks;
   const filter = { status: null, hook };
   const [own = ''] = await simulation.emit({ hook: 'other' }, 'sought');
   await simulation.emit({ hook, deep: [{ hook }] }, 'other');
@@ -16,8 +16,8 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
     url: 'http://other/', method: 'POST', headers: { hook }, body: null,
   }));
   const found = async (): Promise<unknown> => [
-    (await desk.list(filter, null, 10)).map(({ identifier }) => identifier),
-    await desk.count(filter),
+    (await deliveries.list(filter, null, 10)).map(({ identifier }) => identifier),
+    await deliveries.count(filter),
   ];
   assert.deepEqual(await found(), [[own], 1]);
   // With attempts before the payload, then without one.
@@ -36,9 +36,9 @@ test('the books balance also where deliveries arrive while the messages are look
       simulation.targets.set(host, { kind: 'answer', status: 500 });
       await simulation.addHook(host);
     }
-    const { desk } = simulation.webhooks;
+    const { deliveries } = simulation.webhooks;
     for (let count = 0; count < 10; count += 1) await simulation.emit('x'.repeat(1 << 20));
-    const reconciling = desk.reconcile();
+    const reconciling = deliveries.reconcile();
     // It has looked through the deliveries, which are small, and not through all the messages.
     const arriving = simulation.emit();
     const { problems, pending } = await reconciling;

@@ -1,150 +1,162 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Heap } from '../../../src/webhooks/scheduler/priority-queue.ts';
-import {
-  Lanes, type Lane, type Ticket, type Verdict,
-} from '../../../src/webhooks/scheduler/run-queue.ts';
+import { RunQueue } from '../../../src/webhooks/scheduler/run-queue.ts';
+import type { Slot, TaskQueue, Verdict } from '../../../src/webhooks/scheduler/task.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-function lanesWith(inFlightMax: number, inFlightPerLaneMax: number): Lanes {
-  return new Lanes({ inFlightMax, inFlightPerLaneMax });
+function runQueueOf(runningMax: number, runningPerQueueMax: number): RunQueue {
+  return new RunQueue({ runningMax, runningPerQueueMax });
 }
 
-function fill(lanes: Lanes, lane: Lane, prefix: string, count: number): void {
+function fill(run: RunQueue, queue: TaskQueue, prefix: string, count: number): void {
   for (let index = 0; index < count; index += 1) {
-    lanes.makeReady(lanes.add(`${prefix}-${String(index).padStart(4, '0')}`, lane, 0));
+    run.makeReady(run.add(`${prefix}-${String(index).padStart(4, '0')}`, queue));
   }
 }
 
-function startAll(lanes: Lanes): Ticket[] {
-  const tickets: Ticket[] = [];
-  for (let next = lanes.next(); next !== null; next = lanes.next()) tickets.push(next);
-  return tickets;
+function startAll(run: RunQueue): Slot[] {
+  const slots: Slot[] = [];
+  for (let next = run.next(); next !== null; next = run.next()) slots.push(next);
+  return slots;
 }
 
-function finish(lanes: Lanes, ticket: Ticket, verdict: Verdict): void {
-  lanes.release(ticket, verdict);
-  lanes.remove(ticket.entry);
+function finish(run: RunQueue, slot: Slot, verdict: Verdict | null): void {
+  run.release(slot, verdict);
+  run.remove(slot.task);
 }
 
-test('a heap gives what it was given, least first', () => {
-  const random = createRandom(4);
-  const heap = new Heap<number>((left, right) => left < right);
-  const items = Array.from({ length: 500 }, () => below(random, 100));
-  for (const item of items) heap.push(item);
-  heap.prune((item) => item % 3 !== 0);
-  const sorted = items.filter((item) => item % 3 !== 0).sort((left, right) => left - right);
-  assert.deepEqual(Array.from({ length: heap.size }, () => heap.pop()), sorted);
-  assert.equal(heap.pop(), undefined);
+test('a queue starts in order of creation, whatever the order of readiness', () => {
+  const run = runQueueOf(100, 3);
+  const queue = run.open('a', 'host', true);
+  for (const id of ['c', 'a', 'b', 'd']) run.makeReady(run.add(id, queue));
+  assert.deepEqual(startAll(run).map(({ task }) => task.id), ['a', 'b', 'c']);
 });
 
-test('a lane starts in order of creation, whatever the order of readiness', () => {
-  const lanes = lanesWith(100, 3);
-  const lane = lanes.open('a', 'host', true);
-  for (const id of ['c', 'a', 'b', 'd']) lanes.makeReady(lanes.add(id, lane, 0));
-  assert.deepEqual(startAll(lanes).map(({ entry }) => entry.id), ['a', 'b', 'c']);
-});
-
-test('lanes take turns', () => {
-  const lanes = lanesWith(4, 8);
-  fill(lanes, lanes.open('a', 'one', true), 'a', 10);
-  fill(lanes, lanes.open('b', 'two', true), 'b', 10);
-  const started = startAll(lanes).map(({ entry }) => entry.id);
+test('queues take turns', () => {
+  const run = runQueueOf(4, 8);
+  fill(run, run.open('a', 'one', true), 'a', 10);
+  fill(run, run.open('b', 'two', true), 'b', 10);
+  const started = startAll(run).map(({ task }) => task.id);
   // Unknown hosts share half of all attempts.
   assert.deepEqual(started, ['a-0000', 'b-0000']);
 });
 
 test('in strict order nothing overtakes what waits for its next attempt', () => {
-  const lanes = lanesWith(10, 1);
-  const lane = lanes.open('a', 'host', true);
-  fill(lanes, lane, 'a', 2);
-  const [first] = startAll(lanes);
+  const run = runQueueOf(10, 1);
+  const queue = run.open('a', 'host', true);
+  fill(run, queue, 'a', 2);
+  const [first] = startAll(run);
   assert.ok(first !== undefined);
-  lanes.release(first, 'dead');
-  first.entry.state = 'waiting';
-  assert.deepEqual(startAll(lanes), []);
-  lanes.makeReady(first.entry);
-  assert.deepEqual(startAll(lanes).map(({ entry }) => entry.id), ['a-0000']);
+  run.release(first, 'dead');
+  first.task.state = 'waiting';
+  assert.deepEqual(startAll(run), []);
+  run.makeReady(first.task);
+  assert.deepEqual(startAll(run).map(({ task }) => task.id), ['a-0000']);
 });
 
-test('a closed lane holds what it has', () => {
-  const lanes = lanesWith(10, 8);
-  const lane = lanes.open('a', 'host', false);
-  fill(lanes, lane, 'a', 2);
-  assert.deepEqual(startAll(lanes), []);
-  lanes.update(lane, 'host', true);
-  assert.equal(startAll(lanes).length, 2);
+test('a closed queue holds what it has', () => {
+  const run = runQueueOf(10, 8);
+  const queue = run.open('a', 'host', false);
+  fill(run, queue, 'a', 2);
+  assert.deepEqual(startAll(run), []);
+  run.update(queue, 'host', true);
+  assert.equal(startAll(run).length, 2);
 });
 
-test('a host earns its share, and loses half of it by each failure', () => {
-  const lanes = lanesWith(64, 64);
-  const lane = lanes.open('a', 'host', true);
-  fill(lanes, lane, 'a', 1000);
-  const first = startAll(lanes);
-  assert.equal(first.length, 4);
-  for (const ticket of first) finish(lanes, ticket, 'well');
-  const second = startAll(lanes);
-  assert.equal(second.length, 8);
-  for (const ticket of second) finish(lanes, ticket, 'dead');
-  assert.equal(startAll(lanes).length, 1);
+test('a host gets as many attempts at once as its last one allows', () => {
+  const run = runQueueOf(64, 64);
+  fill(run, run.open('a', 'host', true), 'a', 1000);
+  const counts: number[] = [];
+  for (const verdict of ['well', 'slow', 'dead', null, 'well'] as const) {
+    const started = startAll(run);
+    counts.push(started.length);
+    for (const slot of started) finish(run, slot, verdict);
+  }
+  assert.deepEqual([...counts, startAll(run).length], [4, 64, 8, 1, 1, 64]);
+});
+
+test('a host that never answers is paused after many attempts, and then resumed', () => {
+  const run = runQueueOf(64, 64);
+  fill(run, run.open('a', 'host', true), 'a', 100);
+  let attempts = 0;
+  for (let pauseMs = 0; pauseMs === 0; attempts += 1) {
+    const slot = run.next();
+    assert.ok(slot !== null);
+    pauseMs = run.release(slot, 'dead');
+    run.remove(slot.task);
+    if (pauseMs === 0) continue;
+    assert.equal(run.next(), null);
+    run.resume(slot.host);
+    assert.equal(startAll(run).length, 1);
+  }
+  assert.equal(attempts, 33);
+});
+
+test('what is held starts nothing, though it is opened anew', () => {
+  const run = runQueueOf(64, 64);
+  run.hold('a');
+  fill(run, run.open('a', 'host', true), 'a', 3);
+  assert.deepEqual(startAll(run), []);
+  run.unhold('a');
+  assert.equal(startAll(run).length, 3);
 });
 
 test('a slow host keeps a few attempts at once', () => {
-  const lanes = lanesWith(64, 64);
-  fill(lanes, lanes.open('a', 'host', true), 'a', 1000);
+  const run = runQueueOf(64, 64);
+  fill(run, run.open('a', 'host', true), 'a', 1000);
   for (let round = 0; round < 10; round += 1) {
-    for (const ticket of startAll(lanes)) finish(lanes, ticket, 'slow');
+    for (const slot of startAll(run)) finish(run, slot, 'slow');
   }
-  assert.equal(startAll(lanes).length, 8);
+  assert.equal(startAll(run).length, 8);
 });
 
 test('dead hosts, however many, leave room for one that is well', () => {
-  const lanes = lanesWith(16, 8);
-  const well = lanes.open('well', 'well', true);
-  fill(lanes, well, 'w', 1);
-  for (const ticket of startAll(lanes)) finish(lanes, ticket, 'well');
+  const run = runQueueOf(16, 8);
+  const well = run.open('well', 'well', true);
+  fill(run, well, 'w', 1);
+  for (const slot of startAll(run)) finish(run, slot, 'well');
   for (let host = 0; host < 100; host += 1) {
-    fill(lanes, lanes.open(`dead-${host}`, `dead-${host}`, true), `d${host}`, 20);
+    fill(run, run.open(`dead-${host}`, `dead-${host}`, true), `d${host}`, 20);
   }
-  const stuck = startAll(lanes);
+  const stuck = startAll(run);
   assert.equal(stuck.length, 8);
-  fill(lanes, lanes.open('well', 'well', true), 'x', 100);
+  fill(run, run.open('well', 'well', true), 'x', 100);
   for (let round = 0; round < 4; round += 1) {
-    const started = startAll(lanes);
+    const started = startAll(run);
     assert.ok(started.length >= 4 && started.every(({ host }) => host.name === 'well'));
-    for (const ticket of started) finish(lanes, ticket, 'well');
+    for (const slot of started) finish(run, slot, 'well');
   }
 });
 
 test('whatever happens, bounds hold and nothing that is ready is forgotten', () => {
   const random = createRandom(11);
-  const lanes = lanesWith(10, 3);
-  let running: Ticket[] = [];
+  const run = runQueueOf(10, 3);
+  let running: Slot[] = [];
   let added = 0;
   let finishedCount = 0;
   for (let step = 0; step < 20_000; step += 1) {
     const choice = below(random, 4);
     if (choice === 0 && added < 4000) {
       const key = below(random, 12);
-      const lane = lanes.open(`lane-${key}`, `host-${key % 5}`, true);
-      lanes.makeReady(lanes.add(String(added).padStart(6, '0'), lane, 0));
+      const queue = run.open(`queue-${key}`, `host-${key % 5}`, true);
+      run.makeReady(run.add(String(added).padStart(6, '0'), queue));
       added += 1;
     } else if (choice === 1 && running.length > 0) {
-      const [ticket] = running.splice(below(random, running.length), 1);
-      assert.ok(ticket !== undefined);
-      finish(lanes, ticket, (['well', 'dead', 'slow'] as const)[below(random, 4)] ?? null);
+      const [slot] = running.splice(below(random, running.length), 1);
+      assert.ok(slot !== undefined);
+      finish(run, slot, (['well', 'dead', 'slow'] as const)[below(random, 4)] ?? null);
       finishedCount += 1;
     } else {
-      running = [...running, ...startAll(lanes)];
+      running = [...running, ...startAll(run)];
     }
-    assert.ok(lanes.inFlight === running.length && running.length <= 10);
+    assert.ok(run.running === running.length && running.length <= 10);
   }
   while (finishedCount < added) {
-    running = [...running, ...startAll(lanes)];
+    running = [...running, ...startAll(run)];
     assert.ok(running.length > 0, `${added - finishedCount} were forgotten`);
-    for (const ticket of running) finish(lanes, ticket, 'well');
+    for (const slot of running) finish(run, slot, 'well');
     finishedCount += running.length;
     running = [];
   }
-  assert.equal(lanes.inFlight, 0);
+  assert.equal(run.running, 0);
 });

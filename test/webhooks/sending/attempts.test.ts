@@ -67,13 +67,14 @@ test('what arrives after a cancel is recorded: the target has it', async () => {
     const [id = ''] = await simulation.emit();
     await simulation.clock.advance(10);
     assert.equal(simulation.underWay.length, 1);
-    const cancelled = await simulation.run(simulation.webhooks.desk.cancel(id));
+    const cancelled = await simulation.run(simulation.webhooks.deliveries.cancel(id));
     assert.equal(cancelled.status, 'cancelled');
     await simulation.clock.advance(1000);
     const { status: final, attempts } = simulation.delivery(id) ?? assert.fail();
     assert.deepEqual([final, attempts.map(({ statusCode }) => statusCode)], [after, [status]]);
     await simulation.clock.advance(24 * 3_600_000);
     assert.equal(simulation.requests.length, 1);
-    assert.equal((await simulation.run(simulation.webhooks.desk.reconcile())).isReconciled, true);
+    const { deliveries } = simulation.webhooks;
+    assert.equal((await simulation.run(deliveries.reconcile())).isReconciled, true);
   }
 });

@@ -189,7 +189,7 @@ test('what is old, or too many, is removed, and the books still balance', async 
   assert.deepEqual(kept(), ids.slice(-1));
   await simulation.clock.advance(10 * HOUR_MS);
   assert.deepEqual(kept(), []);
-  const books = await simulation.run(simulation.webhooks.desk.reconcile());
+  const books = await simulation.run(simulation.webhooks.deliveries.reconcile());
   assert.deepEqual([books.accepted, books.agedOut, books.problems], [21, 21, []]);
   assert.equal(simulation.store.collection('events').size, 0);
 });
@@ -206,14 +206,14 @@ test('what was lost or made up is named by the reconciliation', async () => {
     transaction.delete('events', id);
     transaction.put('events', 'stray', '{"identifier":"stray","deliveries":["x"],"payload":1}');
   }));
-  const { problems } = await simulation.run(simulation.webhooks.desk.reconcile());
+  const { problems } = await simulation.run(simulation.webhooks.deliveries.reconcile());
   assert.deepEqual(problems, [
     `pending delivery ${id} has lost its payload`,
     `pending delivery ${other} has lost its payload`, 'payload stray belongs to no delivery',
   ]);
   await simulation.run(simulation.store.transact((transaction) =>
     transaction.delete('deliveries', id)));
-  const again = await simulation.run(simulation.webhooks.desk.reconcile());
+  const again = await simulation.run(simulation.webhooks.deliveries.reconcile());
   assert.equal(again.problems.at(-1), '3 deliveries should be pending, and 2 are');
 });
 
@@ -227,12 +227,12 @@ test('a target that is gone is asked no more while all that waits for it fails',
   const count = simulation.requests.length;
   await simulation.clock.advance(HOUR_MS);
   assert.equal(simulation.requests.length - count, 1);
-  assert.equal(simulation.webhooks.desk.totals().failed, 1100);
+  assert.equal(simulation.webhooks.deliveries.totals().failed, 1100);
   await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: true }));
   simulation.targets.set('target', UP);
-  await simulation.run(simulation.webhooks.desk.retryFailed());
+  await simulation.run(simulation.webhooks.deliveries.retryFailed());
   await simulation.clock.advance(HOUR_MS);
-  assert.equal(simulation.webhooks.desk.totals().delivered, 1100);
+  assert.equal(simulation.webhooks.deliveries.totals().delivered, 1100);
 });
 
 test('what is asked for again while its attempt is under way waits for its end', async () => {
@@ -244,10 +244,10 @@ test('what is asked for again while its attempt is under way waits for its end',
   await simulation.emit();
   await simulation.clock.advance(1000);
   assert.equal(simulation.delivery(slow)?.status, 'failed');
-  const { desk, resources } = simulation.webhooks;
+  const { deliveries, resources } = simulation.webhooks;
   await simulation.run(resources.outgoing.patch(hook, { enabled: true }));
   simulation.targets.set('target', UP);
-  await simulation.run(desk.retry(slow));
+  await simulation.run(deliveries.retry(slow));
   await simulation.clock.advance(1000);
   assert.equal(simulation.requestsOf(slow).length, 1);
   await simulation.clock.advance(10_000);

@@ -34,7 +34,7 @@ async function end(): Promise<void> {
 }
 
 test('what is cancelled while its body is made does not go out', async () => {
-  await simulation.run(simulation.webhooks.desk.cancel(id));
+  await simulation.run(simulation.webhooks.deliveries.cancel(id));
   await end();
   assert.equal(simulation.requests.length, 0);
   assert.equal(simulation.delivery(id)?.status, 'cancelled');

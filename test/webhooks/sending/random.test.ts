@@ -95,13 +95,15 @@ const ACTIONS: readonly ((witness: Witness) => Promise<unknown>)[] = [
   async (witness) => {
     const id = witness.pick(witness.withStatus('pending'));
     if (id === undefined || below(witness.random, 4) > 0) return;
-    await witness.simulation.run(witness.simulation.webhooks.desk.cancel(id).catch(() => null));
+    const { deliveries } = witness.simulation.webhooks;
+    await witness.simulation.run(deliveries.cancel(id).catch(() => null));
   },
   async (witness) => {
     const status = below(witness.random, 2) === 0 ? 'failed' : 'pending';
     const id = witness.pick(witness.withStatus(status));
     if (id === undefined) return;
-    await witness.simulation.run(witness.simulation.webhooks.desk.retry(id).catch(() => null));
+    const { deliveries } = witness.simulation.webhooks;
+    await witness.simulation.run(deliveries.retry(id).catch(() => null));
   },
   async (witness) => {
     const hook = witness.pick(witness.hooks) ?? '';
@@ -149,7 +151,7 @@ for (const seed of [1, 20261120]) {
       await simulation.clock.advance(witness.pick(WAITS_MS) ?? 0);
       check(witness, step, witness.touched());
       if (step % 500 === 0) {
-        const books = await simulation.run(simulation.webhooks.desk.reconcile());
+        const books = await simulation.run(simulation.webhooks.deliveries.reconcile());
         assert.deepEqual(books.problems, [], `step ${step}`);
         assert.equal(books.accepted, witness.accepted.size);
         check(witness, step, witness.accepted);

@@ -8,8 +8,9 @@ import { createIdSource } from '../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { HttpAnswer } from '../../../src/webhooks/http/client-port.ts';
-import { readDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import { Heap } from '../../../src/webhooks/scheduler/priority-queue.ts';
+import { decodeDelivery } from '../../../src/webhooks/deliveries/codec.ts';
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { PriorityQueue } from '../../../src/webhooks/scheduler/priority-queue.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,
 } from '../../../src/webhooks/webhooks.ts';
@@ -41,7 +42,7 @@ const LATENCY_MS = 20;
 
 export class SimulatedClock implements Clock {
   #nowMs = Date.UTC(2026, 0, 1);
-  readonly #timers = new Heap<{ atMs: number; run: (() => void) | null }>(
+  readonly #timers = new PriorityQueue<{ atMs: number; run: (() => void) | null }>(
     (left, right) => left.atMs < right.atMs);
 
   #behindMs = 0;
@@ -131,7 +132,7 @@ export class Simulation {
 
   delivery(id: string): Delivery | undefined {
     const bytes = this.store.collection('deliveries').find(id)?.bytes;
-    return bytes === undefined ? undefined : readDelivery(bytes);
+    return bytes === undefined ? undefined : decodeDelivery(bytes);
   }
 
   requestsOf(id: string): readonly Request[] {

@@ -87,7 +87,7 @@ test('a lone delivery whose message stands apart, as it once did, is delivered t
   assert.deepEqual(simulation.requests.map(({ body }) => body), ['{"old":1}']);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
   assert.equal(simulation.store.collection('events').size, 0);
-  const { isReconciled } = await simulation.run(simulation.webhooks.desk.reconcile());
+  const { isReconciled } = await simulation.run(simulation.webhooks.deliveries.reconcile());
   assert.ok(isReconciled);
 });
 
@@ -138,7 +138,7 @@ test('410 fails the delivery and all others of its hook, and disables the hook',
   const stored = simulation.store.collection('outgoing-webhooks').find(hook);
   assert.equal(JSON.parse(stored?.bytes.toString() ?? '').enabled, false);
   assert.deepEqual(await simulation.emit(), []);
-  assert.ok((await simulation.run(simulation.webhooks.desk.reconcile())).isReconciled);
+  assert.ok((await simulation.run(simulation.webhooks.deliveries.reconcile())).isReconciled);
 });
 
 test("a proxy's failures use up no attempt, however many", async () => {

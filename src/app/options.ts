@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
 import { AppError, messageOf } from '../base/errors.ts';
-import { checkRootsAlone, walkPath } from '../base/path-owners.ts';
+import { checkOnlyRootCanReplace, walkPath } from '../base/path-owners.ts';
 import type { Settings } from '../settings/load.ts';
 import { makeDirectories } from '../store/disk/files.ts';
 
@@ -65,7 +65,7 @@ export function makeDataDirectory(path: string): void {
 }
 
 function refuseAsRoot(path: string): void {
-  if (process.geteuid?.() === 0) checkRootsAlone(path, walkPath(path));
+  if (process.geteuid?.() === 0) checkOnlyRootCanReplace(path, walkPath(path));
 }
 
 /** The soft limit of open files; where the kernel does not tell, the usual one. */

@@ -5,7 +5,7 @@
  */
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
-import { nearest } from './text/nearest.ts';
+import { didYouMean } from './text/nearest.ts';
 import { quoted } from './text/refusal.ts';
 import type {
   ArraySchema, JsonObject, JsonSchema, JsonValue, Member, ObjectSchema, Schema, StringSchema,
@@ -13,8 +13,6 @@ import type {
 
 // A body of a thousand mistakes is answered with the first hundred.
 const ERRORS_MAX = 100;
-// No member has a longer name; comparing a long one letter by letter would only cost time.
-const HINTED_NAME_MAX = 64;
 const NOT_BLANK = /\S/;
 
 /**
@@ -94,8 +92,7 @@ function readString(schema: StringSchema, value: unknown, place: Place): string 
     return fail(place, 'must not be blank');
   }
   if (schema.values !== undefined && !schema.values.includes(value)) {
-    const near = value.length > HINTED_NAME_MAX ? null : nearest(value, schema.values);
-    const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+    const hint = didYouMean(value, schema.values);
     return fail(place, `must be one of ${schema.values.join(', ')}, not ${quoted(value)}${hint}`);
   }
   const canonical = schema.pattern === undefined || schema.pattern.test(value)
@@ -232,8 +229,7 @@ function failUnknownMembers(
   for (const name of names) {
     if (place.errors.length >= ERRORS_MAX) return;
     if (Object.hasOwn(members, name)) continue;
-    const near = name.length > HINTED_NAME_MAX ? null : nearest(name, Object.keys(members));
-    const hint = near === null ? '' : `: did you mean \`${near}\`?`;
+    const hint = didYouMean(name, Object.keys(members));
     fail(place, `is not a known member${hint}`, pointerStep(name));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Whose hands a path is in: whoever owns a folder or a link on the way, or may write in a folder,
- * can put something else in the place of what the path names. Looks at every step from the root.
+ * Tells which users could replace what a path leads to: those who own a folder or a link on the
+ * way, and those who may write in such a folder. Every step from the root on is examined.
  */
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -73,7 +73,7 @@ export function findForeignStep(
  * Throws `conflict` unless root alone says what stands at `path`. That others may write in the
  * folder `path` itself is no matter here: what is opened in there is looked at by itself.
  */
-export function checkRootsAlone(path: string, { steps, nearest, isThere }: PathWalk): void {
+export function checkOnlyRootCanReplace(path: string, { steps, nearest, isThere }: PathWalk): void {
   const above = (isThere ? steps.slice(0, -1) : steps).filter(({ uid }) => !isOutside(uid));
   const foreign = findForeignStep(above, 0) ?? (nearest.uid === 0 ? undefined : nearest);
   if (foreign === undefined) return;
@@ -107,7 +107,7 @@ function isOpenToOthers({ isDirectory, mode, gid }: PathStep): boolean {
 }
 
 /** Whether a user could exchange a step of the way for another, or make the one that is missing. */
-export function isInHandsOf(
+export function canBeReplacedBy(
   { steps, nearest, isThere }: PathWalk,
   user: { readonly uid: number; readonly groups: readonly number[] },
 ): boolean {

@@ -1,6 +1,7 @@
-/** The rules of single settings: each gives a value's canonical form or says what it must be. */
+/** Checks of single settings: each gives the value's canonical form or says what it must be. */
 import { isIP } from 'node:net';
 import { ADDRESS_GROUPS } from '../base/network/address-groups.ts';
+import { isAddressBlock } from '../base/network/address-set.ts';
 import { nearest } from '../base/text/nearest.ts';
 
 /** The canonical form of a setting's text, or what it must be: "must be <problem>". */
@@ -59,14 +60,14 @@ export const checkHostPattern: Check = (text) => {
 };
 
 export const checkNoProxy: Check = (text) => {
-  if (text === '*' || isCidr(text) || isIP(text) !== 0) return { value: text };
+  if (text === '*' || isAddressBlock(text)) return { value: text };
   const bare = text.replace(/^\*?\./, '');
   return 'problem' in checkHostPattern(bare)
     ? { problem: 'a host, .suffix, host:port, [v6], CIDR or *' } : { value: text };
 };
 
 export const checkDeniedAddress: Check = (text) => {
-  if (DENY_GROUPS.includes(text) || isCidr(text) || isIP(text) !== 0) return { value: text };
+  if (DENY_GROUPS.includes(text) || isAddressBlock(text)) return { value: text };
   const near = nearest(text, DENY_GROUPS);
   const hint = near === null ? '' : ` (did you mean ${near}?)`;
   return { problem: `${DENY_GROUPS.join(', ')}, an address or a CIDR${hint}` };
@@ -74,7 +75,7 @@ export const checkDeniedAddress: Check = (text) => {
 
 export const checkProxyAddress: Check = (text) => {
   const plain = withoutBrackets(text);
-  return isCidr(plain) || isIP(plain) !== 0
+  return isAddressBlock(plain)
     ? { value: plain } : { problem: 'an address or a CIDR such as 10.0.0.0/8' };
 };
 
@@ -96,12 +97,6 @@ function withPort(url: URL, bare: string): string {
 function isHostName(text: string): boolean {
   // All digits and dots that is no address is a mistyped address, not a name.
   return text.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(text) && !/^[\d.]+$/.test(text);
-}
-
-function isCidr(text: string): boolean {
-  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const version = isIP(address);
-  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128);
 }
 
 function splitPort(text: string): { readonly host: string; readonly isValid: boolean } {

@@ -6,10 +6,8 @@
 import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
-import { nearest } from '../base/text/nearest.ts';
-import {
-  ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags, hintFor,
-} from './sources.ts';
+import { didYouMean, nearest } from '../base/text/nearest.ts';
+import { ROWS_BY_NAME, fromEnvironment, fromFile, fromFlags } from './sources.ts';
 import type { SettingsFile, SettingsSources } from './sources.ts';
 import { SETTING_ROWS } from './table.ts';
 import type { Kind, ListKind, SettingRow, Settings } from './table.ts';
@@ -43,7 +41,7 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
   for (const { name, value, origin, directory } of layers.flat()) {
     const row = ROWS_BY_NAME.get(name);
     if (row === undefined) {
-      const hint = hintFor(name, ROWS_BY_NAME.keys());
+      const hint = didYouMean(name, ROWS_BY_NAME.keys());
       problems.push(`unknown setting \`${name}\` in ${origin}${hint}`);
       continue;
     }

@@ -1,14 +1,9 @@
 /**
- * Where settings come from: flags, HOOKSHELF_ variables and the settings file, each as a flat list
- * of names and values that are not yet checked.
+ * Finds settings in flags, HOOKSHELF_ variables and the settings file. Each source becomes a flat
+ * list of names and values that are not checked yet.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import type { Stats } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { dirname } from 'node:path';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
-import { parseJsonStrictly } from '../base/json/parse.ts';
 import { nearest } from '../base/text/nearest.ts';
 import { SETTING_ROWS } from './table.ts';
 import type { Kind } from './table.ts';
@@ -23,7 +18,7 @@ export type FlagValue = {
 export type SettingsSources = {
   readonly flags?: readonly FlagValue[];
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Nested settings as parsed from `origin` (a path, or what else they came from). */
+  /** Nested settings, parsed from a file or given by a program. */
   readonly file?: SettingsFile | null;
 };
 
@@ -49,61 +44,13 @@ const PREFIX = 'HOOKSHELF_';
 export const DATA_VARIABLE = 'HOOKSHELF_DATA';
 const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
-// Where the two groups stood in the program that they come from.
+// Where these two groups stand in the settings files of the program that they were taken from.
 const VENDOR_PATH = 'Vendor.Webhook.';
 const FLAGS: ReadonlyMap<string, boolean> =
   new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
-// As a person writes a number: 1e3 or +8000 is rather a slip.
+// As people write numbers: 1e3 or +8000 is more likely a mistake.
 const DECIMAL = /^-?(\d{1,20}(\.\d{1,20})?|\.\d{1,20})$/;
 const VENDOR_GROUPS = /^(http|incoming)\./;
-const READABLE_BY_ALL = 0o004;
-const WRITABLE_BY_ALL = 0o002;
-
-
-/**
- * The settings file at `path`; null when there is none and it need not be. Throws `usage` when it
- * cannot be read or is not JSON, and when it is not `isNamed` and others have written it: settings
- * name code that runs as us.
- */
-export function readSettingsFile(path: string, isNamed: boolean): SettingsFile | null {
-  try {
-    const { bytes, mode } = readTrusted(path, isNamed);
-    return {
-      origin: path, value: parseJsonStrictly(bytes), directory: dirname(path),
-      isReadByAll: (mode & READABLE_BY_ALL) !== 0,
-    };
-  } catch (cause) {
-    if (systemCodeOf(cause) === 'ENOENT' && !isNamed) return null;
-    const problem = `the settings file ${path} cannot be read: ${messageOf(cause)}`;
-    throw new AppError('usage', problem, {}, cause);
-  }
-}
-
-// What is open is looked at: its name may mean another file by then.
-function readTrusted(path: string, isNamed: boolean): { bytes: Buffer; mode: number } {
-  // Nobody is waited for at a pipe that stands in the place of a file.
-  const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK;
-  const descriptor = openSync(path, flags);
-  try {
-    const status = fstatSync(descriptor);
-    if (!isNamed) checkTrust(path, status);
-    return { bytes: readFileSync(descriptor), mode: status.mode };
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function checkTrust(path: string, status: Stats): void {
-  if (!status.isFile()) throw new AppError('usage', 'it is not a file');
-  const us = process.geteuid?.();
-  if (us !== undefined && status.uid !== 0 && status.uid !== us) {
-    throw new AppError('usage', `it is user ${status.uid}'s, neither ours nor root's; run: `
-      + `chown ${us} ${path} (or name it with --config, if you trust it)`);
-  }
-  if ((status.mode & WRITABLE_BY_ALL) !== 0) {
-    throw new AppError('usage', `everybody may write in it; run: chmod o-w ${path}`);
-  }
-}
 
 export function fromFlags(flags: readonly FlagValue[]): Found[] {
   return flags.map(({ name, value, flag }) => {
@@ -208,11 +155,6 @@ function parseJsonOr(text: string, otherwise: string): unknown {
   } catch {
     return otherwise;
   }
-}
-
-export function hintFor(name: string, known: Iterable<string>): string {
-  const near = nearest(name, known);
-  return near === null ? '' : `: did you mean \`${near}\`?`;
 }
 
 // The prefix that all share would make everything look near.

@@ -1,5 +1,5 @@
 /**
- * Every setting: its name, type, default, unit and meaning, once. `settings.ts` loads by this
+ * Every setting: its name, type, default, unit and meaning, once. `load.ts` follows this
  * table, `settings:show` and the README print it, and the type `Settings` is made from it.
  */
 import { LOG_LEVELS } from '../base/log.ts';

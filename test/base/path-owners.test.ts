@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { findForeignStep, isInHandsOf, walkPath } from '../../src/base/path-owners.ts';
+import { findForeignStep, canBeReplacedBy, walkPath } from '../../src/base/path-owners.ts';
 import type { PathStep, PathWalk } from '../../src/base/path-owners.ts';
 
 function makeFolder(context: TestContext): string {
@@ -67,7 +67,7 @@ test('a path is in the hands of who owns a step, may write in one, or may make w
       [walk(true, step(0, 0o775, 50), step(0, 0o700)), true],
       [walk(true, step(0, 0o775, 51), step(0, 0o700)), false],
     ] as const) {
-      assert.equal(isInHandsOf(given, user), isTheirs, JSON.stringify(given));
+      assert.equal(canBeReplacedBy(given, user), isTheirs, JSON.stringify(given));
     }
   });
 

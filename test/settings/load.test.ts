@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import { readSettingsFile } from '../../src/settings/sources.ts';
+import { readSettingsFile } from '../../src/settings/file.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
 import { loadSettings, shownValue } from '../../src/settings/load.ts';
 import type { SettingsSources } from '../../src/settings/load.ts';

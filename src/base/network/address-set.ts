@@ -1,19 +1,17 @@
 /** A set of addresses and CIDR blocks, over net.BlockList. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { parseIpAddresses } from './ip-address.ts';
+import type { IpAddress } from './ip-address.ts';
 
 export class AddressSet {
   readonly #blocks = new BlockList();
 
   /** Adds an address or a block such as `10.0.0.0/8`; false when `text` is neither. */
   add(text: string): boolean {
-    const [address = '', bits, more] = text.split('/');
-    if (isIP(address) === 0 || more !== undefined) return false;
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    const bitsMax = family === 'ipv4' ? 32 : 128;
-    if (bits === undefined) return this.#addBlock(address, bitsMax, family);
-    if (!/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax) return false;
-    return this.#addBlock(address, Number(bits), family);
+    const block = parseBlock(text);
+    if (block === null) return false;
+    this.#blocks.addSubnet(block.address, block.bits, block.family);
+    return true;
   }
 
   /** Whether `text` is an IP literal in the set, as it stands or unwrapped. */
@@ -30,9 +28,21 @@ export class AddressSet {
     const family = isIP(text);
     return family !== 0 && this.#blocks.check(text, family === 4 ? 'ipv4' : 'ipv6');
   }
+}
 
-  #addBlock(address: string, bits: number, family: 'ipv4' | 'ipv6'): boolean {
-    this.#blocks.addSubnet(address, bits, family);
-    return true;
-  }
+/** Whether `text` is an address or a block such as `10.0.0.0/8`. */
+export function isAddressBlock(text: string): boolean {
+  return parseBlock(text) !== null;
+}
+
+type Block = IpAddress & { readonly bits: number };
+
+function parseBlock(text: string): Block | null {
+  const [address = '', bits, more] = text.split('/');
+  if (isIP(address) === 0 || more !== undefined) return null;
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+  const bitsMax = family === 'ipv4' ? 32 : 128;
+  if (bits === undefined) return { address, family, bits: bitsMax };
+  if (!/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax) return null;
+  return { address, family, bits: Number(bits) };
 }

@@ -1,8 +1,10 @@
-/** "Did you mean": the known name that a mistyped one is closest to. */
+/** "Did you mean": the known name that is closest to a mistyped one. */
 
 // One slip in three letters still reads as a slip; more is another word.
 const LETTERS_PER_SLIP = 3;
 const HELD_LETTERS_MIN = 4;
+// No known name is longer, and the time to compare grows with the length.
+const NAME_LENGTH_MAX = 128;
 
 /**
  * The candidate that was most likely meant, or null when none is near enough. Nearest is the same
@@ -11,6 +13,7 @@ const HELD_LETTERS_MIN = 4;
  * candidate that holds the name or is held by it (`language`: `inLanguage`).
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
+  if (name.length > NAME_LENGTH_MAX) return null;
   const wanted = name.toLowerCase();
   const wantedLetters = lettersOf(name);
   let best: string | null = null;
@@ -29,6 +32,12 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
     }
   }
   return best ?? holder;
+}
+
+/** The end of an error message about `name`: what was likely meant; empty when nothing is near. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const near = nearest(name, candidates);
+  return near === null ? '' : `: did you mean \`${near}\`?`;
 }
 
 function lettersOf(name: string): string {

@@ -1,11 +1,9 @@
-/** How a refusal shows what was given, and what would be taken instead. */
+/** Parts of error messages: the value that was refused, and the names that would be accepted. */
 import { redactText } from '../log.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 const SHOWN_LENGTH_MAX = 80;
 const LISTED_MAX = 20;
-// No name of ours is longer; comparing a long one letter by letter would only cost time.
-const HINTED_LENGTH_MAX = 128;
 
 /** `value` as JSON, cut when it is long, credentials of URLs replaced. Not for secrets. */
 export function quoted(value: unknown): string {
@@ -25,10 +23,10 @@ function withoutCredentials(text: string): string {
   return start === -1 || end < start ? text : `${text.slice(0, start)}://***${text.slice(end)}`;
 }
 
-/** The end of a refusal of a name: the one that was likely meant, else those that there are. */
+/** The end of a message about an unknown name: the one likely meant, else those that are known. */
 export function hintFor(name: string, known: readonly string[]): string {
-  const near = name.length > HINTED_LENGTH_MAX ? null : nearest(name, known);
-  if (near !== null) return `: did you mean \`${near}\`?`;
+  const near = didYouMean(name, known);
+  if (near !== '') return near;
   if (known.length === 0) return ': there is none';
   const more = known.length > LISTED_MAX ? ` and ${known.length - LISTED_MAX} more` : '';
   return `: known ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, LISTED_MAX).join(', ')}`

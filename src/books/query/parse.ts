@@ -13,7 +13,7 @@ import type { QueryValues, SortKey } from './parameters.ts';
 import { encodeDate } from './fields.ts';
 import { parseWords } from './words.ts';
 import type { Clause } from './words.ts';
-import { nearest } from '../../base/text/nearest.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
 import { quoted } from '../../base/text/refusal.ts';
 
 export type BookQuery = {
@@ -135,7 +135,6 @@ function parseSort(text: string): BookSort {
   const name = isDescending ? text.slice(1) : text;
   const key = SORT_KEYS.find((known) => known === name);
   if (key !== undefined) return { key, isDescending };
-  const near = nearest(name, SORT_KEYS);
-  const hint = near === null ? '' : `: did you mean \`${near}\`?`;
-  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quoted(text)}${hint}`);
+  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quoted(text)}`
+    + didYouMean(name, SORT_KEYS));
 }

@@ -12,7 +12,7 @@
 import { userInfo } from 'node:os';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { assert } from '../../base/assert.ts';
-import { checkRootsAlone, isInHandsOf, walkPath } from '../../base/path-owners.ts';
+import { checkOnlyRootCanReplace, canBeReplacedBy, walkPath } from '../../base/path-owners.ts';
 
 type User = {
   readonly uid: number;
@@ -48,7 +48,7 @@ export class Identity {
   /** Whether the owner could replace what the path names, or we have become the owner. */
   isOwnersPath(path: string): boolean {
     if (this.#other === null) return false;
-    return this.#isOwner || isInHandsOf(walkPath(path), this.#other);
+    return this.#isOwner || canBeReplacedBy(walkPath(path), this.#other);
   }
 
   /**
@@ -98,7 +98,7 @@ function otherOwnerOf(directory: string): User | null {
   if (process.geteuid?.() !== ROOT) return null;
   const walk = walkPath(directory);
   if (walk.nearest.uid !== ROOT) return switchTo(walk.nearest, lookUp);
-  checkRootsAlone(directory, walk);
+  checkOnlyRootCanReplace(directory, walk);
   return null;
 }
 

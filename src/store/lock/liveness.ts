@@ -1,9 +1,9 @@
 /**
- * A sign that the holder of a lock lives, for those who cannot see its process: a unix socket in
- * the data directory that it listens on for as long as it holds the lock. The kernel answers for
- * it. A connection succeeds while the process lives, be it busy or stopped, and is refused once it
- * has ended, however it ended, from every container that shares the directory. What another
- * container says of pids and start times means nothing here. Nothing is said over the socket.
+ * Whether the holder of a lock lives, for those who cannot see its process: it listens on a unix
+ * socket in the data directory for as long as it holds the lock. A connection succeeds while the
+ * process lives, be it busy or stopped, and the kernel refuses it once the process has ended,
+ * however it ended, in every container that shares the directory. What another container says of
+ * pids and start times means nothing here. Nothing is sent over the socket.
  */
 import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
@@ -12,61 +12,61 @@ import { systemCodeOf } from '../../base/errors.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import type { Files } from '../disk/files.ts';
 
-export interface LifeSign {
+export interface LivenessSocket {
   /** Idempotent; the socket is gone when this returns. */
   end(): void;
 }
 
 const OWN_DESCRIPTORS = '/proc/self/fd';
-/** Nobody has listened there since: the file of an ended process, none at all, or another one. */
+/** Nobody listens there: the socket of an ended process, no file at all, or one of another kind. */
 const DEAD = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
 /**
- * Listens at `path`, in place of what an ended process left there: only who holds the lock that the
- * path belongs to may do so. Null where no socket can be made: the file system has none, or nothing
- * may be written there.
+ * Listens at `path`, in place of what an ended process left there: only the holder of the lock that
+ * the path belongs to may do so. Null where no socket can be made: the file system has none, or
+ * nothing may be written there.
  */
-export async function giveLifeSign(path: string, files: Files): Promise<LifeSign | null> {
-  const way = wayTo(path, files);
-  if (way === null) return null;
+export async function startListening(path: string, files: Files): Promise<LivenessSocket | null> {
+  const address = addressOf(path, files);
+  if (address === null) return null;
   const server = createServer((socket) => socket.destroy());
   let isEnded = false;
   const end = (): void => {
     if (isEnded) return;
     isEnded = true;
     server.close();
-    way.close();
+    address.close();
   };
   try {
-    removeLifeSign(path, files);
-    await privately(() => listen(server, way.path));
+    removeSocket(path, files);
+    await privately(() => listen(server, address.path));
   } catch {
     end();
     return null;
   }
   server.on('error', () => {});
-  // Who has nothing else to do may end.
+  // A process that has nothing else to do may end.
   server.unref();
   return { end };
 }
 
 /** Whether somebody listens at `path`; also true when that cannot be told. */
-export function isLifeSignGiven(path: string, files: Files): Promise<boolean> {
-  const way = wayTo(path, files);
-  if (way === null) return Promise.resolve(true);
+export function hasListener(path: string, files: Files): Promise<boolean> {
+  const address = addressOf(path, files);
+  if (address === null) return Promise.resolve(true);
   return new Promise((resolve) => {
-    const socket = connect(way.path);
-    const settle = (isGiven: boolean): void => {
+    const socket = connect(address.path);
+    const settle = (isAlive: boolean): void => {
       socket.destroy();
-      way.close();
-      resolve(isGiven);
+      address.close();
+      resolve(isAlive);
     };
     socket.on('connect', () => settle(true));
     socket.on('error', (error) => settle(!DEAD.includes(systemCodeOf(error) ?? '')));
   });
 }
 
-export function removeLifeSign(path: string, files: Files): void {
+export function removeSocket(path: string, files: Files): void {
   try {
     files.unlink(path);
   } catch (error) {
@@ -75,7 +75,7 @@ export function removeLifeSign(path: string, files: Files): void {
 }
 
 /** `path` as the kernel takes it: a long one through a descriptor of its directory. */
-function wayTo(path: string, files: Files): { readonly path: string; close(): void } | null {
+function addressOf(path: string, files: Files): { readonly path: string; close(): void } | null {
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, close() {} };
   if (!files.exists(OWN_DESCRIPTORS)) return null;
   // With the dot, a link to the directory is followed.

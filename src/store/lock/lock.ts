@@ -1,14 +1,14 @@
 /**
  * One writing process for a data directory. The file `lock` is locked with flock(2), through the
  * program flock(1) on a descriptor of ours: the lock belongs to the open file, so it holds after
- * the program has exited and ends with our process, however that ends. The file stays, so that
+ * the program has exited and ends with our process, however our process ends. The file stays, so that
  * nobody can lock one that has just been replaced; what it says is who holds it: one JSON object
  * (owner.ts), nothing when free.
  *
  * Where flock(1) is missing or the file system refuses it, numbered-files.ts stands in. Whoever
  * locks looks at the other kind of lock after making its own, so that two processes that lock in
- * different ways cannot both win either. Beside either kind of lock its holder gives a sign of life
- * (liveness.ts), which is what tells of it in another container.
+ * different ways cannot both win either. Beside either kind of lock its holder listens on a
+ * socket (liveness.ts), which shows other containers that it lives.
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
@@ -18,10 +18,10 @@ import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/e
 import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './numbered-files.ts';
-import { giveLifeSign } from './liveness.ts';
-import type { LifeSign } from './liveness.ts';
+import { startListening } from './liveness.ts';
+import type { LivenessSocket } from './liveness.ts';
 import {
-  isAlive, isOfThisNamespace, lifeSignPath, readOwner, thisProcess, writeOwner,
+  isAlive, isOfThisNamespace, livenessPath, readOwner, thisProcess, writeOwner,
 } from './owner.ts';
 import type { LockKind, LockOwner } from './owner.ts';
 
@@ -45,7 +45,8 @@ export interface DirectoryLock {
 }
 
 const POLL_MS = 25;
-// Who locks writes its name next; until then the file is empty or names a process that is gone.
+// A process that has locked writes its name next; until then the file is empty, or names a process
+// that has ended.
 const NAMING_MS_MAX = 1000;
 // What flock(1) exits with when somebody else holds the lock.
 const HELD_STATUS = 1;
@@ -60,7 +61,7 @@ export async function acquireLock(
     const lock = await tryLock(directory, { ...options, files, clock });
     if (lock !== null) return lock;
     const held = readLock(directory, files);
-    if (clock.monotonicMs() - startedMs >= await patienceMs(files, held, waitMs)) {
+    if (clock.monotonicMs() - startedMs >= await waitMsFor(files, held, waitMs)) {
       throw new AppError('conflict', describe(directory, files, held));
     }
     await sleep(clock, POLL_MS);
@@ -70,7 +71,7 @@ export async function acquireLock(
 /** A lock file and who it names. */
 type Held = { readonly owner: LockOwner; readonly path: string };
 
-async function patienceMs(files: Files, held: Held | null, waitMs: number): Promise<number> {
+async function waitMsFor(files: Files, held: Held | null, waitMs: number): Promise<number> {
   if (held === null || !(await isAlive(files, held.owner, held.path))) {
     return Math.max(waitMs, NAMING_MS_MAX);
   }
@@ -117,11 +118,11 @@ async function tryLock(
         },
       });
     }
-    // Until we are named nobody is: our sign of life is not that of who was killed.
+    // Until our name is in it, it names nobody: our socket must not speak for a killed process.
     files.truncate(descriptor, 0);
-    const lifeSign = await giveLifeSign(lifeSignPath(path), files);
+    const liveness = await startListening(livenessPath(path), files);
     isKept = true;
-    const lock = new FlockLock(files, descriptor, kind, lifeSign);
+    const lock = new FlockLock(files, descriptor, kind, liveness);
     lock.announce(null);
     const other = readExclusiveOwner(directory, files);
     if (other === null || !(await isAlive(files, other.owner, other.path))) return lock;
@@ -136,28 +137,28 @@ class FlockLock implements DirectoryLock {
   readonly #files: Files;
   readonly #descriptor: Descriptor;
   readonly #kind: LockKind;
-  readonly #lifeSign: LifeSign | null;
+  readonly #liveness: LivenessSocket | null;
   #isReleased = false;
 
   constructor(
-    files: Files, descriptor: Descriptor, kind: LockKind, lifeSign: LifeSign | null,
+    files: Files, descriptor: Descriptor, kind: LockKind, liveness: LivenessSocket | null,
   ) {
     this.#files = files;
     this.#descriptor = descriptor;
     this.#kind = kind;
-    this.#lifeSign = lifeSign;
+    this.#liveness = liveness;
   }
 
   announce(socketPath: string | null): void {
-    const hasLifeSign = this.#lifeSign !== null;
-    const owner = thisProcess(this.#files, this.#kind, socketPath, hasLifeSign);
+    const hasSocket = this.#liveness !== null;
+    const owner = thisProcess(this.#files, this.#kind, socketPath, hasSocket);
     writeOwner(this.#files, this.#descriptor, owner);
   }
 
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#lifeSign?.end();
+    this.#liveness?.end();
     this.#files.truncate(this.#descriptor, 0);
     this.#files.close(this.#descriptor);
   }

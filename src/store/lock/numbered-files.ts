@@ -10,8 +10,8 @@ import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { giveLifeSign, removeLifeSign } from './liveness.ts';
-import { isAlive, lifeSignPath, readOwner, thisProcess, writeOwner } from './owner.ts';
+import { startListening, removeSocket } from './liveness.ts';
+import { isAlive, livenessPath, readOwner, thisProcess, writeOwner } from './owner.ts';
 import type { LockKind, LockOwner } from './owner.ts';
 
 const NAME = /^lock-(\d+)$/;
@@ -45,12 +45,12 @@ export async function tryExclusiveLock(
     if (systemCodeOf(error) === 'EEXIST') return null;
     throw error;
   }
-  const lifeSign = await giveLifeSign(lifeSignPath(path), files);
+  const liveness = await startListening(livenessPath(path), files);
   const announce = (socketPath: string | null): void =>
-    writeOwner(files, descriptor, thisProcess(files, kind, socketPath, lifeSign !== null));
+    writeOwner(files, descriptor, thisProcess(files, kind, socketPath, liveness !== null));
   announce(null);
   const release = (): void => {
-    lifeSign?.end();
+    liveness?.end();
     files.write(descriptor, RELEASED, 0);
     files.truncate(descriptor, RELEASED.length);
     files.close(descriptor);
@@ -61,7 +61,7 @@ export async function tryExclusiveLock(
   }
   for (const old of numbers) {
     removeIfThere(files, pathOf(directory, old));
-    removeLifeSign(lifeSignPath(pathOf(directory, old)), files);
+    removeSocket(livenessPath(pathOf(directory, old)), files);
   }
   let isReleased = false;
   return {

@@ -2,7 +2,7 @@
 import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { isLifeSignGiven } from './liveness.ts';
+import { hasListener } from './liveness.ts';
 
 export type LockKind = 'server' | 'command';
 
@@ -16,21 +16,21 @@ export type LockOwner = {
   readonly bootId: string;
   /**
    * Start time of process 1 as the owner sees it: another container's, or a restarted one's, is
-   * another, and pids from there say nothing here.
+   * another, and pids from there mean nothing here.
    */
   readonly namespace: string;
   /** Whether it listens beside its lock file (liveness.ts). */
-  readonly hasLifeSign: boolean;
+  readonly hasSocket: boolean;
 };
 
 const OWNER_BYTES_MAX = 4096;
 const START_TIME_FIELD = 22;
 
 export function thisProcess(
-  files: Files, kind: LockKind, socketPath: string | null, hasLifeSign: boolean,
+  files: Files, kind: LockKind, socketPath: string | null, hasSocket: boolean,
 ): LockOwner {
   return {
-    pid: process.pid, kind, socketPath, hasLifeSign,
+    pid: process.pid, kind, socketPath, hasSocket,
     startTime: readStartTime(files, process.pid),
     bootId: readText(files, '/proc/sys/kernel/random/boot_id').trim(),
     namespace: readStartTime(files, 1),
@@ -39,7 +39,8 @@ export function thisProcess(
 
 /** Replaces the content of a lock file. */
 export function writeOwner(files: Files, descriptor: Descriptor, owner: LockOwner): void {
-  const bytes = Buffer.from(`${JSON.stringify(owner)}\n`);
+  const { hasSocket, ...members } = owner;
+  const bytes = Buffer.from(`${JSON.stringify({ ...members, hasLifeSign: hasSocket })}\n`);
   files.write(descriptor, bytes, 0);
   files.truncate(descriptor, bytes.length);
 }
@@ -55,28 +56,28 @@ export function readOwner(files: Files, path: string): LockOwner | null {
       pid, kind,
       socketPath: typeof socketPath === 'string' ? socketPath : null,
       startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
-      hasLifeSign: hasLifeSign === true,
+      hasSocket: hasLifeSign === true,
     };
   } catch {
     return null;
   }
 }
 
-/** The path of the life sign that belongs to a lock file. */
-export function lifeSignPath(lockPath: string): string {
+/** The path of the socket that belongs to a lock file. */
+export function livenessPath(lockPath: string): string {
   return `${lockPath}.sock`;
 }
 
 /**
- * Whether the process that wrote this into `lockPath` is still there. Its life sign tells. Where
- * there is none, its pid does: one is given out again, in a container within seconds and often
- * to the same program, so the start time has to be the same too; and what was written before a
- * reboot, or in another container, counts as dead.
+ * Whether the process that wrote this into `lockPath` still lives. Its socket tells. Where there is
+ * none, its pid does: a pid is given out again, in a container within seconds and often to the same
+ * program, so the start time has to be the same too; and what was written before a reboot, or in
+ * another container, counts as dead.
  */
 export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
-  const sign = lifeSignPath(lockPath);
-  // Somebody may have removed it from under a live process.
-  if (owner.hasLifeSign && files.exists(sign)) return isLifeSignGiven(sign, files);
+  const socket = livenessPath(lockPath);
+  // Somebody may have removed it while the process lived.
+  if (owner.hasSocket && files.exists(socket)) return hasListener(socket, files);
   if (!isOfThisNamespace(files, owner)) return false;
   try {
     process.kill(owner.pid, 0);
@@ -86,7 +87,7 @@ export async function isAlive(files: Files, owner: LockOwner, lockPath: string):
   return owner.startTime === readStartTime(files, owner.pid);
 }
 
-/** Whether the pid of this owner says anything here. */
+/** Whether this owner's pid means anything here. */
 export function isOfThisNamespace(files: Files, owner: LockOwner): boolean {
   const here = thisProcess(files, owner.kind, null, false);
   return owner.bootId === here.bootId && owner.namespace === here.namespace;

@@ -18,8 +18,8 @@ export type CollectionSpec = {
   readonly name: string;
   /** The first member of every record; its value is 1-128 of `[A-Za-z0-9._~-]`. */
   readonly key: 'id' | 'identifier';
-  /** Members (of string type) whose values no two records may share. */
-  readonly unique?: readonly string[];
+  /** The member (of string type) whose value no two records may share. */
+  readonly unique?: string;
 };
 
 /** What one applied operation did. `slot` is the record's place, stable while the record lives. */
@@ -39,7 +39,6 @@ export interface Collection {
   find(id: string): StoredRecord | undefined;
   /** The bytes of a record; unlike `find` it does not take it for one that is asked for often. */
   bytesOf(id: string): Buffer | undefined;
-  findUnique(member: string, value: string): StoredRecord | undefined;
   /** Walks in id order (ASCII). `after` is exclusive and need not exist. */
   walk(from?: WalkStart): Walk;
   /** All slots are below this. */
@@ -73,10 +72,9 @@ export interface Walk {
 /** Sees committed state with everything staged before it on top, its own writes included. */
 export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
-  findUnique(collection: string, member: string, value: string): Buffer | undefined;
   /**
    * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`. Throws `conflict`
-   * when a unique member's value is taken.
+   * when the value of its unique member is taken.
    */
   put(collection: string, id: string, json: string): StoredRecord;
   /** Whether there was one to delete. */

@@ -16,7 +16,6 @@ const SLUGS = 4;
 type Action =
   | { readonly kind: 'put'; readonly hook: Hook }
   | { readonly kind: 'delete' | 'find'; readonly identifier: string }
-  | { readonly kind: 'findUnique'; readonly slug: string }
   | { readonly kind: 'refuse' };
 
 function drawActions(random: Random, name: string): Action[] {
@@ -26,8 +25,7 @@ function drawActions(random: Random, name: string): Action[] {
     const draw = random();
     if (draw < 0.5) return { kind: 'put', hook: { identifier, slug, text: `${name}.${index}` } };
     if (draw < 0.65) return { kind: 'delete', identifier };
-    if (draw < 0.8) return { kind: 'find', identifier };
-    if (draw < 0.95) return { kind: 'findUnique', slug };
+    if (draw < 0.95) return { kind: 'find', identifier };
     return { kind: 'refuse' };
   });
 }
@@ -48,8 +46,7 @@ function runOnModel(hooks: Hooks, actions: readonly Action[]): { after: Hooks; s
     } else if (action.kind === 'delete') {
       seen.push(String(after.delete(action.identifier)));
     } else {
-      const found = action.kind === 'findUnique'
-        ? holderOf(action.slug) : after.get(action.identifier);
+      const found = after.get(action.identifier);
       seen.push(found === undefined ? 'none' : JSON.stringify(found));
     }
   }
@@ -65,9 +62,7 @@ function runOnStore(transaction: Transaction, actions: readonly Action[]): strin
     } else if (action.kind === 'delete') {
       seen.push(String(transaction.delete('hooks', action.identifier)));
     } else {
-      const found = action.kind === 'findUnique'
-        ? transaction.findUnique('hooks', 'slug', action.slug)
-        : transaction.find('hooks', action.identifier);
+      const found = transaction.find('hooks', action.identifier);
       seen.push(found?.toString() ?? 'none');
     }
   }
@@ -101,12 +96,13 @@ async function runRace(seed: number, { store, files, clock }: OpenStore): Promis
   assert.equal(collection.size, hooks.size);
   for (const [identifier, hook] of hooks) {
     assert.equal(collection.find(identifier)?.bytes.toString(), JSON.stringify(hook));
-    const holder = collection.findUnique('slug', hook.slug);
-    assert.equal(holder?.bytes.toString(), JSON.stringify(hook));
   }
   for (let slug = 0; slug < SLUGS; slug++) {
     const isHeld = [...hooks.values()].some((hook) => hook.slug === `s${slug}`);
-    assert.equal(collection.findUnique('slug', `s${slug}`) !== undefined, isHeld);
+    const taken = store.transact((transaction) =>
+      transaction.put('hooks', `new-${slug}`, `{"identifier":"new-${slug}","slug":"s${slug}"}`));
+    if (isHeld) await assert.rejects(taken, { code: 'conflict' });
+    else await taken;
   }
   return refused;
 }

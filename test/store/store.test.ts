@@ -10,7 +10,7 @@ import { SimulatedFiles } from '../support/simulated-files.ts';
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: ['path'] },
+  { name: 'hooks', key: 'identifier', unique: 'path' },
 ];
 
 function open(files: SimulatedFiles, clock = new ManualClock()) {

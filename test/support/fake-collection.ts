@@ -47,7 +47,6 @@ export class FakeCollection implements Collection {
   }
 
   bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }
-  findUnique(): StoredRecord | undefined { return undefined; }
   slotOf(id: string): number { return this.#slotOf.get(id) ?? -1; }
   idAt(slot: number): string | undefined { return this.#slots[slot]?.id; }
 

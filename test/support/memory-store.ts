@@ -90,7 +90,7 @@ function transactionOver(
     if (last === undefined) return get(collection).find(id)?.bytes;
     return last.json === null ? undefined : Buffer.from(last.json);
   };
-  const findUnique = (name: string, member: string, value: string): Buffer | undefined => {
+  const findHolder = (name: string, member: string, value: string): Buffer | undefined => {
     const ids = new Set([...get(name).ids, ...before.map(({ id }) => id),
       ...operations.map(({ id }) => id)]);
     for (const id of ids) {
@@ -101,15 +101,14 @@ function transactionOver(
   };
   return {
     find,
-    findUnique,
     put(collection, id, json) {
       const bytes = Buffer.from(json);
-      const { key, unique = [] } = get(collection).spec;
+      const { key, unique: member } = get(collection).spec;
       if (!json.startsWith(`{"${key}":"${id}"`)) throw new Error(`${json} has not the key ${id}`);
       assert(!json.includes('\n'), 'a record is one line');
-      for (const member of unique) {
-        const value = memberOf(bytes, member);
-        const holder = value === undefined ? undefined : findUnique(collection, member, value);
+      const value = member === undefined ? undefined : memberOf(bytes, member);
+      if (member !== undefined && value !== undefined) {
+        const holder = findHolder(collection, member, value);
         if (holder !== undefined && memberOf(holder, key) !== id) {
           throw new AppError('conflict', `${member} ${value} is taken`);
         }
@@ -154,11 +153,6 @@ class MemoryCollection implements Collection {
   }
 
   bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }
-
-  findUnique(member: string, value: string): StoredRecord | undefined {
-    return this.#records.find((entry) =>
-      entry !== undefined && memberOf(entry.record.bytes, member) === value)?.record;
-  }
 
   slotOf(id: string): number { return this.#slots.get(id) ?? -1; }
   bytesAt(slot: number): Buffer | undefined { return this.#records[slot]?.record.bytes; }

@@ -4,13 +4,14 @@
  * names the transactions it holds and their order.
  */
 import assert from 'node:assert/strict';
+import { StoredCollection } from '../../src/store/records/collection.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { CollectionSpec, Store, StoredRecord, Transaction } from '../../src/store/port.ts';
 import { below, createRandom, type Random } from './random.ts';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: ['slug'] },
+  { name: 'hooks', key: 'identifier', unique: 'slug' },
   { name: 'marks', key: 'id' },
 ];
 
@@ -102,9 +103,8 @@ export function contentOf(store: Store): Content {
       const record: unknown = JSON.parse(line);
       const id = memberOf(record, spec.key);
       assert.equal(collection.find(id)?.bytes.toString(), line);
-      for (const member of spec.unique ?? []) {
-        const found = collection.findUnique(member, memberOf(record, member));
-        assert.equal(found?.bytes.toString(), line);
+      if (spec.unique !== undefined && collection instanceof StoredCollection) {
+        assert.equal(collection.unique.find(memberOf(record, spec.unique)), id);
       }
       lines.push(line);
     }
@@ -151,6 +151,7 @@ function createPrepare(name: string, random: Random): Step['prepare'] {
   };
   const putHook = (transaction: Transaction): void => {
     transaction.put('hooks', `h-${name}`, JSON.stringify({ identifier: `h-${name}`, slug }));
+    transaction.put('books', slug, JSON.stringify({ id: slug, owner: `h-${name}` }));
   };
   if (kind < 5) return marked(name, putBook);
   if (kind < 7) return marked(name, (transaction) => {
@@ -163,9 +164,9 @@ function createPrepare(name: string, random: Random): Step['prepare'] {
   // Refused with `conflict` while the slug is taken.
   if (kind < 9) return marked(name, putHook);
   return marked(name, (transaction) => {
-    const owner = transaction.findUnique('hooks', 'slug', slug);
-    if (owner !== undefined) {
-      transaction.delete('hooks', memberOf(JSON.parse(owner.toString()), 'identifier'));
+    const book = transaction.find('books', slug);
+    if (book !== undefined) {
+      transaction.delete('hooks', memberOf(JSON.parse(book.toString()), 'owner'));
     }
     putBook(transaction);
     putHook(transaction);
@@ -191,8 +192,6 @@ class Model {
   run(prepare: Step['prepare']): void {
     prepare({
       find: (name, id) => bufferOf(this.#of(name).get(id)),
-      findUnique: (name, member, value) => bufferOf([...this.#of(name).values()]
-        .find((line) => memberOf(JSON.parse(line), member) === value)),
       put: (name, id, json): StoredRecord => {
         this.#of(name).set(id, json);
         return { bytes: Buffer.from(json), derived: undefined };

@@ -1,14 +1,14 @@
 /**
  * One writing process for a data directory. The file `lock` is locked with flock(2), through the
  * program flock(1) on a descriptor of ours: the lock belongs to the open file, so it holds after
- * the program has exited and ends with our process, however our process ends. The file stays, so that
- * nobody can lock one that has just been replaced; what it says is who holds it: one JSON object
- * (owner.ts), nothing when free.
+ * the program has exited, and ends with our process, however that ends. The file stays, so that
+ * nobody can lock one that has just been replaced. It says who holds the lock: one JSON object
+ * (owner.ts), nothing when it is free.
  *
- * Where flock(1) is missing or the file system refuses it, numbered-files.ts stands in. Whoever
- * locks looks at the other kind of lock after making its own, so that two processes that lock in
- * different ways cannot both win either. Beside either kind of lock its holder listens on a
- * socket (liveness.ts), which shows other containers that it lives.
+ * Where flock(1) is missing or the file system refuses it, numbered-files.ts stands in. Each kind
+ * of lock is checked against the other once it is made, so that two processes that lock in
+ * different ways cannot both win. With either kind the holder listens on a socket (liveness.ts),
+ * which shows other containers that it lives.
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';

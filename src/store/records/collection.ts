@@ -8,14 +8,14 @@ import type { Position } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
 import type { Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart } from '../port.ts';
 import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
-import { UniqueMembers } from './unique-members.ts';
+import { UniqueIndex } from './unique-index.ts';
 import { CollectionWalk } from './walk.ts';
 
 export class StoredCollection implements Collection {
   readonly spec: CollectionSpec;
   readonly table: RecordTable;
   readonly order: KeyOrder;
-  readonly unique: UniqueMembers;
+  readonly unique: UniqueIndex;
   #bytesTotal = 0;
   readonly #hot: HotRecords;
   #listeners: ((change: Change) => void)[] = [];
@@ -27,7 +27,7 @@ export class StoredCollection implements Collection {
     this.#hot = new HotRecords(hotRecordsMax);
     this.table = new RecordTable(spec.key);
     this.order = new KeyOrder(this.table);
-    this.unique = new UniqueMembers(spec.unique ?? []);
+    this.unique = new UniqueIndex(spec.unique);
   }
 
   get size(): number {
@@ -54,11 +54,6 @@ export class StoredCollection implements Collection {
 
   bytesOf(id: string): Buffer | undefined {
     return this.#hot.find(id)?.bytes ?? this.bytesAt(this.slotOf(id));
-  }
-
-  findUnique(member: string, value: string): StoredRecord | undefined {
-    const id = this.unique.find(member, value);
-    return id === undefined ? undefined : this.find(id);
   }
 
   walk(from: WalkStart = {}): Walk {
@@ -112,7 +107,7 @@ export class StoredCollection implements Collection {
     }
     this.#bytesTotal += place.length;
     this.#hot.replace(id, record);
-    if (!this.unique.isEmpty) this.unique.put(id, this.table.bytesAt(slot));
+    if (this.unique.member !== undefined) this.unique.put(id, this.table.bytesAt(slot));
     if (this.#listeners.length > 0) this.#tell(id, slot, before, this.bytesAt(slot) ?? null);
   }
 
@@ -144,7 +139,9 @@ export class StoredCollection implements Collection {
     const slot = this.table.add({ chunk, offset, length });
     this.order.insert(this.#place, slot);
     this.#bytesTotal += length;
-    if (!this.unique.isEmpty) this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));
+    if (this.unique.member !== undefined) {
+      this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));
+    }
     return true;
   }
 

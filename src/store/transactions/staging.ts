@@ -44,7 +44,7 @@ export type StagedOperation = Operation & {
   readonly owner: StagedTransaction;
   readonly place: Place | null;
   readonly record: StoredRecord | null;
-  readonly uniqueValues: readonly (string | undefined)[];
+  readonly uniqueValue: string | undefined;
 };
 
 type Area = {
@@ -131,38 +131,20 @@ export class StagedTransaction implements Transaction {
     return operation.bytes ?? undefined;
   }
 
-  findUnique(collectionName: string, member: string, value: string): Buffer | undefined {
-    const { collection, staged } = this.#staging.area(collectionName);
-    const index = collection.unique.members.indexOf(member);
-    assert(index >= 0, `${member} is not unique`);
-    for (const operation of staged.values()) {
-      if (operation.uniqueValues[index] !== value) continue;
-      this.#note(operation);
-      return operation.bytes ?? undefined;
-    }
-    const id = collection.unique.find(member, value);
-    if (id === undefined) return undefined;
-    const over = staged.get(id);
-    if (over === undefined) return collection.bytesOf(id);
-    // Its holder has given it up, or is gone.
-    this.#note(over);
-    return undefined;
-  }
-
   put(collectionName: string, id: string, json: string): StoredRecord {
     assert(!this.#isOver);
     const { collection } = this.#staging.area(collectionName);
     const head = `{"${collection.spec.key}":"${id}"`;
     assert(KEY_PATTERN.test(id) && json.startsWith(head) && json.endsWith('}'));
     assert(!json.includes('\n'), 'a record is one line');
-    const uniqueValues = collection.unique.valuesOf(json);
-    this.#checkUnique(collectionName, id, uniqueValues);
+    const uniqueValue = collection.unique.valueOf(json);
+    if (uniqueValue !== undefined) this.#checkUnique(collectionName, id, uniqueValue);
     const place = collection.table.arena.append(json);
     const end = place.offset + place.length;
     const bytes = collection.table.arena.chunk(place.chunk).subarray(place.offset, end);
     const record: StoredRecord = { bytes, derived: undefined };
     this.#stage({
-      collection, collectionName, id, bytes, place, record, uniqueValues,
+      collection, collectionName, id, bytes, place, record, uniqueValue,
       owner: this,
     });
     return record;
@@ -173,8 +155,8 @@ export class StagedTransaction implements Transaction {
     if (this.find(collectionName, id) === undefined) return false;
     const { collection } = this.#staging.area(collectionName);
     this.#stage({
-      collection, collectionName, id, bytes: null, place: null, record: null, uniqueValues: [],
-      owner: this,
+      collection, collectionName, id, bytes: null, place: null, record: null,
+      uniqueValue: undefined, owner: this,
     });
     return true;
   }
@@ -208,17 +190,27 @@ export class StagedTransaction implements Transaction {
     this.end();
   }
 
-  #checkUnique(
-    collectionName: string, id: string, values: readonly (string | undefined)[],
-  ): void {
-    const { collection } = this.#staging.area(collectionName);
-    for (const [index, value] of values.entries()) {
-      const member = collection.unique.members[index] ?? '';
-      const holder = value === undefined
-        ? undefined : this.findUnique(collectionName, member, value);
-      if (holder === undefined || collection.keyOf(holder) === id) continue;
-      throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken`);
+  #checkUnique(collectionName: string, id: string, value: string): void {
+    const holder = this.#findHolder(collectionName, value);
+    if (holder === undefined || holder === id) return;
+    const { member } = this.#staging.area(collectionName).collection.unique;
+    throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken`);
+  }
+
+  /** The id of the record that holds a unique value. */
+  #findHolder(collectionName: string, value: string): string | undefined {
+    const { collection, staged } = this.#staging.area(collectionName);
+    for (const operation of staged.values()) {
+      if (operation.uniqueValue !== value) continue;
+      this.#note(operation);
+      return operation.id;
     }
+    const id = collection.unique.find(value);
+    const over = id === undefined ? undefined : staged.get(id);
+    if (over === undefined) return id;
+    // Its holder has given it up, or is gone.
+    this.#note(over);
+    return undefined;
   }
 
   #stage(operation: StagedOperation): void {

@@ -14,7 +14,7 @@ export type IncomingWebhook = {
 };
 
 export const incomingCollection: CollectionSpec = {
-  name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment'],
+  name: 'incoming-webhooks', key: 'identifier', unique: 'pathSegment',
 };
 
 export const incomingSchema: NamedSchema = {

@@ -13,7 +13,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: ['path'] },
+  { name: 'hooks', key: 'identifier', unique: 'path' },
 ];
 
 function open(files: SimulatedFiles, clock = new ManualClock()) {
@@ -110,11 +110,11 @@ test('a value that is given up or handed on within a transaction is free for oth
     putHook('h2', 'x')(transaction);
   });
   const hooks = store.collection('hooks');
-  assert.match(hooks.findUnique('path', 'x')?.bytes.toString() ?? '', /h2/);
-  assert.match(hooks.findUnique('path', 'y')?.bytes.toString() ?? '', /h1/);
+  assert.match(hooks.find('h2')?.bytes.toString() ?? '', /"x"/);
+  await assert.rejects(store.transact(putHook('h3', 'y')), { code: 'conflict' });
   await assert.rejects(store.transact(putHook('h3', 'x')), { code: 'conflict' });
   await store.transact((transaction) => transaction.delete('hooks', 'h2'));
-  assert.equal(hooks.findUnique('path', 'x'), undefined);
+  await store.transact(putHook('h3', 'x'));
   await store.transact(putHook('h1', 'y'));
   await store.close();
 });

@@ -7,7 +7,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
-import { makeDataDirectory } from './app/options.ts';
+import { makeDataDirectory } from './app/data-directory.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';

@@ -2,14 +2,13 @@
  * Where an app listens: on TCP for everybody, and on the control socket for the owner of the data
  * directory. Holds the rule that a service without tokens stays on loopback.
  */
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { limitsOf } from './options.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { loadCrypto, loadTls } from '../base/node-modules.ts';
-import { SOCKET_PATH_BYTES_MAX } from '../base/network/socket-path.ts';
+import { AppError, messageOf } from '../base/errors.ts';
+import { loadTls } from '../base/node-modules.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
@@ -37,7 +36,6 @@ export type ListeningOptions = {
 
 export type Place = { readonly url: string; readonly host: string; readonly port: number };
 
-const SOCKET_NAME = 'control.sock';
 // No setting for TCP counts here, so that none locks the operator out. The callers own the
 // directory: an import may take as long as it needs.
 const CONTROL_LIMITS: ServerLimits = {
@@ -141,57 +139,6 @@ export class Listening {
     this.#options.dispatcher.drain();
     await Promise.all(this.#listeners.map((listener) => listener.close(timeoutMs)));
     if (this.#ownFolder !== null) removeSocketFolder(this.#ownFolder);
-  }
-}
-
-/**
- * `<data>/control.sock`; where that is longer than a socket's path may be, one in a folder of ours
- * under the run-time directory.
- */
-function controlSocketPath(data: string): string {
-  const path = join(data, SOCKET_NAME);
-  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
-  return join(makeSocketFolder(data), SOCKET_NAME);
-}
-
-/** Where all may write, somebody may have made a folder of our name before us. */
-function makeSocketFolder(data: string): string {
-  const digest = loadCrypto().createHash('sha256').update(data).digest('hex').slice(0, 16);
-  const places = [process.env['XDG_RUNTIME_DIR'] ?? '', tmpdir()].filter((path) => path !== '');
-  let problem: unknown = null;
-  for (const place of places) {
-    const folder = join(place, `hookshelf-${digest}`);
-    try {
-      return makeOwnFolder(folder) ? folder : mkdtempSync(`${folder}-`);
-    } catch (thrown) {
-      // The run-time directory of who has lent us another's identity, say.
-      problem ??= thrown;
-    }
-  }
-  throw new AppError('conflict', `cannot make a folder for the control socket (`
-    + `${messageOf(problem)}): set XDG_RUNTIME_DIR, or name a shorter data directory`, {}, problem);
-}
-
-/** False when there is one already that is not ours alone; what a killed server left is. */
-function makeOwnFolder(folder: string): boolean {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-    return true;
-  } catch (thrown) {
-    if (systemCodeOf(thrown) !== 'EEXIST') throw thrown;
-  }
-  const status = lstatSync(folder, { throwIfNoEntry: false });
-  return status?.isDirectory() === true && status.uid === process.geteuid?.()
-    && (status.mode & 0o777) === 0o700;
-}
-
-/** What others have put there stays, and the folder with it. */
-function removeSocketFolder(folder: string): void {
-  try {
-    rmSync(join(folder, SOCKET_NAME), { force: true });
-    rmdirSync(folder);
-  } catch (thrown) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(systemCodeOf(thrown) ?? '')) throw thrown;
   }
 }
 

@@ -1,11 +1,8 @@
 /** Turns settings, in the units that a person writes, into the options of each room. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
-import { AppError, messageOf } from '../base/errors.ts';
-import { checkOnlyRootCanReplace, walkPath } from '../base/path-owners.ts';
 import type { Settings } from '../settings/load.ts';
-import { makeDirectories } from '../store/disk/files.ts';
 
 // Kept for the store's files, outgoing sockets and the standard streams.
 export const DESCRIPTORS_RESERVED = 256;
@@ -44,28 +41,6 @@ function wholeMs(seconds: number): number {
 function connectionsMaxOf(wanted: number, descriptors: number): number {
   const room = Math.max(CONNECTIONS_MIN, descriptors - DESCRIPTORS_RESERVED);
   return Math.min(wanted, room);
-}
-
-/**
- * Makes the data directory when it is missing. Throws `conflict`, also when it is a file, or when
- * we are root and it is not root's alone: what others put in there must not meet root's rights.
- */
-export function makeDataDirectory(path: string): void {
-  refuseAsRoot(path);
-  try {
-    makeDirectories(path);
-  } catch (thrown) {
-    throw new AppError('conflict', `cannot make the data directory ${path} (`
-      + `${messageOf(thrown)}); name another one with --data`, {}, thrown);
-  }
-  // Between the look and the making somebody may have been quicker.
-  refuseAsRoot(path);
-  if (statSync(path).isDirectory()) return;
-  throw new AppError('conflict', `${path} is not a directory; name one with --data`);
-}
-
-function refuseAsRoot(path: string): void {
-  if (process.geteuid?.() === 0) checkOnlyRootCanReplace(path, walkPath(path));
 }
 
 /** The soft limit of open files; where the kernel does not tell, the usual one. */

@@ -3,8 +3,9 @@
  * whether it still lives.
  */
 import { connect } from 'node:net';
+import type { NetConnectOpts } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { exchange } from '../../server/local/call.ts';
 import type { Target } from '../../server/local/call.ts';
 
@@ -46,16 +47,22 @@ async function checkAlive(
 }
 
 /** Whether anybody listens at the socket; after kill -9 its file still lies there. */
-export function isListening(socketPath: string): Promise<boolean> {
+export async function isListening(socketPath: string): Promise<boolean> {
+  const problem = await tryToConnect({ path: socketPath }, CONNECT_MS_MAX);
+  // A server whose queue is full takes no connection; it listens all the same.
+  return problem === null || problem === 'ETIMEDOUT';
+}
+
+/** Null once connected, else what the system says. */
+export function tryToConnect(place: NetConnectOpts, timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {
-    const socket = connect({ path: socketPath, timeout: CONNECT_MS_MAX });
-    const settle = (isOpen: boolean): void => {
+    const socket = connect({ ...place, timeout: timeoutMs });
+    const settle = (problem: string | null): void => {
       socket.destroy();
-      resolve(isOpen);
+      resolve(problem);
     };
-    socket.on('connect', () => settle(true));
-    socket.on('error', () => settle(false));
-    // With a full queue of callers that it takes none from.
-    socket.on('timeout', () => settle(true));
+    socket.on('connect', () => settle(null));
+    socket.on('timeout', () => settle('ETIMEDOUT'));
+    socket.on('error', (error) => settle(systemCodeOf(error) ?? messageOf(error)));
   });
 }

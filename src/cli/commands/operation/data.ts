@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
-import { makeDataDirectory } from '../../../app/options.ts';
+import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { Backup } from '../../../store/backup/backup.ts';

@@ -1,6 +1,6 @@
 /** `doctor`: checks what a server needs and says what to do. Changes nothing. */
 import { accessSync, constants, readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
@@ -12,7 +12,7 @@ import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { objectOf, textOf } from '../resource.ts';
-import { isListening } from '../../session/socket.ts';
+import { isListening, tryToConnect } from '../../session/socket.ts';
 
 type Finding = {
   readonly check: string;
@@ -166,7 +166,9 @@ async function checkServersPorts(socketPath: string): Promise<Verdict> {
   const urls: string[] = [];
   for (const place of Array.isArray(places) ? places.map(objectOf) : []) {
     const url = textOf(place['url']);
-    const problem = await tryToConnect(textOf(place['host']), Number(place['port']));
+    const problem = await tryToConnect(
+      { host: textOf(place['host']), port: Number(place['port']) }, CONNECT_TIMEOUT_MS,
+    );
     if (problem !== null) {
       return failed(`our server listens on ${url}, where nobody answers (${problem})`,
         'see its log, or restart it');
@@ -229,23 +231,12 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
   const { hostname, port, protocol } = new URL(http.proxy);
   const defaultPort = protocol === 'https:' ? 443 : 80;
   const host = hostname.replace(/^\[|\]$/g, '');
-  const problem = await tryToConnect(host, port === '' ? defaultPort : Number(port));
+  const problem = await tryToConnect(
+    { host, port: port === '' ? defaultPort : Number(port) }, CONNECT_TIMEOUT_MS,
+  );
   const shown = redactText(http.proxy);
   return problem === null ? ok(`${shown} answers`)
     : failed(`${shown} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
-}
-
-function tryToConnect(host: string, port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
-    const settle = (problem: string | null): void => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.on('connect', () => settle(null));
-    socket.on('timeout', () => settle('ETIMEDOUT'));
-    socket.on('error', (error) => settle(systemCodeOf(error) ?? messageOf(error)));
-  });
 }
 
 function isWritable(path: string): boolean {

@@ -1,0 +1,27 @@
+/** Makes the data directory, and refuses one that root must not use. */
+import { statSync } from 'node:fs';
+import { AppError, messageOf } from '../base/errors.ts';
+import { checkOnlyRootCanReplace, walkPath } from '../base/path-owners.ts';
+import { makeDirectories } from '../store/disk/files.ts';
+
+/**
+ * Makes the data directory when it is missing. Throws `conflict`, also when it is a file, or when
+ * we are root and others could change it: root must not read or run what they put there.
+ */
+export function makeDataDirectory(path: string): void {
+  refuseAsRoot(path);
+  try {
+    makeDirectories(path);
+  } catch (thrown) {
+    throw new AppError('conflict', `cannot make the data directory ${path} (`
+      + `${messageOf(thrown)}); name another one with --data`, {}, thrown);
+  }
+  // Another user may have made it between the check and now.
+  refuseAsRoot(path);
+  if (statSync(path).isDirectory()) return;
+  throw new AppError('conflict', `${path} is not a directory; name one with --data`);
+}
+
+function refuseAsRoot(path: string): void {
+  if (process.geteuid?.() === 0) checkOnlyRootCanReplace(path, walkPath(path));
+}

@@ -106,6 +106,8 @@ test('every route answers as the document says, when all is well and when it is 
     const { call, document, called } = described;
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
       'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries']) await call(operationId);
+    await call('getChapter', { key: 'security' });
+    await call('getChapter', { key: 'securities', status: 404 });
     const book = await exerciseResource(described, 'Book', 'books', BOOK, { subtitle: 'A' });
     await call('listBooks', { query: '?limit=1&q=emma&sort=-title' });
     await call('listBooks', { query: '?limit=0', status: 400 });

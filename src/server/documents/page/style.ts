@@ -57,7 +57,7 @@ h3 + p { margin: 0; }
 pre { margin: .9rem 0; padding: .75rem .9rem; background: var(--code); border-radius: .4rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 pre code { font: inherit; }
-li { margin: .15rem 0; }
+main li { margin: .15rem 0; }
 .chapter { background: none; padding: 0; max-width: 104ch; }
 p code, td code { padding: .05rem .3rem; background: var(--code); border-radius: .25rem; }
 table { border-collapse: collapse; width: 100%; margin-top: .75rem; font-size: .925rem; }

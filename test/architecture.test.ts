@@ -185,12 +185,25 @@ test('no value is exported that nothing else in the program uses', () => {
   assert.deepEqual(unused, []);
 });
 
+test('an exported type name means one thing', () => {
+  const files = new Map<string, string[]>();
+  // The types of the library are the models as its callers see them, and have their names.
+  for (const file of sources('src').filter((name) => name !== 'src/app/api.ts')) {
+    for (const [, name = ''] of read(file).matchAll(EXPORTED_TYPE)) {
+      files.set(name, [...files.get(name) ?? [], file]);
+    }
+  }
+  const twice = [...files].filter(([, places]) => places.length > 1);
+  assert.deepEqual(twice.map(([name, places]) => `${name}: ${places.join(', ')}`), []);
+});
+
 /** By itself, or put together: `${verb}Incoming` names `enableIncoming`. */
 function isNamedIn(name: string, text: string): boolean {
   return new RegExp(`\\b${name}\\b`).test(text)
     || [...text.matchAll(/\$\{\w+\}(\w+)`\]/g)].some(([, end = '']) => name.endsWith(end));
 }
 
+const EXPORTED_TYPE = /^export (?:type|interface|class) (\w+)/gm;
 const EXPORTED_VALUE = /^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm;
 
 function sources(folder: string): string[] {

@@ -34,7 +34,7 @@ export type ListeningOptions = {
   readonly opened?: Opened;
 };
 
-export type Place = { readonly url: string; readonly host: string; readonly port: number };
+export type BoundAddress = { readonly url: string; readonly host: string; readonly port: number };
 
 // No setting for TCP counts here, so that none locks the operator out. The callers own the
 // directory: an import may take as long as it needs.
@@ -49,7 +49,7 @@ export class Listening {
   readonly #listeners: Listener[] = [];
   #secure: Listener | null = null;
   #port: number | null = null;
-  readonly #places: Place[] = [];
+  readonly #places: BoundAddress[] = [];
   #ownFolder: string | null = null;
   #closing: Promise<void> | null = null;
 
@@ -110,7 +110,7 @@ export class Listening {
   }
 
   /** Where on TCP it listens. */
-  get places(): readonly Place[] {
+  get places(): readonly BoundAddress[] {
     return this.#places;
   }
 

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** What a condition is compared with. */
 export type Version = { readonly etag: string; readonly updatedAtMs: number };
 
-export type Verdict = 'proceed' | 'not_modified' | 'failed';
+export type ConditionResult = 'proceed' | 'not_modified' | 'failed';
 
 export function isConditional(headers: IncomingHttpHeaders): boolean {
   return headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined
@@ -14,7 +14,7 @@ export function isConditional(headers: IncomingHttpHeaders): boolean {
 /** What the conditions say about a request for something that exists, in the order of §13.2.2. */
 export function evaluate(
   headers: IncomingHttpHeaders, version: Version, isRead: boolean,
-): Verdict {
+): ConditionResult {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined) {
     if (!matches(match, version.etag, false)) return 'failed';

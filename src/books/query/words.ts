@@ -17,10 +17,10 @@ import { encodeByteString, fold } from '../../base/text/fold.ts';
 import { parseIsbn } from '../isbn.ts';
 import { malformed } from './parameters.ts';
 
-export type Segment = { readonly text: string; readonly isUnspaced: boolean };
+export type TextRun = { readonly text: string; readonly isUnspaced: boolean };
 
 /** Matches when some alternative has every one of its words in the text. */
-export type Clause = readonly (readonly Segment[])[];
+export type Clause = readonly (readonly TextRun[])[];
 
 // A search for more words than this is a mistake or an attack.
 const WORDS_MAX = 64;
@@ -40,7 +40,7 @@ const HYPHENATED_NUMBER = /^[0-9][0-9-]*[0-9x]$/i;
 const ISBN_10 = /^[0-9]{9}[0-9x]$/i;
 
 /** The segments of some text, which need not be folded. */
-export function segmentsOf(text: string): Segment[] {
+export function segmentsOf(text: string): TextRun[] {
   return segmentsOfFolded(fold(text));
 }
 
@@ -61,7 +61,7 @@ export function parseWords(text: string, what: string): Clause[] {
 }
 
 /** Whether every clause matches the text, given as its segments. */
-export function matchesWords(clauses: readonly Clause[], segments: readonly Segment[]): boolean {
+export function matchesWords(clauses: readonly Clause[], segments: readonly TextRun[]): boolean {
   return clauses.every((clause) =>
     clause.some((words) => words.every((word) => hasWord(segments, word))));
 }
@@ -89,7 +89,7 @@ export function eachTerm(text: string, add: (term: string) => void): void {
  * The starts of terms that the index has for every text in which `word` matches. They say it all
  * unless the word is of an unspaced script and longer than the pairs the index keeps.
  */
-export function termStartsOf(word: Segment): { starts: readonly string[]; isExact: boolean } {
+export function termStartsOf(word: TextRun): { starts: readonly string[]; isExact: boolean } {
   const characters = [...word.text];
   if (!word.isUnspaced || characters.length <= 2) {
     return { starts: [encodeByteString(word.text)], isExact: true };
@@ -98,7 +98,7 @@ export function termStartsOf(word: Segment): { starts: readonly string[]; isExac
   return { starts: [...new Set(pairs)].map(encodeByteString), isExact: false };
 }
 
-function segmentsOfFolded(folded: string): Segment[] {
+function segmentsOfFolded(folded: string): TextRun[] {
   if (ASCII.test(folded)) {
     return (folded.match(ASCII_RUNS) ?? []).map((text) => ({ text, isUnspaced: false }));
   }
@@ -127,7 +127,7 @@ function clausesOf(token: string): Clause[] {
  * The words of a run of an unspaced script. One character by itself is seldom a word that somebody
  * looks for: it stays with the word before it, or the first with the one after it.
  */
-function cutWords(run: Segment): readonly Segment[] {
+function cutWords(run: TextRun): readonly TextRun[] {
   if (!run.isUnspaced || run.text.length > CUT_LENGTH_MAX) return [run];
   const words: string[] = [];
   for (const { segment } of findSegmenter().segment(composeVowels(run.text))) {
@@ -157,7 +157,7 @@ function isOneCharacter(text: string): boolean {
   return text.length <= 2 && [...text].length === 1;
 }
 
-function hasWord(segments: readonly Segment[], word: Segment): boolean {
+function hasWord(segments: readonly TextRun[], word: TextRun): boolean {
   return segments.some((segment) => segment.isUnspaced === word.isUnspaced
     && (word.isUnspaced ? segment.text.includes(word.text) : segment.text.startsWith(word.text)));
 }

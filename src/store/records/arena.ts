@@ -14,7 +14,7 @@ const FIRST_CHUNK_BYTES = 1 << 16;
 const NO_CHUNK = Buffer.alloc(0);
 
 /** Where a record lies; `length` is without the separator. */
-export type Place = { readonly chunk: number; readonly offset: number; readonly length: number };
+export type Span = { readonly chunk: number; readonly offset: number; readonly length: number };
 
 export type FrozenArena = {
   readonly chunks: readonly (Buffer | undefined)[];
@@ -44,7 +44,7 @@ export class Arena {
   }
 
   /** Encodes a record at the end; it counts as live until `release`. */
-  append(json: string): Place {
+  append(json: string): Span {
     // Three bytes a UTF-16 unit is the most there can be; only near a chunk's end is it worth
     // counting exactly.
     if (this.#tailUsed + json.length * 3 + SEPARATOR.length > this.#tail.length) {
@@ -53,7 +53,7 @@ export class Arena {
     return this.#close(this.#tail.write(json, this.#tailUsed, 'utf8'));
   }
 
-  appendBytes(source: Buffer, start: number, end: number): Place {
+  appendBytes(source: Buffer, start: number, end: number): Span {
     this.#reserve(end - start);
     return this.#close(source.copy(this.#tail, this.#tailUsed, start, end));
   }
@@ -118,7 +118,7 @@ export class Arena {
     this.dropIfDead(before);
   }
 
-  #close(length: number): Place {
+  #close(length: number): Span {
     const offset = this.#tailUsed;
     const end = offset + length;
     this.#tail[end] = 0x2c;

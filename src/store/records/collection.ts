@@ -1,10 +1,10 @@
 /** The committed records of one collection, in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
-import type { Place } from './arena.ts';
+import type { Span } from './arena.ts';
 import type { FrozenCollection } from './frozen.ts';
 import { HotRecords } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
-import type { Position } from './key-order.ts';
+import type { KeyPosition } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
 import type { Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart } from '../port.ts';
 import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
@@ -20,7 +20,7 @@ export class StoredCollection implements Collection {
   readonly #hot: HotRecords;
   #listeners: ((change: Change) => void)[] = [];
   readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
-  readonly #place: Position = { block: 0, position: 0 };
+  readonly #place: KeyPosition = { block: 0, position: 0 };
 
   constructor(spec: CollectionSpec, hotRecordsMax = STANDARD_LIMITS.hotRecordsMax) {
     this.spec = spec;
@@ -91,7 +91,7 @@ export class StoredCollection implements Collection {
   }
 
   /** Makes a record that lies in the arena the current one of its id. */
-  applyPut(id: string, place: Place, record: StoredRecord | null): void {
+  applyPut(id: string, place: Span, record: StoredRecord | null): void {
     const length = encodeKey(id, this.#key);
     assert(length === id.length);
     let slot = -1;

@@ -16,7 +16,7 @@ const MERGED_SLOTS_MAX = 768;
 export type Block = { readonly slots: Uint32Array; count: number; readonly epoch: number };
 
 /** A place in the order: position `position` of block `block`; may be just past a block's end. */
-export type Position = { block: number; position: number };
+export type KeyPosition = { block: number; position: number };
 
 export class KeyOrder {
   /** Changes whenever a slot enters or leaves. */
@@ -26,7 +26,7 @@ export class KeyOrder {
   #epoch = 0;
   #size = 0;
   /** Where the last key was found. */
-  readonly #found: Position = { block: 0, position: 0 };
+  readonly #found: KeyPosition = { block: 0, position: 0 };
 
   constructor(table: RecordTable) {
     this.#table = table;
@@ -54,7 +54,7 @@ export class KeyOrder {
    * Sets `place` to the first slot whose key is at or after the key at `at` in `target`; true when
    * it is equal. Past the last record the place is the end of the last block.
    */
-  seek(target: Uint8Array, at: number, place: Position): boolean {
+  seek(target: Uint8Array, at: number, place: KeyPosition): boolean {
     if (this.#isNextAfterFound(target, at, place)) return true;
     place.block = Math.max(0, this.#blocks.length - 1);
     place.position = this.countOf(place.block);
@@ -79,7 +79,7 @@ export class KeyOrder {
    * Whoever goes through records in order asks for the one found last again, for the next, or,
    * having removed it, for what took its place: two comparisons instead of seventeen.
    */
-  #isNextAfterFound(target: Uint8Array, at: number, place: Position): boolean {
+  #isNextAfterFound(target: Uint8Array, at: number, place: KeyPosition): boolean {
     const { block, position } = this.#found;
     for (let candidate = position; candidate < position + 2; candidate += 1) {
       const slot = this.slotAt(block, candidate);
@@ -93,7 +93,7 @@ export class KeyOrder {
   }
 
   /** Inserts a slot before `place`. */
-  insert(place: Position, slot: number): void {
+  insert(place: KeyPosition, slot: number): void {
     this.#size += 1;
     this.version += 1;
     if (this.#blocks.length === 0) this.#blocks.push(this.#newBlock());
@@ -117,7 +117,7 @@ export class KeyOrder {
     target.count += 1;
   }
 
-  remove({ block, position }: Position): void {
+  remove({ block, position }: KeyPosition): void {
     this.#size -= 1;
     this.version += 1;
     const target = this.#writable(block);

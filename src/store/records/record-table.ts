@@ -6,7 +6,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { Arena } from './arena.ts';
-import type { Place } from './arena.ts';
+import type { Span } from './arena.ts';
 
 const PAGE_BITS = 12;
 const PAGE_SLOTS = 1 << PAGE_BITS;
@@ -40,7 +40,7 @@ export class RecordTable {
   }
 
   /** A slot for a record that the arena already counts as live. */
-  add(place: Place): number {
+  add(place: Span): number {
     let slot = this.#firstEmpty - 1;
     if (slot >= 0) {
       this.#firstEmpty = this.#word(slot, 1);
@@ -56,7 +56,7 @@ export class RecordTable {
   }
 
   /** Points a slot at its record's next version, or at the same bytes elsewhere. */
-  move(slot: number, place: Place): void {
+  move(slot: number, place: Span): void {
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
     this.#set(slot, place.chunk, place.offset, place.length);
   }
@@ -135,7 +135,7 @@ export class RecordTable {
 }
 
 /** Reads slots of a frozen view. */
-export function frozenPlace(pages: readonly Page[], slot: number): Place {
+export function frozenPlace(pages: readonly Page[], slot: number): Span {
   const words = pages[slot >>> PAGE_BITS]?.words;
   const word = (slot & SLOT_MASK) * SLOT_WORDS;
   assert(words !== undefined);

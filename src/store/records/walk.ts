@@ -5,7 +5,7 @@
 import { assert } from '../../base/assert.ts';
 import { SEPARATOR } from './arena.ts';
 import type { Arena } from './arena.ts';
-import type { KeyOrder, Position } from './key-order.ts';
+import type { KeyOrder, KeyPosition } from './key-order.ts';
 import type { Walk, WalkStart } from '../port.ts';
 import { KEY_LENGTH_MAX, encodeKey } from './record-table.ts';
 import type { RecordTable } from './record-table.ts';
@@ -20,7 +20,7 @@ export class CollectionWalk implements Walk {
   readonly #order: KeyOrder;
   readonly #isDescending: boolean;
   /** The next place to look at, good while the collection's order has `#version`. */
-  readonly #place: Position = { block: 0, position: 0 };
+  readonly #place: KeyPosition = { block: 0, position: 0 };
   #version = -1;
   /** The last key seen, where it lies; null before the first. */
   #key: Buffer | null = null;

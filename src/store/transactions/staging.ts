@@ -5,7 +5,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Place } from '../records/arena.ts';
+import type { Span } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { Operation } from '../journal/port.ts';
 import type { StoredRecord, Transaction } from '../port.ts';
@@ -42,7 +42,7 @@ export function rejectAll(batches: readonly Batch[], error: AppError): void {
 export type StagedOperation = Operation & {
   readonly collection: StoredCollection;
   readonly owner: StagedTransaction;
-  readonly place: Place | null;
+  readonly place: Span | null;
   readonly record: StoredRecord | null;
   readonly uniqueValue: string | undefined;
 };

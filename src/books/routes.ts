@@ -4,6 +4,7 @@ import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/body.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
+import { listed } from '../resources/route-parts.ts';
 import { resourceRoutes } from '../resources/routes.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
 import { bookExample, bookSchema } from './book.ts';
@@ -36,16 +37,7 @@ function listRoute(handle: Handler): Route {
     access: 'read',
     parameters: bookQueryParameters,
     answers: [
-      {
-        status: 200,
-        description: 'The books, streamed',
-        mediaType: 'application/json',
-        schema: { kind: 'array', items: bookSchema, maxItems: Number.MAX_SAFE_INTEGER },
-        headers: {
-          'X-Total-Count': 'How many books match, on all pages',
-          Link: 'The next page, `rel="next"`, while there is more',
-        },
-      },
+      listed('The books, streamed', bookSchema, 'How many books match, on all pages'),
       ...problemAnswers(400, 503),
     ],
     handle,

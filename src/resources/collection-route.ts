@@ -9,6 +9,7 @@ import type { Exchange, ParameterSpec, Route } from '../server/route.ts';
 import { decodeIdCursor, encodeIdCursor } from './id-cursor.ts';
 import { PIECE_BYTES, streamRecords } from './page-stream.ts';
 import type { Repository } from './repository.ts';
+import { listed } from './route-parts.ts';
 import type { ShownRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
@@ -37,16 +38,7 @@ export function collectionRoute(
     access: access?.read ?? 'read',
     parameters: PARAMETERS,
     answers: [
-      {
-        status: 200,
-        description: `Every ${noun}`,
-        mediaType: 'application/json',
-        schema: { kind: 'array', items: schema, maxItems: Number.MAX_SAFE_INTEGER },
-        headers: {
-          'X-Total-Count': 'How many there are',
-          Link: 'The next page, `rel="next"`, while there is more',
-        },
-      },
+      listed(`Every ${noun}`, schema, 'How many there are'),
       ...problemAnswers(400),
     ],
     handle: (exchange) => sendCollection(exchange, path, records),

@@ -40,6 +40,16 @@ export function shown(description: string, schema: Schema, status = 200): Answer
   return { status, description, mediaType: JSON_TYPE, schema };
 }
 
+/** A list in pages; `count` says what `X-Total-Count` counts. */
+export function listed(description: string, items: Schema, count: string): AnswerSpec {
+  return {
+    ...shown(description, arrayOf(items)),
+    headers: {
+      'X-Total-Count': count, Link: 'The next page, `rel="next"`, while there is more',
+    },
+  };
+}
+
 export function pathParameter(name: string, description: string): ParameterSpec {
   return { name, in: 'path', description, schema: { kind: 'string' }, isRequired: true };
 }

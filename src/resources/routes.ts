@@ -90,52 +90,46 @@ function postRoute(resource: Routed, records: Records): Route {
 }
 
 function putRoute(resource: Routed, records: Records): Route {
-  const { schema, noun, access } = resource;
-  return {
+  return changeRoute(resource, {
     method: 'PUT',
-    path: `${resource.path}/{${resource.collection.key}}`,
-    operationId: `replace${schema.name}`,
-    summary: `Replace one ${noun} whole`,
-    access: access?.write ?? 'write',
-    parameters: [keyParameter(resource), ...WRITE_CONDITIONS],
+    operationId: `replace${resource.schema.name}`,
+    summary: `Replace one ${resource.noun} whole`,
     body: bodyOf(resource),
-    answers: [
-      shown(resource, 200, `The ${noun} as stored`),
-      ...problemAnswers(400, 404, 409, 412, 413, 415, 422, 503, 507),
-    ],
-    async handle(exchange) {
-      const body = await exchange.readJson(BODY_MEDIA_TYPES);
-      const expect = expectationOf(exchange, noun);
-      const id = exchange.params[0] ?? '';
-      const stored = await records.replace(id, body, expect, hopsTo(exchange));
-      exchange.send(200, stored.headers, stored.bytes);
-    },
-  };
-}
-
-function bodyOf({ schema, example }: Routed): BodySpec {
-  return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
+    change: (id, body, expect, hops) => records.replace(id, body, expect, hops),
+  });
 }
 
 function patchRoute(resource: Routed, records: Records): Route {
-  const { schema, noun, access } = resource;
-  return {
+  return changeRoute(resource, {
     method: 'PATCH',
+    operationId: `patch${resource.schema.name}`,
+    summary: `Change members of one ${resource.noun} by JSON Merge Patch (RFC 7396)`,
+    body: { mediaTypes: PATCH_MEDIA_TYPES, schema: resource.schema, isPatch: true },
+    change: (id, patch, expect, hops) => records.patch(id, patch, expect, hops),
+  });
+}
+
+function changeRoute(
+  resource: Routed,
+  { body, change, ...named }: Pick<Route, 'method' | 'operationId' | 'summary'> & {
+    readonly body: BodySpec; readonly change: Records['replace'];
+  },
+): Route {
+  const { noun, access } = resource;
+  return {
+    ...named,
     path: `${resource.path}/{${resource.collection.key}}`,
-    operationId: `patch${schema.name}`,
-    summary: `Change members of one ${noun} by JSON Merge Patch (RFC 7396)`,
     access: access?.write ?? 'write',
     parameters: [keyParameter(resource), ...WRITE_CONDITIONS],
-    body: { mediaTypes: PATCH_MEDIA_TYPES, schema, isPatch: true },
+    body,
     answers: [
       shown(resource, 200, `The ${noun} as stored`),
       ...problemAnswers(400, 404, 409, 412, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
-      const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
+      const given = await exchange.readJson(body.mediaTypes);
       const expect = expectationOf(exchange, noun);
-      const id = exchange.params[0] ?? '';
-      const stored = await records.patch(id, patch, expect, hopsTo(exchange));
+      const stored = await change(exchange.params[0] ?? '', given, expect, hopsTo(exchange));
       exchange.send(200, stored.headers, stored.bytes);
     },
   };
@@ -160,6 +154,10 @@ function deleteRoute(resource: Routed, records: Records): Route {
       exchange.send(204, []);
     },
   };
+}
+
+function bodyOf({ schema, example }: Routed): BodySpec {
+  return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
 }
 
 /** What the request's conditions ask of the stored resource, to be checked inside the write. */

@@ -10,7 +10,7 @@ import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { notFound } from '../../resources/not-found.ts';
 import { streamRecords } from '../../resources/page-stream.ts';
 import {
-  anyJson, arrayOf, objectOf, pathParameter, readPayload, shown, text,
+  anyJson, arrayOf, listed, objectOf, pathParameter, readPayload, shown, text,
 } from '../../resources/route-parts.ts';
 import { deliveryResource } from './resource.ts';
 import type { DeliveryService } from './service.ts';
@@ -109,13 +109,7 @@ function listRoute(service: DeliveryService): Route {
     summary: 'Deliveries, oldest first',
     parameters: LIST_PARAMETERS,
     answers: [
-      {
-        ...shown('Deliveries', arrayOf(DELIVERY_SCHEMA)),
-        headers: {
-          'X-Total-Count': 'How many match, on all pages',
-          Link: 'The next page, `rel="next"`, while there is more',
-        },
-      },
+      listed('Deliveries', DELIVERY_SCHEMA, 'How many match, on all pages'),
       ...problemAnswers(400),
     ],
     handle: (exchange) => sendList(exchange, service),

@@ -48,6 +48,7 @@ export class FileJournal implements Journal {
     this.#writer = new JournalWriter({
       file, sequence, clock,
       failureLog: new FailureLog(clock, logger),
+      isDiskBusy: () => this.#compaction.isRunning,
       onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
     });
     const generations = [file.generation, ...inventory.journals, ...inventory.snapshots.keys()];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { writeFully } from '../disk/read-write.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { diskError } from '../disk/error.ts';
+import { diskError, positiveCount } from '../disk/error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
 import { LineEncoder } from './line.ts';
@@ -33,7 +33,27 @@ export class JournalFile {
     return this.#length;
   }
 
-  /** Makes `bytes`, which must not change meanwhile, durable. Null when they are. */
+  /** Makes `bytes` durable, blocking the loop. Null when they are. */
+  appendBlocking(bytes: Buffer): AppendFailure | null {
+    try {
+      for (let written = 0; written < bytes.length;) {
+        const rest = bytes.subarray(written);
+        const position = this.#length + written;
+        written += positiveCount(this.#files.write(this.#descriptor, rest, position));
+      }
+    } catch (error) {
+      return this.#cut(error);
+    }
+    try {
+      this.#files.datasync(this.#descriptor);
+    } catch (cause) {
+      return { kind: 'unknown', cause };
+    }
+    this.#length += bytes.length;
+    return null;
+  }
+
+  /** The same in the thread pool. `bytes` must not change meanwhile. */
   async append(bytes: Buffer): Promise<AppendFailure | null> {
     try {
       await writeFully(this.#files, this.#descriptor, bytes, this.#length);

@@ -10,6 +10,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { FailureLog } from './failure-log.ts';
+import { BlockingPolicy } from './blocking-policy.ts';
 import { errorOf } from './journal-file.ts';
 import type { AppendFailure, JournalFile } from './journal-file.ts';
 import { LineEncoder } from './line.ts';
@@ -23,12 +24,15 @@ export type JournalWriterOptions = {
   readonly sequence: number;
   readonly clock: Clock;
   readonly failureLog: FailureLog;
+  /** The disk has other work: blocking for it would take long. */
+  readonly isDiskBusy: () => boolean;
   /** Told when writing fails; `unknown` is for good. */
   readonly onFailure: (kind: AppendFailure['kind']) => void;
 };
 
 export class JournalWriter {
   readonly #options: JournalWriterOptions;
+  readonly #policy = new BlockingPolicy();
   readonly #encoder = new LineEncoder();
   #file: JournalFile;
   #sequence: number;
@@ -65,7 +69,7 @@ export class JournalWriter {
       for (const [index, operations] of transactions.entries()) {
         this.#encoder.addTransaction(this.#sequence + index + 1, this.#sequence, operations);
       }
-      const failure = await this.#file.append(this.#encoder.bytes);
+      const failure = await this.#write(this.#encoder.bytes);
       if (failure !== null) {
         settle(this.#fail(failure));
         return;
@@ -129,6 +133,15 @@ export class JournalWriter {
     if (!this.#isMarked) await this.mark();
     await this.exclusive(async () => this.#file.close());
     this.#options.failureLog.close();
+  }
+
+  #write(bytes: Buffer): Promise<AppendFailure | null> | AppendFailure | null {
+    const { clock, isDiskBusy } = this.#options;
+    if (isDiskBusy() || !this.#policy.mayBlock(bytes.length)) return this.#file.append(bytes);
+    const startedMs = clock.monotonicMs();
+    const failure = this.#file.appendBlocking(bytes);
+    this.#policy.note(clock.monotonicMs() - startedMs);
+    return failure;
   }
 
   #note(encode: () => void): Promise<boolean> {

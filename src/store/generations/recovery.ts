@@ -256,5 +256,5 @@ async function readStart(files: Files, path: string): Promise<Start> {
 function emptyCollections(source: Source): Map<string, StoredCollection> {
   const { specs, limits } = source;
   return new Map(specs.map((spec) =>
-    [spec.name, new StoredCollection(spec, limits?.hotRecordsMax)]));
+    [spec.name, new StoredCollection(spec, limits?.cachedRecordsMax)]));
 }

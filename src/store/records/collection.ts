@@ -2,7 +2,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Span } from './arena.ts';
 import type { FrozenCollection } from './frozen.ts';
-import { HotRecords } from './lru-cache.ts';
+import { LruCache } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyPosition } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
@@ -17,14 +17,14 @@ export class StoredCollection implements Collection {
   readonly order: KeyOrder;
   readonly unique: UniqueIndex;
   #bytesTotal = 0;
-  readonly #hot: HotRecords;
+  readonly #cache: LruCache;
   #listeners: ((change: Change) => void)[] = [];
   readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
   readonly #place: KeyPosition = { block: 0, position: 0 };
 
-  constructor(spec: CollectionSpec, hotRecordsMax = STANDARD_LIMITS.hotRecordsMax) {
+  constructor(spec: CollectionSpec, cachedRecordsMax = STANDARD_LIMITS.cachedRecordsMax) {
     this.spec = spec;
-    this.#hot = new HotRecords(hotRecordsMax);
+    this.#cache = new LruCache(cachedRecordsMax);
     this.table = new RecordTable(spec.key);
     this.order = new KeyOrder(this.table);
     this.unique = new UniqueIndex(spec.unique);
@@ -43,17 +43,17 @@ export class StoredCollection implements Collection {
   }
 
   find(id: string): StoredRecord | undefined {
-    const hot = this.#hot.find(id);
-    if (hot !== undefined) return hot;
+    const cached = this.#cache.find(id);
+    if (cached !== undefined) return cached;
     const bytes = this.bytesAt(this.slotOf(id));
     if (bytes === undefined) return undefined;
     const record = { bytes, derived: undefined };
-    this.#hot.set(id, record);
+    this.#cache.set(id, record);
     return record;
   }
 
   bytesOf(id: string): Buffer | undefined {
-    return this.#hot.find(id)?.bytes ?? this.bytesAt(this.slotOf(id));
+    return this.#cache.find(id)?.bytes ?? this.bytesAt(this.slotOf(id));
   }
 
   walk(from: WalkStart = {}): Walk {
@@ -106,7 +106,7 @@ export class StoredCollection implements Collection {
       this.order.insert(this.#place, slot);
     }
     this.#bytesTotal += place.length;
-    this.#hot.replace(id, record);
+    this.#cache.replace(id, record);
     if (this.unique.member !== undefined) this.unique.put(id, this.table.bytesAt(slot));
     if (this.#listeners.length > 0) this.#tell(id, slot, before, this.bytesAt(slot) ?? null);
   }
@@ -120,7 +120,7 @@ export class StoredCollection implements Collection {
     this.#bytesTotal -= this.table.lengthOf(slot);
     this.order.remove(this.#place);
     this.table.remove(slot);
-    this.#hot.delete(id);
+    this.#cache.delete(id);
     this.unique.delete(id);
     this.#tell(id, slot, before, null);
   }
@@ -155,8 +155,8 @@ export class StoredCollection implements Collection {
 
   thaw(): void {
     this.table.arena.thaw();
-    // Hot records hold on to the chunks that a compaction has emptied.
-    this.#hot.clear();
+    // Cached records hold on to the chunks that a compaction has emptied.
+    this.#cache.clear();
   }
 
   #tell(id: string, slot: number, before: Buffer | null, after: Buffer | null): void {

@@ -1,11 +1,11 @@
 /**
- * The records asked for lately, by id, so that a hot read costs one look-up and finds what the
- * serving layer has kept beside the bytes. Two maps, the younger replacing the older when it is
- * full: bounded, and never a step that costs more than one insertion.
+ * An LRU cache of records by id, so that a record that is asked for often costs one look-up, and
+ * keeps what a reader has derived from it. Two maps, the younger replacing the older when it is
+ * full: least recently used to within half the cache, and no step costs more than one insertion.
  */
 import type { StoredRecord } from '../port.ts';
 
-export class HotRecords {
+export class LruCache {
   // Bounds both the memory that is held and the chunks that are kept alive by it.
   readonly #recordsPerMap: number;
   #young = new Map<string, StoredRecord>();
@@ -32,8 +32,8 @@ export class HotRecords {
   }
 
   /**
-   * Puts a new version, or nothing, in the place of one that is kept. A record that nobody has
-   * asked for is not kept: holding every record written made imports a tenth slower.
+   * Replaces a cached record by its next version, or by nothing. One that nobody has asked for is
+   * not cached: caching every record written made imports a tenth slower.
    */
   replace(id: string, record: StoredRecord | null): void {
     if (!this.#young.has(id) && !this.#old.has(id)) return;

@@ -1,24 +1,24 @@
 /** What the store may hold in memory besides the records themselves. */
 
 export type MemoryLimits = {
-  /** Records of a collection, found lately, that are kept as objects with their headers. */
-  readonly hotRecordsMax: number;
+  /** Records of a collection in its LRU cache. */
+  readonly cachedRecordsMax: number;
   /** Bytes that wait for the disk; beyond it writers are told to come again. */
   readonly stagedBytesMax: number;
 };
 
-export const STANDARD_LIMITS: MemoryLimits = { hotRecordsMax: 32_768, stagedBytesMax: 64 << 20 };
+export const STANDARD_LIMITS: MemoryLimits = { cachedRecordsMax: 32_768, stagedBytesMax: 64 << 20 };
 
-// With its headers and its place in the map: 520 were measured, and ids may be longer.
-const HOT_RECORD_BYTES = 1024;
-const HOT_SHARE = 1 / 16;
+// With what is derived from it and its entry in the map: 520 were measured; ids may be longer.
+const CACHED_RECORD_BYTES = 1024;
+const CACHE_SHARE = 1 / 16;
 const STAGED_SHARE = 1 / 8;
 
-/** For a process that may take `bytes` in all. */
+/** For a process that may take `bytes` of memory in all. */
 export function limitsFor(bytes: number): MemoryLimits {
   return {
-    hotRecordsMax:
-      Math.min(STANDARD_LIMITS.hotRecordsMax, Math.floor(bytes * HOT_SHARE / HOT_RECORD_BYTES)),
+    cachedRecordsMax:
+      Math.min(STANDARD_LIMITS.cachedRecordsMax, Math.floor(bytes * CACHE_SHARE / CACHED_RECORD_BYTES)),
     stagedBytesMax: Math.min(STANDARD_LIMITS.stagedBytesMax, Math.floor(bytes * STAGED_SHARE)),
   };
 }

@@ -17,8 +17,8 @@ const STAGED_SHARE = 1 / 8;
 /** For a process that may take `bytes` of memory in all. */
 export function limitsFor(bytes: number): MemoryLimits {
   return {
-    cachedRecordsMax:
-      Math.min(STANDARD_LIMITS.cachedRecordsMax, Math.floor(bytes * CACHE_SHARE / CACHED_RECORD_BYTES)),
+    cachedRecordsMax: Math.min(
+      STANDARD_LIMITS.cachedRecordsMax, Math.floor(bytes * CACHE_SHARE / CACHED_RECORD_BYTES)),
     stagedBytesMax: Math.min(STANDARD_LIMITS.stagedBytesMax, Math.floor(bytes * STAGED_SHARE)),
   };
 }

@@ -5,9 +5,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption } from '../input.ts';
 import { printableJson } from '../../terminal/output.ts';
-import {
-  columnsOf, create, identifierOf, patch, remove, show, textOf, walkPages,
-} from '../resource.ts';
+import { columnsOf, create, identifierOf, patch, textOf, walkPages } from '../resource.ts';
 import { bookResource } from '../../../books/resource.ts';
 
 const PAGE_SIZE = 500;
@@ -37,10 +35,6 @@ export async function listBooks(context: CommandContext): Promise<number> {
   return 0;
 }
 
-export async function showBook(context: CommandContext): Promise<number> {
-  return show(context, bookResource);
-}
-
 export async function addBook(context: CommandContext): Promise<number> {
   const { bytes } = await readJsonOption(context, 'input');
   const book = await create(context, bookResource, bytes);
@@ -55,10 +49,6 @@ export async function updateBook(context: CommandContext): Promise<number> {
   const book = await patch(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${textOf(book['title'])}`);
   return 0;
-}
-
-export async function deleteBook(context: CommandContext): Promise<number> {
-  return remove(context, bookResource);
 }
 
 function pathOfList({ given }: CommandContext, limit: number): string {

@@ -2,6 +2,7 @@
 import { flag, text } from '../../arguments/options.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
+import { deleteOf, showOf } from '../rows.ts';
 
 const book: OptionSpec = {
   type: 'string', placeholder: '<id>', isRequired: true, isOperand: true, completes: 'books',
@@ -29,6 +30,8 @@ const queryOptions: OptionSpecs = {
   },
 };
 
+const bookResource = async () =>
+  (await import('../../../books/resource.ts')).bookResource;
 const loadBook = () => import('./book.ts');
 const loadTransfer = () => import('./transfer.ts');
 
@@ -47,7 +50,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf book:show 01980000-0000-7000-8000-000000000001', 'hookshelf book:show 8c21f0',
     ],
-    load: async () => (await loadBook()).showBook,
+    load: showOf(bookResource),
   },
   {
     name: 'book:add', makesData: true,
@@ -73,7 +76,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:delete', summary: 'Delete a book', options: { identifier: book },
     examples: ['hookshelf book:delete <id>'],
-    load: async () => (await loadBook()).deleteBook,
+    load: deleteOf(bookResource),
   },
   {
     name: 'book:import', makesData: true,

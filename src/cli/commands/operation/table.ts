@@ -2,7 +2,10 @@
 import { flag, required, text } from '../../arguments/options.ts';
 import type { OptionSpec } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
+import { listOf } from '../rows.ts';
 
+const tokenResource = async () =>
+  (await import('../../../access/resource.ts')).tokenResource;
 const loadToken = () => import('./token.ts');
 const loadData = () => import('./data.ts');
 
@@ -31,7 +34,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'token:list', summary: 'List API tokens', options: {},
-    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
+    examples: ['hookshelf token:list'], load: listOf(tokenResource),
   },
   {
     name: 'token:revoke', summary: 'Revoke an API token', options: { identifier: token },

@@ -1,7 +1,7 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
-import { identifierOf, list, objectOf, textOf } from '../resource.ts';
+import { identifierOf, objectOf, textOf } from '../resource.ts';
 import { tokenResource } from '../../../access/resource.ts';
 
 /** The token stands alone on the last line, shown this once. */
@@ -23,10 +23,6 @@ export async function createToken(context: CommandContext): Promise<number> {
   await output.line(`created token ${textOf(token['identifier'])} (${textOf(token['scope'])})`);
   await output.line(textOf(token['token']));
   return 0;
-}
-
-export async function listTokens(context: CommandContext): Promise<number> {
-  return list(context, tokenResource);
 }
 
 export async function revokeToken(context: CommandContext): Promise<number> {

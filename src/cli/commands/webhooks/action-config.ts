@@ -4,13 +4,9 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 import {
-  columnsOf, create, fetchAll, identifierOf, list, remove, replace, requireChange, show, textOf,
+  columnsOf, create, fetchAll, identifierOf, replace, requireChange, textOf,
 } from '../resource.ts';
 import { configurationResource } from '../../../webhooks/actions/resource.ts';
-
-export async function listConfigurations(context: CommandContext): Promise<number> {
-  return list(context, configurationResource);
-}
 
 export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openSession(), '/api/actions');
@@ -23,10 +19,6 @@ export async function listActions(context: CommandContext): Promise<number> {
   });
   await context.output.list(actions, columns, 'no actions');
   return 0;
-}
-
-export async function showConfiguration(context: CommandContext): Promise<number> {
-  return show(context, configurationResource);
 }
 
 export async function createConfiguration(context: CommandContext): Promise<number> {
@@ -48,10 +40,6 @@ export async function updateConfiguration(context: CommandContext): Promise<numb
     (current) => ({ ...current, ...changes }));
   await printChanged(context, 'updated', configuration);
   return 0;
-}
-
-export async function deleteConfiguration(context: CommandContext): Promise<number> {
-  return remove(context, configurationResource);
 }
 
 async function membersOf(context: CommandContext): Promise<JsonObject> {

@@ -2,9 +2,7 @@
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, withPayload } from '../input.ts';
-import {
-  identifierOf, list, objectOf, pathOf, show, textOf,
-} from '../resource.ts';
+import { identifierOf, list, objectOf, pathOf, textOf } from '../resource.ts';
 import { deliveryResource } from '../../../webhooks/deliveries/resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import type { Session } from '../../session/session.ts';
@@ -30,10 +28,6 @@ export async function listDeliveries(context: CommandContext): Promise<number> {
     query.set('hook', await identifierOf(context, outgoingResource, 'hook'));
   }
   return list(context, deliveryResource, `${deliveryResource.path}?${query}`);
-}
-
-export async function showDelivery(context: CommandContext): Promise<number> {
-  return show(context, deliveryResource);
 }
 
 /** One delivery, or every failed one. */

@@ -4,16 +4,11 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {
-  create, fetchAll, list, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
-  unsetMembers,
+  create, fetchAll, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { readSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
-
-export async function listIncoming(context: CommandContext): Promise<number> {
-  return list(context, incomingResource);
-}
 
 /** With calls to copy; in JSON as the member `examples`. */
 export async function showIncoming(context: CommandContext): Promise<number> {

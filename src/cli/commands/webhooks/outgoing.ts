@@ -9,8 +9,7 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from '../input.ts';
 import {
-  create, identifierOf, list, objectOf, patch, pathOf, remove, requireChange, show, textOf,
-  unsetMembers,
+  create, identifierOf, objectOf, patch, pathOf, remove, requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret } from '../secret.ts';
@@ -20,14 +19,6 @@ const UNSET_MEMBERS = {
   'payload-template': 'payloadTemplate', 'trigger-event': 'triggerEvent',
   'action-config': 'actionConfiguration',
 };
-
-export async function listOutgoing(context: CommandContext): Promise<number> {
-  return list(context, outgoingResource);
-}
-
-export async function showOutgoing(context: CommandContext): Promise<number> {
-  return show(context, outgoingResource);
-}
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, 'whsec');

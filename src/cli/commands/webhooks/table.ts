@@ -1,6 +1,7 @@
 /** The rows of the commands of webhooks, action configurations, events and deliveries. */
 import { flag, required, text } from '../../arguments/options.ts';
 import type { CommandSpec } from '../context.ts';
+import { deleteOf, listOf, showOf } from '../rows.ts';
 import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/spec.ts';
 
 const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } => ({
@@ -32,6 +33,14 @@ const unset = (names: readonly string[]): OptionSpec => ({
   meaning: `take away what the option set: ${names.join(', ')}`,
 });
 
+const incomingResource = async () =>
+  (await import('../../../webhooks/incoming/resource.ts')).incomingResource;
+const configurationResource = async () =>
+  (await import('../../../webhooks/actions/resource.ts')).configurationResource;
+const outgoingResource = async () =>
+  (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
+const deliveryResource = async () =>
+  (await import('../../../webhooks/deliveries/resource.ts')).deliveryResource;
 const loadIncoming = () => import('./incoming.ts');
 const loadConfiguration = () => import('./action-config.ts');
 const loadOutgoing = () => import('./outgoing.ts');
@@ -48,7 +57,7 @@ const INCOMING: readonly CommandSpec[] = [
   {
     name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: {},
     examples: ['hookshelf incomingwebhook:list'],
-    load: async () => (await loadIncoming()).listIncoming,
+    load: listOf(incomingResource),
   },
   {
     name: 'incomingwebhook:show', summary: 'Show one, with calls to copy for curl and PHP',
@@ -98,7 +107,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
   {
     name: 'actionconfig:list', summary: 'List action configurations', options: {},
     examples: ['hookshelf actionconfig:list'],
-    load: async () => (await loadConfiguration()).listConfigurations,
+    load: listOf(configurationResource),
   },
   {
     name: 'actionconfig:actions', summary: 'List the actions there are, with their options',
@@ -108,7 +117,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
   {
     name: 'actionconfig:show', summary: 'Show one action configuration', options: configuration,
     examples: ['hookshelf actionconfig:show to-ci'],
-    load: async () => (await loadConfiguration()).showConfiguration,
+    load: showOf(configurationResource),
   },
   {
     name: 'actionconfig:create', makesData: true,
@@ -133,7 +142,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
   {
     name: 'actionconfig:delete', summary: 'Delete an action configuration that no hook uses',
     options: configuration, examples: ['hookshelf actionconfig:delete to-ci'],
-    load: async () => (await loadConfiguration()).deleteConfiguration,
+    load: deleteOf(configurationResource),
   },
 ];
 
@@ -156,12 +165,12 @@ const OUTGOING: readonly CommandSpec[] = [
   {
     name: 'outgoingwebhook:list', summary: 'List outgoing webhooks', options: {},
     examples: ['hookshelf outgoingwebhook:list'],
-    load: async () => (await loadOutgoing()).listOutgoing,
+    load: listOf(outgoingResource),
   },
   {
     name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: outgoing,
     examples: ['hookshelf outgoingwebhook:show <id>'],
-    load: async () => (await loadOutgoing()).showOutgoing,
+    load: showOf(outgoingResource),
   },
   {
     name: 'outgoingwebhook:create', makesData: true,
@@ -227,7 +236,7 @@ const DELIVERY: readonly CommandSpec[] = [
   {
     name: 'delivery:show', summary: 'Show a delivery and its attempts', options: delivery,
     examples: ['hookshelf delivery:show <id>'],
-    load: async () => (await loadDelivery()).showDelivery,
+    load: showOf(deliveryResource),
   },
   {
     name: 'delivery:retry', summary: 'Deliver again: one, or all that failed',

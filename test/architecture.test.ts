@@ -87,7 +87,7 @@ test('every folder within a room has its place in the order', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('a folder holds no more files than can be taken in at a glance', () => {
+test('no folder holds more than 15 files', () => {
   const wrong = folders().filter((folder) =>
     sources('src').filter((file) => dirname(file) === folder).length > FILES_MAX)
     .map((folder) => `${folder} holds more than ${FILES_MAX} files`);
@@ -97,7 +97,7 @@ test('a folder holds no more files than can be taken in at a glance', () => {
 // Of what is kept: who took the manual's tours in a clone has files of their own there.
 const tracked = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
 
-test('nothing stands at the top but what has its place there', {
+test('the top folder holds only what belongs there', {
   skip: tracked.status !== 0 && 'is no clone',
 }, () => {
   const names = new Set(tracked.stdout.split('\0').map((path) => path.split('/')[0] ?? ''));

@@ -1,4 +1,4 @@
-/** Time as a parameter, so that tests can drive weeks of schedule in milliseconds. */
+/** Time as a parameter, so that tests can run through weeks of schedule in milliseconds. */
 
 export interface Timer {
   cancel(): void;
@@ -35,8 +35,8 @@ let lastMs = NaN;
 let lastText = '';
 
 /**
- * RFC 3339 in UTC with milliseconds. The last one is remembered: what goes to disk together mostly
- * carries one time, and making it costs as much as a look-up.
+ * RFC 3339 in UTC with milliseconds. The last text is kept: records that are written together
+ * mostly have the same time, and formatting it costs as much as a look-up of a record.
  */
 export function timeText(ms: number): string {
   if (ms !== lastMs) {

@@ -11,7 +11,7 @@ import type {
   ArraySchema, JsonObject, JsonSchema, JsonValue, Member, ObjectSchema, Schema, StringSchema,
 } from './schema.ts';
 
-// A body of a thousand mistakes is answered with the first hundred.
+// Of more errors in one body only the first hundred are reported.
 const ERRORS_MAX = 100;
 const NOT_BLANK = /\S/;
 
@@ -217,7 +217,7 @@ function pointerOf(place: Place): string {
   return place.steps.map(pointerStep).join('');
 }
 
-/** What is wrong with a member by itself makes what is wrong with it beside others moot. */
+/** A member that is wrong by itself needs no second error about how it fits the others. */
 function isTold(errors: readonly FieldError[], pointer: string): boolean {
   return errors.some((error) =>
     error.pointer === pointer || error.pointer.startsWith(`${pointer}/`));

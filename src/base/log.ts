@@ -21,11 +21,11 @@ export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'err
 
 const REDACTED = '***';
 const DEPTH_MAX = 16;
-// These mean what they say wherever they stand, however the words are joined: `clientsecret`,
+// These name a secret anywhere within a name, however its words are joined: `clientsecret`,
 // `X-Auth-Token`, `api_key`.
 const SECRET_PARTS = new RegExp('signature|passw(?:or)?d|pwd|passphrase|secret|token|apikey'
   + '|privatekey|credential|authorization|cookie');
-// Shorter ones count as a word alone: `pinned`, `signal`, `withMac` are no secrets.
+// Shorter ones only as a whole word: `pinned`, `signal`, `withMac` name no secrets.
 const SECRET_WORD = /^(?:hmac[a-z]*|[a-z]*hmac|pin|sig)$/i;
 const HOLDS_SHORT = /hmac|pin|sig/;
 const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
@@ -63,7 +63,7 @@ export function tagging(logger: Logger, fields: LogFields): Logger {
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }
 
-/** `logger` as it may be shown everything: what passes through has its secrets replaced. */
+/** A logger that replaces every secret before it passes a line on to `logger`. */
 export function redacting(logger: Logger): Logger {
   const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
     const shown = Object.entries(fields).map(([name, value]) =>

@@ -1,6 +1,6 @@
 /**
  * Models as tables. One table says what a member is called, what it may hold and how it is
- * stored; `fields.ts` validates with it and `server/openapi.ts` publishes it, so that the two
+ * stored; `fields.ts` validates with it and `server/documents` publishes it, so that the two
  * cannot differ.
  */
 

@@ -22,7 +22,7 @@ export type LoadedSettings = {
   readonly warnings: readonly SettingsWarning[];
 };
 
-/** What is allowed and yet no good idea, and what to do. */
+/** A setting that is allowed but unwise, and what to do about it. */
 export type SettingsWarning = { readonly problem: string; readonly mend: string };
 
 const PROBLEMS_SHOWN_MAX = 5;
@@ -32,7 +32,7 @@ export function loadSettings(sources: SettingsSources = {}): LoadedSettings {
   const problems: string[] = [];
   const values = new Map<string, unknown>(SETTING_ROWS.map((row) => [row.name, row.default]));
   const origins = new Map<string, string>(SETTING_ROWS.map((row) => [row.name, 'default']));
-  // From weak to strong: each later one replaces what stands.
+  // From weak to strong: each later source replaces earlier values.
   const layers = [
     fromFile(sources.file ?? null, problems),
     fromEnvironment(sources.environment ?? {}, problems),
@@ -96,7 +96,7 @@ function checkTogether(
   const headersS = Number(values.get('server.headersTimeout'));
   const requestS = Number(values.get('server.requestTimeout'));
   if (headersS <= requestS) return;
-  // A head is a part of its request: who shortens the one need not know of the other.
+  // The head is a part of its request: to shorten the limit of one must not demand the other's.
   if (origins.get('server.headersTimeout') === 'default') {
     values.set('server.headersTimeout', requestS);
   } else {

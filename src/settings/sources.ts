@@ -144,7 +144,7 @@ function fromText(kind: Kind, text: string, canUnset = true): unknown {
       return items.map((item) => fromText(kind.items, item.trim()));
     }
     default:
-      // Empty unsets what the file set; an empty token is rather a mistake that opens a door.
+      // Empty text unsets the file's value; an empty token is more likely a dangerous mistake.
       return text === '' && kind.isNullable && canUnset ? null : text;
   }
 }
@@ -157,7 +157,7 @@ function parseJsonOr(text: string, otherwise: string): unknown {
   }
 }
 
-// The prefix that all share would make everything look near.
+// With the common prefix every name would look similar.
 function hintForVariable(variable: string): string {
   const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, DATA_VARIABLE]
     .map((name) => name.slice(PREFIX.length));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../src/base/errors.ts';
 
-test('what the system refuses for want of a permission is told from other failures', () => {
+test('tells missing permissions from other failures of the system', () => {
   for (const code of ['EACCES', 'EPERM', 'EROFS']) assert.ok(isAccessRefused({ code }), code);
   for (const thrown of [{ code: 'ENOENT' }, { code: 13 }, {}, null, undefined, 'EACCES']) {
     assert.equal(isAccessRefused(thrown), false, String(thrown));

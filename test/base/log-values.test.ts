@@ -24,7 +24,7 @@ test('a message of any type is logged, its secrets replaced, and never thrown ab
   }
 });
 
-test('bytes are told by their number, dates by their time', () => {
+test('shows bytes by their number and dates by their time', () => {
   const body = Buffer.alloc(1 << 20, 'planted');
   const view = new Float64Array(2);
   assert.deepEqual(redact({ body, view, at: new Date(0), never: new Date(NaN) }), {
@@ -32,7 +32,7 @@ test('bytes are told by their number, dates by their time', () => {
   });
 });
 
-test('what holds itself is shown once', () => {
+test('shows an object that contains itself once', () => {
   const ring: Record<string, unknown> = { name: 'ring' };
   for (let count = 0; count < 20; count += 1) ring[`again${count}`] = { ring };
   const shared = { a: 1 };

@@ -127,7 +127,7 @@ test("a program's own logger is told no secret", () => {
   assert.deepEqual(told, [['to http://***@h/', { token: '***', nested: { password: '***' } }]]);
 });
 
-test('what is nested very deep is cut short', () => {
+test('cuts very deep nesting short', () => {
   let deep: unknown = 'bottom';
   for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
   const shown = JSON.stringify(redact(deep));

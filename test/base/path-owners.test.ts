@@ -40,7 +40,7 @@ const US = 1000;
 const step = (uid: number, mode: number, gid = 0): PathStep =>
   ({ path: `/${uid}/${mode}`, uid, gid, mode, isDirectory: true, isLink: false });
 
-test('whoever owns a step, or may write in a folder that is not sticky, can exchange it', () => {
+test('finds a step that another user owns, or may write in unless it is sticky', () => {
   for (const [steps, isForeign] of [
     [[step(0, 0o755), step(US, 0o700)], false],
     [[step(0, 0o755), step(2000, 0o755), step(US, 0o700)], true],
@@ -53,7 +53,7 @@ test('whoever owns a step, or may write in a folder that is not sticky, can exch
   }
 });
 
-test('a path is in the hands of who owns a step, may write in one, or may make what is missing',
+test('a path can be replaced by who owns a step, may write in one, or may create a missing one',
   () => {
     const user = { uid: US, groups: [US, 50] };
     const walk = (isThere: boolean, ...steps: readonly PathStep[]): PathWalk =>

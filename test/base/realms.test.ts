@@ -20,7 +20,7 @@ test('what another realm makes is no instance of ours, so that these tests can f
   assert.ok(!(Object(foreign('({})')) instanceof Object));
 });
 
-test('an error is told by its code and its message, whatever realm made it', () => {
+test('recognizes errors of any realm by code and message', () => {
   const error = foreign("Object.assign(new Error('no such file'), { code: 'ENOENT' })");
   assert.equal(systemCodeOf(error), 'ENOENT');
   assert.equal(messageOf(error), 'no such file');

@@ -28,7 +28,7 @@ test('ids rise when the clock steps back', () => {
   assert.deepEqual(ids, ids.toSorted());
 });
 
-test('what is not a lower-case UUID is told from one', () => {
+test('recognizes UUIDs in lower case only', () => {
   const good = '0190b2e0-7c3e-7abc-8def-0123456789ab';
   assert.ok(isUuid(good));
   for (const bad of [good.toUpperCase(), good.slice(1), `${good}0`, good.replace('-', '_'), '']) {

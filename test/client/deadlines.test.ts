@@ -68,7 +68,7 @@ for (const scheme of ['http', 'https'] as const) {
   }
 }
 
-test('a request of its own timeout is held to that', async (context) => {
+test('a request\'s own timeout takes precedence', async (context) => {
   const server = await startServer();
   const { client } = setUp(context, [server], { timeoutMs: 60_000 });
   const error = await failure(client, { method: 'GET', url: server.url(), timeoutMs: 50 });
@@ -130,7 +130,7 @@ test('the deadline of an attempt ends a connection under way', async (context) =
   assert.match(error.message, /waiting for a connection/);
 });
 
-test('waiting in the queue for a connection counts', async (context) => {
+test('the deadline counts the wait for a connection', async (context) => {
   const server = await startServer();
   const { client } = setUp(context, [server], { maxSocketsPerHost: 1 });
   const request = { method: 'GET', url: server.url() };

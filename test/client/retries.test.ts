@@ -84,7 +84,7 @@ test('a refused connection is tried `retries` times more', async (context) => {
   assert.deepEqual([error.code, error.attempts], ['ECONNREFUSED', 3]);
 });
 
-test('an unknown name is tried again and told by its code', async (context) => {
+test('an unknown name is tried again and reported by its code', async (context) => {
   let asked = 0;
   const { client } = setUp(context, [], { retries: 1 }, {
     lookup: (_hostname, _options, done) => {
@@ -184,7 +184,7 @@ test('the last attempt gets no more than what is left of the total time', async 
   assert.match((await error).message, /longer than 0\.149 s/);
 });
 
-test('no secret and no target gets into an error or the log', async (context) => {
+test('neither errors nor the log hold a secret or a target', async (context) => {
   const written: unknown[] = [];
   const note = (...line: readonly unknown[]): void => void written.push(line);
   const logger = { debug: note, info: note, warning: note, error: note };

@@ -228,11 +228,11 @@ for (const userinfo of ['u', 'u:p', ':p', 'u:']) {
   });
 }
 
-test('all problems are named at once', () => {
+test('reports all problems at once', () => {
   assertRefused(fromFile({ http: { timeout: 'x', retries: 'y' } }), /http\.timeout.*http\.retries/);
 });
 
-test('no message holds a token or a proxy\'s password', () => {
+test('no message contains a token or a proxy\'s password', () => {
   const planted = 'planted secret';
   const sources = [
     fromFile({ server: { apiToken: planted } }), fromFile({ http: { proxy: `u:${planted}@h` } }),

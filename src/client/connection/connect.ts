@@ -130,7 +130,7 @@ class Connector {
     return startTls(this.#pending, socket, hostname, tls, slot);
   }
 
-  // A step that ends after all was given up must not begin the next.
+  // A step that ends after the connection was given up must not start the next.
   #enter(step: Step): void {
     if (this.#pending.isEnded) throw new Error('given up');
     this.step = step;

@@ -1,4 +1,4 @@
-/** A connection of a pool: knows whether it is in use, has served, and is fit to serve again. */
+/** A connection of a pool: tells whether it is in use, has been used, and can be used again. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { NetworkError } from '../network-error.ts';
@@ -34,7 +34,7 @@ export class PooledSocket {
     this.#onDiscard = onDiscard;
     socket.on('data', () => {
       this.hasAnswered = true;
-      // Nobody asked: the bytes would be taken for the answer to the next request.
+      // No request is waiting: these bytes would be taken for the answer to the next one.
       if (this.#user === null) this.discard();
     });
     socket.on('end', () => {

@@ -1,4 +1,4 @@
-/** Names to addresses, through the system's resolver, with denied addresses left out. */
+/** Resolves names through the system's resolver and leaves out denied addresses. */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { DenyList } from '../policy/deny-list.ts';

@@ -1,6 +1,6 @@
 /**
- * `http.denyAddresses`: where the client never connects to. It looks at addresses, never at names,
- * so it holds after DNS too, whatever a name points at from one moment to the next.
+ * `http.denyAddresses`: addresses that the client never connects to. Addresses are checked after
+ * DNS, never names, so it does not matter what a name points at from one moment to the next.
  */
 import { ADDRESS_GROUPS } from '../../base/network/address-groups.ts';
 import { AddressSet } from '../../base/network/address-set.ts';

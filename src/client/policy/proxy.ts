@@ -1,4 +1,4 @@
-/** Which requests go through the proxy, and what the proxy is. Pure. */
+/** Parses the proxy's URL and decides which requests go through the proxy. Pure. */
 import { AppError } from '../../base/errors.ts';
 import { AddressSet } from '../../base/network/address-set.ts';
 import { basicAuthorization } from './authorization.ts';

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the very table that serves the routes, so that it cannot
- * tell anything else than they do. Routes of the control socket are not part of it.
+ * The OpenAPI 3.1 document, made from the same table that serves the routes, so that the two
+ * cannot differ. Routes of the control socket are not part of it.
  */
 import type { JsonValue } from '../../base/schema.ts';
 import { schemasFrom } from './openapi-schema.ts';

@@ -61,12 +61,12 @@ export function createHttpServer(
   const handshakeTimeout = options.headersTimeout;
   const server = certificate === undefined ? http.createServer(options)
     : loadHttps().createServer({ ...options, ...certificate, handshakeTimeout });
-  // Who ends its side after its request, as `nc -N` does, still wants the answer. It has no type,
-  // but Node has had it, and left it off, since its first releases.
+  // A client that ends its side after its request, as `nc -N` does, still wants the answer. The
+  // option has no type, but Node has had it, off by default, since its first releases.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = limits.connectionsMax;
-  // Node drops those past its limit without a word, a Host or token among them. The size limit of
-  // the whole head bounds their number too.
+  // Node silently drops headers past this limit, perhaps the Host or a token. The limit for the
+  // size of the whole head bounds their number too.
   server.maxHeadersCount = 0;
   server.on('request', listeners.request);
   server.on('checkContinue', listeners.checkContinue);
@@ -83,14 +83,14 @@ function headersTimeoutOf({ headersTimeoutMs, requestTimeoutMs }: ServerLimits):
   return requestTimeoutMs === 0 ? headersTimeoutMs : Math.min(headersTimeoutMs, requestTimeoutMs);
 }
 
-/** A port that is ours before its server is there. */
+/** A port that is reserved before its server exists. */
 export type HeldPort = { readonly host: string; readonly port: number; readonly server: NetServer };
 
-/** Takes a port for a server to come; who connects meanwhile is sent away. Throws `conflict`. */
+/** Reserves a port for a later server; connections until then are closed. Throws `conflict`. */
 export async function holdPort(host: string, port: number): Promise<HeldPort> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, { host, port });
-  // Should no server come, it keeps no process.
+  // If no server follows, this must not keep the process alive.
   server.unref();
   return { host, port, server };
 }
@@ -124,7 +124,7 @@ export async function listenOnSocket(
     throw listenError(cause, { path });
   }
   const sockets = trackSockets(server);
-  // The socket is made within the call.
+  // listen() creates the socket before it returns.
   await privately(() => listen(server, { path }));
   return { url: path, port: null, ...lifecycle(server, sockets, clock) };
 }
@@ -217,7 +217,7 @@ function closeServer(
     // A connection may become idle after an answer that was begun before closing was.
     const sweep = (): void => {
       server.closeIdleConnections();
-      // What has not asked for anything yet is not idle in Node's eyes.
+      // Node does not count a connection as idle before its first request.
       for (const socket of sockets.ready) if (socket.bytesRead === 0) socket.destroy();
     };
     let timer = clock.startTimer(IDLE_CHECK_MS, function check() {

@@ -4,7 +4,7 @@ import { encodeJson } from '../../../src/base/json/encode.ts';
 
 const DEPTH = 200_000;
 
-test('what nests deeper than the stack allows is written as it was', () => {
+test('writes JSON that nests deeper than the stack allows', () => {
   for (const [open, inner, close] of [
     ['[', '', ']'], ['{"a":', '{}', '}'], ['[1,{"b\\n":[null,"\\"",', '-0.5', ']},true]'],
   ] as const) {
@@ -14,7 +14,7 @@ test('what nests deeper than the stack allows is written as it was', () => {
   }
 });
 
-test('what does not is written as the engine does', () => {
+test('writes other JSON as the engine does', () => {
   for (const value of [null, 1, 'é"\u2028', [], {}, [{ a: [1, { b: null }] }, 'x']]) {
     assert.equal(encodeJson(value), JSON.stringify(value));
   }

@@ -58,7 +58,7 @@ const broken: readonly [string, string][] = [
   ['// a\n{}', '1, column 1: expected a value, found "/"'],
 ];
 
-test('what is not JSON is told with line, column and what was expected', () => {
+test('refuses what is not JSON with line, column and what was expected', () => {
   for (const [text, expected] of broken) {
     assert.equal(problemOf(text), `not valid JSON at line ${expected}`, JSON.stringify(text));
   }
@@ -90,7 +90,7 @@ test('nesting is taken to 64 levels and not beyond', () => {
   assert.equal(problemOf(`["${'['.repeat(100)}\\"${'{'.repeat(100)}"]`), 'none');
 });
 
-test('invalid UTF-8 is told with its place', () => {
+test('refuses invalid UTF-8 with its place', () => {
   const cases: readonly [readonly number[], string][] = [
     [[0xff], '1, column 1'],
     [[0x22, 0xc3, 0x22], '1, column 2'],
@@ -130,7 +130,7 @@ test('the scanner and the engine agree on every mutation of a text', () => {
   assert.ok(valid > 200 && valid < 4_800, `${valid} are valid`);
 });
 
-test('a text that a person keeps has each member of an object once', () => {
+test('strict parsing refuses an object that has a member twice', () => {
   for (const text of ['{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}', '[]', '7', ' "a" ']) {
     assert.deepEqual(parseJsonStrictly(Buffer.from(text)), JSON.parse(text));
   }

@@ -90,7 +90,7 @@ test('the server name is sent for names, and never for addresses', async (contex
   assert.deepEqual(names, ['localhost', false]);
 });
 
-test('a server that speaks no TLS is told by its code and tried again', async (context) => {
+test('a server that speaks no TLS is reported by its code and tried again', async (context) => {
   const server = await startServer({ onConnection: (socket) => socket.end(answer(400)) });
   const { client } = setUp(context, [server], { retries: 1 });
   const url = server.url().replace('http:', 'https:');
@@ -98,7 +98,7 @@ test('a server that speaks no TLS is told by its code and tried again', async (c
   assert.deepEqual([error.kind, error.attempts, server.accepted], ['network', 2, 2]);
 });
 
-test('a TLS handshake that is cut is told by its code and tried again', async (context) => {
+test('a TLS handshake that is cut is reported by its code and tried again', async (context) => {
   const server = await startServer({ onConnection: (socket) => socket.once('data', () => {
     socket.destroy();
   }) });
@@ -177,7 +177,7 @@ test('the proxy may stand at a denied address; a literal target may not, a name 
     assert.equal(response.statusCode, 200);
   });
 
-test('a refused connection is told by its code', async (context) => {
+test('a refused connection is reported by its code', async (context) => {
   const { client } = setUp(context, []);
   const url = `http://localhost:${await closedPort()}/`;
   const error = await failure(client, { method: 'GET', url });

@@ -25,7 +25,7 @@ test('a TCP connection that stalls ends at the connect timeout', async (context)
   assert.match(error.message, /connecting \(TCP\) took longer than 0\.15 s/);
 });
 
-test('a proxy that cannot be connected to in time is told as its own failure', async (context) => {
+test('a proxy that does not connect in time is the proxy\'s failure', async (context) => {
   const deaf = await startDeafServer();
   context.after(() => deaf.close());
   const proxy = `http://127.0.0.1:${deaf.port}`;

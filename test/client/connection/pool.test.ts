@@ -66,7 +66,7 @@ for (const scheme of ['http', 'https'] as const) {
     });
 }
 
-test('a reset of a kept connection is made good at once, though all of them died',
+test('a request on a dead kept connection is repeated at once, even if all of them died',
   async (context) => {
     let isDying = false;
     const server = await startServer({

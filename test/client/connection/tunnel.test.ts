@@ -151,7 +151,7 @@ test('a proxy that wants other credentials for an http target is told by EPROXY,
     assert.equal(error.isProxyFailure, true);
   });
 
-test('a proxy that cannot be reached is told by EPROXY, for either kind of target',
+test('a proxy that cannot be reached is reported as EPROXY, for either kind of target',
   async (context) => {
     const proxy = `http://us:hush@127.0.0.1:${await closedPort()}`;
     const { client } = setUp(context, [], { proxy, retries: 1 });

@@ -98,7 +98,7 @@ test('bodies and answers show their shape, with links to the models they hold', 
   assert.ok(page.includes('<code>Location</code>: Where it is'));
 });
 
-test('values and limits of parameters and members are told', () => {
+test('shows the values and limits of parameters and members', () => {
   const text = page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   assert.match(text, /sort query &quot;title&quot; \| &quot;-title&quot; What to sort by/);
   assert.match(text, /limit query integer 1–99/);
@@ -131,7 +131,7 @@ test('the policy lets the page\'s own script and style run, and nothing else', (
   assert.equal(page.match(/class="copy" hidden/g)?.length, page.match(/>curl /g)?.length);
 });
 
-test('what the document holds is escaped', () => {
+test('escapes everything that comes from the document', () => {
   assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
   assert.ok(page.includes('shelf &lt;&amp;&gt; hooks'));
 });

@@ -170,7 +170,7 @@ test('the routes of operations answer as they are described', async () => {
     ['3.1.0', '1.2.3', JSON.parse(JSON.stringify(document['paths']))]);
 });
 
-test('readiness gives the reason when there is none', async () => {
+test('readiness says why when the service is not ready', async () => {
   await using server = await startServer(operationsRoutes({
     version: '1', unreadiness: () => 'the disk is full', metrics: new Metrics(), document: () => '',
   }));

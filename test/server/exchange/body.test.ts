@@ -25,7 +25,7 @@ const jsonCases: readonly [Record<string, string>, string | Buffer, number, RegE
   [{ ...JSON_TYPE, 'Content-Encoding': 'gzip' }, '{}', 415, /without `Content-Encoding: gzip`/],
 ];
 
-test('a JSON body is read strictly, and a refusal says what to send', async () => {
+test('reads JSON bodies strictly, and says what to send instead', async () => {
   await using server = await startServer([jsonRoute]);
   for (const [headers, body, status, expected] of jsonCases) {
     const answer = await rawRequest(server, 'POST', '/json', headers, body);
@@ -38,7 +38,7 @@ test('a JSON body is read strictly, and a refusal says what to send', async () =
   }
 });
 
-test('a body is taken to the limit exactly, by length and by chunks', async () => {
+test('accepts bodies up to exactly the limit, with a length or in chunks', async () => {
   await using server = await startServer([echoRoute('POST', '/echo')], { bodyBytesMax: 1000 });
   const chunked = (size: number): string =>
     `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`;
@@ -55,7 +55,7 @@ test('a body is taken to the limit exactly, by length and by chunks', async () =
   }
 });
 
-test('too large a body is refused while it is sent, and the connection closes', async () => {
+test('refuses too large a body while it is being sent, and closes the connection', async () => {
   await using server = await startServer([echoRoute('POST', '/echo')], { bodyBytesMax: 1000 });
   const connection = new RawConnection(server);
   connection.send(encodeRequest('POST', '/echo', { 'Content-Length': '5000000000' }));
@@ -70,7 +70,7 @@ test('too large a body is refused while it is sent, and the connection closes', 
   connection.close();
 });
 
-test('a refused sender that falls silent is cut after a second', async () => {
+test('cuts a refused sender that falls silent after a second', async () => {
   const clock = new ManualClock();
   await using server = await startServer([echoRoute('POST', '/echo')], {
     bodyBytesMax: 1000, clock,
@@ -147,7 +147,7 @@ test('a body that is cut short ends its handler and leaves the server well', asy
   assert.equal((await rawRequest(server, 'POST', '/nope')).status, 404);
 });
 
-test('an unread small body is skipped and the connection lives on', async () => {
+test('skips a small unread body and keeps the connection', async () => {
   await using server = await startServer([route('POST', '/x', (exchange) => {
     exchange.sendJson(200, 1);
   })]);

@@ -8,7 +8,7 @@ import { startServer } from '../../support/test-server.ts';
 
 const BOUND = 65_536;
 
-test('what a peer still sends is thrown away up to 64 KiB, and no further', async () => {
+test('discards up to 64 KiB of what a peer still sends', async () => {
   const { source, calls, read } = start();
   source.write(Buffer.alloc(BOUND - 1));
   source.write(Buffer.alloc(1));
@@ -22,7 +22,7 @@ test('what a peer still sends is thrown away up to 64 KiB, and no further', asyn
   assert.deepEqual([calls(), read()], [1, BOUND + 1]);
 });
 
-test('what a peer still sends is thrown away for a second, and no longer', async () => {
+test('discards what a peer still sends for at most a second', async () => {
   const { source, calls, clock } = start();
   source.write('some');
   await clock.advance(999);
@@ -35,7 +35,7 @@ test('what a peer still sends is thrown away for a second, and no longer', async
   assert.equal(calls(), 1, 'once');
 });
 
-test('a peer that ends, breaks or has gone is not waited for', async () => {
+test('does not wait for a peer that has ended, failed or gone', async () => {
   for (const leave of ['end', 'destroy'] as const) {
     const { source, calls, clock } = start();
     source[leave]();

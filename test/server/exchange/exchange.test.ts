@@ -60,7 +60,7 @@ test('a route may answer errors in a format of its own', async () => {
   assert.deepEqual([failed.status, failed.body], [500, 'internal: internal error']);
 });
 
-test('a bug is logged in full and answered without a word about it', async () => {
+test('logs a bug in full and answers without any detail of it', async () => {
   const bug = new TypeError('a secret detail');
   await using server = await startServer([
     route('GET', '/now', () => {
@@ -125,7 +125,7 @@ test('every answer has a request id: the given one when it is sane, else a new o
   assert.equal(made.size, given.filter(([, isSane]) => !isSane).length * 3);
 });
 
-test('the access log tells what it is asked to, and no query', async () => {
+test('the access log has the requests of its level, and no query', async () => {
   const routes = [
     route('GET', '/fine', (exchange) => exchange.sendJson(200, 1)),
     route('GET', '/broken', () => {
@@ -145,7 +145,7 @@ test('the access log tells what it is asked to, and no query', async () => {
   }
 });
 
-test('a client that left before its answer is named in the access log', async () => {
+test('the access log names clients that left before their answer', async () => {
   let leave = (): void => {};
   await using server = await startServer([route('GET', '/late', async (exchange) => {
     const closed = new Promise((resolve) => exchange.response.on('close', resolve));

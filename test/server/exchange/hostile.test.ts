@@ -34,7 +34,7 @@ const notHttp: readonly [string, string, number, RegExp][] = [
     400, /not an HTTP/],
 ];
 
-test('what is no HTTP request is answered with a problem, and the connection closes', async () => {
+test('answers what is no HTTP request with a problem, and closes the connection', async () => {
   await using server = await startServer([hello, echoRoute('POST', '/echo')]);
   for (const [name, bytes, status, detail] of notHttp) {
     const connection = new RawConnection(server);
@@ -60,7 +60,7 @@ test('what is no HTTP request is answered with a problem, and the connection clo
   }
 });
 
-test('a CONNECT is refused and counted', async () => {
+test('refuses and counts a CONNECT', async () => {
   await using server = await startServer([hello]);
   assert.equal((await rawRequest(server, 'CONNECT', 'example.org:443')).status, 400);
   assert.match(server.metrics.render(), /\{route="unmatched",method="CONNECT",status="400"\} 1\n/);
@@ -133,7 +133,7 @@ test('a client that ends its side after its request still gets the answer', asyn
   }
 });
 
-test('late clients are cut, whatever they sent', { timeout: 60_000 }, async () => {
+test('cuts late clients, whatever they sent', { timeout: 60_000 }, async () => {
   const limits = { headersTimeoutMs: 300, requestTimeoutMs: 500 };
   await using server = await startServer([echoRoute('POST', '/echo')], { limits });
   const half = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n';

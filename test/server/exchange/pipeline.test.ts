@@ -61,7 +61,7 @@ for (const entrance of ['loopback', 'embedded'] as const) {
   });
 }
 
-test('while requests wait no more are read', async () => {
+test('reads no more of a connection while requests wait', async () => {
   let open: () => void = () => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;

@@ -29,7 +29,7 @@ function pullOf(pieces: readonly string[]): Pull {
   };
 }
 
-test('what is pulled goes out in order, in chunks or with its length', async () => {
+test('sends pulled pieces in order, in chunks or with their length', async () => {
   await using chunked = await startServer([streamRoute(() => pullOf(['a', 'b', '本']))]);
   const answer = await rawRequest(chunked, 'GET', '/stream');
   assert.deepEqual([answer.body, answer.headers['transfer-encoding']], ['a|b|本|', 'chunked']);
@@ -42,7 +42,7 @@ test('what is pulled goes out in order, in chunks or with its length', async () 
   assert.equal((await rawRequest(empty, 'GET', '/stream')).body, '');
 });
 
-test('nothing is pulled for a HEAD', async () => {
+test('pulls nothing for a HEAD', async () => {
   let pulls = 0;
   await using server = await startServer([streamRoute(() => () => {
     pulls += 1;
@@ -52,7 +52,7 @@ test('nothing is pulled for a HEAD', async () => {
   assert.deepEqual([answer.status, answer.headers['content-type'], pulls], [200, 'text/plain', 0]);
 });
 
-test('a failure before the first piece is a problem, later it breaks the answer off', async () => {
+test('a failure before the first piece is a problem, a later one cuts the answer', async () => {
   const failing = (after: number): Pull => {
     let count = 0;
     return () => {
@@ -93,7 +93,7 @@ test('a slow reader holds back what is pulled, and memory stays flat', async () 
   connection.close();
 });
 
-test('a stream that nothing holds back leaves turns to others', async () => {
+test('a stream with a fast reader still gives other requests their turn', async () => {
   let turns = 0;
   let isDone = false;
   const count = (): void => {
@@ -208,7 +208,7 @@ test('a reader that leaves ends the stream', async () => {
   await end;
 });
 
-test('what came of a body before it broke is handed on first', async () => {
+test('hands on the part of a body that came before the connection broke', async () => {
   const taken: string[] = [];
   await using server = await startServer([route('POST', '/', async (exchange) => {
     for await (const piece of exchange.readChunks()) taken.push(piece.toString());

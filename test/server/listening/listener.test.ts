@@ -47,7 +47,7 @@ function dispatcherOf(...routes: Parameters<typeof createDispatcher>[0]['routes'
   });
 }
 
-test('closing answers what is in flight, ends what is idle and takes no more', async () => {
+test('close answers requests in flight, ends idle connections and accepts no more', async () => {
   const { gate, entered, open } = createGate();
   const server = await startServer([gate, hello]);
   const idle = new RawConnection(server);
@@ -70,7 +70,7 @@ test('closing answers what is in flight, ends what is idle and takes no more', a
   assert.equal(server.listener.close(0), server.listener.close(0), 'closing twice is once');
 });
 
-test('what is not answered in time is cut', async () => {
+test('close cuts requests that are not answered in time', async () => {
   const { gate, entered } = createGate();
   const server = await startServer([gate]);
   const busy = new RawConnection(server);
@@ -97,7 +97,7 @@ test('an answer begun before closing does not keep its connection open after', a
   busy.close();
 });
 
-test('a port that is taken, and a host that is not ours, are told with what to do', async () => {
+test('listening on a taken port or a foreign host fails with advice', async () => {
   await using server = await startServer([hello]);
   const create = () => createHttpServer(
     dispatcherOf(hello).listeners('loopback'), LIMITS, systemClock);
@@ -107,7 +107,7 @@ test('a port that is taken, and a host that is not ours, are told with what to d
     { code: 'usage', message: /192\.0\.2\.1 is no address of this machine/ });
 });
 
-test('the control socket is for its owner alone, and replaces what a dead one left', async () => {
+test('the control socket is its owner\'s alone, and replaces that of a dead process', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'hookshelf-'));
   const path = join(directory, 'control.sock');
   writeFileSync(path, 'left over');
@@ -177,7 +177,7 @@ test('a handshake that never ends is cut with the rest', async () => {
   connection.close();
 });
 
-test('a handshake is held to the time of a head, whatever is sent of it',
+test('a handshake must end within the limit for a head, however much of it arrives',
   { timeout: 60_000 }, async () => {
     const { cert, key } = createCertificate();
     const certificate = { cert: Buffer.from(cert), key: Buffer.from(key) };
@@ -202,7 +202,7 @@ test('a handshake is held to the time of a head, whatever is sent of it',
     }
   });
 
-test('connections over the limit are refused, and others live on', async () => {
+test('refuses connections over the limit, and keeps the others', async () => {
   await using server = await startServer([hello], { limits: { connectionsMax: 2 } });
   const kept = [new RawConnection(server), new RawConnection(server)];
   for (const connection of kept) {
@@ -217,7 +217,7 @@ test('connections over the limit are refused, and others live on', async () => {
   for (const connection of [...kept, third]) connection.close();
 });
 
-test('requests are served over a pipe in memory', async () => {
+test('serves requests over a pipe in memory', async () => {
   const dispatcher = dispatcherOf(hello, echoRoute('POST', '/echo'));
   const server = createHttpServer(dispatcher.listeners('control'), LIMITS, systemClock);
   const received: Buffer[] = [];
@@ -245,7 +245,7 @@ test('requests are served over a pipe in memory', async () => {
   server.close();
 });
 
-test('a dispatcher is mounted in a foreign server', async () => {
+test('a dispatcher serves within another program\'s server', async () => {
   const dispatcher = dispatcherOf(hello, echoRoute('POST', '/echo'));
   const server = createServer(dispatcher.listeners('embedded').request);
   await new Promise<void>((resolve) => {

@@ -56,7 +56,7 @@ test('a path is served by the most fixed form that has the method', () => {
   }
 });
 
-test('paths that mean the same have one form, and others keep theirs', () => {
+test('equivalent paths are normalized to one form, other paths stay as they are', () => {
   for (const [path, expected] of [
     ['/api/books', '/api/books'], ['/%61pi/%62ook%73', '/api/books'], ['/%7Euser/%2e', '/~user/.'],
     ['/a%2Fb', '/a%2Fb'], ['/a%2fb', '/a%2fb'], ['/%2561pi', '/%2561pi'], ['/%00', '/%00'],
@@ -67,7 +67,7 @@ test('paths that mean the same have one form, and others keep theirs', () => {
   }
 });
 
-test('a bad percent-encoding is told, and never a parameter', () => {
+test('reports a bad percent-encoding, and never passes it on as a parameter', () => {
   for (const path of ['/api/books/%', '/api/books/%zz', '/api/books/%ff', '/%e0%a4', '/nope/%1']) {
     assert.equal(isDecodable(path), false, path);
     assert.equal(router.find('GET', path, []), undefined, path);
@@ -88,7 +88,7 @@ test('the methods of a path are those of all its forms', () => {
   for (const [path, expected] of methods) assert.deepEqual(router.methodsOf(path), expected, path);
 });
 
-test('a route that stands twice, or goes on after its rest, is refused', () => {
+test('refuses a route that is declared twice, or continues after its rest parameter', () => {
   assert.throws(() => routerOf('GET /a/{x}', 'GET /a/{y}'), /stands twice/);
   assert.throws(() => routerOf('GET /a/{x...}/b'), /nothing may follow/);
   assert.throws(() => routerOf('GET a'));

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI document as one HTML page that needs nothing else, no font, script or style from
- * anywhere. Pure: the same document makes the same page.
+ * An OpenAPI document as one HTML page that loads no font, script or style from anywhere.
+ * Pure: the same document makes the same page.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { DocumentView, OperationView } from './document-view.ts';

@@ -1,5 +1,5 @@
 /** Looks through deliveries in steps; between two of them the event loop serves others. */
-import type { Store } from '../../store/port.ts';
+import type { Collection, Store } from '../../store/port.ts';
 import { decodeDelivery, statusOf } from './codec.ts';
 import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { messageStart } from './message.ts';
@@ -14,20 +14,56 @@ export type DeliveryFilter = {
 const STEP_RECORDS = 2000;
 const STEP_BYTES = 1 << 22;
 const PARSED_WEIGHT = 16;
+/** Sorts after every identifier. */
+const END = '\uffff';
 
-/** Says when it is time to let the event loop serve others. */
-export class Steps {
-  #records = 0;
-  #bytes = 0;
+/** What was done with a record; `done` ends the walk. */
+export type Visit = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
 
-  /** Resolves when the next record may be looked at; null: now. */
-  next(bytes: number, isParsed: boolean): Promise<void> | null {
-    this.#records += 1;
-    this.#bytes += isParsed ? bytes * PARSED_WEIGHT : bytes;
-    if (this.#records < STEP_RECORDS && this.#bytes < STEP_BYTES) return null;
-    this.#records = 0;
-    this.#bytes = 0;
-    return new Promise((resolve) => void setImmediate(resolve));
+/** Visits records in order of identifier, in steps between which the event loop serves others. */
+export async function visitInSteps(
+  collection: Collection, visit: Visit, after: string | null = null,
+): Promise<void> {
+  const walk = collection.walk({ after });
+  let records = 0;
+  let weight = 0;
+  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined) continue;
+    const visited = visit(bytes, slot);
+    if (visited === 'done') return;
+    records += 1;
+    weight += visited === 'parsed' ? bytes.length * PARSED_WEIGHT : bytes.length;
+    if (records < STEP_RECORDS && weight < STEP_BYTES) continue;
+    [records, weight] = [0, 0];
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+}
+
+/**
+ * Calls `add` with 1 for every record, and with 1 or -1 for what is written meanwhile as it is
+ * applied, so that `result` is of one moment. `look` may look closer at a record.
+ */
+export async function countInSteps<T>(
+  collection: Collection, add: (bytes: Buffer, by: 1 | -1) => void, result: () => T,
+  look: Visit = () => 'searched',
+): Promise<T> {
+  let seen = '';
+  const unlisten = collection.onChange(({ id, before, after }) => {
+    if (id > seen) return;
+    if (before !== null) add(before, -1);
+    if (after !== null) add(after, 1);
+  });
+  try {
+    await visitInSteps(collection, (bytes, slot) => {
+      seen = collection.idAt(slot) ?? seen;
+      add(bytes, 1);
+      return look(bytes, slot);
+    });
+    seen = END;
+    return result();
+  } finally {
+    unlisten();
   }
 }
 
@@ -35,49 +71,22 @@ export class Steps {
 export async function listDeliveries(
   store: Store, filter: DeliveryFilter, after: string | null, limit: number,
 ): Promise<Delivery[]> {
-  const collection = store.collection(deliveryCollection.name);
-  const walk = collection.walk({ after });
   const isWanted = matcherOf(filter);
-  const steps = new Steps();
   const found: Delivery[] = [];
-  for (let slot = walk.next(); slot !== -1 && found.length < limit; slot = walk.next()) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes === undefined) continue;
-    const isFound = isWanted(bytes);
-    if (isFound) found.push(decodeDelivery(bytes));
-    const pause = steps.next(bytes.length, isFound);
-    if (pause !== null) await pause;
-  }
+  await visitInSteps(store.collection(deliveryCollection.name), (bytes) => {
+    if (!isWanted(bytes)) return 'searched';
+    found.push(decodeDelivery(bytes));
+    return found.length < limit ? 'parsed' : 'done';
+  }, after);
   return found;
 }
 
-/** How many records match. What is written meanwhile is counted as it is applied. */
-export async function countDeliveries(store: Store, filter: DeliveryFilter): Promise<number> {
-  const collection = store.collection(deliveryCollection.name);
+export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<number> {
   const isWanted = matcherOf(filter);
-  const steps = new Steps();
   let count = 0;
-  let seen = '';
-  const unlisten = collection.onChange(({ id, before, after }) => {
-    if (id > seen) return;
-    if (before !== null && isWanted(before)) count -= 1;
-    if (after !== null && isWanted(after)) count += 1;
-  });
-  try {
-    const walk = collection.walk();
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const bytes = collection.bytesAt(slot);
-      if (bytes === undefined) continue;
-      if (isWanted(bytes)) count += 1;
-      const pause = steps.next(bytes.length, false);
-      if (pause === null) continue;
-      seen = collection.idAt(slot) ?? seen;
-      await pause;
-    }
-    return count;
-  } finally {
-    unlisten();
-  }
+  return countInSteps(store.collection(deliveryCollection.name), (bytes, by) => {
+    if (isWanted(bytes)) count += by;
+  }, () => count);
 }
 
 function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean {
@@ -86,8 +95,8 @@ function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean
     && (hook === null || isOfDelivery(bytes, bytes.indexOf(hookMark)));
 }
 
-// Up to its message nothing in a record but the member reads like a mark: within a string the
-// quotes are escaped. The message holds whatever was given.
+// Before its message nothing in a record but the member itself reads like the mark, as quotes within
+// a string are escaped. The message may hold anything.
 function isOfDelivery(bytes: Buffer, markAt: number): boolean {
   if (markAt === -1) return false;
   const end = messageStart(bytes);

@@ -1,9 +1,9 @@
 /** Proves that the totals are what the stored deliveries add up to. */
-import type { Collection, Store } from '../../store/port.ts';
+import type { Store } from '../../store/port.ts';
 import { decodeDelivery, statusOf } from './codec.ts';
-import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
+import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { Steps } from './list.ts';
+import { countInSteps, visitInSteps } from './list.ts';
 import { eventCollection, hasDelivery } from './message.ts';
 import { committedTotals, totalsCollection, type Totals } from './totals.ts';
 import { fanOutCollection } from './unit-of-work.ts';
@@ -16,10 +16,6 @@ export type Reconciliation = Totals & {
 
 const PROBLEMS_MAX = 100;
 
-/**
- * Counts what is stored beside the totals that every change keeps. Changes during the count are
- * counted as they are applied, so the comparison is of one moment.
- */
 export async function reconcile(
   store: Store, fanOuts: Pick<FanOuts, 'unwritten'>,
 ): Promise<Reconciliation> {
@@ -27,57 +23,35 @@ export async function reconcile(
   const messages = store.collection(eventCollection.name);
   const counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
   const problems: string[] = [];
-  let seen = '';
-  let isAllSeen = false;
-  const unlisten = records.onChange(({ id, before, after }) => {
-    if (id > seen && !isAllSeen) return;
-    if (before !== null) counts[statusOf(before)] -= 1;
-    if (after !== null) counts[statusOf(after)] += 1;
-  });
-  try {
-    const walk = records.walk();
-    const steps = new Steps();
-    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-      const bytes = records.bytesAt(slot);
-      if (bytes === undefined) continue;
-      seen = records.idAt(slot) ?? seen;
-      const status = statusOf(bytes);
-      counts[status] += 1;
-      if (status === 'pending' && hasLostMessage(messages, decodeDelivery(bytes))) {
-        problems.push(`pending delivery ${seen} has lost its payload`);
-      }
-      const pause = steps.next(bytes.length, status === 'pending');
-      if (pause !== null) await pause;
-    }
-    isAllSeen = true;
-    await findOrphans(store, problems);
+  const orphans = await findOrphans(store);
+  return countInSteps(records, (bytes, by) => {
+    counts[statusOf(bytes)] += by;
+  }, () => {
     counts.pending += fanOuts.unwritten;
     const totals = committedTotals(store.collection(totalsCollection.name));
-    return compare(totals, counts, problems);
-  } finally {
-    unlisten();
-  }
+    return compare(totals, counts, [...problems, ...orphans]);
+  }, (bytes, slot) => {
+    if (statusOf(bytes) !== 'pending') return 'searched';
+    const { carried, message } = decodeDelivery(bytes);
+    if (carried === null && messages.slotOf(message) === -1) {
+      problems.push(`pending delivery ${records.idAt(slot)} has lost its payload`);
+    }
+    return 'parsed';
+  });
 }
 
-function hasLostMessage(messages: Collection, { carried, message }: Delivery): boolean {
-  return carried === null && messages.slotOf(message) === -1;
-}
-
-async function findOrphans(store: Store, problems: string[]): Promise<void> {
+async function findOrphans(store: Store): Promise<string[]> {
   const messages = store.collection(eventCollection.name);
   const records = store.collection(deliveryCollection.name);
   const fanOuts = store.collection(fanOutCollection.name);
-  const walk = messages.walk();
-  const steps = new Steps();
-  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
-    const bytes = messages.bytesAt(slot);
-    const isNeeded = bytes === undefined
-      || hasDelivery(bytes, (id) => records.slotOf(id) !== -1)
+  const problems: string[] = [];
+  await visitInSteps(messages, (bytes, slot) => {
+    const isNeeded = hasDelivery(bytes, (id) => records.slotOf(id) !== -1)
       || fanOuts.find(messages.idAt(slot) ?? '') !== undefined;
     if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
-    const pause = steps.next(bytes?.length ?? 0, false);
-    if (pause !== null) await pause;
-  }
+    return 'searched';
+  });
+  return problems;
 }
 
 function compare(

@@ -1,4 +1,4 @@
-/** What people do with deliveries: look, try again, cancel, and check that the books balance. */
+/** What people do with deliveries: look at them, retry or cancel them, check the totals. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Store, Transaction } from '../../store/port.ts';
@@ -15,14 +15,14 @@ import { CHUNK, changeDeliveries, firstChunk, sizesIn } from './unit-of-work.ts'
 export interface DeliveryService {
   /** Up to `limit` deliveries after key `after`, in order of creation. */
   list(filter: DeliveryFilter, after: string | null, limit: number): Promise<Delivery[]>;
-  /** How many there are in all. */
+  /** How many match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
-  /** Due now. Throws `not_found`, `conflict` when it was delivered or cancelled, `unavailable`. */
+  /** Makes it due now. Throws `not_found`, `unavailable`; `conflict` if delivered or cancelled. */
   retry(identifier: string): Promise<Delivery>;
-  /** Every failed one; how many. */
+  /** Makes every failed one due now; how many there were. */
   retryFailed(): Promise<number>;
-  /** Throws `not_found`, `conflict` when it is delivered or failed. */
+  /** Throws `not_found`; `conflict` for a delivered or failed one. */
   cancel(identifier: string): Promise<Delivery>;
   reconcile(): Promise<Reconciliation>;
   totals(): Totals;

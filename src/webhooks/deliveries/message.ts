@@ -60,7 +60,7 @@ export function messageStart(bytes: Buffer): number {
   return bytes.indexOf(START_MARK);
 }
 
-/** Events that led to a message. Found without parsing, as the rest is: a message may be large. */
+/** How many hops led to a message. Found without parsing, as a message may be large. */
 export function depthOf(bytes: Buffer): number {
   const start = messageStart(bytes) + START_MARK.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));

@@ -1,6 +1,6 @@
 /**
- * How long finished deliveries are kept. What is too old, or too many, is removed in transactions
- * of its own, with the totals; which ones is derived from the applied entries.
+ * Removes finished deliveries that are too old or too many, in transactions of its own, together
+ * with the totals. Which ones they are is derived from the applied entries.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -15,13 +15,13 @@ export type RetentionParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Delivered and cancelled ones: how long, and how many. */
+  /** How long, and how many, delivered and cancelled ones are kept. */
   readonly finishedMs: number;
   readonly finishedMax: number;
   readonly failedMs: number;
 };
 
-/** A delivery as it was when it finished; worth nothing if it was written since. */
+/** A delivery as it was when it finished; void if it was written since. */
 type Item = {
   readonly id: string;
   readonly atMs: number;
@@ -60,7 +60,7 @@ export class Retention {
   }
 
   #apply({ id, before, after }: RecordChange): void {
-    if (before !== null && isKeptShort(before)) this.#finishedCount -= 1;
+    if (before !== null && countsAsFinished(before)) this.#finishedCount -= 1;
     if (after === null) return;
     const status = statusOf(after);
     if (status === 'pending') return;
@@ -79,7 +79,7 @@ export class Retention {
   #startSweep(): void {
     if (this.#sweep !== null || !this.#isStarted) return;
     this.#timer?.cancel();
-    // Not at once: a listener hears of a change while the rest of its transaction is not applied.
+    // Not at once: the rest of the transaction that we heard of is not applied yet.
     this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
       this.#parts.log.error('old deliveries could not be removed', { error: thrown });
     }).finally(() => {
@@ -131,12 +131,12 @@ export class Retention {
   }
 }
 
-// Many finish in one millisecond: in the order in which they lie they are found at once.
+// Many finish in the same millisecond; in order of identifier they are found faster.
 function isEarlier(left: Item, right: Item): boolean {
   return left.atMs < right.atMs || (left.atMs === right.atMs && left.id < right.id);
 }
 
-function isKeptShort(bytes: Buffer): boolean {
+function countsAsFinished(bytes: Buffer): boolean {
   const status = statusOf(bytes);
   return status === 'delivered' || status === 'cancelled';
 }

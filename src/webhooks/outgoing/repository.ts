@@ -3,7 +3,7 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Store, Transaction } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { outgoingResource } from './resource.ts';
-import { readOutgoing } from './webhook-index.ts';
+import { decodeOutgoing } from './webhook-index.ts';
 
 export type OutgoingParts = {
   readonly store: Store;
@@ -17,7 +17,7 @@ export type OutgoingParts = {
 
 export function createOutgoing(parts: OutgoingParts): Repository {
   const moveName = configurationUse('outgoing', parts.store, (bytes) =>
-    readOutgoing(bytes).actionConfiguration);
+    decodeOutgoing(bytes).actionConfiguration);
   return createRepository({
     ...parts, resource: outgoingResource,
     onChange(transaction, change, drawn) {

@@ -13,13 +13,13 @@ import type { JsonValue } from '../../base/schema.ts';
 
 export type Template = readonly Part[];
 
-/** Text that stands, a whole string that is one value, or a string with values in its text. */
+/** Text kept as it is, a whole string that is one value, or a string with values in its text. */
 type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly path: Path }
   | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
 type Piece = string | Path;
-/** Steps from the payload; empty is all of it. The name of all may stand before them. */
+/** Member names and indexes from the payload on; empty is all of it. `payload` may come first. */
 type Path = readonly string[];
 
 /** A filled template may repeat the payload; this bounds how often. */

@@ -1,4 +1,4 @@
-/** Outgoing webhooks by identifier and by what fires them; parsed once a change. */
+/** Outgoing webhooks by identifier and by the event that fires them; decoded once a change. */
 import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
@@ -13,7 +13,7 @@ export type ReadyOutgoing = OutgoingWebhook & {
   readonly template: Template | null;
   /** `host:port` of the target, for what is bounded a host. */
   readonly host: string;
-  /** Its headers over those that every webhook has, and the count of its chain. */
+  /** The headers it sends: ours, its own over them, and the length of its chain. */
   headersFor(depth: number): SentHeaders;
 };
 
@@ -21,7 +21,7 @@ type SentHeaders = Readonly<Record<string, string>>;
 
 export interface OutgoingIndex {
   find(identifier: string): ReadyOutgoing | undefined;
-  /** Enabled hooks that the event fires, in order of identifier. */
+  /** Identifiers of the enabled hooks that the event fires, in order. */
   matching(event: string): readonly string[];
   all(): Iterable<ReadyOutgoing>;
   /** Called after a hook was added, changed or removed. */
@@ -45,7 +45,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
     if (after === null) {
       hooks.delete(id);
     } else {
-      const hook = toReady(readOutgoing(after));
+      const hook = toReady(decodeOutgoing(after));
       hooks.set(id, hook);
       if (hook.enabled && hook.triggerEvent !== undefined) {
         const set = byTrigger.get(hook.triggerEvent) ?? new Set();
@@ -63,7 +63,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
   };
 }
 
-export function readOutgoing(bytes: Buffer): OutgoingWebhook {
+export function decodeOutgoing(bytes: Buffer): OutgoingWebhook {
   return decodeRecordAs<OutgoingWebhook>(bytes, ({ identifier, targetUrl, headers }) =>
     typeof identifier === 'string' && typeof targetUrl === 'string'
     && (headers === undefined || isJsonObject(headers)));
@@ -72,7 +72,7 @@ export function readOutgoing(bytes: Buffer): OutgoingWebhook {
 /** A program's own hook, which stands in no collection. Throws `invalid` with every error found. */
 export function readUnsaved(given: object, identifier: string): ReadyOutgoing {
   const hook = { ...parseObject(outgoingSchema, given), identifier };
-  return toReady(readOutgoing(Buffer.from(JSON.stringify(hook))));
+  return toReady(decodeOutgoing(Buffer.from(JSON.stringify(hook))));
 }
 
 function toReady(hook: OutgoingWebhook): ReadyOutgoing {

@@ -1,6 +1,6 @@
 /**
- * The body of an outgoing request, in order: the payload; the data of an action's result; the
- * filled template. Each step works on JSON, so what leaves one is JSON for the next.
+ * Makes the body of an outgoing request: from the payload an action makes other data, and a
+ * template is filled with that. Each step takes JSON and gives JSON.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -15,7 +15,7 @@ import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import { fillTemplate } from '../outgoing/template.ts';
 
 export interface BodyMaker {
-  /** Whether the body is another than the payload. */
+  /** Whether the body is something other than the payload. */
   isMade(hook: ReadyOutgoing): boolean;
   /** Throws AppError `invalid` when the action or the template failed: nothing must go out. */
   make(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
@@ -23,9 +23,9 @@ export interface BodyMaker {
 
 /** What a body is made for. */
 export type BodyOrigin = {
-  /** Hops of the chain that led to it. */
+  /** Length of the chain that led to it. */
   readonly hops: number;
-  /** For what its action has to say. */
+  /** Where its action logs. */
   readonly log: Logger;
 };
 

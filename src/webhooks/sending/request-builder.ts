@@ -1,4 +1,4 @@
-/** From a stored delivery to the request that an attempt sends. */
+/** Makes the request that an attempt sends from a stored delivery. */
 import { AppError, messageOf } from '../../base/errors.ts';
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -30,10 +30,10 @@ export type Prepared = {
 } & ({ readonly request: DeliveryRequest } | { readonly failure: Outcome });
 
 /**
- * What to send, with what the hook's record says now; or the failure that nothing could be sent;
- * or null when the delivery is not to be attempted any more. The body that an action or a template
- * makes is stored before the first attempt, so that every retry sends the same bytes. A promise
- * only where there is something to wait for.
+ * The request, by what the hook's record says now; or the failure when there is nothing to send; or
+ * null when the delivery is not to be attempted any more. The body that an action or a template
+ * makes is stored before the first attempt, so that every retry sends the same bytes. Returns a
+ * promise only where there is something to wait for.
  */
 export function prepareRequest(
   parts: RequestParts, identifier: string,
@@ -56,12 +56,12 @@ export function prepareRequest(
     ({ request: requestOf(hook, identifier, body, depth), isPayload, known });
   if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'), false);
   if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload, true);
-  // That takes a while: the delivery may be cancelled by then, or its hook another.
+  // That takes a while: by then the delivery may be cancelled or its hook changed.
   return storeBody(parts, hook, identifier, depth, payload)
     .then((failure) => failure === null ? prepareRequest(parts, identifier) : fail(failure));
 }
 
-/** Makes the body and stores it; the failure when it cannot be made. */
+/** Makes the body and stores it; returns the failure when it cannot be made. */
 async function storeBody(
   parts: RequestParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
 ): Promise<Outcome | null> {

@@ -50,7 +50,7 @@ export function stageCancelled(
 export async function cancelPending(
   { store, hooks, clock, scheduler }: RetirementParts, hook: string,
 ): Promise<void> {
-  // Not at once: a listener hears of a change while the rest of its transaction is not applied.
+  // Not at once: the rest of the transaction that we heard of is not applied yet.
   await Promise.resolve();
   for (;;) {
     const ids = firstChunk(scheduler.idsIn(hook, CHUNK), sizesIn(store));

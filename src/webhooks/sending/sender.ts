@@ -1,6 +1,6 @@
 /**
- * One outgoing request: how it is signed, and what came of it. A one-off `send` and each attempt of
- * a durable delivery go through here. A failed delivery is a result, never an exception.
+ * Signs and sends one outgoing request, and says what came of it. A single `send` and each attempt
+ * of a durable delivery go through here. A failed delivery is a result, never an exception.
  */
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -46,7 +46,7 @@ export type DeliveryRequest = {
 export interface Sender {
   /** Once, with the shared client's retries. Never throws for a failed delivery. */
   send(hook: ReadyOutgoing, payload: JsonValue): Promise<SendResult>;
-  /** The same for a request, with a payload that is JSON text, sent as it is. */
+  /** `send` with a payload that is JSON text, which is sent as it is. */
   sendText(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<SendResult>;
   /** One attempt of a durable delivery; null when it was abandoned by the signal. */
   attempt(request: DeliveryRequest, signal: AbortSignal): Promise<Outcome | null>;
@@ -72,7 +72,7 @@ export function createSender(parts: SenderParts): Sender {
   };
 }
 
-/** What a hook sends, with what stands in its record now; `depth` is the count of its chain. */
+/** A hook's request by what its record says now; `depth` is the length of its chain. */
 export function requestOf(
   hook: ReadyOutgoing, id: string, body: Buffer, depth: number,
 ): DeliveryRequest {

@@ -88,7 +88,7 @@ function makeDurableDirectory(files: Files, directory: string): void {
   }
 }
 
-/** A backup that a start goes on in is held to its manifest, and is no backup any more. */
+/** A backup that is opened as a data directory must match its manifest, which is then removed. */
 async function endBackup(
   files: Files, directory: string, { sequence, collections }: Assessment,
 ): Promise<void> {

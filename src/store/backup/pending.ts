@@ -1,7 +1,7 @@
 /**
- * Empty files that stand in a directory while its files are being put there, so that one in which
- * that was cut off is never taken for a whole one: a journal without its end, or a generation
- * without its newest journal, looks like one that was never written further.
+ * Empty files that mark a directory while files are being put there. A directory whose copy was
+ * cut off must never be taken for a whole one, and its files alone do not show it: a journal
+ * without its end, or a generation without its newest journal, looks like one that simply ended.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';

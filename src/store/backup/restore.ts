@@ -1,9 +1,9 @@
 /**
  * Puts a backup in the place of a directory's data: copies it beside the data, verifies the copy,
- * moves the old data to `before-<time>/`, moves the copy in. Takes regular files with the store's
- * own names and formats, and nothing else; all of them are those of the backup's manifest, where it
- * has one. While files are being moved `restore.pending` is
- * there: a start refuses then, and another restore clears it up.
+ * moves the old data to `before-<time>/`, moves the copy in. Takes only regular files with the
+ * store's own names and formats, and where the backup has a manifest, exactly the files it lists.
+ * While files are being moved `restore.pending` is there: a start refuses then, and running the
+ * restore again finishes it.
  */
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Finds out by itself when a full disk has room again: every second it tries to write and sync
- * what the journal could not take, or a little more, to a file of its own. The journal is left
- * alone: its last block may have room for a small probe where no batch would fit.
+ * Finds out when a full disk has room again: every second it tries to write and sync 256 KiB to a
+ * file of its own. It does not try the journal, whose last block may have room for a small write
+ * where no batch would fit.
  */
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';

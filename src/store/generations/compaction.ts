@@ -25,8 +25,8 @@ import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/port.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
-// A generation is worth its writing when the journals are larger than what is live; small ones
-// cost nothing either way.
+// A new generation is worth writing when the journals are larger than the live records, or when
+// memory holds much garbage; below these sizes neither matters.
 const JOURNAL_BYTES_MIN = 16 << 20;
 const GARBAGE_BYTES_MIN = 32 << 20;
 const GARBAGE_SHARE_MAX = 0.5;

@@ -16,14 +16,13 @@
  * that is missing although its journal says that the set was complete. A snapshot that is there
  * but not valid is no reason to refuse while the generation before it, and its journals, are whole.
  *
- * Refused too, as nobody's damage: a line whose checksum is right but which is of no form known
- * here. A newer version wrote it, and what looks like a torn end may be all of its journal.
+ * Refused too, though nothing is damaged: a line whose checksum is right but whose form is not
+ * known here. A newer version wrote it, and what looks like a torn end may be all of its journal.
  *
  * Left over by crashes, and harmless: a set that is not complete, while no journal says that it
  * was (the set before it is still there); a journal without a valid first line, or with nothing
- * but that line, while the journal before it went on or names another one as the next (it was given
- * up before use);
- * `.tmp` files.
+ * but that line, while the journal before it went on or names another one as the next (it was
+ * abandoned before use); `.tmp` files.
  *
  * The end of the last journal may be in the page cache only, and after a sync that failed a second
  * one proves nothing: pages that could not be written count as clean. So the lines that no later

@@ -2,6 +2,7 @@
  * The journal as the store sees it: the committed transactions in their order, and snapshots to
  * start from. Files in one directory are its one implementation (generations/file-journal.ts);
  * nothing here names a file, so that the replicated log of an existing engine can stand there too.
+ * A journal is opened by replaying what it holds: for files, `assess` of generations/recovery.ts.
  */
 import type { AppError } from '../../base/errors.ts';
 

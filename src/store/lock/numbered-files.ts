@@ -1,9 +1,10 @@
 /**
  * The lock where flock(1) cannot be had: files `lock-<n>`, each created exclusively and holding its
  * owner (owner.ts). The highest number counts. A lock is taken by creating the next number
- * while the highest one's owner is dead or has let go, and only while the own number is still the
- * highest afterwards. A file goes only when a higher one is there: nobody can create a number that
- * a live owner's is not above, so of two starts at once one fails, however long either sleeps.
+ * while the owner of the highest one is dead or has released it, and holds only if the new number
+ * is still the highest afterwards. A file is removed only once a higher one is there, so nobody can
+ * create a number below a live owner's: of two starts at once one fails, however long either
+ * sleeps.
  */
 import { join } from 'node:path';
 import { sleep } from '../../base/clock.ts';
@@ -15,7 +16,7 @@ import { isAlive, livenessPath, readOwner, thisProcess, writeOwner } from './own
 import type { LockKind, LockOwner } from './owner.ts';
 
 const NAME = /^lock-(\d+)$/;
-// What a file holds after its owner has let go: an empty one is still being made.
+// What a file holds once its owner has released it. An empty one is still being written.
 const RELEASED = Buffer.from('{"released":true}\n');
 // Between creating a file and writing into it lie microseconds; a crash there is rarer still.
 const CREATION_MS_MAX = 500;

@@ -126,8 +126,8 @@ export class StoredCollection implements Collection {
   }
 
   /**
-   * Takes in a record of a chunk that was loaded whole. False when its key does not rise: the
-   * records of a snapshot are in order.
+   * Adds a record of a chunk that was loaded whole. False when its key does not follow the last
+   * one: the records of a snapshot are in order.
    */
   load(chunk: number, offset: number, length: number): boolean {
     const { arena, keyStart } = this.table;

@@ -39,8 +39,8 @@ export async function printOverview({ output, commands }: CommandContext): Promi
     title(output, 'Every command:'),
     ...optionLines(COMMON_OPTIONS, columns),
     '',
-    ...wrapped('hookshelf help <command> shows its options and examples, hookshelf manual all the rest.',
-      columns),
+    ...wrapped('hookshelf help <command> shows its options and examples; hookshelf manual tells '
+      + 'all the rest.', columns),
     '',
   ].join('\n'));
   return 0;

@@ -241,7 +241,8 @@ async function readEverything(house: House): Promise<void> {
   const { paths } = JSON.parse((await house.ask('/openapi.json')).text);
   const first = async (path: string): Promise<string> => {
     const { status, text } = await house.ask(path);
-    if (status !== 200) return 'none';
+    // The chapters of the manual are listed as text.
+    if (status !== 200 || !text.startsWith('[')) return 'none';
     const [record] = JSON.parse(text);
     return record?.identifier ?? record?.id ?? 'none';
   };

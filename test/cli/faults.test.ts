@@ -13,7 +13,7 @@ const sessionWith = (replace: (session: Session) => Partial<Session>): WrapSessi
   (session) => ({ ...session, ...replace(session) });
 
 for (const way of WAYS) {
-  test(`an update does not overwrite what somebody else wrote meanwhile, ${way}`, () =>
+  test(`an update refuses to overwrite what somebody else wrote meanwhile, ${way}`, () =>
     inPlace(way, async (place) => {
       await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
       const path = '/api/action-configurations/to-log';
@@ -76,7 +76,7 @@ const SECRETS: readonly (readonly [given: string, secret: string])[] = [
   ['s3cret\n\n', 's3cret\n'], ['s3cret\r\n\r\n', 's3cret\r\n'], ['s3cret \n', 's3cret '],
   ['\ns3cret\n', '\ns3cret'],
 ];
-test('of a secret exactly one newline at its end is dropped', () =>
+test('drops exactly one newline at the end of a secret', () =>
   inPlace('without a server', async (place) => {
     await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
     for (const [index, [given, secret]] of SECRETS.entries()) {

@@ -71,7 +71,7 @@ test('wrong settings end every command that works on data with exit code 2', asy
   assert.match(ran.stderr, /HOOKSHELF_HTTP_TIMOUT: did you mean HOOKSHELF_HTTP_TIMEOUT\?/);
 });
 
-test('a stack trace is printed with --debug only', async () => {
+test('prints a stack trace only with --debug', async () => {
   const words = ['book:show'];
   assert.doesNotMatch((await runCommand(words)).stderr, / at /);
   assert.match((await runCommand([...words, '--debug'])).stderr, /\n {4}at /);
@@ -83,7 +83,7 @@ test('options may stand before the command', async () => {
   assert.equal(JSON.parse(ran.stdout).name, 'book:show');
 });
 
-test('options of one name have one type and short form, whichever command they are of', () => {
+test('options of one name have one type and short form in every command', () => {
   const seen = new Map<string, OptionSpec>(Object.entries(COMMON_OPTIONS));
   for (const { name: command, options } of COMMANDS) {
     for (const [name, option] of Object.entries(options)) {

@@ -34,7 +34,7 @@ for (const way of WAYS) {
       assert.equal((await place.run(['book:list'])).stdout, 'no books\n');
     }));
 
-  test(`what is refused is one line that says why, ${way}`, () => inPlace(way, async (place) => {
+  test(`a refusal is one line that says why, ${way}`, () => inPlace(way, async (place) => {
     mkdirSync(place.data, { recursive: true, mode: 0o700 });
     const unknown = await place.run(['book:show', '--id', '01980000-0000-7000-8000-000000000001']);
     assert.equal(unknown.code, 1);
@@ -67,7 +67,7 @@ for (const way of WAYS) {
     assert.deepEqual(await titles('--isbn', '978-0-14-143958-7', '--limit', '1'), ['Persuasion']);
   }));
 
-  test(`what is exported is imported the same, in every format, ${way}`, () =>
+  test(`an import gives back what was exported, in every format, ${way}`, () =>
     inPlace(way, async (place) => {
       const id = await addBook(place, { ...EMMA, metadata: { shelf: [1, { row: 'a;b "c"\n' }] } });
       const title = '"quoted", and; so\non';
@@ -116,7 +116,7 @@ for (const way of WAYS) {
 }
 
 for (const way of WAYS) {
-  test(`files that cannot be read or written are told, ${way}`, () =>
+  test(`reports files that cannot be read or written, ${way}`, () =>
     inPlace(way, async (place) => {
       const missing = await place.run(['book:import', '--file', join(place.folder, 'none.json')]);
       assert.match(missing.stderr, /^hookshelf: cannot read .*none\.json: ENOENT/);
@@ -143,7 +143,7 @@ const MIXED: readonly (readonly [format: string, text: string, lines: readonly n
   ['csv', 'title,numberOfPages\na,5\nb,x\nc,0\nd,1,2\ne,7\n"f\n', [3, 4, 5, 7]],
 ];
 for (const way of WAYS) {
-  test(`what is wrong with a file is told in the order of its lines, ${way}`, () =>
+  test(`reports what is wrong with a file in the order of its lines, ${way}`, () =>
     inPlace(way, async (place) => {
       for (const [format, input, lines] of MIXED) {
         const words = ['book:import', '--file', '-', '--format', format];
@@ -158,7 +158,7 @@ for (const way of WAYS) {
     }));
 }
 
-test('of problems that are alike an import tells twenty and counts the rest', () =>
+test('reports twenty equal problems of an import and counts the rest', () =>
   inPlace('without a server', async (place) => {
     const lines = Array.from({ length: 100 }, (_, index) => JSON.stringify({
       id: `019b76da-a800-7e30-b965-6d04b8${String(index).padStart(6, '0')}`, title: 'One',
@@ -186,7 +186,7 @@ test('csv on standard input asks for its --format, and json does not', () =>
     }
   }));
 
-test('a list longer than a page is whole, and cut where asked', () =>
+test('prints a list longer than a page whole, or up to its limit', () =>
   inPlace('without a server', async (place) => {
     const lines = Array.from({ length: 1200 }, (_, index) => `{"title":"Book ${index}"}`);
     const input = lines.join('\n');

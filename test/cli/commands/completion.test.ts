@@ -98,7 +98,7 @@ for (const [name, offers] of Object.entries(SHELLS)) {
 }
 
 for (const way of WAYS) {
-  test(`the program says what its values are, ${way}`, () => inPlace(way, async (place) => {
+  test(`lists the values of each kind for completion, ${way}`, () => inPlace(way, async (place) => {
     const values = async (kind: string): Promise<string[]> => {
       const { code, stdout, stderr } = await place.run(['completion:values', kind]);
       assert.equal(code, 0, stderr);

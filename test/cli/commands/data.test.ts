@@ -57,7 +57,7 @@ test('a restore needs --replace where there is data, and keeps what it replaced'
     assert.deepEqual(await titles(place), ['Old']);
   }));
 
-test('a restore into a directory that a server holds is refused', () =>
+test('refuses to restore into a directory that a server holds', () =>
   inPlace('through a server', async (place) => {
     const from = join(place.folder, 'backup');
     await place.run(['data:backup', '--to', from]);
@@ -66,7 +66,7 @@ test('a restore into a directory that a server holds is refused', () =>
     assert.match(stderr, new RegExp(`in use by process ${process.pid}`));
   }));
 
-test('damage is told with file, line and offset; a torn end is a note', () =>
+test('reports damage with file, line and offset, and a torn end as a note', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'One', 'Two', 'Three');
     const name = readdirSync(place.data).find((file) => file.endsWith('.jsonl')) ?? '';
@@ -85,7 +85,7 @@ test('damage is told with file, line and offset; a torn end is a note', () =>
     }
   }));
 
-test('a damaged backup is not restored', () => inPlace('without a server', async (place) => {
+test('refuses to restore a damaged backup', () => inPlace('without a server', async (place) => {
   await addBooks(place, 'One', 'Two');
   const from = join(place.folder, 'backup');
   cpSync(place.data, from, { recursive: true });
@@ -100,7 +100,7 @@ test('a damaged backup is not restored', () => inPlace('without a server', async
   assert.match(other.stderr, /journal-\d+\.jsonl is neither a directory nor a \.tar file\n$/);
 }));
 
-test('a restore tells of a torn end that it leaves out', () =>
+test('a restore reports a torn end that it leaves out', () =>
   inPlace('without a server', async (place) => {
     await addBooks(place, 'One', 'Two');
     const from = join(place.folder, 'backup');

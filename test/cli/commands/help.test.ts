@@ -17,7 +17,7 @@ for (const words of [['--version'], ['-V'], ['version'], ['-V', '--debug']]) {
   });
 }
 
-test('help keeps within any terminal, and says the same', async () => {
+test('help fits any terminal, and says the same', async () => {
   const wordsOfText = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
   for (const name of [null, 'data', ...COMMANDS.map((command) => command.name)]) {
     const words = name === null ? ['help'] : ['help', name];

@@ -47,7 +47,7 @@ for (const way of WAYS) {
       assert.equal(JSON.parse((await place.run(['book:list', '--json'])).stdout).length, 3);
     }));
 
-  test(`so is every other resource, by all of its commands, ${way}`, () =>
+  test(`every resource is named by a beginning or end in all commands, ${way}`, () =>
     inPlace(way, async (place) => {
       const succeeds = async (words: readonly string[], shown: string): Promise<void> => {
         const { code, stdout, stderr } = await place.run(words);
@@ -89,7 +89,7 @@ for (const way of WAYS) {
     }));
 }
 
-test('of many that are alike, nine are named', () => inPlace('without a server', async (place) => {
+test('names nine of many that match', () => inPlace('without a server', async (place) => {
   const input = Array.from({ length: 12 }, (_, index) => JSON.stringify({
     id: `019b76da-a800-7e30-b965-6d04b80000${String(index).padStart(2, '0')}`, title: 'One',
   })).join('\n');

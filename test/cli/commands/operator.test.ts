@@ -31,7 +31,7 @@ for (const way of WAYS) {
   }));
 }
 
-test('a secret in a settings file that all may read is warned of, and only then', () =>
+test('warns of a secret in a settings file only where others may read the file', () =>
   inPlace('without a server', async (place) => {
     mkdirSync(place.data, { mode: 0o700 });
     const path = join(place.data, 'settings.json');
@@ -120,7 +120,7 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     assert.equal(ran.code, 1);
   }));
 
-test('doctor knows our own server', () => inPlace('through a server', async (place) => {
+test('doctor finds the server', () => inPlace('through a server', async (place) => {
   const { stdout } = await place.run(['doctor']);
   assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));
   // Its port is the kernel's; that of the settings is nothing to a server that has another.

@@ -16,7 +16,7 @@ const PROGRAM = `
 `;
 
 // The trace is V8's own standard output, which nothing else may be written between.
-test('nothing is optimized while modules load, and everything as ever afterwards', () => {
+test('optimizes nothing while modules load, and everything as usual afterwards', () => {
   const { stdout, stderr } = runTraced([]);
   assert.match(stderr, /^1500000$/m);
   assert.match(stderr, /no such module/);
@@ -27,7 +27,7 @@ test('nothing is optimized while modules load, and everything as ever afterwards
 
 // A Node 26 that was told --jitless ends with a crash once code is compiled.
 for (const flag of ['--no-opt', '--no_turbofan', '--jitless']) {
-  test(`nothing is optimized afterwards either where ${flag} was given`, () => {
+  test(`optimizes nothing afterwards either where ${flag} was given`, () => {
     const { stdout, stderr } = runTraced([flag]);
     assert.match(stderr, /no such module/);
     assert.doesNotMatch(stdout, /compiling .*hot.*TURBOFAN/);

@@ -140,7 +140,7 @@ function simulatedClock(): Clock {
   };
 }
 
-test('a directory that another command holds is waited for', async () => {
+test('waits for a directory that another command holds', async () => {
   let attempts = 0;
   let closed = 0;
   const session = await openSession({
@@ -160,7 +160,7 @@ test('a directory that another command holds is waited for', async () => {
   assert.deepEqual([attempts, closed], [10, 1]);
 });
 
-test('after five seconds the holder is named', async () => {
+test('names the holder after five seconds', async () => {
   const clock = simulatedClock();
   const opening = openSession({
     clock, findOwner: () => ({ pid: 7, socketPath: '/nowhere/control.sock' }),
@@ -170,7 +170,7 @@ test('after five seconds the holder is named', async () => {
   assert.ok(clock.now() >= 5000 && clock.now() < 6000);
 });
 
-test('what is damaged is not waited for', async () => {
+test('does not wait where data is damaged', async () => {
   const clock = simulatedClock();
   const opening = openSession({
     clock, findOwner: () => null,

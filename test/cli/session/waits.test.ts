@@ -114,7 +114,7 @@ const BUSY = new AppError('unavailable', 'being built', { retryAfterS: 3 });
 
 for (const isRemote of [true, false]) {
   const way = isRemote ? 'through a server' : 'in this process';
-  test(`a read that is told to come later waits so long and asks again, ${way}`, () => {
+  test(`a read that is told to come later waits as long and asks again, ${way}`, () => {
     let asked = 0;
     return withServer((_request, response) => {
       asked += 1;
@@ -129,7 +129,7 @@ for (const isRemote of [true, false]) {
     });
   });
 
-  test(`it waits for two minutes, and says so, ${way}`, () => {
+  test(`a read gives up after two minutes, and says so, ${way}`, () => {
     let asked = 0;
     return withServer((_request, response) => {
       asked += 1;
@@ -150,7 +150,7 @@ for (const isRemote of [true, false]) {
     }));
 }
 
-test('a server that hangs before its answer, or in the middle of it, is found out', () => {
+test('notices a server that hangs before its answer or in the middle of it', () => {
   let onHealth = (): void => {};
   return withServer((request, response) => {
     if (request.url === '/healthz') onHealth();
@@ -177,7 +177,7 @@ test('a server that hangs before its answer, or in the middle of it, is found ou
   });
 });
 
-test('a server that lives is waited for, but not for ever', () => {
+test('waits for a server that lives, but not for ever', () => {
   let healthAsked = 0;
   return withServer((request, response) => {
     if (request.url !== '/healthz') return;
@@ -192,7 +192,7 @@ test('a server that lives is waited for, but not for ever', () => {
   });
 });
 
-test('a source that is slow to bring the body is not the server\'s silence', () => {
+test('does not take a slow source of the body for silence of the server', () => {
   let healthAsked = 0;
   return withServer((request, response) => {
     if (request.url === '/healthz') healthAsked += 1;

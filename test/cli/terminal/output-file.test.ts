@@ -15,7 +15,7 @@ function makeFolder(context: TestContext): string {
   return folder;
 }
 
-test('a file is its owner\'s alone under any umask, and there only when it is whole',
+test('only its owner can read a file under any umask, and it appears when it is whole',
   async (context) => {
     const folder = makeFolder(context);
     const path = join(folder, 'books.csv');
@@ -35,7 +35,7 @@ test('a file is its owner\'s alone under any umask, and there only when it is wh
     assert.deepEqual(readdirSync(folder), ['books.csv']);
   });
 
-test('nothing is written through a link at its name, or at that of a file begun before',
+test('follows no link at its name or at a temporary name',
   async (context) => {
     const folder = makeFolder(context);
     const precious = join(folder, 'precious');
@@ -49,7 +49,7 @@ test('nothing is written through a link at its name, or at that of a file begun 
     assert.equal(readFileSync(precious, 'utf8'), 'precious');
   });
 
-test('what is given up leaves what was there', async (context) => {
+test('discarding a file leaves the older one', async (context) => {
   const folder = makeFolder(context);
   const path = join(folder, 'books.csv');
   writeFileSync(path, 'before');
@@ -60,7 +60,7 @@ test('what is given up leaves what was there', async (context) => {
   assert.deepEqual(readdirSync(folder), ['books.csv']);
 });
 
-test('a device is written to as it is, and a folder is refused', {
+test('writes to a device directly, and refuses a folder', {
   skip: process.platform !== 'linux' && 'needs /dev/full',
 }, async (context) => {
   const folder = makeFolder(context);

@@ -7,7 +7,7 @@ import { WAYS, inPlace } from '../place.ts';
 const HIDDEN = '\u001b]0;owned\u0007\u009b2J\u202e\u200f\u061c\u2066';
 const NO_CONTROLS = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200f\u202e\u2066\ufeff]*$/;
 
-test('JSON for a terminal holds no control or direction character, and says the same', () => {
+test('JSON holds no control or direction character, and parses to the same value', () => {
   const value = { text: `a${HIDDEN}\u007f\u0085\ufeff`, 'na\u009bme': ['ünï ☃'] };
   const text = printableJson(value);
   assert.match(text, NO_CONTROLS);

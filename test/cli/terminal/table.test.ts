@@ -56,7 +56,7 @@ const WIDE: readonly Column<Row>[] = [
   { title: 'EVENT', value: () => 'book.created' },
 ];
 
-test('where cutting does not do, a row takes several lines', () => {
+test('a row takes several lines where cutting is not enough', () => {
   const id = '01980000-0000-7000-8000-000000000001';
   const title = 'The Left Hand of Darkness, and Other Stories of the Ekumen';
   assert.deepEqual(new Table(WIDE, 60).lines([{ id, title }]), [
@@ -105,7 +105,7 @@ for (const [width, titles, row] of FITTED) {
   });
 }
 
-test('titles and what is good or bad have their colours, which take no room', () => {
+test('colours titles, good and bad values, and counts colours as no width', () => {
   const columns: readonly Column<Row>[] = [
     { title: 'STATUS', value: ({ id }) => id, tone: ({ id }) => id === 'ok' ? 'good' : 'bad' },
     ...COLUMNS.slice(1),
@@ -118,7 +118,7 @@ test('titles and what is good or bad have their colours, which take no room', ()
   ]);
 });
 
-test('prose goes on below its beginning, whole', () => {
+test('wraps prose below its beginning and cuts none of it', () => {
   const columns: readonly Column<Row>[] = [
     { title: 'ID', value: ({ id }) => id, isWhole: true },
     { title: 'FOUND', value: ({ title }) => title, isProse: true },
@@ -132,7 +132,7 @@ test('prose goes on below its beginning, whole', () => {
   assert.equal(new Table(columns, null).lines(rows)[1], `17  ${rows[0]?.title}`);
 });
 
-test('later pages stand in the first page\'s columns', () => {
+test('later pages keep the columns of the first', () => {
   const table = new Table(COLUMNS, null);
   table.lines([{ id: '1234', title: 'a' }]);
   assert.deepEqual(table.lines([{ id: '5', title: 'b' }]), ['5     b']);
@@ -156,7 +156,7 @@ test('progress says count, rate and time left', () => {
   }
 });
 
-test('progress is drawn on a terminal only, and not more often than it can be read', () => {
+test('draws progress only on a terminal, and no faster than one can read', () => {
   for (const isTTY of [true, false]) {
     const { stream, written } = streamThatKeeps(isTTY);
     let nowMs = 0;

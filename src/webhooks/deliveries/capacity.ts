@@ -42,13 +42,14 @@ export class Capacity {
     return this.#bytes;
   }
 
-  /** Reserves bytes for what is about to be accepted, whether there is room or not. */
-  reserve(bytes: number): void {
+  /** Keeps bytes reserved for what `accept` is about to accept, whether there is room or not. */
+  async reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.#reservedBytes += bytes;
-  }
-
-  release(bytes: number): void {
-    this.#reservedBytes -= bytes;
+    try {
+      return await accept();
+    } finally {
+      this.#reservedBytes -= bytes;
+    }
   }
 
   /**

@@ -87,14 +87,8 @@ export function createEvents(parts: {
   const emitText: Events['emitText'] = async (name, payloadJson, hops = 0) => {
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
     const bytes = payloadJson.length;
-    let identifiers: readonly string[];
-    capacity.reserve(bytes);
-    try {
-      identifiers = await store.transact((transaction) =>
-        emit(transaction, drawn, name, payloadJson, bytes));
-    } finally {
-      capacity.release(bytes);
-    }
+    const identifiers = await capacity.reserveWhile(bytes, () => store.transact((transaction) =>
+      emit(transaction, drawn, name, payloadJson, bytes)));
     // They are on disk as a list, but the caller may look for each of them.
     if (identifiers.length > CHUNK) await fanOuts.settled();
     return [...identifiers];
@@ -111,15 +105,10 @@ export function createEvents(parts: {
       const origin = { identifier, hook: null, event: null, message: identifier, carried };
       const delivery = newDelivery(origin, at);
       const { length } = carried;
-      capacity.reserve(length);
-      try {
-        await store.transact((transaction) => {
-          capacity.check(readTotals(transaction).pending, 1, length, length);
-          acceptDeliveries(transaction, [delivery], null);
-        });
-      } finally {
-        capacity.release(length);
-      }
+      await capacity.reserveWhile(length, () => store.transact((transaction) => {
+        capacity.check(readTotals(transaction).pending, 1, length, length);
+        acceptDeliveries(transaction, [delivery], null);
+      }));
       return identifier;
     },
   };

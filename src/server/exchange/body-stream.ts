@@ -123,7 +123,8 @@ class Chunks {
   };
 }
 
-function cutShort(cause?: Error): AppError {
+/** The error for a body that ended before its announced length. */
+export function cutShort(cause?: Error): AppError {
   return new AppError('malformed', 'the body was cut short', {}, cause);
 }
 

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import { cutShort } from './body-stream.ts';
 import { bodyConsumed, consumedBytes, isConsumed } from './mounting.ts';
 
 /**
@@ -117,8 +118,4 @@ function mediaTypeOf(contentType: string): string {
 
 function tooLarge(bytesMax: number): AppError {
   return new AppError('too_large', `the body is larger than ${bytesMax} bytes`);
-}
-
-function cutShort(): AppError {
-  return new AppError('malformed', 'the body was cut short');
 }

@@ -4,7 +4,7 @@
 const LETTERS_PER_SLIP = 3;
 const HELD_LETTERS_MIN = 4;
 // No known name is longer, and the time to compare grows with the length.
-const NAME_LENGTH_MAX = 128;
+const NAME_LENGTH_MAX = 64;
 
 /**
  * The candidate that was most likely meant, or null when none is near enough. Nearest is the same

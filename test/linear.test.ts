@@ -20,7 +20,7 @@ import { parseIsbn } from '../src/books/isbn.ts';
 import { decodeCursor } from '../src/books/query/cursor.ts';
 import { parseBookQuery } from '../src/books/query/parse.ts';
 import { parsePartialDate } from '../src/books/partial-date.ts';
-import { parseWords, segmentsOf } from '../src/books/query/words.ts';
+import { parseWords, tokensOf } from '../src/books/query/words.ts';
 import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddress } from '../src/server/exchange/client-address.ts';
@@ -140,7 +140,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a query string': (text) => parseQuery(text, NAMES),
   'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),
   'q=': (text) => parseWords(text, 'q'),
-  'the words of a text': segmentsOf,
+  'the words of a text': tokensOf,
   'isbn=': parseIsbn,
   'publishedFrom=': parsePartialDate,
   'inLanguage=': (text) => parseBookQuery(`inLanguage=${encodeURIComponent(text)}`),

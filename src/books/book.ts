@@ -179,7 +179,7 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
   },
 };
 
-/** For the documentation: a body that is accepted as it stands. */
+/** For the documentation: a body that is accepted as it is. */
 export const bookExample: JsonObject = {
   title: 'The Left Hand of Darkness',
   authors: [{ name: 'Ursula K. Le Guin', birthDate: '1929-10-21', deathDate: '2018-01-22' }],
@@ -220,7 +220,7 @@ function canonicalLanguage(tag: string): string | null {
   }
 }
 
-// The URL parser mends white space, control characters and backslashes; a stored URL has none.
+// The URL parser repairs white space, control characters and backslashes; these are refused.
 const HTTP_URL = /^https?:\/\/[^/?#\s\\][^\s\\\p{Cc}]*$/iu;
 
 /** The URL as given, or null when it is not an absolute http or https URL. */

@@ -4,7 +4,7 @@
  */
 
 const SEPARATORS = /[- ]/g;
-// Room for a separator after each digit, and then some.
+// Enough for a separator after each digit, with room to spare.
 const LENGTH_MAX = 100;
 const ISBN_10 = /^[0-9]{9}[0-9Xx]$/;
 const ISBN_13 = /^97[89][0-9]{10}$/;

@@ -1,12 +1,12 @@
 /**
  * Dates as precise as they are known: `YYYY`, `YYYY-MM` or `YYYY-MM-DD` (ISO 8601, proleptic
- * Gregorian calendar, years 0001 to 9999). Pure. As text they sort in time within one precision.
+ * Gregorian calendar, years 0001 to 9999). Pure. Dates of one precision sort by time as text.
  */
 
 const PARTIAL_DATE = /^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** The date as given, or null when it is not one, or never was. */
+/** The date as given, or null when it is not a date or does not exist in the calendar. */
 export function parsePartialDate(text: string): string | null {
   const match = PARTIAL_DATE.exec(text);
   if (match === null) return null;
@@ -30,8 +30,8 @@ export function isRealDate(year: number, month: number, day: number): boolean {
 }
 
 /**
- * Whether `left` is surely earlier than `right`: they are compared in what both tell, so that 1960
- * is not before 1960-05.
+ * Whether `left` is certainly earlier than `right`. Only the parts that both have are compared, so
+ * 1960 is not before 1960-05.
  */
 export function isBefore(left: string, right: string): boolean {
   const length = Math.min(left.length, right.length);

@@ -11,7 +11,7 @@ import type { Catalog } from '../../src/books/catalog.ts';
 import { createBookList } from '../../src/books/list/service.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { bookRoutes } from '../../src/books/routes.ts';
-import { createSearchIndex } from '../../src/books/index/inverted.ts';
+import { InvertedIndex } from '../../src/books/index/inverted.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
@@ -48,7 +48,7 @@ export async function startBookServer(options: {
   });
   const collection = store.collection(bookResource.collection.name);
   const turns = createTurns(systemClock);
-  const search = createSearchIndex({ collection, turns, clock: systemClock });
+  const search = new InvertedIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });
   const routes = bookRoutes({ catalog, list: list.handle });
   const dispatcher = createDispatcher({

@@ -1,22 +1,22 @@
 /**
- * The word index within its share of the memory. While a catalog is too large for it there is none,
- * and queries look at the books themselves: the answers are the same, and come later.
+ * The word index within its share of the memory. While the catalog is too large for an index there
+ * is none, and queries read every book: the answers are the same but come later.
  */
 import type { BookFilter } from '../query/parse.ts';
 import type { Asker, BookSearch, Candidates, Writes } from './search.ts';
-import { createSearchIndex } from './inverted.ts';
-import type { SearchIndex, SearchOptions } from './inverted.ts';
+import { InvertedIndex } from './inverted.ts';
+import type { SearchOptions } from './inverted.ts';
 
 export class BoundedSearch implements BookSearch {
   readonly #options: SearchOptions;
-  #index: SearchIndex;
+  #index: InvertedIndex;
 
   constructor(options: SearchOptions) {
     this.#options = options;
-    this.#index = createSearchIndex(options);
+    this.#index = new InvertedIndex(options);
   }
 
-  /** About what the index holds in memory. */
+  /** About how much memory the index takes. */
   get bytes(): number {
     return this.#index.bytes;
   }
@@ -28,7 +28,7 @@ export class BoundedSearch implements BookSearch {
 
   find(filter: BookFilter, writes: Writes, asker: Asker): Promise<Candidates | null> {
     if (this.isOutgrown) return Promise.resolve(null);
-    if (this.#index.booksMax !== null) this.#index = createSearchIndex(this.#options);
+    if (this.#index.booksMax !== null) this.#index = new InvertedIndex(this.#options);
     return this.#index.find(filter, writes, asker);
   }
 

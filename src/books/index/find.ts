@@ -1,6 +1,7 @@
 /**
- * Asks the parts of the word index. All of a query's words must be in one book, and a book is in
- * one part, so each part answers by itself: sets of places as bits, rarest words first.
+ * Searches the memtable and the segments. All words of a query must be in one book, and a book is
+ * in one part only, so each part is searched by itself: sets of places are intersected as bits, the
+ * rarest words first.
  */
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/parse.ts';
@@ -13,20 +14,20 @@ import type { Segment } from './segment.ts';
 import { termStartsOf } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
-/** Every group must hold; of a group, one alternative; of an alternative, every need. */
+/** All groups must hold: a group by one of its alternatives, an alternative by all its needs. */
 export type SearchPlan = {
   readonly groups: readonly (readonly Alternative[])[];
-  /** Whether what it finds need not be looked at again. */
+  /** Whether the books it finds match without being checked again. */
   readonly isExact: boolean;
 };
 type Alternative = readonly Need[];
-/** Some term that begins with one of the starts, or is one of them. */
+/** A term that begins with one of the starts or, if `isWhole`, equals one. */
 type Need = { readonly starts: readonly string[]; readonly isWhole: boolean };
 
-// Between two looks at the clock: so many bytes of postings (under 0.2 ms), or terms.
+// How many bytes of postings (under 0.2 ms) or terms to process before yielding.
 const BYTES_PER_YIELD = 32_768;
 const TERMS_PER_YIELD = 2048;
-// No term has this byte (it is not in UTF-8), so it sorts after all that begins alike.
+// No term has this byte, which is not in UTF-8, so it sorts after all terms with the same start.
 const AFTER_ALL = '\xff';
 const AFTER_WHOLE = '\0';
 
@@ -50,13 +51,13 @@ export function planSearch(filter: BookFilter): SearchPlan {
   return { groups, isExact };
 }
 
-/** The slots of the books that are alive in a segment and match are added to `into`. */
+/** Adds the slots of a segment's live books that match to `into`. */
 export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): Work<void> {
   const groups = plan.groups.map((group) => group.map((needs) =>
     needs.map((need) => rangesOf(segment, need))));
   const costs = groups.map((group) => Math.max(...group.map((needs) =>
     Math.min(...needs.map(({ bytes }) => bytes)))));
-  // A word that no book here has settles it before anything is unpacked.
+  // If no book here has a word, nothing needs to be unpacked.
   if (costs.includes(0)) return;
   const found = Uint32Array.from(segment.live.words);
   const order = [...groups.keys()].sort((left, right) => (costs[left] ?? 0) - (costs[right] ?? 0));
@@ -78,7 +79,7 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): 
   }
 }
 
-/** The same for a memtable. */
+/** Adds the slots of a memtable's live books that match to `into`. */
 export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: Bits): Work<void> {
   const bound = memtable.slots.length;
   const found = new Bits(bound);
@@ -164,7 +165,7 @@ function* documentsOfAll(
   return all.words;
 }
 
-/** Leaves in `left` what is in both. Whether that is anything. */
+/** Reduces `left` to what is in both. Returns whether anything is. */
 function intersect(left: Uint32Array, right: Uint32Array): boolean {
   let rest = 0;
   for (let index = 0; index < left.length; index += 1) {

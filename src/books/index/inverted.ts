@@ -37,17 +37,13 @@ export type SearchOptions = {
   readonly bytesMax?: number;
 };
 
-export function createSearchIndex(options: SearchOptions): SearchIndex {
-  return new SearchIndex(options);
-}
-
 const WAIT_MS_MAX = 2000;
 const RETRY_S_MAX = 60;
 const MEMTABLE_BOOKS = 4096;
 // An index that was too large is not built again before the catalog is clearly smaller.
 const RETURN_SHARE = 0.9;
 
-export class SearchIndex {
+export class InvertedIndex {
   readonly #options: SearchOptions;
   /** Slots whose books are to be indexed. */
   readonly #marked = new Bits();
@@ -73,29 +69,29 @@ export class SearchIndex {
     this.#memtable = new Memtable(this.#memtableBooks);
   }
 
-  /** About what the index holds in memory. */
+  /** About how much memory the index takes. */
   get bytes(): number {
     return this.#segments.bytes;
   }
 
-  /** How many books another index would surely have room for, once this one has outgrown its. */
+  /** Up to how many books another index would surely fit, once this one has outgrown its share. */
   get booksMax(): number | null {
     return this.#booksMax;
   }
 
   /** See `BookSearch`. Starts the build when it was not needed before. */
   async find(filter: BookFilter, writes: Writes, asker: Asker): Promise<Candidates | null> {
-    // An ISBN alone is quickly found in the bytes, so it is no reason to build or to wait.
+    // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index or to wait.
     const isHelpful = filter.isbn !== null && this.#unsubscribe !== null && this.#markedCount === 0;
     if (!hasTextConditions(filter) && !isHelpful) return null;
     await this.#becomeCurrent(asker);
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
-    // As they are now: what becomes of the parts while this runs shows in `writes`.
+    // A snapshot of the parts: what is written while this runs is in `writes`.
     const work = this.#find(plan, this.#memtable, this.#segments.all);
     const slots = await this.#options.turns.run(work, asker.isWanted);
     if (slots === null) return null;
-    // Where these books were when each part was asked is not known; they will be looked at.
+    // A part may have been searched before or after such a write, so these books are checked again.
     for (const slot of writes.changed) slots.add(slot);
     return { slots, count: slots.count(), isExact: plan.isExact };
   }
@@ -164,7 +160,7 @@ export class SearchIndex {
     this.#indexMarked();
   }
 
-  /** Runs inside a commit, so it does no more than it must. */
+  /** Runs inside a commit, so it does as little as possible. */
   #onChange({ slot }: Change): void {
     if (!this.#marked.add(slot)) return;
     this.#markedCount += 1;

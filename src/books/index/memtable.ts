@@ -1,6 +1,6 @@
 /**
- * The newest part of the word index, which takes books one by one until it is full. A book that is
- * indexed again is a new document; the old one is dead.
+ * The part of the word index that takes new books one by one until it is full. A book that is
+ * indexed again becomes a new document, and its old one is removed.
  */
 import { encodeByteString, foldCase } from '../../base/text/fold.ts';
 import type { SearchableBook } from '../query/match.ts';
@@ -11,18 +11,18 @@ import type { Segment } from './segment.ts';
 import { eachTerm } from '../query/words.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
-/** What a term begins with says where it stands, so that one dictionary serves every filter. */
+/** The first letter of a term says which member it is from: one dictionary serves all filters. */
 export const TEXT = 't';
 export const AUTHOR = 'a';
-/** A whole keyword without case. */
+/** A whole keyword, case folded. */
 export const KEYWORD = 'k';
 
-// However few books: long texts of many words fill it too.
+// Long texts with many words fill a memtable before it has all its books.
 const TERMS_MAX = 32_768;
 const TERMS_PER_YIELD = 64;
 
 export class Memtable {
-  /** The documents that have a term, rising. */
+  /** The documents that have each term, in rising order. */
   readonly terms = new Map<string, number[]>();
   /** The slot of each document. */
   readonly slots: number[] = [];
@@ -37,7 +37,7 @@ export class Memtable {
     return this.slots.length >= this.#documentsMax || this.terms.size >= TERMS_MAX;
   }
 
-  /** Any earlier document of the slot must have been killed. */
+  /** Any earlier document of the slot must have been removed. */
   add(slot: number, book: SearchableBook): void {
     const document = this.slots.length;
     this.slots.push(slot);
@@ -55,7 +55,7 @@ export class Memtable {
     }
   }
 
-  /** Forgets the book in a slot, if it is here. Whether it was. */
+  /** Removes the book in a slot, if it is here. Returns whether it was. */
   remove(slot: number): boolean {
     return this.#documentOf.delete(slot);
   }
@@ -71,7 +71,7 @@ export class Memtable {
   }
 }
 
-/** The memtable, to which nothing is added any more, as a segment; null when all in it is dead. */
+/** A segment of the live books; null when there are none. Nothing may be added meanwhile. */
 export function* segmentOf(memtable: Memtable): Work<Segment | null> {
   const terms = [...memtable.terms.keys()];
   const order = yield* sortIndexes(terms.length, (left, right) =>
@@ -101,7 +101,7 @@ export function* segmentOf(memtable: Memtable): Work<Segment | null> {
   return writer.finish(liveOf(memtable, firstSlot, placeBound));
 }
 
-/** The books that are alive now, at the end: some may have died while the segment was made. */
+/** Read at the end, because books may be removed while the segment is being written. */
 function liveOf(memtable: Memtable, firstSlot: number, placeBound: number): Bits {
   const live = new Bits(placeBound);
   for (const [document, slot] of memtable.slots.entries()) {

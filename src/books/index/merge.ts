@@ -1,4 +1,4 @@
-/** Several segments made into one, without their dead books: in small steps, beside queries. */
+/** Merges segments into one, without their removed books, in small steps beside queries. */
 import type { Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 import { addPlaces, eachPlace, isBitmap } from './postings.ts';
@@ -6,14 +6,14 @@ import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';
 
 const TERMS_PER_YIELD = 64;
-// Terms with more places than this go through bits; fewer are sorted as numbers.
+// Up to this many places of a term are gathered as a sorted list, more as bits.
 const LIST_MAX = 4096;
-// The first place of a list is a longer number in a larger segment.
+// How much longer the first number of a list may become in a larger segment.
 const BYTES_GROWN_MAX = 4;
 
 type Cursor = { readonly segment: Segment; index: number; term: string | null };
 
-/** Null when nothing in them is alive. What dies meanwhile is dead in the result. */
+/** Null when no book in them is live. A book removed meanwhile is not live in the result. */
 export function* mergeSegments(segments: readonly Segment[]): Work<Segment | null> {
   const firstSlot = Math.min(...segments.map((segment) => segment.firstSlot));
   const placeBound = Math.max(...segments.map((segment) =>
@@ -54,7 +54,7 @@ function advance(cursor: Cursor): void {
     ? cursor.segment.term(cursor.index) : null;
 }
 
-/** Brings together the places of one term from all segments that have it. */
+/** Gathers the places of one term from all segments that have it. */
 class Gatherer {
   readonly #firstSlot: number;
   readonly #placeBound: number;
@@ -69,7 +69,7 @@ class Gatherer {
     let bound = 0;
     for (const { segment, index } of holders) {
       const start = segment.postingStart(index);
-      // A byte of a list is at most one place.
+      // Each place of a list takes at least one byte.
       bound += isBitmap(segment.postings, start)
         ? segment.placeBound : segment.postingEnd(index) - start;
     }

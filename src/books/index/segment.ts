@@ -1,7 +1,7 @@
 /**
- * A part of the word index that never changes but for the books that die in it: a sorted dictionary
- * of terms, and for each the places of the books that have it. A book's words all stand in one
- * segment, so that a segment can be asked by itself.
+ * An immutable part of the word index: a sorted dictionary of terms and, for each, the places of
+ * the books that have it. Only `live` changes: removing a book clears its bit (a tombstone). All
+ * words of a book are in the same segment, so a segment can be searched by itself.
  */
 import { Bits } from '../../base/structures/bit-set.ts';
 import { writeBitmap, writeList } from './postings.ts';
@@ -9,10 +9,10 @@ import { writeBitmap, writeList } from './postings.ts';
 export class Segment {
   readonly postings: Uint8Array;
   readonly termCount: number;
-  /** Place 0 is this slot, a multiple of 32. */
+  /** The slot of place 0, a multiple of 32. */
   readonly firstSlot: number;
   readonly placeBound: number;
-  /** The places whose books are still as they were when the segment was made. */
+  /** The places whose books have not changed since the segment was written. */
   readonly live: Bits;
   readonly documentCount: number;
   liveCount: number;
@@ -33,7 +33,7 @@ export class Segment {
     this.documentCount = this.liveCount;
   }
 
-  /** About what it holds in memory. */
+  /** About how much memory it takes. */
   get bytes(): number {
     return this.termBytes + this.postingBytes + this.termCount * 8 + this.placeBound / 8;
   }
@@ -41,7 +41,7 @@ export class Segment {
   get termBytes(): number { return this.#termEnds[this.termCount - 1] ?? 0; }
   get postingBytes(): number { return this.#postingEnds[this.termCount - 1] ?? 0; }
 
-  /** Forgets the book in a slot, if it is here. Whether it was. */
+  /** Removes the book in a slot, if it is here. Returns whether it was. */
   remove(slot: number): boolean {
     const place = slot - this.firstSlot;
     if (place < 0 || place >= this.placeBound || !this.live.delete(place)) return false;
@@ -80,7 +80,7 @@ type SegmentParts = {
   readonly live: Bits;
 };
 
-/** Room that a segment needs at most; what is not used costs no memory, as it is never touched. */
+/** Upper bounds of what a segment needs. Unused room is never touched, so it costs no memory. */
 export type SegmentRoom = {
   readonly terms: number;
   readonly termBytes: number;
@@ -91,7 +91,7 @@ export type SegmentRoom = {
 
 const VARINT_BYTES_MAX = 5;
 
-/** Takes terms in rising order, each with its places, and makes a segment of them. */
+/** Writes a segment from terms in rising order, each with its places. */
 export class SegmentWriter {
   readonly #room: SegmentRoom;
   readonly #terms: Buffer;
@@ -110,7 +110,7 @@ export class SegmentWriter {
     this.#postings = Buffer.allocUnsafeSlow(room.postingBytes);
   }
 
-  /** `places` rise. */
+  /** `places` are in rising order. */
   addList(term: string, places: Uint32Array, count: number): void {
     if (count === 0) return;
     this.#reserve(count * VARINT_BYTES_MAX);

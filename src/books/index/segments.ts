@@ -15,12 +15,12 @@ export class Segments {
     return this.#all;
   }
 
-  /** About what they hold in memory. */
+  /** About how much memory they take. */
   get bytes(): number {
     return bytesOf(this.#all);
   }
 
-  /** Deleted documents count too, as they take room. */
+  /** Removed documents count too, as they take room. */
   get documentCount(): number {
     return documentsOf(this.#all);
   }

@@ -1,12 +1,12 @@
 /**
- * What is written to the collection while one answer is on its way. Remembers which books changed,
- * and keeps the bytes of those that were found before their change and are still to be sent, so
- * that the answer holds what its count says.
+ * The changes to the collection during one answer. It records which books changed, and keeps the
+ * bytes of those that were found before they changed and have not been sent yet, so that the answer
+ * has as many books as its `X-Total-Count` says.
  */
 import type { Change, Collection } from '../../store/port.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 
-// Copies of changed books kept for one slow reader; past that, a changed book is left out.
+// Copies of changed books kept for one slow reader; beyond that, changed books are left out.
 const KEPT_BYTES_MAX = 8 * 2 ** 20;
 
 export class Changes {
@@ -22,22 +22,22 @@ export class Changes {
     this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
   }
 
-  /** The slots that were written since the start, until `settle`. */
+  /** The slots written between the start and `settle`. */
   get changed(): ReadonlySet<number> {
     return this.#changed ?? new Set();
   }
 
-  /** Says that the answer has all its books, and it no longer matters what else changes. */
+  /** Stops recording which slots change: all books of the answer have been found. */
   settle(): void {
     this.#changed = null;
   }
 
-  /** From now on `take` gives the bytes that the slot has now. */
+  /** From now on `take` returns the bytes that the slot has now. */
   keep(slot: number): void {
     this.#wanted.add(slot);
   }
 
-  /** The bytes of a kept slot, once; undefined when too much changed to keep them. */
+  /** The bytes of a kept slot, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
     if (this.#wanted.delete(slot)) return this.#collection.bytesAt(slot);
     const bytes = this.#kept.get(slot);
@@ -56,7 +56,7 @@ export class Changes {
     if (!this.#wanted.delete(slot) || before === null) return;
     if (this.#keptBytes + before.length > KEPT_BYTES_MAX) return;
     this.#keptBytes += before.length;
-    // A copy: a view would hold on to the store's whole block.
+    // A copy, because a view would keep a whole block of the store in memory.
     this.#kept.set(slot, Buffer.from(before));
   }
 }

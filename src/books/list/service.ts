@@ -1,7 +1,7 @@
 /**
- * The collection of books as it is asked for: `GET /api/books` and `books.list(query)`. Unfiltered
- * and in id order it goes out as it lies in the store; everything else is a scan in small steps,
- * helped by the word index, whose answer is streamed too.
+ * Lists books: `GET /api/books` and `books.list(query)`. All books in id order are sent as they are
+ * laid out in the store; every other query is a scan in small steps, which the word index narrows
+ * down where it can. Both answers are streamed.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Exchange, Handler } from '../../server/route.ts';
@@ -30,7 +30,7 @@ export type BookListing = {
   readonly books: readonly Book[];
   /** How many books match, on all pages. */
   readonly total: number;
-  /** What to ask with for the next page; null when there is none. */
+  /** The cursor of the next page; null when there is none. */
   readonly cursor: string | null;
 };
 
@@ -78,7 +78,7 @@ type Answer = {
   readonly total: number;
   readonly cursor: string | null;
   readonly source: BookSource;
-  /** Set where the answer can be sent without looking at its books. */
+  /** Set where the answer can be sent without reading its books one by one. */
   readonly stream: PullNow | null;
   readonly close: () => void;
 };
@@ -121,7 +121,7 @@ async function findAnswer(
   }
 }
 
-/** All books, or all from some id on, as they lie in the store. */
+/** Whether all books are asked for, or all after some id, in id order and without a limit. */
 function isWhole({ filter, sort, limit }: BookQuery): boolean {
   return limit === null && sort.key === 'id' && !sort.isDescending
     && !hasMemberConditions(filter) && !hasTextConditions(filter);

@@ -19,7 +19,7 @@ export function createKeyColumn(key: SortKey, isDescending: boolean): KeyColumn 
 const CHUNK_BITS = 14;
 const CHUNK_LENGTH = 2 ** CHUNK_BITS;
 
-/** Numbers in blocks: it grows without ever copying what it has. */
+/** A list of numbers in blocks, which grows without copying. */
 export class Numbers {
   length = 0;
   readonly #blocks: Float64Array[] = [];
@@ -59,7 +59,7 @@ class NumberColumn implements KeyColumn {
 
 const ARENA_BLOCK_BYTES = 2 ** 20;
 
-/** Byte strings, one after the other in large blocks. */
+/** Byte strings, stored one after another in large blocks. */
 class TextColumn implements KeyColumn {
   readonly #sign: number;
   readonly #places = new Numbers();

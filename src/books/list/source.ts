@@ -1,23 +1,23 @@
-/** The books of an answer, one after the other, and as the text of a JSON array. */
+/** Where the books of an answer come from, and how they become a JSON array. */
 import { frameArray } from '../../resources/page-stream.ts';
 import type { Collection, Walk } from '../../store/port.ts';
 import type { Changes } from './changes.ts';
-import type { Entry } from './top-k.ts';
+import type { BookEntry } from './top-k.ts';
 
-/** Some more of the answer's text, or null after its end. */
+/** The next part of the answer's text, or null after its end. */
 export type PullNow = () => readonly Buffer[] | null;
 
 /** The bytes of the next book, or undefined after the last. */
 export type BookSource = () => Buffer | undefined;
 
-// Runs are slices of the store, pieces are copies: small enough for thousands of slow readers.
+// Runs are slices of the store. Pieces are copies, small enough for thousands of slow readers.
 const RUN_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 const SEPARATOR = Buffer.from(',\n');
 const END = Buffer.from(']\n');
 
-export function sourceOfEntries(entries: readonly Entry[]): BookSource {
+export function sourceOfEntries(entries: readonly BookEntry[]): BookSource {
   let index = 0;
   return () => {
     const entry = entries[index];
@@ -33,7 +33,7 @@ export function sourceOfWalk(collection: Collection, walk: Walk): BookSource {
   };
 }
 
-/** The books that a scan found, as they were when it found them. */
+/** The books that a scan found, as they were at that time. */
 export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource {
   let index = 0;
   return () => {
@@ -46,7 +46,7 @@ export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource 
   };
 }
 
-/** The rest of a walk as a JSON array, as the records lie in the store: nothing is copied. */
+/** The rest of a walk as a JSON array: slices of the store, without copying. */
 export function streamWalk(walk: Walk): PullNow {
   return streamArray(() => {
     const runs = walk.nextRuns(RUN_BYTES);
@@ -54,7 +54,7 @@ export function streamWalk(walk: Walk): PullNow {
   });
 }
 
-/** One buffer, in one piece. */
+/** A whole answer that is one buffer. */
 export function streamBuffer(buffer: Buffer): PullNow {
   let pieces: readonly Buffer[] | null = [buffer];
   return () => {
@@ -64,7 +64,7 @@ export function streamBuffer(buffer: Buffer): PullNow {
   };
 }
 
-/** The books of a source as a JSON array, copied together: a slice for each would cost more. */
+/** The books of a source as a JSON array, copied together, as a slice for each costs more. */
 export function streamSource(source: BookSource): PullNow {
   let pending = source();
   return streamArray(() => {

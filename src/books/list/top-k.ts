@@ -5,7 +5,7 @@ import { readId } from '../query/fields.ts';
 import { compareKeys, comparePositions } from '../query/sort-keys.ts';
 
 /** A book of an answer: its position and its bytes, which never change. */
-export type Entry = { readonly key: SortValue; readonly id: string; readonly bytes: Buffer };
+export type BookEntry = { readonly key: SortValue; readonly id: string; readonly bytes: Buffer };
 
 /**
  * Keeps the `capacity` entries that sort first. Twice as many are gathered, then sorted and cut:
@@ -14,9 +14,9 @@ export type Entry = { readonly key: SortValue; readonly id: string; readonly byt
 export class TopEntries {
   readonly #capacity: number;
   readonly #sort: BookSort;
-  readonly #entries: Entry[] = [];
-  /** The last entry that had a place at the latest cut. */
-  #last: Entry | null = null;
+  readonly #entries: BookEntry[] = [];
+  /** The last entry kept at the latest cut: what sorts after it has no chance. */
+  #last: BookEntry | null = null;
 
   constructor(capacity: number, sort: BookSort) {
     this.#capacity = capacity;
@@ -34,7 +34,7 @@ export class TopEntries {
     if (this.#entries.length >= 2 * this.#capacity) this.#cut();
   }
 
-  sorted(): readonly Entry[] {
+  sorted(): readonly BookEntry[] {
     this.#cut();
     return this.#entries;
   }

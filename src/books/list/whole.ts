@@ -1,20 +1,20 @@
 /**
- * The whole collection as one buffer, for as long as it is asked for again and again and nobody
- * writes: sending one buffer is twice as fast as gathering the same bytes from the store (10 000
- * books: 0.43 against 0.9 ms). Only for small collections, so that what it holds, and what slow
- * readers of older versions hold, stays small too.
+ * Caches the whole collection as one buffer while it is read repeatedly and nobody writes. Sending
+ * one buffer is twice as fast as gathering the same bytes from the store (10 000 books: 0.43
+ * instead of 0.9 ms). Only small collections are cached, because slow readers keep older versions
+ * in memory too.
  */
 import type { Collection } from '../../store/port.ts';
 import { streamWalk } from './source.ts';
 
 const BYTES_MAX = 8 * 2 ** 20;
-// About the separator after each book.
+// The separator after each book, about.
 const BYTES_PER_BOOK = 2;
 
 export class WholeBuffer {
   readonly #collection: Collection;
   #buffer: Buffer | null = null;
-  /** Set while nothing was written since somebody asked. */
+  /** Set while nothing has been written since the last request. */
   #unsubscribe: (() => void) | null = null;
 
   constructor(collection: Collection) {
@@ -27,7 +27,7 @@ export class WholeBuffer {
     const { bytesTotal, size } = this.#collection;
     if (bytesTotal + size * BYTES_PER_BOOK > BYTES_MAX) return null;
     if (this.#unsubscribe === null) {
-      // The first after a change: among writers, a buffer would be made for one answer each.
+      // The first request after a change is streamed: under writes, no buffer would be used twice.
       this.#unsubscribe = this.#collection.onChange(() => this.#drop());
       return null;
     }

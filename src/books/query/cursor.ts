@@ -1,9 +1,10 @@
 /**
- * Where a page ended, as the opaque text of a `Link`: the sort key and the id of its last book, and
- * for which query. It names no state of the server's, so it is good for ever.
+ * The cursor of a page: where it ended, as the opaque text in a `Link`. It holds the sort key and
+ * the id of the page's last book and the query's fingerprint, but no state of the server, so it
+ * never expires.
  *
  * Format: base64url of one byte and the JSON array [fingerprint, key, id]. The byte is 0 when the
- * JSON stands as it is and 1 when it is deflated (long titles, to fit the limits of a URL). The key
+ * JSON is plain and 1 when it is deflated (long titles, to fit the limits of a URL). The key
  * is text for a title, a number for times, and null for a book without it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -12,15 +13,15 @@ import { malformed } from './parameters.ts';
 import type { SortKey } from './parameters.ts';
 
 /** A book's place in a sorted answer. A title's key is a byte string. */
-export type Position = { readonly key: SortValue; readonly id: string };
+export type BookPosition = { readonly key: SortValue; readonly id: string };
 export type SortValue = string | number | null;
 
 const PLAIN_BYTES_MAX = 200;
-// A title of 1000 characters can fold to 18 times as many; more is not ours.
+// A title of 1000 characters can fold to 18 times as many; we never write more.
 const JSON_BYTES_MAX = 128 * 1024;
 const ID = /^[A-Za-z0-9._~-]{1,128}$/;
 
-export function encodeCursor(position: Position, fingerprint: string): string {
+export function encodeCursor(position: BookPosition, fingerprint: string): string {
   const { key, id } = position;
   const shown = typeof key === 'string' ? decodeByteString(key) : key;
   const json = Buffer.from(JSON.stringify([fingerprint, shown, id]));
@@ -29,8 +30,8 @@ export function encodeCursor(position: Position, fingerprint: string): string {
   return Buffer.concat([Buffer.of(isPlain ? 0 : 1), body]).toString('base64url');
 }
 
-/** Throws `malformed` when it is not a cursor, or another query's. */
-export function decodeCursor(text: string, fingerprint: string, sortKey: SortKey): Position {
+/** Throws `malformed` when it is not a cursor or belongs to another query. */
+export function decodeCursor(text: string, fingerprint: string, sortKey: SortKey): BookPosition {
   const parts = readParts(text);
   if (parts === null) throw malformed('`cursor` is not one that a `Link` header gave');
   const [owner, key, id] = parts;

@@ -1,9 +1,10 @@
 /**
- * Members of a stored book, read from its bytes without parsing them: a scan looks at one or two
+ * Reads members of a stored book from its bytes without parsing all of it: a scan needs one or two
  * members of every book, and JSON.parse costs ten times as much (4 µs a book).
  *
- * Safe because of how books are stored: `"name":` with unescaped quotes is always a member's name,
- * members stand in the model's order, and `metadata`, the only place for foreign names, comes last.
+ * This is safe because of how books are stored: `"name":` with unescaped quotes is always a
+ * member's name, members are in the model's order, and `metadata`, the only one that may contain
+ * other names, comes last.
  */
 
 const QUOTE = 0x22;
@@ -32,7 +33,7 @@ export function readTitle(bytes: Buffer): string {
   return String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));
 }
 
-/** Milliseconds since the first day of a calendar of our own: to compare, and exact. */
+/** A number of milliseconds that orders times exactly; its start and months are not real ones. */
 export function readUpdatedAt(bytes: Buffer): number {
   const start = bytes.indexOf(UPDATED_AT) + UPDATED_AT.length;
   const seconds = digits(bytes, start + 11, 2) * 3600 + digits(bytes, start + 14, 2) * 60
@@ -41,13 +42,13 @@ export function readUpdatedAt(bytes: Buffer): number {
     + digits(bytes, start + 20, 3);
 }
 
-/** In the form of `encodeDate`; null when the book has none. */
+/** As `encodeDate` writes it; null when the book has none. */
 export function readDatePublished(bytes: Buffer): number | null {
   const start = findOptional(bytes, DATE_PUBLISHED);
   return start < 0 ? null : readDate(bytes, start, bytes.indexOf(QUOTE, start));
 }
 
-/** Canonical, as stored; null when the book has none. */
+/** The canonical language tag; null when the book has none. */
 export function readLanguage(bytes: Buffer): string | null {
   return readPlain(bytes, IN_LANGUAGE);
 }
@@ -80,13 +81,13 @@ function digits(bytes: Buffer, start: number, count: number): number {
   return value;
 }
 
-/** The value of a member that never holds an escape. */
+/** The value of a member that never contains an escape. */
 function readPlain(bytes: Buffer, name: Buffer): string | null {
   const start = findOptional(bytes, name);
   return start < 0 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
-/** Where the value of the book's own member begins, or -1. */
+/** Where the value of a member of the book itself begins, or -1. */
 function findOptional(bytes: Buffer, name: Buffer): number {
   const found = bytes.indexOf(name);
   if (found < 0) return -1;
@@ -94,7 +95,7 @@ function findOptional(bytes: Buffer, name: Buffer): number {
   return metadata >= 0 && metadata < found ? -1 : found + name.length;
 }
 
-/** Whether the quote at `index` belongs to the text: an odd number of backslashes before it. */
+/** Whether the quote at `index` is escaped: an odd number of backslashes comes before it. */
 function isEscaped(bytes: Buffer, index: number): boolean {
   let start = index;
   while (bytes[start - 1] === 0x5c) start -= 1;

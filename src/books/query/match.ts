@@ -1,9 +1,9 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/text/fold.ts';
 import type { BookFilter } from './parse.ts';
-import { matchesWords, segmentsOf } from './words.ts';
+import { matchesWords, tokensOf } from './words.ts';
 
-/** The members that words and keywords are looked for in. */
+/** The members that are searched for words and keywords. */
 export type SearchableBook = {
   readonly title: string;
   readonly subtitle?: string;
@@ -12,24 +12,24 @@ export type SearchableBook = {
   readonly isbn?: string;
 };
 
-/** `published` is in the form of `encodeDate`, and 0 for a book without a date. */
+/** `published` is as `encodeDate` writes it, or 0 for a book without a date. */
 export function matchesDate(filter: BookFilter, published: number): boolean {
   const { publishedFrom, publishedTo } = filter;
   return published > 0 && published >= (publishedFrom ?? 0)
     && published <= (publishedTo ?? Infinity);
 }
 
-/** The conditions that need the parsed book. */
+/** Checks the conditions that need the parsed book. */
 export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   const { keyword, authorWords, words } = filter;
   if (keyword !== null && !(book.keywords ?? []).some((one) => foldCase(one) === keyword)) {
     return false;
   }
-  const authors = (book.authors ?? []).flatMap(({ name }) => segmentsOf(name));
+  const authors = (book.authors ?? []).flatMap(({ name }) => tokensOf(name));
   if (!matchesWords(authorWords, authors)) return false;
   if (words.length === 0) return true;
   const texts = [book.title, book.subtitle ?? '', ...book.keywords ?? [], book.isbn ?? ''];
-  return matchesWords(words, [...authors, ...texts.flatMap(segmentsOf)]);
+  return matchesWords(words, [...authors, ...texts.flatMap(tokensOf)]);
 }
 
 export function hasMemberConditions(filter: BookFilter): boolean {

@@ -1,6 +1,6 @@
 /**
- * The query parameters of `GET /api/books`: what they are called and what each may be. Reads raw
- * text into named values; what the values mean is the business of `query.ts`.
+ * The query parameters of `GET /api/books`: their names and what each may hold. Reads raw text into
+ * named values, which `parse.ts` interprets.
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -12,7 +12,7 @@ export const SORT_KEYS = ['id', 'title', 'datePublished', 'updatedAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 export const SORTS: readonly string[] = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
 
-/** Published in the OpenAPI document; the names are all that a query may hold. */
+/** Published in the OpenAPI document. A query may have no other parameters. */
 export const bookQueryParameters: readonly ParameterSpec[] = [
   {
     name: 'limit', in: 'query', schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
@@ -70,7 +70,7 @@ export function readQueryString(search: string): QueryValues {
   return parseQuery(search, NAMES);
 }
 
-/** The values in an object that a program gave. Throws `malformed` for unknown members. */
+/** The values of an object that a program passed. Throws `malformed` for unknown members. */
 export function readQueryObject(query: unknown): QueryValues {
   if (!isJsonObject(query)) throw malformed('a query must be an object');
   const values = new Map<string, string>();

@@ -1,11 +1,11 @@
-/** What is asked of the collection of books: parsed once, at the edge, into values to compare. */
+/** Parses a query for books, once, at the edge, into values that can be compared. */
 import { foldCase } from '../../base/text/fold.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
 import { decodeCursor } from './cursor.ts';
-import type { Position } from './cursor.ts';
+import type { BookPosition } from './cursor.ts';
 import {
   SORTS, SORT_KEYS, malformed, readQueryObject, readQueryString,
 } from './parameters.ts';
@@ -18,26 +18,26 @@ import { quoted } from '../../base/text/refusal.ts';
 
 export type BookQuery = {
   readonly limit: number | null;
-  /** The place after which the answer begins. */
-  readonly after: Position | null;
+  /** The position after which the answer begins. */
+  readonly after: BookPosition | null;
   readonly filter: BookFilter;
   readonly sort: BookSort;
-  /** The same for every page of one walk; a cursor is good for it alone. */
+  /** The same for all pages of a query; a cursor is valid only with it. */
   readonly fingerprint: string;
-  /** As they were given. */
+  /** The parameters as they were given. */
   readonly values: QueryValues;
 };
 
-/** All conditions must hold; null, and no clause, hold for every book. */
+/** All conditions must hold. Null, or an empty list, is no condition. */
 export type BookFilter = {
   readonly words: readonly Clause[];
   readonly authorWords: readonly Clause[];
   readonly isbn: string | null;
   /** A language range in lower case, or `*`. */
   readonly language: string | null;
-  /** As `foldCase` gives it. */
+  /** As `foldCase` returns it. */
   readonly keyword: string | null;
-  /** Bounds in the form of `encodeDate`, inclusive. */
+  /** Inclusive bounds, as `encodeDate` writes them. */
   readonly publishedFrom: number | null;
   readonly publishedTo: number | null;
 };

@@ -1,7 +1,7 @@
 /** The sort keys of stored books, and their order. Pure. */
 import { encodeByteString, fold } from '../../base/text/fold.ts';
 import type { BookSort } from './parse.ts';
-import type { Position, SortValue } from './cursor.ts';
+import type { BookPosition, SortValue } from './cursor.ts';
 import { readDatePublished, readTitle, readUpdatedAt } from './fields.ts';
 import type { SortKey } from './parameters.ts';
 
@@ -15,7 +15,7 @@ export function readSortKey(key: SortKey, bytes: Buffer): SortValue {
   }
 }
 
-/** Books without the key come last, either way. */
+/** Books without the key come last in either direction. */
 export function compareKeys(left: SortValue, right: SortValue, isDescending: boolean): number {
   if (left === right) return 0;
   if (left === null) return 1;
@@ -23,8 +23,8 @@ export function compareKeys(left: SortValue, right: SortValue, isDescending: boo
   return (left < right) !== isDescending ? -1 : 1;
 }
 
-/** Ties go by rising id; only the sort by id itself turns round. */
-export function comparePositions(left: Position, right: Position, sort: BookSort): number {
+/** Ties are broken by rising id; only the sort by id itself can be reversed. */
+export function comparePositions(left: BookPosition, right: BookPosition, sort: BookSort): number {
   const byKey = compareKeys(left.key, right.key, sort.isDescending);
   if (byKey !== 0 || left.id === right.id) return byKey;
   const isReversed = sort.key === 'id' && sort.isDescending;

@@ -1,31 +1,31 @@
 /**
- * What a word is, for the index, for queries and for the exact check: the three agree because they
- * all come from here. Pure.
+ * Tokens: what counts as a word. The index, queries and the exact check all use this file, so they
+ * agree. Pure.
  *
- * Text is folded and cut into segments: runs of letters, digits and marks of any script. Scripts
- * that put no spaces between words (Chinese, Japanese, Thai, …) make segments of their own, in
- * which every character begins a word. A word of a query matches a segment that begins with it, and
- * a segment of an unspaced script wherever it stands in it.
+ * Text is folded and split into tokens: runs of letters, digits and marks of any script. Scripts
+ * that put no spaces between words (Chinese, Japanese, Thai, …) form tokens of their own, in which
+ * a word may begin at any character. A word of a query matches a token that begins with it; in a
+ * token of an unspaced script it matches anywhere.
  *
- * A query that runs several words of an unspaced script together is cut into them by the runtime's
- * dictionary (`Intl.Segmenter`), and each must match. The text is never cut: the same word is often
- * cut otherwise among others than alone, and a dictionary differs from one Node to the next, so an
- * index of its words would miss some. A Node without dictionaries cuts into single characters,
- * which stay together (`cutWords`): such a run is looked for as a whole.
+ * When a query writes several words of an unspaced script without a break, the runtime's dictionary
+ * (`Intl.Segmenter`) splits them, and each must match. The text of a book is never split that way:
+ * a dictionary often splits a word differently in another context, and dictionaries differ between
+ * versions of Node, so an index of their words would miss some. A Node without dictionaries splits
+ * into single characters; `cutWords` joins these again, and the whole run is searched for.
  */
 import { encodeByteString, fold } from '../../base/text/fold.ts';
 import { parseIsbn } from '../isbn.ts';
 import { malformed } from './parameters.ts';
 
-export type TextRun = { readonly text: string; readonly isUnspaced: boolean };
+export type TextToken = { readonly text: string; readonly isUnspaced: boolean };
 
-/** Matches when some alternative has every one of its words in the text. */
-export type Clause = readonly (readonly TextRun[])[];
+/** Alternatives: a clause matches when every word of one of them is in the text. */
+export type Clause = readonly (readonly TextToken[])[];
 
 // A search for more words than this is a mistake or an attack.
 const WORDS_MAX = 64;
 
-// Nobody searches for a longer run without a space, and cutting one takes quadratic time.
+// Nobody searches for a longer run without a space, and splitting one takes quadratic time.
 const CUT_LENGTH_MAX = 256;
 
 const UNSPACED_CLASS = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}'
@@ -39,46 +39,46 @@ const HYPHENS = /[\u2010-\u2015\u2212]/g;
 const HYPHENATED_NUMBER = /^[0-9][0-9-]*[0-9x]$/i;
 const ISBN_10 = /^[0-9]{9}[0-9x]$/i;
 
-/** The segments of some text, which need not be folded. */
-export function segmentsOf(text: string): TextRun[] {
-  return segmentsOfFolded(fold(text));
+/** The tokens of a text, which need not be folded yet. */
+export function tokensOf(text: string): TextToken[] {
+  return tokensOfFolded(fold(text));
 }
 
 /**
- * The words of a query, each of which must match; none for text without a letter or digit. Throws
+ * The words of a query, all of which must match; none when the text has no letter or digit. Throws
  * `malformed`, naming `what`, when there are too many.
  */
 export function parseWords(text: string, what: string): Clause[] {
   const clean = text.replace(HYPHENS, '-').trim();
   const isbn = parseIsbn(clean);
-  const tokens = isbn === null ? clean.split(/\s+/) : [clean];
+  const parts = isbn === null ? clean.split(/\s+/) : [clean];
   const clauses = new Map<string, Clause>();
-  for (const token of tokens) {
-    for (const clause of clausesOf(token)) clauses.set(JSON.stringify(clause), clause);
+  for (const part of parts) {
+    for (const clause of clausesOf(part)) clauses.set(JSON.stringify(clause), clause);
     if (clauses.size > WORDS_MAX) throw malformed(`${what} must be at most ${WORDS_MAX} words`);
   }
   return [...clauses.values()];
 }
 
-/** Whether every clause matches the text, given as its segments. */
-export function matchesWords(clauses: readonly Clause[], segments: readonly TextRun[]): boolean {
+/** Whether every clause matches the text, given as its tokens. */
+export function matchesWords(clauses: readonly Clause[], tokens: readonly TextToken[]): boolean {
   return clauses.every((clause) =>
-    clause.some((words) => words.every((word) => hasWord(segments, word))));
+    clause.some((words) => words.every((word) => hasWord(tokens, word))));
 }
 
-/** Gives `add` every term under which the index keeps the text; terms may come twice. */
+/** Calls `add` with every term under which the index keeps the text; a term may come twice. */
 export function eachTerm(text: string, add: (term: string) => void): void {
   const folded = fold(text);
   if (ASCII.test(folded)) {
     for (const word of folded.match(ASCII_RUNS) ?? []) add(word);
     return;
   }
-  for (const segment of segmentsOfFolded(folded)) {
-    if (!segment.isUnspaced) {
-      add(encodeByteString(segment.text));
+  for (const token of tokensOfFolded(folded)) {
+    if (!token.isUnspaced) {
+      add(encodeByteString(token.text));
       continue;
     }
-    const characters = [...segment.text];
+    const characters = [...token.text];
     for (let index = 0; index < characters.length; index += 1) {
       add(encodeByteString(`${characters[index]}${characters[index + 1] ?? ''}`));
     }
@@ -86,10 +86,11 @@ export function eachTerm(text: string, add: (term: string) => void): void {
 }
 
 /**
- * The starts of terms that the index has for every text in which `word` matches. They say it all
- * unless the word is of an unspaced script and longer than the pairs the index keeps.
+ * For every text that `word` matches, the index has a term beginning with each of these. The
+ * reverse does not hold (`isExact` is false) for a word of an unspaced script that is longer than
+ * the pairs of characters the index keeps.
  */
-export function termStartsOf(word: TextRun): { starts: readonly string[]; isExact: boolean } {
+export function termStartsOf(word: TextToken): { starts: readonly string[]; isExact: boolean } {
   const characters = [...word.text];
   if (!word.isUnspaced || characters.length <= 2) {
     return { starts: [encodeByteString(word.text)], isExact: true };
@@ -98,7 +99,7 @@ export function termStartsOf(word: TextRun): { starts: readonly string[]; isExac
   return { starts: [...new Set(pairs)].map(encodeByteString), isExact: false };
 }
 
-function segmentsOfFolded(folded: string): TextRun[] {
+function tokensOfFolded(folded: string): TextToken[] {
   if (ASCII.test(folded)) {
     return (folded.match(ASCII_RUNS) ?? []).map((text) => ({ text, isUnspaced: false }));
   }
@@ -109,25 +110,25 @@ function segmentsOfFolded(folded: string): TextRun[] {
 }
 
 /**
- * A number written with hyphens may be an ISBN, whole or begun, or several numbers; an ISBN-10
- * stands for the ISBN-13 under which the book is kept. All else is one clause a word.
+ * A number with hyphens may be an ISBN, a part of one, or several numbers; an ISBN-10 also means
+ * the ISBN-13 under which the book is stored. Anything else becomes one clause for each word.
  */
-function clausesOf(token: string): Clause[] {
-  const segments = segmentsOf(token);
-  const isbn = parseIsbn(token);
-  const isNumber = (token.includes('-') && HYPHENATED_NUMBER.test(token))
-    || ISBN_10.test(token);
-  if (isbn === null && !isNumber) return segments.map((segment) => [cutWords(segment)]);
-  const whole = isbn ?? token.replaceAll('-', '').toLowerCase();
-  const isSame = segments.length === 1 && segments[0]?.text === whole;
-  return isSame ? [[segments]] : [[segments, [{ text: whole, isUnspaced: false }]]];
+function clausesOf(part: string): Clause[] {
+  const tokens = tokensOf(part);
+  const isbn = parseIsbn(part);
+  const isNumber = (part.includes('-') && HYPHENATED_NUMBER.test(part))
+    || ISBN_10.test(part);
+  if (isbn === null && !isNumber) return tokens.map((token) => [cutWords(token)]);
+  const whole = isbn ?? part.replaceAll('-', '').toLowerCase();
+  const isSame = tokens.length === 1 && tokens[0]?.text === whole;
+  return isSame ? [[tokens]] : [[tokens, [{ text: whole, isUnspaced: false }]]];
 }
 
 /**
- * The words of a run of an unspaced script. One character by itself is seldom a word that somebody
- * looks for: it stays with the word before it, or the first with the one after it.
+ * The words of a run of an unspaced script. A single character is rarely a word that somebody
+ * searches for, so it is joined to the word before it, or to the next when it comes first.
  */
-function cutWords(run: TextRun): readonly TextRun[] {
+function cutWords(run: TextToken): readonly TextToken[] {
   if (!run.isUnspaced || run.text.length > CUT_LENGTH_MAX) return [run];
   const words: string[] = [];
   for (const { segment } of findSegmenter().segment(composeVowels(run.text))) {
@@ -141,14 +142,14 @@ function cutWords(run: TextRun): readonly TextRun[] {
 
 let segmenter: Intl.Segmenter | undefined;
 
-// Made when it is first needed: its dictionaries take milliseconds to load. The language does not
-// matter to these scripts; a fixed one keeps the locale of the machine out of it.
+// Created on first use, because its dictionaries take milliseconds to load. The language makes no
+// difference to these scripts; a fixed one rules out the machine's locale.
 function findSegmenter(): Intl.Segmenter {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   return segmenter;
 }
 
-// The folding takes two vowels (Thai and Lao AM) apart that the dictionaries know whole.
+// Folding decomposes two vowels (Thai and Lao AM) that the dictionaries have in composed form.
 function composeVowels(folded: string): string {
   return folded.replaceAll('\u0e4d\u0e32', '\u0e33').replaceAll('\u0ecd\u0eb2', '\u0eb3');
 }
@@ -157,7 +158,7 @@ function isOneCharacter(text: string): boolean {
   return text.length <= 2 && [...text].length === 1;
 }
 
-function hasWord(segments: readonly TextRun[], word: TextRun): boolean {
-  return segments.some((segment) => segment.isUnspaced === word.isUnspaced
-    && (word.isUnspaced ? segment.text.includes(word.text) : segment.text.startsWith(word.text)));
+function hasWord(tokens: readonly TextToken[], word: TextToken): boolean {
+  return tokens.some((token) => token.isUnspaced === word.isUnspaced
+    && (word.isUnspaced ? token.text.includes(word.text) : token.text.startsWith(word.text)));
 }

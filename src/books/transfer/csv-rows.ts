@@ -1,8 +1,8 @@
 /**
- * Comma-separated values (RFC 4180) as a stream: rows of cells with the line on which each begins.
- * Quoted cells may hold commas, doubled quotes and line feeds; rows end in LF or CRLF; blank lines
- * are skipped. Beyond the RFC a cell tells whether it was quoted, so that an
- * empty text (`""`) and no text differ. Nothing is trimmed, and no cell is taken for a formula.
+ * Comma-separated values (RFC 4180) as a stream of rows, each with the line on which it begins.
+ * Quoted cells may contain commas, doubled quotes and line feeds; rows end in LF or CRLF; blank
+ * lines are skipped. Beyond the RFC, a cell records whether it was quoted, to tell an empty text
+ * (`""`) from no text. Nothing is trimmed, and no cell is treated as a formula.
  */
 import { isUtf8 } from 'node:buffer';
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
@@ -20,7 +20,7 @@ const COMMA = 0x2c;
 
 type State = 'cell-start' | 'plain' | 'quoted' | 'quote-in-quoted';
 
-/** Finds where rows end, in bytes: all that matters to it is ASCII, wherever a chunk is cut. */
+/** Finds where rows end. It works on bytes, so a chunk may end within a character. */
 export class CsvRowSplitter {
   readonly #held = new RecordBytes();
   #state: State = 'cell-start';
@@ -43,7 +43,7 @@ export class CsvRowSplitter {
       } else if (state === 'quoted') {
         if (byte === QUOTE) state = 'quote-in-quoted';
       } else if (byte === QUOTE) {
-        // A quote opens a cell at its start alone; in the middle of one it is text.
+        // A quote opens a quoted cell only at its start; later in a cell it is text.
         state = state === 'plain' ? 'plain' : 'quoted';
       } else {
         state = byte === COMMA ? 'cell-start' : 'plain';
@@ -114,7 +114,7 @@ function closingQuote(row: string, start: number): number {
 
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
-/** One row as text, ended by CRLF; null is no text, which differs from the empty one. */
+/** One row as text, ended by CRLF. A null cell is no text, as opposed to an empty one. */
 export function encodeCsvRow(cells: readonly (string | null)[]): string {
   return `${cells.map(encodeCell).join(',')}\r\n`;
 }

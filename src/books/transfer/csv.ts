@@ -1,8 +1,8 @@
 /**
- * Books as rows of comma-separated values. The header row names the members; a text stands as it
- * is, a number in digits, and a nested value as JSON, save for authors of whom only names are
+ * Books as rows of comma-separated values. The header row names the members. Text is written as it
+ * is, a number in digits, and a nested value as JSON, except for authors of whom only the names are
  * known: `Terry Pratchett; Neil Gaiman`. An empty cell is an absent member, a quoted empty one
- * (`""`) an empty text. What is written reads back as the same book.
+ * (`""`) an empty text. Reading what was written gives the same book.
  */
 import { AppError } from '../../base/errors.ts';
 import { nearest } from '../../base/text/nearest.ts';
@@ -28,7 +28,7 @@ export function encodeCsvBook(book: Book): string {
   }));
 }
 
-/** Reads rows as JSON records. Throws `invalid` for a header that cannot be used. */
+/** Turns rows into JSON records. Throws `invalid` for an unusable header. */
 export class CsvSplitter implements RecordSplitter {
   readonly #rows = new CsvRowSplitter();
   #columns: readonly string[] | null = null;
@@ -51,7 +51,7 @@ export class CsvSplitter implements RecordSplitter {
   }
 }
 
-// Spreadsheets end their tables with rows of nothing but commas.
+// Spreadsheets may end a table with rows that are only commas.
 function isBlank({ cells }: CsvRow): boolean {
   return cells?.every(({ text, isQuoted }) => text === '' && !isQuoted) === true;
 }
@@ -98,7 +98,7 @@ function toRecord(columns: readonly string[], row: CsvRow): SourceRecord {
 
 const DIGITS = /^-?(0|[1-9][0-9]{0,15})$/;
 
-/** The JSON text of a cell, or null when it should be one and is not. */
+/** The value of a cell as JSON, or null when the cell should be JSON and is not valid. */
 function toJson(name: string, { text }: CsvCell): string | null {
   const kind: Schema['kind'] | undefined = bookSchema.members[name]?.schema.kind;
   if (kind === 'string') return JSON.stringify(text);
@@ -124,7 +124,7 @@ function splitList(text: string): string[] {
   return text.split(';').map((item) => item.trim()).filter((item) => item !== '');
 }
 
-// Only line feeds between tokens can be replaced: in a string they are not valid JSON anyway.
+// A valid JSON string contains no line feed, so only those between tokens are replaced.
 function oneLineOfJson(text: string): string | null {
   try {
     JSON.parse(text);

@@ -1,6 +1,7 @@
 /**
- * Books in files: json (one array), jsonl (one book a line) and csv, read and written as streams,
- * so that memory does not grow with the file. What is written reads back as the same books.
+ * The file formats of books: json (one array), jsonl (one book a line) and csv. Files are read and
+ * written as streams, so memory does not grow with the file. Reading what was written gives the
+ * same books.
  */
 import type { Book } from '../book.ts';
 import { CsvSplitter, csvHeader, encodeCsvBook } from './csv.ts';
@@ -13,7 +14,7 @@ export type Format = (typeof FORMATS)[number];
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** The format that a file's name ends in, or null. */
+/** The format that a file's extension names, or null. */
 export function formatOf(path: string): Format | null {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending === 'ndjson') return 'jsonl';
@@ -21,8 +22,8 @@ export function formatOf(path: string): Format | null {
 }
 
 /**
- * The records of a file, some at a time, each as one line of JSON or as the problem with it. The
- * chunks are taken over. Throws `invalid` for a csv header that cannot be used.
+ * The records of a file, some at a time, each as one line of JSON or as the problem with it. May
+ * overwrite the chunks it is given. Throws `invalid` for an unusable csv header.
  */
 export async function* readRecords(
   source: AsyncIterable<Buffer>, format: Format,
@@ -61,10 +62,10 @@ function createSplitter(format: Format): RecordSplitter {
   }
 }
 
-/** Text of a file, piece by piece, from the stored bytes of books. */
+/** Writes the text of a file piece by piece from the stored bytes of books. */
 export interface BookWriter {
   begin(): string;
-  /** `books` are records as they are stored, and as `GET /api/books` holds them. */
+  /** `books` are stored records, which are also what `GET /api/books` sends. */
   write(books: readonly Buffer[]): string;
   end(): string;
 }

@@ -1,6 +1,4 @@
-/**
- * A book as an import brings it: like a request body, but with the id and the dates it had before.
- */
+/** A book in an import: like a request body, but it may keep its id and dates. */
 import type { FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject, readObjectInto } from '../../base/fields.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
@@ -8,7 +6,7 @@ import { isUuid } from '../../base/uuid.ts';
 import { bookSchema } from '../book.ts';
 import { isRealDate } from '../partial-date.ts';
 
-/** What is null is given by the import: a new id, the time of the import. */
+/** For null the import fills in a new id and its own time. */
 export type ImportRecord = {
   readonly id: string | null;
   readonly createdAt: string | null;
@@ -17,7 +15,7 @@ export type ImportRecord = {
   readonly fields: JsonObject;
 };
 
-/** The same table, published and checked with the id and the dates that an import may hold. */
+/** The schema of a book with the id and the dates that an import may contain. */
 export const importSchema: ObjectSchema & { readonly name: string } = {
   ...bookSchema,
   name: 'ImportedBook',
@@ -67,7 +65,7 @@ function timestampSchema() {
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** An RFC 3339 time in UTC with milliseconds, or null when it is none. Leap seconds are none. */
+/** An RFC 3339 time in UTC with milliseconds, or null if invalid. Leap seconds are refused. */
 function parseTimestamp(text: string): string | null {
   const match = TIMESTAMP.exec(text);
   if (match === null) return null;
@@ -75,6 +73,6 @@ function parseTimestamp(text: string): string | null {
   const ms = Date.parse(text.toUpperCase());
   if (Number.isNaN(ms)) return null;
   const canonical = new Date(ms).toISOString();
-  // An offset may push the time out of the years 0001 to 9999; a sign sorts before the digits.
+  // An offset may move the time out of the years 0001 to 9999; then its text begins with a sign.
   return canonical >= '0001' ? canonical : null;
 }

@@ -1,7 +1,7 @@
 /**
- * `POST /api/books/import`: JSON Lines in, JSON Lines out, both as streams. Each book that came
- * gets one line, in order; the last line is the count. Reading, storing and answering overlap, and
- * each waits for the next: no more is held than some batches and the answers named below.
+ * `POST /api/books/import`: JSON Lines in, JSON Lines out, both as streams. Each record is answered
+ * with one line, in order; the last line is the count. Reading, storing and answering overlap, and
+ * each waits for the next, so memory is bounded by the limits below.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
@@ -12,22 +12,22 @@ import type { ImportMode } from './importer.ts';
 import { JsonLinesSplitter } from './record-splitter.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
-// A batch is one transaction, and ends where a chunk of the body does, so that the books of a slow
-// sender do not wait. It is parsed in a few milliseconds, so that other requests do not either.
+// A batch is one transaction. It also ends at the end of a chunk of the body, so that the books of
+// a slow sender are stored at once. Parsing one takes a few milliseconds.
 const BATCH_RECORDS_MAX = 256;
-// While so many batches wait for the disk the body is not read on.
+// While this many batches wait for the disk, reading the body pauses.
 const BATCHES_IN_FLIGHT_MAX = 8;
-// A client that sends everything before it reads anything must not stall: so much of the answer
-// (about 100 000 lines) is kept for it before the body waits for its reader.
+// A client that sends everything before it reads anything must not stall: this much of the answer
+// (about 100 000 lines) is buffered before reading the body waits for the client.
 const ANSWER_BYTES_HELD_MAX = 8 * 1024 * 1024;
 
 export const JSON_LINES = 'application/jsonl';
 
-/** Runs one import. Resolves when all is answered or the client has gone. */
+/** Runs one import. Resolves when everything is answered or the client has left. */
 export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode): Promise<void> {
   const run = new ImportRun(new Importer(catalog, mode));
   exchange.response.once('close', () => run.abandon());
-  // Never rejects: what ends it is told by `pull`.
+  // Never rejects: `pull` reports what ended it.
   void run.read(exchange.readChunks());
   return exchange.sendStream(200, ['Content-Type', JSON_LINES], () => run.pull());
 }
@@ -35,7 +35,7 @@ export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode
 class ImportRun {
   readonly #importer: Importer;
   readonly #splitter = new JsonLinesSplitter();
-  /** Resolves when the answers of all batches so far are there. */
+  /** Resolves when all batches so far have been answered. */
   #answered: Promise<void> = Promise.resolve();
   #inFlight = 0;
   #answers: Buffer[] = [];
@@ -62,7 +62,7 @@ class ImportRun {
     this.#wakePull();
   }
 
-  /** The client has gone: what was read is stored, and no more is read. */
+  /** Called when the client has left: what was read is stored, and nothing more is read. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#wakeReader();
@@ -85,8 +85,8 @@ class ImportRun {
   }
 
   /**
-   * Reads to the end of the body, even when the store takes no more, so that the sender gets to
-   * read the answer. Null, or why the body ended early.
+   * Reads the body to its end, even when the store refuses writes, so that the sender gets to read
+   * the answer. Returns null, or why the body ended early.
    */
   async #readAll(body: AsyncIterable<Buffer>): Promise<string | null> {
     let error: string | null = null;
@@ -94,10 +94,10 @@ class ImportRun {
       for await (const chunk of body) {
         await this.#submit(this.#splitter.push(chunk));
         if (this.#isAbandoned) break;
-        // Chunks that lie ready would follow without a turn for other requests.
+        // Chunks that are buffered already would otherwise hold up all other requests.
         await nextTurn();
       }
-      // Half a last line of a body that was cut short is not a record.
+      // Not reached when the body was cut short: half a line is not a record.
       await this.#submit(this.#splitter.end());
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
@@ -118,7 +118,7 @@ class ImportRun {
     }
   }
 
-  /** Never rejects, and ends after the batch before. */
+  /** Never rejects. Resolves after the batch before it. */
   async #answerInTurn(batch: Promise<string>, before: Promise<void>): Promise<void> {
     const [result] = await Promise.allSettled([batch, before]);
     this.#inFlight -= 1;

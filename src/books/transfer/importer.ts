@@ -1,6 +1,6 @@
 /**
- * Imports records batch by batch and tells what became of each, as lines of JSON. It knows nothing
- * of where the records come from or where the lines go.
+ * Imports records in batches and reports the result of each as a line of JSON. It does not know
+ * where the records come from or where the lines go.
  */
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -12,13 +12,13 @@ import type { SourceRecord } from './record-splitter.ts';
 import { SeenIds } from './seen-ids.ts';
 
 export type ImportMode = {
-  /** A book whose id is taken replaces the one that has it; else it is skipped. */
+  /** Whether a book whose id exists replaces the stored one; otherwise it is skipped. */
   readonly isReplacing: boolean;
-  /** Everything is checked and answered as if, and nothing is stored. */
+  /** Whether everything is checked and answered as usual, but nothing is stored. */
   readonly isDryRun: boolean;
 };
 
-/** What became of one record. `line` is where it stood in what was read, from 1. */
+/** The result of one record. `line` is its line in the input, from 1. */
 export type ImportResult =
   | { readonly line: number; readonly status: 'imported' | 'replaced'; readonly id: string | null }
   | {
@@ -26,7 +26,7 @@ export type ImportResult =
     readonly detail: string; readonly errors?: readonly FieldError[];
   };
 
-/** `imported` counts what was replaced too, `skipped` what was bad and whose id was taken. */
+/** `imported` includes `replaced`; `skipped` includes `existing` and invalid records. */
 export type ImportCount = {
   readonly imported: number;
   readonly skipped: number;
@@ -35,7 +35,7 @@ export type ImportCount = {
   readonly dryRun: boolean;
 };
 
-/** What is told of a record whose id is taken. */
+/** The detail of a record that is skipped because its id exists. */
 export const ID_EXISTS = 'a book with this id exists';
 
 type Read = { readonly line: number; readonly record: ImportRecord };
@@ -62,12 +62,12 @@ export class Importer {
     };
   }
 
-  /** Why the store took no more; null while it does. */
+  /** Why the store refused a batch; null while it accepts them. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Imports records in one transaction; the lines of their results, in their order. */
+  /** Imports records in one transaction. Returns the lines of their results, in their order. */
   async run(records: readonly SourceRecord[]): Promise<string> {
     const lines: string[] = [];
     const reads: Read[] = [];
@@ -87,7 +87,7 @@ export class Importer {
     return lines.join('');
   }
 
-  /** The parsed record, or the line that says why there is none. */
+  /** The parsed record, or the line that says why it is skipped. */
   #read(source: SourceRecord): Read | string {
     const { line } = source;
     try {
@@ -96,7 +96,7 @@ export class Importer {
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#skipped += 1;
-      // A record is one line, so its own line number would only confuse.
+      // A record is one line, so the parser's line number would only confuse.
       const detail = thrown.message.replace(' at line 1, column', ' at column');
       const { errors } = thrown.details;
       return encode({
@@ -108,7 +108,7 @@ export class Importer {
   async #store(reads: readonly Read[]): Promise<readonly string[]> {
     if (reads.length === 0) return [];
     if (this.#failure !== null) return reads.map((read) => this.#refused(read, 'not tried'));
-    if (this.#mode.isDryRun) return reads.map((read) => this.#tell(read, this.#rehearse(read)));
+    if (this.#mode.isDryRun) return reads.map((read) => this.#tell(read, this.#tryOut(read)));
     try {
       const records = reads.map(({ record }) => record);
       const imported = await this.#catalog.importBatch(records, this.#mode.isReplacing);
@@ -120,7 +120,7 @@ export class Importer {
     }
   }
 
-  #rehearse({ record: { id } }: Read): { id: string | null; outcome: Imported['outcome'] } {
+  #tryOut({ record: { id } }: Read): { id: string | null; outcome: Imported['outcome'] } {
     if (id === null) return { id, outcome: 'imported' };
     const isTaken = this.#seen.add(id) || this.#catalog.has(id);
     if (!isTaken) return { id, outcome: 'imported' };

@@ -1,8 +1,8 @@
 /**
- * Cuts a JSON file into its records as it streams by: the items of a top-level array, or values one
- * after another. It finds where a record ends and leaves the judgement of its inside to the JSON
- * parser; where brackets or quotes do not match, it tells so and goes on at the next line that
- * begins with `{`. The chunks become its own: a record's line feeds are written over.
+ * Splits a stream of JSON into records: the items of a top-level array, or values one after
+ * another. It only finds where each record ends; the JSON parser checks the inside. Where brackets
+ * or quotes do not match, it reports that and resumes at the next line that begins with `{`. It
+ * overwrites line feeds within records in the chunks it is given.
  */
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
@@ -24,7 +24,7 @@ type State =
   | 'scalar' // in a number or word
   | 'nested' // in an object or array
   | 'string' | 'escape' // in a string, of depth 0 or more
-  | 'lost' // after a mistake: the next line that begins with `{` goes on
+  | 'lost' // after a mistake: resumes at the next line that begins with `{`
   | 'done'; // after the array
 
 export class JsonSplitter implements RecordSplitter {
@@ -37,7 +37,7 @@ export class JsonSplitter implements RecordSplitter {
   #line = 1;
   #recordLine = 1;
   #recordStart = -1;
-  /** Closing brackets that are awaited, the innermost last. */
+  /** The closing brackets that are still expected, the innermost last. */
   readonly #closers: number[] = [];
   #records: SourceRecord[] = [];
 
@@ -105,7 +105,7 @@ export class JsonSplitter implements RecordSplitter {
       if (this.#closers.pop() !== byte) this.#lose('the brackets of this record do not match');
       else if (this.#closers.length === 0) this.#finish(chunk, offset + 1);
     } else if (byte === LINE_FEED) {
-      // Allowed between the tokens of JSON, but a record shall be one line.
+      // Allowed between the tokens of JSON, but a record must be one line.
       chunk[offset] = 0x20;
     }
   }
@@ -164,7 +164,7 @@ export class JsonSplitter implements RecordSplitter {
     this.#records.push(json === null ? { line, problem: TOO_LONG } : { line, json });
   }
 
-  /** Gives the record up; what follows from one mistake is told once. */
+  /** Abandons the record. The consequences of one mistake are reported once. */
   #lose(problem: string): void {
     if (!this.#isTold) this.#tell(problem);
     this.#held.take();
@@ -193,7 +193,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09;
 }
 
-/** `{ [ "`, a digit, a minus, or a letter, which the parser will judge. */
+/** `{ [ "`, a digit, a minus, or a letter; the parser checks the rest. */
 function isValueStart(byte: number): boolean {
   return byte === OBJECT_OPEN || byte === ARRAY_OPEN || byte === QUOTE || byte === 0x2d
     || (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a);

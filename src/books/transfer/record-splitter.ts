@@ -1,10 +1,10 @@
 /**
- * Cuts a stream of bytes into records, whatever the pieces it comes in, and says on which line each
- * begins. Memory is bounded by one record; a longer one is reported and left out.
+ * Splits a stream of bytes into records, wherever its chunks end, with the line on which each
+ * begins. Memory is bounded by the longest record allowed; a longer one is reported and skipped.
  */
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 
-/** One record as JSON text in UTF-8, or why there is none. */
+/** One record as JSON text in UTF-8, or the problem with it. */
 export type SourceRecord =
   | { readonly line: number; readonly json: Buffer; readonly problem?: never }
   | { readonly line: number; readonly json?: never; readonly problem: string };
@@ -16,15 +16,15 @@ export interface RecordSplitter {
   end(): readonly SourceRecord[];
 }
 
-/** The largest book there can be, as an export writes it, stays below; parsing so much is quick. */
+/** Above the largest book that an export can write, and still quick to parse. */
 const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
 
-/** Pieces of the record that is being read, up to the limit. */
+/** Collects the pieces of the record that is being read, up to the limit. */
 export class RecordBytes {
   readonly #collector = new ByteCollector();
-  /** Counts on where nothing is kept any more. */
+  /** Also counts what is dropped beyond the limit. */
   #length = 0;
 
   get isEmpty(): boolean {
@@ -42,7 +42,7 @@ export class RecordBytes {
     else this.#collector.add(piece);
   }
 
-  /** The whole record, and starts the next; null when it was too long. */
+  /** Ends the record and returns it; null when it was too long. */
   take(): Buffer | null {
     const { isTooLong } = this;
     this.#length = 0;
@@ -54,7 +54,7 @@ export class RecordBytes {
 const LINE_FEED = 0x0a;
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
-/** JSON Lines: one value a line, LF or CRLF, blank lines left out. */
+/** JSON Lines: one value a line, LF or CRLF; blank lines are skipped. */
 export class JsonLinesSplitter implements RecordSplitter {
   readonly #held = new RecordBytes();
   #line = 1;
@@ -86,7 +86,7 @@ export class JsonLinesSplitter implements RecordSplitter {
   }
 }
 
-// A byte order mark may stand alone on a blank line; on others the JSON parser skips it.
+// On a blank line a byte order mark is ignored here, on others by the JSON parser.
 function isBlank(bytes: Buffer): boolean {
   let offset = hasByteOrderMark(bytes) ? 3 : 0;
   while (offset < bytes.length && SPACES.has(bytes[offset] ?? 0)) offset += 1;

@@ -1,12 +1,12 @@
-/** Which ids a rehearsed import has met, where nothing is stored that could tell. */
+/** Which ids a dry run of an import has met: it stores nothing that could be asked. */
 
-// Some 30 MB. A set of twice as many would hold the event loop for over 20 ms each time it grows.
+// Some 30 MB. A larger set would hold the event loop for over 20 ms each time it grows.
 const IDS_MAX = 250_000;
 
 export class SeenIds {
   readonly #ids = new Set<string>();
 
-  /** Whether the id was added before; adds it. Of ids beyond the limit it does not know. */
+  /** Adds the id. Returns whether it was there; ids beyond the limit are not remembered. */
   add(id: string): boolean {
     if (this.#ids.has(id)) return true;
     if (this.#ids.size < IDS_MAX) this.#ids.add(id);

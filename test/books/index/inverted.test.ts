@@ -6,8 +6,7 @@ import { Changes } from '../../../src/books/list/changes.ts';
 import { createBookList } from '../../../src/books/list/service.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { createSearchIndex } from '../../../src/books/index/inverted.ts';
-import type { SearchIndex } from '../../../src/books/index/inverted.ts';
+import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import type { Asker } from '../../../src/books/index/search.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
@@ -61,7 +60,7 @@ test('a book that changes while a query runs is among the candidates', async () 
   const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
   const next: (() => void)[] = [];
   const turns = createTurns(clock, (run) => next.push(run));
-  const index = createSearchIndex({ collection, turns, clock, memtableBooks: 4 });
+  const index = new InvertedIndex({ collection, turns, clock, memtableBooks: 4 });
   const takeTurns = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) {
       next.shift()?.();
@@ -83,7 +82,7 @@ test('a book that changes while a query runs is among the candidates', async () 
 
 test('a query waits two seconds for the index, then says when to come again', async () => {
   const { timers, clock, collection, next, turns } = createSlow();
-  const index = createSearchIndex({ collection, turns, clock });
+  const index = new InvertedIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
   await settle();
   assert.deepEqual(timers.map(({ delayMs }) => delayMs), [2000]);
@@ -101,7 +100,7 @@ test('a query waits two seconds for the index, then says when to come again', as
 
 test('nobody is told to come again in more than a minute', async () => {
   const { timers, clock, collection, next, turns } = createSlow(1000);
-  const index = createSearchIndex({ collection, turns, clock });
+  const index = new InvertedIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
   await settle();
   while (clock.monotonicMs() < 2000) next.shift()?.();
@@ -112,7 +111,7 @@ test('nobody is told to come again in more than a minute', async () => {
 
 test('a program that embeds us and a command wait until the index is built', async () => {
   const { timers, clock, collection, next, turns } = createSlow();
-  const search = createSearchIndex({ collection, turns, clock });
+  const search = new InvertedIndex({ collection, turns, clock });
   const list = createBookList({ collection, turns, search });
   const embedded = list.list({ q: 'the' });
   const command = getList(list, 'q=the', { isControl: true });
@@ -202,15 +201,15 @@ test('an index stays small: 60 bytes a book', async () => {
 
 function createIndexed(
   memtableBooks: number,
-): { collection: FakeCollection; index: SearchIndex } {
+): { collection: FakeCollection; index: InvertedIndex } {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const index = createSearchIndex({ collection, turns, clock: systemClock, memtableBooks });
+  const index = new InvertedIndex({ collection, turns, clock: systemClock, memtableBooks });
   return { collection, index };
 }
 
 async function findIds(
-  index: SearchIndex, collection: FakeCollection, search: string,
+  index: InvertedIndex, collection: FakeCollection, search: string,
 ): Promise<string[]> {
   const changes = new Changes(collection);
   const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);

@@ -5,7 +5,7 @@ import { Changes } from '../../../src/books/list/changes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
-import { createSearchIndex } from '../../../src/books/index/inverted.ts';
+import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
 test('long texts of many words fill a memtable too', () => {
@@ -21,7 +21,7 @@ test('long texts of many words fill a memtable too', () => {
 
 test('what is mostly of deleted books is made anew and takes less', async () => {
   const collection = new FakeCollection();
-  const index = createSearchIndex({
+  const index = new InvertedIndex({
     collection, turns: createTurns(systemClock), clock: systemClock, memtableBooks: 8,
   });
   const ask = async (): Promise<void> => {

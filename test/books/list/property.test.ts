@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createBookList } from '../../../src/books/list/service.ts';
 import type { BookList } from '../../../src/books/list/service.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { createSearchIndex } from '../../../src/books/index/inverted.ts';
+import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import { naiveList } from '../../support/naive-list.ts';
@@ -71,7 +71,7 @@ function createCatalog(
 ): { collection: FakeCollection; books: Map<string, NaiveBook>; list: BookList } {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const search = withIndex ? createSearchIndex({
+  const search = withIndex ? new InvertedIndex({
     collection, turns, clock: systemClock, memtableBooks: 8,
   }) : noIndex;
   const list = createBookList({ collection, turns, search });

@@ -6,7 +6,7 @@ import { createBookList } from '../../../src/books/list/service.ts';
 import { parseBookQuery } from '../../../src/books/query/parse.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Bits } from '../../../src/base/structures/bit-set.ts';
-import { createSearchIndex } from '../../../src/books/index/inverted.ts';
+import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { walkPages } from '../../support/list-harness.ts';
 import { naiveList } from '../../support/naive-list.ts';
@@ -42,7 +42,7 @@ for (const withIndex of [false, true]) {
         });
       });
       const search = withIndex
-        ? createSearchIndex({ collection, turns, clock, memtableBooks: 16 })
+        ? new InvertedIndex({ collection, turns, clock, memtableBooks: 16 })
         : { find: () => Promise.resolve(null) };
       const list = createBookList({ collection, turns, search });
       for (let round = 0; round < 12; round += 1) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBookList } from '../../../src/books/list/service.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { createSearchIndex } from '../../../src/books/index/inverted.ts';
+import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
 import { createRandom } from '../../support/random.ts';
@@ -59,7 +59,7 @@ test('no search holds the loop over 5 ms, nor do many at once', async () => {
     const clock = { monotonicMs: () => nowMs, startTimer: () => ({ cancel: () => {} }) };
     const next: (() => void)[] = [];
     const turns = createTurns(clock, (run) => next.push(run));
-    const search = createSearchIndex({ collection, turns, clock });
+    const search = new InvertedIndex({ collection, turns, clock });
     const list = createBookList({ collection, turns, search });
     let isDone = false;
     let spentMs = 0;

@@ -38,7 +38,7 @@ export type { BookListQuery } from './books/query/parse.ts';
 export type { GivenSettings as Settings } from './settings/load.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
 export type {
-  Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
+  Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload, Verified,
 } from './webhooks/actions/action.ts';
 export type { HttpAnswer, HttpSender } from './webhooks/http/client-port.ts';
 export type { SendResult } from './webhooks/sending/sender.ts';

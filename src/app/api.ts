@@ -22,8 +22,13 @@ type Given<Stored, Optional extends keyof Stored> =
 /** A JSON Merge Patch (RFC 7396): null removes a member. */
 export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
 
-export type IncomingWebhook = Shown<StoredIncoming> & { readonly hasSecret: boolean };
-export type IncomingWebhookInput = Given<StoredIncoming, 'identifier' | 'enabled' | 'secret'>;
+export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret'> & {
+  readonly hasSecret: boolean;
+  /** The secret before the last rotation, while it still counts. */
+  readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
+};
+export type IncomingWebhookInput =
+  Given<Omit<StoredIncoming, 'previousSecret'>, 'identifier' | 'enabled' | 'secret'>;
 export type OutgoingWebhook = Shown<StoredOutgoing> & { readonly hasSecret: boolean };
 export type OutgoingWebhookInput =
   Given<StoredOutgoing, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;

@@ -73,6 +73,15 @@ export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
   ];
 }
 
+export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
+  return [
+    counter('incoming_rejected_total',
+      'Calls of incoming webhooks that were rejected, by path segment and check.',
+      () => webhooks.rejections().map(({ hook, reason, count }) =>
+        ({ labels: { hook, reason }, value: count }))),
+  ];
+}
+
 /** Version and Node of this process. */
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };

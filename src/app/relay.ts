@@ -3,7 +3,7 @@
  * two knows the other.
  */
 import { join } from 'node:path';
-import { clientMetrics, queueMetrics } from './metrics.ts';
+import { clientMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
 import { clientOptionsOf } from './options.ts';
 import { timeText } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -76,7 +76,10 @@ export async function composeRelay(
       maxInFlightPerHook: settings.outgoing.maxInFlightPerHook,
     },
   });
-  metrics.add(...clientMetrics(() => client.statistics()), ...queueMetrics(webhooks));
+  metrics.add(
+    ...clientMetrics(() => client.statistics()), ...queueMetrics(webhooks),
+    ...incomingMetrics(webhooks),
+  );
   return { webhooks, client };
 }
 

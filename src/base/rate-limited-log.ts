@@ -23,15 +23,18 @@ export class RateLimitedLog {
     this.#onLeftOut = onLeftOut;
   }
 
-  /** The holder is asked for its logger only for what is written. */
-  warning(holder: { readonly log: Logger }, message: string, fields: LogFields): void {
+  /** The holder is asked for its logger only for what is written, `linesMax` lines a second. */
+  warning(
+    holder: { readonly log: Logger }, message: string, fields: LogFields,
+    linesMax = LINES_A_SECOND,
+  ): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#startedMs >= SECOND_MS) {
       this.close();
       this.#startedMs = nowMs;
       this.#lines = 0;
     }
-    if (this.#lines < LINES_A_SECOND) {
+    if (this.#lines < linesMax) {
       this.#lines += 1;
       holder.log.warning(message, fields);
       return;

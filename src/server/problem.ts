@@ -81,6 +81,11 @@ export function errorAnswer(
   };
 }
 
+/** The status that an error of the code is answered with. */
+export function statusOf(code: ErrorCode): number {
+  return STATUS[code];
+}
+
 /** The problem document for anything that was thrown while serving `instance`. */
 export function toProblem(thrown: unknown, instance?: string): Problem {
   const code = codeOf(thrown);

@@ -17,7 +17,9 @@ import {
   createActionRegistry, type ActionRegistry, type ActionSource,
 } from './actions/registry.ts';
 import type { HttpSender } from './http/client-port.ts';
-import { createHookIndex, type HookIndex } from './incoming/hook-index.ts';
+import {
+  createHookIndex, type HookIndex, type RejectionCount,
+} from './incoming/hook-index.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { Capacity } from './deliveries/capacity.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
@@ -107,6 +109,8 @@ export interface Webhooks {
   /** Stops delivering; what is under way has `graceMs` to end. Idempotent. */
   close(graceMs: number): Promise<void>;
   statistics(): DeliveryStatistics;
+  /** Calls of incoming webhooks that were rejected, by webhook and check. */
+  rejections(): readonly RejectionCount[];
 }
 
 /** Throws `usage` when a custom action is not sound. */
@@ -168,6 +172,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       for (const index of Object.values(indexes)) index.close();
     },
     statistics: () => worker.statistics(),
+    rejections: () => indexes.incoming.rejectionCounts(),
   };
 }
 

@@ -9,11 +9,30 @@ import type { Payload } from './payload.ts';
 
 export type { Payload };
 
-/** Where a payload came from: lower-case header names, and the raw query without `?`. */
+/** Where a payload came from. For an outgoing webhook there is no request: most of it is empty. */
 export type ActionContext = {
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The raw query without `?`. */
   readonly query: string;
+  /** The bytes as they came. */
+  readonly body: Buffer;
+  /** The header of that name; null without one. */
+  readonly contentType: string | null;
+  readonly method: string;
+  readonly path: string;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly receivedAt: string;
+  /** What happened, in the sender's words; null where its preset knows none. */
+  readonly event: string | null;
+  /** The sender's identifier of what happened; null where its preset knows none. */
+  readonly eventId: string | null;
+  /** null: nobody vouches for the request. */
+  readonly verified: Verified | null;
 };
+
+/** By which preset, and with which of the webhook's secrets, a request was verified. */
+export type Verified = { readonly preset: string; readonly secret: 'current' | 'previous' };
 
 export type ActionOptions = JsonObject;
 

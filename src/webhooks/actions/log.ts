@@ -24,9 +24,10 @@ export function createLogAction(): RegisteredAction {
     },
     run({ payload, context, options, log }) {
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
-      const { headers, query } = context;
+      const { headers, query, event, eventId } = context;
       log[level]('webhook received', {
-        payload: payload(), context: { headers, query: hideQuerySecrets(query) }, options,
+        payload: payload(), options,
+        context: { headers, query: hideQuerySecrets(query), event, eventId },
       });
       return ActionResult.ok();
     },

@@ -27,9 +27,13 @@ export function decodePayload(body: Buffer): Payload | null {
   const text = body.toString('utf8');
   try {
     const isMarked = text.charCodeAt(0) === BYTE_ORDER_MARK;
-    const value: unknown = JSON.parse(isMarked ? text.slice(1) : text);
-    return typeof value === 'object' && value !== null ? value as Payload : null;
+    return toPayload(JSON.parse(isMarked ? text.slice(1) : text));
   } catch {
     return null;
   }
+}
+
+/** What was parsed from JSON as a payload; null when it is neither object nor array. */
+export function toPayload(value: unknown): Payload | null {
+  return typeof value === 'object' && value !== null ? value as Payload : null;
 }

@@ -1,13 +1,16 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import type { KeyObject } from 'node:crypto';
-import { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { AddressSet } from '../../base/network/address-set.ts';
 import type { Collection } from '../../store/port.ts';
 import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
+import { bodyReading, type BodyReading } from './body-format.ts';
 import type { IncomingWebhook } from './incoming-webhook.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
+import { Rejections, type RejectionReason } from './rejections.ts';
+import { prepareSenderCheck, type SenderCheck } from './verification.ts';
 import { signatureKey } from '../senders/x-signature.ts';
 
 export type ReadyHook = {
@@ -15,16 +18,38 @@ export type ReadyHook = {
   readonly pathSegment: string;
   readonly enabled: boolean;
   readonly methods: readonly string[];
-  readonly key: KeyObject | null;
+  /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
+  readonly keys: readonly SignatureKey[];
+  readonly hasSecret: boolean;
+  /** null: there is no `verification`. */
+  readonly sender: SenderCheck | null;
+  /** null: every address may call. */
+  readonly addresses: AddressSet | null;
+  readonly reading: BodyReading;
   readonly actionConfiguration: string;
   readonly load: HookLoad;
+};
+
+export type RejectionCount = {
+  /** Its path segment. */
+  readonly hook: string;
+  readonly reason: RejectionReason;
+  readonly count: number;
+};
+
+export type SignatureKey = {
+  readonly key: KeyObject;
+  /** From then on it does not count; Infinity for the current one. */
+  readonly validUntilMs: number;
 };
 
 export interface HookIndex {
   findByPath(pathSegment: string): ReadyHook | undefined;
   find(identifier: string): ReadyHook | undefined;
   /** For calls of webhooks that are not there. */
-  readonly strangers: RateLimitedLog;
+  readonly strangers: Rejections;
+  /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
+  rejectionCounts(): readonly RejectionCount[];
   close(): void;
 }
 
@@ -38,9 +63,8 @@ export function createHookIndex(options: {
 }): HookIndex {
   const byPath = new Map<string, ReadyHook>();
   const byIdentifier = new Map<string, ReadyHook>();
-  const rejectionsOf = (hook: string | null): RateLimitedLog =>
-    new RateLimitedLog(options.clock, (leftOut) =>
-      options.log.warning('more calls of an incoming webhook were rejected', { hook, leftOut }));
+  const rejectionsOf = (hook: string | null): Rejections =>
+    new Rejections(hook, options.clock, options.log);
   const strangers = rejectionsOf(null);
   const makeLoad = (hook: string): HookLoad => new HookLoad(options.rateLimit > 0
     ? new TokenBucket(options.rateLimit, options.clock.monotonicMs()) : null, rejectionsOf(hook));
@@ -64,6 +88,7 @@ export function createHookIndex(options: {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
     strangers,
+    rejectionCounts: () => countRejections(byIdentifier.values()),
     close() {
       unfollow();
       strangers.close();
@@ -80,14 +105,46 @@ export function readIncoming(bytes: Buffer): IncomingWebhook {
 function toReady(
   hook: IncomingWebhook, defaultMethods: readonly string[], load: HookLoad,
 ): ReadyHook {
-  const { allowedMethods = [] } = hook;
+  const { identifier, pathSegment, enabled, actionConfiguration } = hook;
+  const { allowedMethods = [], allowedAddresses } = hook;
+  const sender = prepareSenderCheck(hook);
   return {
-    identifier: hook.identifier,
-    pathSegment: hook.pathSegment,
-    enabled: hook.enabled,
+    identifier, pathSegment, enabled, actionConfiguration, load, sender,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
-    key: hook.secret === undefined ? null : signatureKey(hook.secret),
-    actionConfiguration: hook.actionConfiguration,
-    load,
+    keys: sender === null ? signatureKeys(hook) : [],
+    hasSecret: hook.secret !== undefined,
+    addresses: allowedAddresses === undefined ? null : addressSet(allowedAddresses),
+    reading: bodyReading(hook.bodyFormat, sender?.verifier.scheme ?? null),
   };
+}
+
+function signatureKeys({ secret, previousSecret }: IncomingWebhook): SignatureKey[] {
+  if (secret === undefined) return [];
+  const current = { key: signatureKey(secret), validUntilMs: Infinity };
+  if (previousSecret === undefined) return [current];
+  const validUntilMs = Date.parse(previousSecret.validUntil);
+  return [current, { key: signatureKey(previousSecret.secret), validUntilMs }];
+}
+
+function addressSet(addresses: readonly string[]): AddressSet {
+  const set = new AddressSet();
+  for (const address of addresses) set.add(address);
+  return set;
+}
+
+const COUNTED_HOOKS_MAX = 1000;
+
+function countRejections(hooks: Iterable<ReadyHook>): RejectionCount[] {
+  const counts: RejectionCount[] = [];
+  const others = new Map<RejectionReason, number>();
+  let hookCount = 0;
+  for (const { pathSegment: hook, load: { rejections } } of hooks) {
+    if (rejections.counts.size === 0) continue;
+    hookCount += 1;
+    for (const [reason, count] of rejections.counts) {
+      if (hookCount <= COUNTED_HOOKS_MAX) counts.push({ hook, reason, count });
+      else others.set(reason, (others.get(reason) ?? 0) + count);
+    }
+  }
+  return [...counts, ...[...others].map(([reason, count]) => ({ hook: 'other', reason, count }))];
 }

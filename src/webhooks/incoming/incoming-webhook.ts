@@ -1,13 +1,21 @@
 /** What an incoming webhook is: a public address, who may call it, and the action it runs. */
+import { AddressSet } from '../../base/network/address-set.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers } from '../http/secret.ts';
+import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
+import { verificationSchema, type Verification } from './verification.ts';
 
 export type IncomingWebhook = {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly enabled: boolean;
   readonly secret?: string;
+  readonly verification?: Verification;
+  /** The secret before the last rotation; it counts until `validUntil`. */
+  readonly previousSecret?: { readonly secret: string; readonly validUntil: string };
+  readonly allowedAddresses?: readonly string[];
+  readonly bodyFormat?: BodyFormat;
   readonly allowedMethods?: readonly string[];
   readonly staticHeaders?: Readonly<Record<string, unknown>>;
   readonly actionConfiguration: string;
@@ -16,6 +24,9 @@ export type IncomingWebhook = {
 export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: 'pathSegment',
 };
+
+/** A certificate in PEM fits. */
+const SECRET_LENGTH_MAX = 8192;
 
 export const incomingSchema: NamedSchema = {
   kind: 'object',
@@ -34,6 +45,42 @@ export const incomingSchema: NamedSchema = {
     },
     enabled: { schema: { kind: 'boolean' }, default: true },
     ...secretMembers,
+    secret: {
+      schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,
+      description: 'What the sender\'s requests are checked against: a key, a token, a public key '
+        + 'or a certificate. Never shown. Absent in PUT and PATCH keeps the stored one, null '
+        + 'removes it.',
+    },
+    verification: {
+      schema: verificationSchema,
+      description: 'How requests are verified. Absent: by X-Signature, when there is a secret',
+    },
+    previousSecret: {
+      schema: {
+        kind: 'object',
+        members: {
+          validUntil: { schema: { kind: 'string', format: 'date-time' }, isRequired: true },
+          lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
+        },
+      },
+      readOnly: 'echo',
+      description: 'The secret before the last rotation, while it still counts',
+    },
+    allowedAddresses: {
+      schema: {
+        kind: 'array', maxItems: 100, isUnique: true,
+        items: {
+          kind: 'string', maxLength: 64, description: 'an IP address or a CIDR block',
+          canonical: (address) => new AddressSet().add(address) ? address : null,
+        },
+      },
+      description: 'Who may call: addresses and CIDR blocks. Absent: every address',
+    },
+    bodyFormat: {
+      schema: { kind: 'string', values: BODY_FORMATS },
+      description: 'How the payload is made of the body; absent: auto with a `verification` whose '
+        + 'scheme says nothing else, json without',
+    },
     allowedMethods: {
       schema: {
         kind: 'array', maxItems: 40, isUnique: true,
@@ -54,6 +101,9 @@ export const incomingSchema: NamedSchema = {
       description: 'The identifier of an existing action configuration',
     },
   },
+  // It would let nobody in, which `enabled` says better.
+  check: ({ allowedAddresses }) => Array.isArray(allowedAddresses) && allowedAddresses.length === 0
+    ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [],
 };
 
 function isPathSegment(value: string): boolean {

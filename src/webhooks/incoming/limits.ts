@@ -1,5 +1,5 @@
 /** How much one incoming hook may take: requests a second, and actions under way at once. */
-import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
+import type { Rejections } from './rejections.ts';
 
 /** A token bucket that holds one second's worth, so that a burst of a second's rate passes. */
 export class TokenBucket {
@@ -33,10 +33,10 @@ export class HookLoad {
   /** null: no limit. */
   readonly bucket: TokenBucket | null;
   /** For calls that were rejected. */
-  readonly rejections: RateLimitedLog;
+  readonly rejections: Rejections;
   running = 0;
 
-  constructor(bucket: TokenBucket | null, rejections: RateLimitedLog) {
+  constructor(bucket: TokenBucket | null, rejections: Rejections) {
     this.bucket = bucket;
     this.rejections = rejections;
   }

@@ -3,13 +3,14 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { readIncoming } from './hook-index.ts';
-import { incomingResource } from './resource.ts';
+import { incomingResource, showIncoming } from './resource.ts';
 
 export function createIncoming(parts: {
   readonly store: Store; readonly now: () => number; readonly makeId: () => string;
 }): Repository {
   return createRepository({
-    ...parts, resource: incomingResource,
+    ...parts,
+    resource: { ...incomingResource, present: (record) => showIncoming(record, parts.now()) },
     onChange: configurationUse('incoming', parts.store, (bytes) =>
       readIncoming(bytes).actionConfiguration),
   });

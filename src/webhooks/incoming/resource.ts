@@ -1,8 +1,11 @@
 /** Incoming webhooks as a resource: where they are served and kept, masked, and listed. */
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
+import { showVerification } from './verification.ts';
 
 export const incomingResource: Resource = {
   path: '/api/incoming-webhooks',
@@ -12,8 +15,8 @@ export const incomingResource: Resource = {
   collection: incomingCollection,
   // They decide what may come in: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
-  reconcile: (body, current, cause) => unmask(keepSecret(body, current, cause), current),
-  present: (record) => mask(hideSecret(record)),
+  reconcile: (body, current, cause) =>
+    keepPrevious(unmask(keepSecret(body, current, cause), current), current),
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier', importance: 3 },
     { title: 'PATH SEGMENT', member: 'pathSegment', isWhole: true },
@@ -23,3 +26,18 @@ export const incomingResource: Resource = {
     { title: 'ACTION CONFIGURATION', member: 'actionConfiguration', form: 'identifier' },
   ],
 };
+
+/** Without secrets; the previous one is mentioned while it counts. */
+export function showIncoming(record: JsonObject, nowMs: number): JsonObject {
+  const { previousSecret, ...rest } = record;
+  const shown = showVerification(mask(hideSecret(rest)), record);
+  const until = isJsonObject(previousSecret) ? String(previousSecret['validUntil']) : '';
+  return nowMs < Date.parse(until) ? { ...shown, previousSecret: { validUntil: until } } : shown;
+}
+
+/** Only a rotation changes it, whatever a body says. */
+function keepPrevious(body: JsonObject, current: JsonObject | null): JsonObject {
+  const { previousSecret: _, ...rest } = body;
+  const kept = current?.['previousSecret'];
+  return kept === undefined ? rest : { ...rest, previousSecret: kept };
+}

@@ -9,6 +9,7 @@ import {
 import { resourceRoutes } from '../../resources/routes.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
+import { receiveErrorFormat } from './answer.ts';
 import { exampleMethod, makeExamples } from './examples.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './receive.ts';
@@ -52,6 +53,7 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     access: 'public', summary: 'Longer paths are no webhook',
     parameters: [pathParameter('pathSegment', 'Anything else')],
     answers: [answer(404, 'Webhook not found or disabled')],
+    errorFormat: receiveErrorFormat,
     handle: createRefuser(parts.hooks),
   }, {
     method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
@@ -68,12 +70,14 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     body: { mediaTypes: [JSON_TYPE], schema: anyJson(), isOptional: true },
     answers: [
       answer(200, 'The action succeeded'), answer(400, 'The action failed'),
-      answer(401, 'Signature verification failed'), answer(404, 'Webhook not found or disabled'),
+      answer(401, 'Signature verification failed'), answer(403, 'Address not allowed'),
+      answer(404, 'Webhook not found or disabled'),
       { ...answer(405, 'Method not allowed'), headers: { Allow: 'The methods that are' } },
       answer(408, 'The body came too late'), answer(413, 'Payload too large'),
       { ...answer(429, 'Too many requests'), headers: { 'Retry-After': 'Seconds' } },
       { ...answer(503, 'Too many requests in progress'), headers: { 'Retry-After': 'Seconds' } },
     ],
+    errorFormat: receiveErrorFormat,
     handle: createReceiver(parts),
   }];
 }
@@ -93,8 +97,7 @@ function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
     ],
     handle(exchange) {
       const hook = findHook(hooks, exchange.params[0] ?? '');
-      const { identifier, pathSegment } = hook;
-      const hasSecret = hook.key !== null;
+      const { identifier, pathSegment, hasSecret } = hook;
       const url = `${baseUri()}/webhook/in/${pathSegment}`;
       const examples = makeExamples({ url, method: exampleMethod(hook.methods), hasSecret });
       exchange.sendJson(200, { identifier, pathSegment, hasSecret, ...examples });

@@ -4,6 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../base/node-modules.ts';
+import { refusal, type Refusal } from './verification/verdict.ts';
 
 const PREFIX = 'sha256=';
 const PATTERN = /^sha256=[0-9a-fA-F]{64}$/;
@@ -32,9 +33,9 @@ export function isSignatureValid(
 }
 
 /** Why a signature is not valid, for the log; never what it is or should be. */
-export function signatureProblem(header: string | readonly string[] | undefined): string {
-  if (header === undefined) return 'there is no X-Signature';
+export function signatureRefusal(header: string | readonly string[] | undefined): Refusal {
+  if (header === undefined) return refusal('signature_missing', 'there is no X-Signature');
   return typeof header === 'string' && PATTERN.test(header)
-    ? 'X-Signature is not of this body with this secret'
-    : 'X-Signature is not sha256= and 64 hexadecimal digits, once';
+    ? refusal('mismatch', 'X-Signature is not of this body with this secret')
+    : refusal('signature_form', 'X-Signature is not sha256= and 64 hexadecimal digits, once');
 }

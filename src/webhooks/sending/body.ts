@@ -2,14 +2,14 @@
  * Makes the body of an outgoing request: from the payload an action makes other data, and a
  * template is filled with that. Each step takes JSON and gives JSON.
  */
-import type { Clock } from '../../base/clock.ts';
+import { timeText, type Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/registry.ts';
 import { encodeData, runAction } from '../actions/run-action.ts';
-import { noPayload } from '../actions/payload.ts';
+import { noPayload, toPayload } from '../actions/payload.ts';
 import type { Payload } from '../actions/payload.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import { fillTemplate } from '../outgoing/template.ts';
@@ -66,7 +66,10 @@ async function runOn(
   const call = {
     payload: () => payloadFrom(payloadJson) ?? noPayload(),
     bytes: () => payloadFrom(payloadJson) === null ? null : payloadJson,
-    context: { headers: {}, query: '' },
+    context: {
+      headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
+      path: '', receivedAt: timeText(parts.clock.now()), event: null, eventId: null, verified: null,
+    },
     options: configuration.options,
     hops,
     log,
@@ -85,6 +88,5 @@ async function runOn(
 
 // An event's payload may be any JSON; an action is promised an object or array.
 function payloadFrom(payloadJson: Buffer): Payload | null {
-  const value: unknown = JSON.parse(payloadJson.toString('utf8'));
-  return typeof value === 'object' && value !== null ? value as Payload : null;
+  return toPayload(JSON.parse(payloadJson.toString('utf8')));
 }

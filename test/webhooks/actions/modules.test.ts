@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { loadActionModules } from '../../../src/webhooks/actions/load-modules.ts';
 import {
   createActionRegistry, type ActionRegistry, type ActionSource,
@@ -12,6 +12,11 @@ import {
 
 const root = mkdtempSync(join(tmpdir(), 'hookshelf-actions-'));
 after(() => rmSync(root, { recursive: true }));
+
+const context: ActionContext = {
+  headers: {}, query: '', body: Buffer.alloc(0), contentType: null, method: 'POST', path: '/',
+  receivedAt: '2026-01-01T00:00:00.000Z', event: null, eventId: null, verified: null,
+};
 
 const SOUND = `
 export default class {
@@ -50,7 +55,7 @@ test('a module in the folder becomes an action, made once', async () => {
   assert.deepEqual(action.validateOptions({}), ['word is required']);
   assert.deepEqual(action.validateOptions({ word: 1 }), []);
   const call = {
-    payload: () => ({ word: 'p' }), bytes: () => null, context: { headers: {}, query: '' },
+    payload: () => ({ word: 'p' }), bytes: () => null, context,
     options: {}, hops: 0, log: silentLogger, place: 'incoming' as const,
   };
   action.run(call);
@@ -144,7 +149,7 @@ test('an action sees the payload however it takes its arguments', () => {
   ];
   for (const actionClass of classes) {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
-      payload: () => payload, bytes: () => null, context: { headers: {}, query: '' }, options: {},
+      payload: () => payload, bytes: () => null, context, options: {},
       hops: 0, log: silentLogger, place: 'incoming',
     });
   }

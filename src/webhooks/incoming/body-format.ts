@@ -1,0 +1,58 @@
+/** What actions get as the payload of a body, as the webhook's `bodyFormat` says. Pure. */
+import { isUtf8 } from 'node:buffer';
+import type { JsonValue } from '../../base/schema.ts';
+import { decodePayload, type Payload } from '../actions/payload.ts';
+import { FORM_TYPE, groupFields, mediaTypeOf, parseForm } from '../senders/request/form.ts';
+import type { Scheme } from '../senders/scheme/scheme.ts';
+
+export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
+export type BodyFormat = typeof BODY_FORMATS[number];
+
+export type BodyKind = Exclude<BodyFormat, 'auto'>;
+
+/** How one webhook's bodies are read. */
+export type BodyReading = {
+  readonly format: BodyFormat;
+  /** The field of a form that holds the payload as JSON. */
+  readonly formField: string | null;
+};
+
+export function bodyReading(format: BodyFormat | undefined, scheme: Scheme | null): BodyReading {
+  const { payload = 'auto' } = scheme ?? { payload: 'json' };
+  if (typeof payload === 'object') {
+    return { format: format ?? 'auto', formField: payload.formField };
+  }
+  return { format: format ?? payload, formField: null };
+}
+
+/** What a body is taken for; null: for nothing that a payload could be made of. */
+export function bodyKind(format: BodyFormat, contentType: string | undefined): BodyKind | null {
+  return format === 'auto' ? kindOf(mediaTypeOf(contentType)) : format;
+}
+
+/** null: the body is not of that kind, and what counts is the empty array. */
+export function readPayload(
+  body: Buffer, kind: BodyKind, formField: string | null,
+): Payload | null {
+  switch (kind) {
+    case 'json': return decodePayload(body);
+    case 'form': return readForm(body, formField);
+    case 'text': return isUtf8(body) ? { text: body.toString('utf8') } : null;
+  }
+}
+
+function kindOf(mediaType: string): BodyKind | null {
+  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return 'json';
+  if (mediaType === FORM_TYPE) return 'form';
+  return mediaType.startsWith('text/') ? 'text' : null;
+}
+
+function readForm(body: Buffer, formField: string | null): Payload | null {
+  const form = parseForm(body);
+  if (form === null) return null;
+  const json = formField === null ? null : form.get(formField);
+  if (json !== null) return decodePayload(Buffer.from(json, 'utf8'));
+  const fields = [...groupFields(form)].map(([name, values]): [string, JsonValue] =>
+    [name, values.length === 1 ? values[0] ?? '' : values]);
+  return Object.fromEntries(fields);
+}

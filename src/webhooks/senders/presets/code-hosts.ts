@@ -1,0 +1,159 @@
+/** Presets of places where code is kept and planned. */
+import type { Preset } from './preset.ts';
+import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
+import { giteaQuirk } from './quirks.ts';
+
+const PUSH = '{"ref":"refs/heads/main","repository":{"full_name":"octo/shelf"}}';
+
+function gitea(name: 'gitea' | 'forgejo', title: string, documentation: string): Preset {
+  const headers = (suffix: string): { header: string }[] => name === 'gitea'
+    ? [{ header: `X-Gitea-${suffix}` }]
+    : [{ header: `X-Forgejo-${suffix}` }, { header: `X-Gitea-${suffix}` }];
+  return {
+    name, sender: title,
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: { from: headers('Signature'), encoding: 'hex' },
+      id: headers('Delivery'),
+      event: headers('Event'),
+      payload: { formField: 'payload' },
+      ackWithin: 5,
+    },
+    quirk: giteaQuirk,
+    setup: {
+      url: `repository, Settings, Webhooks, Add Webhook (${title}), Target URL`,
+      secret: 'the same form, Secret',
+    },
+    documentation,
+    newSecret: 'hex',
+    sample: {
+      body: PUSH, contentType: JSON_TYPE,
+      headers: {
+        [`X-${title}-Event`]: 'push',
+        [`X-${title}-Delivery`]: 'f6266f16-1bf3-46a5-9ea4-602e06ead473',
+      },
+    },
+    unconfirmed: 'answer within 5 s',
+  };
+}
+
+export const CODE_HOSTS: readonly Preset[] = [
+  {
+    name: 'github', sender: 'GitHub',
+    scheme: {
+      ...hubSignature('X-Hub-Signature-256'),
+      id: { header: 'X-GitHub-Delivery' },
+      event: { header: 'X-GitHub-Event' },
+      payload: { formField: 'payload' },
+      retryWindow: 3 * 24 * 3600,
+      ackWithin: 10,
+    },
+    setup: {
+      url: 'repository or organisation, Settings, Webhooks, Add webhook, Payload URL',
+      secret: 'the same form, Secret',
+    },
+    documentation: 'https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries',
+    newSecret: 'hex',
+    sample: {
+      body: '{"zen":"Keep it logically awesome.","hook_id":1}', contentType: JSON_TYPE,
+      headers: {
+        'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      },
+    },
+    unconfirmed: 'that failed deliveries are not sent again by themselves',
+  },
+  {
+    name: 'gitlab', sender: 'GitLab 19 and later (signed)',
+    scheme: {
+      ...standardWebhooks('webhook'),
+      event: [{ header: 'X-Gitlab-Event' }, { json: 'object_kind' }],
+      ackWithin: 10,
+    },
+    setup: {
+      url: 'project or group, Settings, Webhooks, Add new webhook, URL',
+      secret: 'the same form, Signing token (begins with whsec_)',
+    },
+    documentation: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
+    newSecret: 'whsec',
+    sample: {
+      body: '{"object_kind":"push","ref":"refs/heads/main"}', contentType: JSON_TYPE,
+      headers: { 'X-Gitlab-Event': 'Push Hook' },
+    },
+    unconfirmed: 'answer within 10 s',
+  },
+  {
+    name: 'gitlab-token', sender: 'GitLab (secret token)',
+    scheme: {
+      algorithm: 'token', key: 'utf8', content: '',
+      signature: { from: { header: 'X-Gitlab-Token' }, encoding: 'utf8' },
+      id: [{ header: 'Idempotency-Key' }, { header: 'X-Gitlab-Event-UUID' }],
+      event: [{ header: 'X-Gitlab-Event' }, { json: 'object_kind' }],
+      ackWithin: 10,
+    },
+    setup: {
+      url: 'project or group, Settings, Webhooks, Add new webhook, URL',
+      secret: 'the same form, Secret token',
+    },
+    documentation: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
+    newSecret: 'hex',
+    sample: {
+      body: '{"object_kind":"push","ref":"refs/heads/main"}', contentType: JSON_TYPE,
+      headers: {
+        'X-Gitlab-Event': 'Push Hook', 'Idempotency-Key': 'f5e5f430-f57b-4e6e-9fac-d9128cd7232f',
+      },
+    },
+    unconfirmed: 'answer within 10 s',
+  },
+  {
+    name: 'bitbucket', sender: 'Bitbucket',
+    scheme: {
+      ...hubSignature('X-Hub-Signature'),
+      id: [{ header: 'X-Request-UUID' }, { header: 'X-Request-Id' }],
+      event: { header: 'X-Event-Key' },
+      ackWithin: 10,
+    },
+    setup: {
+      url: 'repository, Repository settings, Webhooks, Add webhook, URL',
+      secret: 'the same form, Secret',
+    },
+    documentation: 'https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/',
+    newSecret: 'hex',
+    sample: {
+      body: '{"push":{"changes":[]},"repository":{"full_name":"octo/shelf"}}',
+      contentType: JSON_TYPE,
+      headers: {
+        'X-Event-Key': 'repo:push', 'X-Request-UUID': '0d2c1d62-0d2c-4b9a-9b0e-6c5f0a7f6d11',
+      },
+    },
+  },
+  gitea('gitea', 'Gitea', 'https://docs.gitea.com/usage/webhooks'),
+  gitea('forgejo', 'Forgejo', 'https://forgejo.org/docs/latest/user/webhooks/'),
+  {
+    name: 'linear', sender: 'Linear',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: { from: { header: 'Linear-Signature' }, encoding: 'hex' },
+      // It stands in the body, and so it is signed.
+      timestamp: { from: { json: 'webhookTimestamp' }, unit: 'ms', tolerance: 60 },
+      id: { header: 'Linear-Delivery' },
+      event: [{ header: 'Linear-Event' }, { json: 'type' }],
+      retryWindow: 8 * 3600,
+      ackWithin: 5,
+    },
+    setup: {
+      url: 'Settings, API, Webhooks, New webhook, URL',
+      secret: 'shown on the page of the webhook: Signing secret',
+    },
+    documentation: 'https://linear.app/developers/webhooks',
+    newSecret: null,
+    sample: {
+      body: '{"type":"Issue","action":"create","data":{"title":"A book"},'
+        + '"webhookTimestamp":{timestamp}}',
+      contentType: JSON_TYPE,
+      headers: {
+        'Linear-Event': 'Issue', 'Linear-Delivery': '234d1a4e-b617-4388-90fe-adc3633d6b72',
+      },
+    },
+  },
+];
+

@@ -1,0 +1,113 @@
+/** Presets of payments and shops. */
+import type { Preset } from './preset.ts';
+import { JSON_TYPE } from './preset.ts';
+
+export const COMMERCE: readonly Preset[] = [
+  {
+    name: 'stripe', sender: 'Stripe',
+    scheme: {
+      // The secret is used as it stands, `whsec_` and all.
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{timestamp}.{body}',
+      signature: {
+        from: { header: 'Stripe-Signature' }, split: ',', param: 'v1', encoding: 'hex',
+      },
+      timestamp: { param: 't', unit: 's', tolerance: 300 },
+      id: { json: 'id' },
+      dedupeSigned: true,
+      event: { json: 'type' },
+      retryWindow: 3 * 24 * 3600,
+      ackWithin: 20,
+    },
+    setup: {
+      url: 'Dashboard, Developers, Webhooks, Add destination, Endpoint URL',
+      secret: 'shown on the page of the endpoint: Signing secret (begins with whsec_)',
+    },
+    documentation: 'https://docs.stripe.com/webhooks/signature',
+    newSecret: null,
+    sample: {
+      body: '{"id":"evt_1","object":"event","type":"charge.succeeded",'
+        + '"data":{"object":{"id":"ch_1","amount":1999}}}',
+      contentType: 'application/json; charset=utf-8',
+    },
+    unconfirmed: 'answer within 20 s; for how long it is sent again',
+  },
+  {
+    name: 'shopify', sender: 'Shopify',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: {
+        from: [{ header: 'X-Shopify-Hmac-SHA256' }, { header: 'Shopify-Hmac-Sha256' }],
+        encoding: 'base64',
+      },
+      id: [{ header: 'X-Shopify-Webhook-Id' }, { header: 'Shopify-Webhook-Id' }],
+      event: [{ header: 'X-Shopify-Topic' }, { header: 'Shopify-Topic' }],
+      retryWindow: 4 * 3600,
+      ackWithin: 5,
+    },
+    setup: {
+      url: 'admin, Settings, Notifications, Webhooks, Create webhook, URL',
+      secret: 'shown below the list of webhooks; of an app: its client secret',
+    },
+    documentation: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
+    newSecret: null,
+    sample: {
+      body: '{"id":1,"email":"reader@example.com","total_price":"19.99"}',
+      contentType: JSON_TYPE,
+      headers: {
+        'X-Shopify-Topic': 'orders/create',
+        'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
+      },
+    },
+    unconfirmed: 'answer within 5 s',
+  },
+  {
+    name: 'paypal', sender: 'PayPal',
+    scheme: {
+      algorithm: 'rsa-sha256', key: 'pem',
+      content: '{id}|{timestamp}|{webhookId}|{bodyCrc32}',
+      signature: { from: { header: 'PAYPAL-TRANSMISSION-SIG' }, encoding: 'base64' },
+      timestamp: { from: { header: 'PAYPAL-TRANSMISSION-TIME' }, unit: 'iso', tolerance: null },
+      id: { header: 'PAYPAL-TRANSMISSION-ID' },
+      // Covered by a checksum only, which can be forged.
+      dedupe: { json: 'id' },
+      event: { json: 'event_type' },
+      retryWindow: 3 * 24 * 3600,
+      needs: ['webhookId'],
+    },
+    setup: {
+      url: 'Developer Dashboard, Apps & Credentials, the app, Add Webhook, Webhook URL',
+      secret: 'the certificate behind PAYPAL-CERT-URL (https, below paypal.com), as PEM; the '
+        + 'webhook ID stands in the list of webhooks',
+    },
+    documentation: 'https://developer.paypal.com/api/rest/webhooks/rest/',
+    newSecret: null,
+    sample: {
+      body: '{"id":"WH-1","event_type":"PAYMENT.CAPTURE.COMPLETED","resource":{"id":"1"}}',
+      contentType: JSON_TYPE,
+    },
+  },
+  {
+    name: 'square', sender: 'Square',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{url}{body}',
+      signature: { from: { header: 'x-square-hmacsha256-signature' }, encoding: 'base64' },
+      id: { json: 'event_id' },
+      dedupeSigned: true,
+      event: { json: 'type' },
+      retryWindow: 3 * 24 * 3600,
+      ackWithin: 10,
+      needs: ['url'],
+    },
+    setup: {
+      url: 'Developer Console, the application, Webhooks, Subscriptions, Add subscription, URL',
+      secret: 'the page of the subscription: Signature key',
+    },
+    documentation: 'https://developer.squareup.com/docs/webhooks/step3validate',
+    newSecret: null,
+    sample: {
+      body: '{"event_id":"6a8f5f28-54a1-4eb0-a98a-3111513fd4fc","type":"payment.created",'
+        + '"data":{"type":"payment","id":"1"}}',
+      contentType: JSON_TYPE,
+    },
+  },
+];

@@ -1,0 +1,107 @@
+/** Presets of platforms that shake hands first. */
+import type { Preset } from './preset.ts';
+import { JSON_TYPE, hubSignature } from './preset.ts';
+
+export const PLATFORMS: readonly Preset[] = [
+  {
+    name: 'meta', sender: 'Meta (Facebook, Instagram, WhatsApp)',
+    scheme: {
+      ...hubSignature('X-Hub-Signature-256'),
+      event: { json: 'object' },
+      retryWindow: 36 * 3600,
+      challenge: [{
+        method: 'GET',
+        when: [{ from: { query: 'hub.mode' }, equals: 'subscribe' }],
+        verify: { from: { query: 'hub.verify_token' }, setting: 'verifyToken' },
+        answer: { status: 200, type: 'text/plain', body: { query: 'hub.challenge' } },
+      }],
+      needs: ['verifyToken'],
+    },
+    setup: {
+      url: 'developers.facebook.com, the app, Webhooks, Callback URL, with the Verify token',
+      secret: 'the same app, App settings, Basic: App secret',
+    },
+    documentation: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
+    newSecret: null,
+    sample: { body: '{"object":"page","entry":[{"id":"1","time":1700000000}]}',
+      contentType: JSON_TYPE },
+    unconfirmed: 'for how long it is sent again',
+  },
+  {
+    name: 'dropbox', sender: 'Dropbox',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: { from: { header: 'X-Dropbox-Signature' }, encoding: 'hex' },
+      ackWithin: 10,
+      challenge: [{
+        method: 'GET',
+        when: [{ from: { query: 'challenge' } }],
+        answer: { status: 200, type: 'text/plain', body: { query: 'challenge' } },
+      }],
+    },
+    setup: {
+      url: 'dropbox.com/developers/apps, the app, Settings, Webhooks, Webhook URIs',
+      secret: 'the same page: App secret',
+    },
+    documentation: 'https://www.dropbox.com/developers/reference/webhooks',
+    newSecret: null,
+    sample: {
+      body: '{"list_folder":{"accounts":["dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc"]}}',
+      contentType: JSON_TYPE,
+    },
+    unconfirmed: 'answer within 10 s',
+  },
+  {
+    name: 'microsoft-graph', sender: 'Microsoft Graph',
+    scheme: {
+      algorithm: 'token', key: 'utf8', content: '',
+      signature: { from: { json: 'value[].clientState' }, encoding: 'utf8' },
+      id: { json: 'value.0.id' },
+      event: { json: 'value.0.changeType' },
+      retryWindow: 4 * 3600,
+      ackWithin: 10,
+      challenge: [{
+        method: 'POST',
+        when: [{ from: { query: 'validationToken' } }],
+        answer: { status: 200, type: 'text/plain', body: { query: 'validationToken' } },
+      }],
+    },
+    setup: {
+      url: 'POST /v1.0/subscriptions, notificationUrl',
+      secret: 'the same call: clientState',
+    },
+    documentation: 'https://learn.microsoft.com/graph/change-notifications-delivery-webhooks',
+    newSecret: 'hex',
+    sample: {
+      body: '{"value":[{"id":"1","changeType":"created","clientState":"{signature}",'
+        + '"resource":"me/messages/1"}]}',
+      contentType: JSON_TYPE,
+    },
+  },
+  {
+    name: 'x', sender: 'X (Account Activity)',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: {
+        from: { header: 'x-twitter-webhooks-signature' }, prefix: 'sha256=', encoding: 'base64',
+      },
+      ackWithin: 3,
+      challenge: [{
+        method: 'GET',
+        when: [{ from: { query: 'crc_token' } }],
+        answer: {
+          status: 200, type: JSON_TYPE, body: '{"response_token":"sha256={hmac}"}',
+          value: { query: 'crc_token' }, hmac: 'base64',
+        },
+      }],
+    },
+    setup: {
+      url: 'POST /2/webhooks, url',
+      secret: 'developer.x.com, the project\'s app, Keys and tokens: API key secret',
+    },
+    documentation: 'https://docs.x.com/x-api/webhooks/introduction',
+    newSecret: null,
+    sample: { body: '{"for_user_id":"1","tweet_create_events":[{"id_str":"1"}]}',
+      contentType: JSON_TYPE },
+  },
+];

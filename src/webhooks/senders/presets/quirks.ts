@@ -1,0 +1,48 @@
+/** What the schemes of single senders cannot say as data. */
+import { loadCrypto } from '../../../base/node-modules.ts';
+import type { Quirk } from '../verification/verify.ts';
+
+/** Gitea signs the JSON also where a form carries it (services/webhook/deliver.go). */
+export const giteaQuirk: Quirk = {
+  body(parts) {
+    const json = parts.isForm() ? parts.form().get('payload') : null;
+    return json === null ? parts.request.body : Buffer.from(json, 'utf8');
+  },
+};
+
+/**
+ * Twilio signs the URL as it calls it, which may have gained or lost its standard port and, where
+ * the body is no form, has the body's SHA-256 in its query (twilio-node, webhooks.ts).
+ */
+export const twilioQuirk: Quirk = {
+  urls(url, parts) {
+    const { search } = parts.request;
+    const query = url.indexOf('?');
+    const bare = query === -1 ? url : url.slice(0, query);
+    const called = search === '' ? [url] : [`${bare}?${search}`, url];
+    return [...new Set([...called, ...called.flatMap(portVariants)])];
+  },
+  check(parts) {
+    const { body } = parts.request;
+    if (parts.isForm() || body.length === 0) return null;
+    const claimed = parts.read({ query: 'bodySHA256' });
+    if (claimed === null) return 'the body is no form, and no bodySHA256 in the query covers it';
+    return isDigestOf(claimed, body) ? null : 'bodySHA256 in the query is not that of the body';
+  },
+};
+
+const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
+
+/** The same address with its standard port written out, and without any port. */
+function portVariants(text: string): readonly string[] {
+  const found = /^(https?:)\/\/([^/?#]*)(.*)$/s.exec(text);
+  if (found === null) return [];
+  const [, scheme = '', authority = '', rest = ''] = found;
+  const host = authority.replace(/:\d{1,5}$/, '');
+  const port = host === authority ? STANDARD_PORTS[scheme] ?? '' : authority.slice(host.length + 1);
+  return [`${scheme}//${host}${rest}`, `${scheme}//${host}:${port}${rest}`];
+}
+
+function isDigestOf(claimed: string, body: Buffer): boolean {
+  return claimed.toLowerCase() === loadCrypto().createHash('sha256').update(body).digest('hex');
+}

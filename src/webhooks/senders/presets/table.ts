@@ -1,0 +1,17 @@
+/** Every sender that is verified by name. A new sender is a row here, and nothing else. */
+import type { Preset } from './preset.ts';
+import { CODE_HOSTS } from './code-hosts.ts';
+import { COMMERCE } from './commerce.ts';
+import { GENERIC } from './generic.ts';
+import { MESSAGING } from './messaging.ts';
+import { PLATFORMS } from './platforms.ts';
+
+export const PRESETS: readonly Preset[] = [
+  ...CODE_HOSTS, ...COMMERCE, ...MESSAGING, ...PLATFORMS, ...GENERIC,
+];
+
+const BY_NAME = new Map(PRESETS.map((preset) => [preset.name, preset]));
+
+export function findPreset(name: string): Preset | undefined {
+  return BY_NAME.get(name);
+}

@@ -1,0 +1,22 @@
+/** The time that a sender signed. Pure. */
+import type { TIME_UNITS } from '../scheme/scheme.ts';
+
+const DIGITS = /^\d{1,16}$/;
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/;
+/** The year 5138 in seconds is 1973 in milliseconds: between them a unit can be told. */
+const SECONDS_BELOW = 100_000_000_000;
+
+/** Milliseconds since the epoch, or what is wrong with the text. */
+export function parseTime(text: string, unit: typeof TIME_UNITS[number]): number | string {
+  if (unit === 'iso') {
+    const atMs = ISO.test(text) ? Date.parse(text) : Number.NaN;
+    return Number.isNaN(atMs) ? 'is no ISO 8601 time' : atMs;
+  }
+  if (!DIGITS.test(text)) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
+  const value = Number(text);
+  if (unit === 's') {
+    return value < SECONDS_BELOW ? value * 1000
+      : `${text} is in milliseconds, expected seconds`;
+  }
+  return value >= SECONDS_BELOW ? value : `${text} is in seconds, expected milliseconds`;
+}

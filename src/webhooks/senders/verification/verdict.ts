@@ -1,0 +1,30 @@
+/** What came of a verification. Findings are for the webhook's owner and hold no secret. Pure. */
+import type { ValueSource, ValueSources } from '../scheme/scheme.ts';
+
+export type CheckName = 'configuration' | 'secret' | 'handshake' | 'signature_missing'
+  | 'signature_form' | 'parts' | 'mismatch' | 'stale';
+export type Refusal = {
+  readonly isGenuine: false; readonly check: CheckName; readonly finding: string;
+};
+export type SenderVerdict = Refusal | {
+  readonly isGenuine: true;
+  readonly secret: 'current' | 'previous';
+  /** Milliseconds since the epoch; null where the scheme signs no time. */
+  readonly signedAtMs: number | null;
+};
+
+export function refusal(check: CheckName, finding: string): Refusal {
+  return { isGenuine: false, check, finding };
+}
+
+/** Where something stands, as people say it. */
+export function placesOf(sources: ValueSources | undefined): string {
+  const list: readonly ValueSource[] = sources === undefined ? []
+    : Array.isArray(sources) ? sources : [sources];
+  return list.map((source) => {
+    if ('header' in source) return source.header;
+    if ('json' in source) return `\`${source.json}\` in the JSON body`;
+    if ('form' in source) return `form field \`${source.form}\``;
+    return `query parameter \`${source.query}\``;
+  }).join(' or ');
+}

@@ -68,7 +68,7 @@ export type Member = {
   readonly readOnly?: 'ignored' | 'echo';
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;
-  /** Given by the service when a request does not, so that it is always shown. */
+  /** Shown with every record. When absent: what is read-only is, and what has a default. */
   readonly isAlwaysShown?: boolean;
   /** Accepted but never shown. */
   readonly isWriteOnly?: boolean;

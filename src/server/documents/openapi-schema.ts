@@ -102,8 +102,9 @@ function objectSchema(schema: ObjectSchema, form: Form, convert: Convert): JsonS
 function isAlwaysThere(member: Member, form: Form): boolean {
   if (form === 'patch') return false;
   if (form === 'body') return member.isRequired === true && member.readOnly === undefined;
-  return member.isRequired === true || member.readOnly !== undefined
-    || member.default !== undefined || member.isAlwaysShown === true;
+  const { isRequired, readOnly, default: given } = member;
+  const { isAlwaysShown = readOnly !== undefined || given !== undefined } = member;
+  return isRequired === true || isAlwaysShown;
 }
 
 function memberSchema(member: Member, form: Form, convert: Convert): JsonSchemaObject {

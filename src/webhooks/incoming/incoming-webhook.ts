@@ -64,6 +64,7 @@ export const incomingSchema: NamedSchema = {
         },
       },
       readOnly: 'echo',
+      isAlwaysShown: false,
       description: 'The secret before the last rotation, while it still counts',
     },
     allowedAddresses: {

@@ -36,6 +36,8 @@ export type RestoreOptions = {
   /** Move what is there out of the way; else `conflict` when there is any. */
   readonly isReplacing: boolean;
   readonly nowMs: number;
+  /** Completes the copy in that directory before it takes the place of the data. */
+  readonly complete?: (directory: string) => Promise<void>;
 };
 
 export type RestoreReport = VerifyReport & {
@@ -58,6 +60,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     if (archive.manifest !== null) checkFiles(archive.manifest, sums);
     const report = await verifyDirectory({ directory: stage, files, specs }, true);
     if (archive.manifest !== null) checkContents(archive.manifest, report);
+    await options.complete?.(stage);
     return { ...report, before: moveIn(options, stage) };
   } finally {
     clearStage(files, stage);

@@ -111,3 +111,43 @@ test('a restore reports a torn end that it leaves out', () =>
     assert.equal(code, 0);
     assert.match(stderr, /^hookshelf: .*torn end of 6 bytes[^\n]*\n$/);
   }));
+
+test('a restore neither opens a closed API nor makes a revoked token good again', () =>
+  inPlace('without a server', async (place) => {
+    const backup = async (name: string): Promise<string> => {
+      const to = join(place.folder, name);
+      assert.equal((await place.run(['data:backup', '--to', to])).code, 0);
+      return to;
+    };
+    await addBooks(place, 'One');
+    const open = await backup('open');
+    const made = await place.run(['token:create', '--name', 'a', '--scope', 'admin', '--json']);
+    const { identifier } = JSON.parse(made.stdout);
+    const before = await backup('before');
+    assert.equal((await place.run(['token:revoke', '--identifier', identifier])).code, 0);
+    for (const from of [open, before]) {
+      const restored = await place.run(['data:restore', '--from', from, '--replace']);
+      assert.equal(restored.code, 0, restored.stderr);
+      const [token, ...others] = JSON.parse((await place.run(['token:list', '--json'])).stdout);
+      assert.deepEqual(others, []);
+      assert.equal(token.identifier, identifier);
+      assert.notEqual(token.revokedAt, undefined, from);
+    }
+  }));
+
+test('a restore over data that cannot be read leaves the API closed, and says so', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    const from = join(place.folder, 'backup');
+    assert.equal((await place.run(['data:backup', '--to', from])).code, 0);
+    await addBooks(place, 'Two', 'Three');
+    const journal = readdirSync(place.data).find((name) => name.startsWith('journal-')) ?? '';
+    const path = join(place.data, journal);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('One', 'Eno'));
+    const { code, stderr } = await place.run(['data:restore', '--from', from, '--replace']);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /the API stays closed until there is a token \(token:create\)/);
+    const files = readdirSync(place.data).filter((name) => /^(?:journal|tokens)-/.test(name));
+    const texts = files.map((name) => readFileSync(join(place.data, name), 'utf8'));
+    assert.match(texts.join(''), /"name":"server\.apiToken".*"isConfigured":true/);
+  }));

@@ -3,11 +3,12 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
+import { restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { Backup } from '../../../store/backup/backup.ts';
 import { parseContents } from '../../../store/backup/manifest.ts';
-import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
+import { openArchive } from '../../../store/backup/restore.ts';
 import type { Archive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
@@ -17,6 +18,7 @@ import type { Files } from '../../../store/disk/files.ts';
 import { acquireLock } from '../../../store/lock/lock.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
+import { createProcessLogger } from '../../terminal/process-logger.ts';
 import { objectOf, textOf } from '../resource.ts';
 
 const LOCK_WAIT_MS = 5000;
@@ -80,7 +82,7 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
   }
 }
 
-export async function restoreData(context: CommandContext): Promise<number> {
+export async function restoreGiven(context: CommandContext): Promise<number> {
   const files = createNodeFiles();
   const archive = await openGivenArchive(context, files);
   try {
@@ -111,9 +113,9 @@ async function restoreFrom(
   makeDataDirectory(directory);
   const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
   try {
-    const report = await restoreBackup({
+    const report = await restoreData({
       directory, archive, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
-      nowMs: io.now(),
+      nowMs: io.now(), logger: createProcessLogger(context.loadSettings().settings, io, 'warning'),
     });
     for (const note of report.notes) if (!output.isJson) output.note(note);
     const kept = report.before === null ? '' : `; what was there before is in ${report.before}`;

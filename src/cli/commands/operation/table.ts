@@ -75,7 +75,7 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
       replace: flag('needed where there is data already'),
     },
     examples: ['hookshelf data:restore --from /backup/books-monday --replace'],
-    load: async () => (await loadData()).restoreData,
+    load: async () => (await loadData()).restoreGiven,
   },
 ];
 

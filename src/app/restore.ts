@@ -1,0 +1,79 @@
+/**
+ * A restore as an app needs it. Tokens are credentials of today, not data of the day of the backup:
+ * those that the directory knows stay as they are, so that a restore neither opens an API that is
+ * closed nor makes a revoked token good again. The backup's other tokens come with it.
+ */
+import { TOKENS, Tokens } from '../access/tokens.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { createIdSource } from '../base/uuid.ts';
+import { restoreBackup } from '../store/backup/restore.ts';
+import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
+import { openStore } from '../store/store.ts';
+import type { OpenedStore } from '../store/store.ts';
+
+type Options = RestoreOptions & { readonly logger: Logger };
+
+type Known = ReadonlyMap<string, string>;
+
+/** Throws as `restoreBackup`. Its notes say where tokens could not be kept. */
+export async function restoreData(options: Options): Promise<RestoreReport> {
+  const known = options.isReplacing ? await readTokens(options) : new Map<string, string>();
+  const report = await restoreBackup({
+    ...options, complete: (directory) => keepTokens(options, directory, known),
+  });
+  if (known !== null) return report;
+  const note = 'the tokens of the data that was there could not be read: the API stays closed '
+    + 'until there is a token (token:create), and tokens revoked since the backup are good again';
+  return { ...report, notes: [...report.notes, note] };
+}
+
+/** null: what is there cannot be opened. */
+async function readTokens(options: Options): Promise<Known | null> {
+  try {
+    return await withStore(options, options.directory, async (store) => {
+      const tokens = new Map<string, string>();
+      const collection = store.collection(TOKENS.name);
+      const walk = collection.walk();
+      for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+        const id = collection.idAt(slot);
+        if (id !== undefined) tokens.set(id, String(collection.bytesAt(slot)));
+      }
+      return tokens;
+    });
+  } catch (thrown) {
+    if (thrown instanceof AppError || systemCodeOf(thrown) !== undefined) return null;
+    throw thrown;
+  }
+}
+
+async function keepTokens(
+  options: Options, directory: string, known: Known | null,
+): Promise<void> {
+  if (known?.size === 0) return;
+  await withStore(options, directory, async (store) => {
+    if (known === null) return closeApi(options, store);
+    await store.transact((transaction) => {
+      for (const [id, json] of known) transaction.put(TOKENS.name, id, json);
+    });
+  });
+}
+
+async function closeApi({ logger }: Options, store: OpenedStore): Promise<void> {
+  const makeId = createIdSource(systemClock);
+  const tokens = new Tokens({ store, clock: systemClock, makeId, log: logger });
+  await tokens.rememberConfigured();
+  tokens.close();
+}
+
+async function withStore<T>(
+  { files, logger, specs }: Options, directory: string, use: (store: OpenedStore) => Promise<T>,
+): Promise<T> {
+  const store = await openStore({ directory, files, logger, specs });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -49,6 +49,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
   store: ['backup', 'generations', 'transactions', 'journal', 'records', 'lock', 'disk'],
+  'webhooks/incoming': ['receiving'],
   'webhooks/senders': ['diagnosis', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
     'incoming', 'sending', 'deliveries', 'outgoing', 'actions', 'scheduler', 'senders', 'http',

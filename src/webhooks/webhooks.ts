@@ -19,8 +19,8 @@ import {
 import type { HttpSender } from './http/client-port.ts';
 import {
   createHookIndex, type HookIndex, type RejectionCount,
-} from './incoming/hook-index.ts';
-import { incomingCollection } from './incoming/incoming-webhook.ts';
+} from './incoming/receiving/hook-index.ts';
+import { incomingCollection } from './incoming/webhook.ts';
 import { Capacity } from './deliveries/capacity.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import { createEvents, type Events } from './deliveries/events.ts';
@@ -44,7 +44,7 @@ import { DeliveryWorker } from './sending/worker.ts';
 import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
 import { notFound } from '../resources/not-found.ts';
-import type { ReceiveParts } from './incoming/receive.ts';
+import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import { incomingRoutes } from './incoming/routes.ts';
 import { actionRoutes } from './actions/routes.ts';
 import { outgoingRoutes } from './outgoing/routes.ts';

@@ -2,7 +2,7 @@
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
-import { readIncoming } from './hook-index.ts';
+import { readIncoming } from './receiving/hook-index.ts';
 import { incomingResource, showIncoming } from './resource.ts';
 
 export function createIncoming(parts: {

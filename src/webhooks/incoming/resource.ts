@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
-import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
+import { incomingCollection, incomingSchema } from './webhook.ts';
 import { showVerification } from './verification.ts';
 
 export const incomingResource: Resource = {

@@ -9,10 +9,10 @@ import {
 import { resourceRoutes } from '../../resources/routes.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
-import { receiveErrorFormat } from './answer.ts';
+import { receiveErrorFormat } from './receiving/answer.ts';
 import { exampleMethod, makeExamples } from './examples.ts';
-import type { HookIndex, ReadyHook } from './hook-index.ts';
-import { createReceiver, createRefuser, type ReceiveParts } from './receive.ts';
+import type { HookIndex, ReadyHook } from './receiving/hook-index.ts';
+import { createReceiver, createRefuser, type ReceiveParts } from './receiving/receive.ts';
 import { incomingResource } from './resource.ts';
 
 export type IncomingRouteParts = {

@@ -2,17 +2,17 @@
  * Whether a received request is its sender's. A handshake is answered at once; anything else is
  * admitted or refused. Nothing here costs more than one verification.
  */
-import type { Exchange } from '../../server/route.ts';
-import type { Verified } from '../actions/action.ts';
+import type { Exchange } from '../../../server/route.ts';
+import type { Verified } from '../../actions/action.ts';
 import {
   answerChallenge, findChallenge, isChallengeAttempt, type ChallengeAnswer,
-} from '../senders/verification/challenge.ts';
-import { RequestReader } from '../senders/request/reader.ts';
-import { refusal, type Refusal } from '../senders/verification/verdict.ts';
-import { verify } from '../senders/verification/verify.ts';
-import { isSignatureValid, signatureRefusal } from '../senders/x-signature.ts';
+} from '../../senders/verification/challenge.ts';
+import { RequestReader } from '../../senders/request/reader.ts';
+import { refusal, type Refusal } from '../../senders/verification/verdict.ts';
+import { verify } from '../../senders/verification/verify.ts';
+import { isSignatureValid, signatureRefusal } from '../../senders/x-signature.ts';
 import type { ReadyHook } from './hook-index.ts';
-import type { SenderCheck } from './verification.ts';
+import type { SenderCheck } from '../verification.ts';
 
 /** `by` is null where nobody was asked to sign. */
 export type Admission = { readonly isAdmitted: true; readonly by: Verified | null };

@@ -1,17 +1,17 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import type { KeyObject } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
-import { AddressSet } from '../../base/network/address-set.ts';
-import type { Collection } from '../../store/port.ts';
-import { follow } from '../../resources/projection.ts';
-import { decodeRecordAs } from '../../resources/record.ts';
-import { bodyReading, type BodyReading } from './body-format.ts';
-import type { IncomingWebhook } from './incoming-webhook.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import { AddressSet } from '../../../base/network/address-set.ts';
+import type { Collection } from '../../../store/port.ts';
+import { follow } from '../../../resources/projection.ts';
+import { decodeRecordAs } from '../../../resources/record.ts';
+import { bodyReading, type BodyReading } from '../body-format.ts';
+import type { IncomingWebhook } from '../webhook.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionReason } from './rejections.ts';
-import { prepareSenderCheck, type SenderCheck } from './verification.ts';
-import { signatureKey } from '../senders/x-signature.ts';
+import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
+import { signatureKey } from '../../senders/x-signature.ts';
 
 export type ReadyHook = {
   readonly identifier: string;

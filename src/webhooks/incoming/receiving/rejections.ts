@@ -2,13 +2,13 @@
  * Calls of one incoming webhook that were rejected: what the log says of them, and how many there
  * were. Their senders are told little, the webhook's owner has to know. Nothing secret is written.
  */
-import { RateLimitedLog } from '../../base/rate-limited-log.ts';
-import type { Clock } from '../../base/clock.ts';
-import { AppError, type ErrorCode, type ErrorDetails } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import { statusOf } from '../../server/problem.ts';
-import type { Exchange } from '../../server/route.ts';
-import type { CheckName } from '../senders/verification/verdict.ts';
+import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { AppError, type ErrorCode, type ErrorDetails } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import { statusOf } from '../../../server/problem.ts';
+import type { Exchange } from '../../../server/route.ts';
+import type { CheckName } from '../../senders/verification/verdict.ts';
 
 /** What a call is counted under: the check that it did not pass. */
 export type RejectionReason = CheckName | 'address' | 'method' | 'rate' | 'size';

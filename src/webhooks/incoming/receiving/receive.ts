@@ -2,16 +2,16 @@
  * The public endpoint: ANY /webhook/in/{pathSegment}. The checks stand in the contract's order and
  * the first that fails answers; nothing is read or hashed before it is allowed.
  */
-import { AppError } from '../../base/errors.ts';
-import type { Clock } from '../../base/clock.ts';
-import { quoted } from '../../base/text/refusal.ts';
-import type { Exchange, Handler } from '../../server/route.ts';
-import type { ConfigurationIndex } from '../actions/configuration-index.ts';
-import { ActionResult } from '../actions/action.ts';
-import type { ActionRegistry } from '../actions/registry.ts';
-import { FAILED_MESSAGE, runAction } from '../actions/run-action.ts';
-import type { ActionRunner } from '../actions/run-action.ts';
-import type { ChallengeAnswer } from '../senders/verification/challenge.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { quoted } from '../../../base/text/refusal.ts';
+import type { Exchange, Handler } from '../../../server/route.ts';
+import type { ConfigurationIndex } from '../../actions/configuration-index.ts';
+import { ActionResult } from '../../actions/action.ts';
+import type { ActionRegistry } from '../../actions/registry.ts';
+import { FAILED_MESSAGE, runAction } from '../../actions/run-action.ts';
+import type { ActionRunner } from '../../actions/run-action.ts';
+import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
 import { answer } from './answer.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import { ReceivedCall, type Received } from './received-call.ts';

@@ -1,14 +1,14 @@
 /** A received request as an action sees it: what is not looked at is not decoded. */
-import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
-import { timeText } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Exchange } from '../../server/route.ts';
-import type { ActionContext, Verified } from '../actions/action.ts';
-import { noPayload, toPayload, type Payload } from '../actions/payload.ts';
-import type { ActionCall } from '../actions/registry.ts';
-import type { RequestReader } from '../senders/request/reader.ts';
-import type { ValueSources } from '../senders/scheme/scheme.ts';
-import { bodyKind, readPayload, type BodyKind } from './body-format.ts';
+import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
+import { timeText } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Exchange } from '../../../server/route.ts';
+import type { ActionContext, Verified } from '../../actions/action.ts';
+import { noPayload, toPayload, type Payload } from '../../actions/payload.ts';
+import type { ActionCall } from '../../actions/registry.ts';
+import type { RequestReader } from '../../senders/request/reader.ts';
+import type { ValueSources } from '../../senders/scheme/scheme.ts';
+import { bodyKind, readPayload, type BodyKind } from '../body-format.ts';
 import type { ReadyHook } from './hook-index.ts';
 
 /** A request that passed its checks. */

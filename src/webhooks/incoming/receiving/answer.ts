@@ -1,10 +1,10 @@
 /**
  * What callers of the public endpoint read: every body is exactly `{"success", "message", "data"}`.
  */
-import type { ErrorCode } from '../../base/errors.ts';
-import type { ErrorFormat, Exchange } from '../../server/route.ts';
-import type { ActionResult } from '../actions/action.ts';
-import { FAILED_MESSAGE, encodeData } from '../actions/run-action.ts';
+import type { ErrorCode } from '../../../base/errors.ts';
+import type { ErrorFormat, Exchange } from '../../../server/route.ts';
+import type { ActionResult } from '../../actions/action.ts';
+import { FAILED_MESSAGE, encodeData } from '../../actions/run-action.ts';
 
 const JSON_TYPE = 'application/json';
 const JSON_HEADERS = ['Content-Type', JSON_TYPE] as const;

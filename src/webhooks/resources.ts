@@ -3,8 +3,7 @@ import type { Repository } from '../resources/repository.ts';
 import type { Store } from '../store/port.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { createConfigurations, recordsNaming } from './actions/repository.ts';
-import { readIncoming } from './incoming/receiving/hook-index.ts';
-import { incomingCollection } from './incoming/webhook.ts';
+import { decodeIncoming, incomingCollection } from './incoming/webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
 import { outgoingCollection } from './outgoing/webhook.ts';
@@ -30,7 +29,7 @@ export function createResources(
 /** What a person knows the hooks by that use a configuration, as committed. */
 function findUsers(store: Store, configuration: string): string[] {
   const incoming = [...recordsNaming(store.collection(incomingCollection.name), configuration)]
-    .map(readIncoming).filter((hook) => hook.actionConfiguration === configuration);
+    .map(decodeIncoming).filter((hook) => hook.actionConfiguration === configuration);
   const outgoing = [...recordsNaming(store.collection(outgoingCollection.name), configuration)]
     .map(decodeOutgoing).filter((hook) => hook.actionConfiguration === configuration);
   return [

@@ -21,12 +21,12 @@ export function createConfigurationIndex(collection: Collection): ConfigurationI
   const configurations = new Map<string, RunnableConfiguration>();
   const close = follow(collection, ({ id, after }) => {
     if (after === null) configurations.delete(id);
-    else configurations.set(id, toRunnable(readConfiguration(after)));
+    else configurations.set(id, toRunnable(decodeConfiguration(after)));
   });
   return { find: (identifier) => configurations.get(identifier), close };
 }
 
-export function readConfiguration(bytes: Buffer): ActionConfiguration {
+export function decodeConfiguration(bytes: Buffer): ActionConfiguration {
   return decodeRecordAs<ActionConfiguration>(bytes, ({ identifier, actionType }) =>
     typeof identifier === 'string' && typeof actionType === 'string');
 }

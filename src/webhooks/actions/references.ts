@@ -8,7 +8,7 @@ import { invalid, isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { CollectionSpec, Transaction } from '../../store/port.ts';
 import { configurationCollection } from './action-configuration.ts';
-import { readConfiguration } from './configuration-index.ts';
+import { decodeConfiguration } from './configuration-index.ts';
 import { EMIT_EVENT } from './emit-event.ts';
 
 export const usesCollection: CollectionSpec = { name: 'configuration-uses', key: 'identifier' };
@@ -67,7 +67,7 @@ function checkTarget(
     const detail = `there is no action configuration ${quoted(identifier)}`;
     throw invalid([{ pointer, detail: detail + hintFor(identifier, known()) }]);
   }
-  if (kind === 'outgoing' && readConfiguration(found).actionType === EMIT_EVENT) {
+  if (kind === 'outgoing' && decodeConfiguration(found).actionType === EMIT_EVENT) {
     throw invalid([{ pointer, detail: `${EMIT_EVENT} is not for an outgoing webhook` }]);
   }
 }

@@ -6,7 +6,7 @@ import { hintFor, quoted } from '../../base/text/refusal.ts';
 import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
 import type { Collection, Store } from '../../store/port.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
-import { readConfiguration } from './configuration-index.ts';
+import { decodeConfiguration } from './configuration-index.ts';
 import { checkActionType, checkUnused, moveReference, type HookKind } from './references.ts';
 import type { ActionRegistry } from './registry.ts';
 import { configurationResource } from './resource.ts';
@@ -25,7 +25,7 @@ export function createConfigurations(parts: {
     store, now, makeId, resource: { ...configurationResource, schema },
     onChange(transaction, { id, after }) {
       if (after === null) checkUnused(transaction, id, usersOf(id));
-      else checkActionType(transaction, id, readConfiguration(after).actionType);
+      else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },
   });
 }

@@ -2,8 +2,8 @@
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
-import { readIncoming } from './receiving/hook-index.ts';
 import { incomingResource, showIncoming } from './resource.ts';
+import { decodeIncoming } from './webhook.ts';
 
 export function createIncoming(parts: {
   readonly store: Store; readonly now: () => number; readonly makeId: () => string;
@@ -12,6 +12,6 @@ export function createIncoming(parts: {
     ...parts,
     resource: { ...incomingResource, present: (record) => showIncoming(record, parts.now()) },
     onChange: configurationUse('incoming', parts.store, (bytes) =>
-      readIncoming(bytes).actionConfiguration),
+      decodeIncoming(bytes).actionConfiguration),
   });
 }

@@ -1,5 +1,6 @@
 /** What an incoming webhook is: a public address, who may call it, and the action it runs. */
 import { AddressSet } from '../../base/network/address-set.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { secretMembers } from '../http/secret.ts';
@@ -106,6 +107,12 @@ export const incomingSchema: NamedSchema = {
   check: ({ allowedAddresses }) => Array.isArray(allowedAddresses) && allowedAddresses.length === 0
     ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [],
 };
+
+/** A stored one. */
+export function decodeIncoming(bytes: Buffer): IncomingWebhook {
+  return decodeRecordAs<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
+    typeof identifier === 'string' && typeof pathSegment === 'string');
+}
 
 function isPathSegment(value: string): boolean {
   return /^[A-Za-z0-9._~-]{1,128}$/.test(value) && value !== '.' && value !== '..';

@@ -5,9 +5,8 @@ import type { Logger } from '../../../base/log.ts';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/port.ts';
 import { follow } from '../../../resources/projection.ts';
-import { decodeRecordAs } from '../../../resources/record.ts';
 import { bodyReading, type BodyReading } from '../body-format.ts';
-import type { IncomingWebhook } from '../webhook.ts';
+import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionReason } from './rejections.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
@@ -80,7 +79,7 @@ export function createHookIndex(options: {
       return;
     }
     const load = previous?.load ?? makeLoad(id);
-    const ready = toReady(readIncoming(after), options.defaultMethods, load);
+    const ready = toReady(decodeIncoming(after), options.defaultMethods, load);
     byIdentifier.set(id, ready);
     byPath.set(ready.pathSegment, ready);
   });
@@ -95,11 +94,6 @@ export function createHookIndex(options: {
       for (const { load } of byIdentifier.values()) load.rejections.close();
     },
   };
-}
-
-export function readIncoming(bytes: Buffer): IncomingWebhook {
-  return decodeRecordAs<IncomingWebhook>(bytes, ({ identifier, pathSegment }) =>
-    typeof identifier === 'string' && typeof pathSegment === 'string');
 }
 
 function toReady(

@@ -47,12 +47,18 @@ type Pairs = { readonly signatures: readonly string[]; readonly time: string | n
 /** Stripe's `t=1700000000,v1=…,v1=…`; a time that is there twice is none. */
 function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
   const pairs = value.split(signature.split ?? ',', 2 * SIGNATURES_MAX)
-    .map((pair) => pair.trim().split('=', 2));
+    .map((pair) => nameAndValue(pair.trim()));
   const valuesOf = (name: string | undefined): string[] =>
-    pairs.filter(([given]) => given === name).map(([, text = '']) => text);
+    pairs.filter(([given]) => given === name).map(([, text]) => text);
   const times = valuesOf(timestamp?.param);
   const [time = null] = times.length === 1 ? times : [];
   return { signatures: valuesOf(signature.param).slice(0, SIGNATURES_MAX), time };
+}
+
+/** What stands before the first `=`, and all that follows it: base64 may end in more of them. */
+function nameAndValue(pair: string): readonly [string, string] {
+  const at = pair.indexOf('=');
+  return at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)];
 }
 
 function decodeSignatures(

@@ -86,7 +86,8 @@ export function verify(verifier: Verifier, parts: RequestReader, nowMs: number):
   const time = readTime(scheme, parts, found.time);
   if ('finding' in time) return time;
   const id = scheme.id === undefined ? null : parts.read(scheme.id);
-  if (id === null && needsId(verifier)) return refusal('parts', `no ${placesOf(scheme.id)}`);
+  const isLacking = (id === null || id === '') && needsId(verifier);
+  if (isLacking) return refusal('parts', `no ${placesOf(scheme.id)}`);
   const values = { ...verifier.settings, timestamp: time.text, id };
   const matching = findMatch(verifier, parts, values, found.signatures, nowMs);
   if (matching === null) return refusal('mismatch', 'the signature is not that of this request');

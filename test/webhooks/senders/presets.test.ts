@@ -1,0 +1,67 @@
+/** Every preset against requests that are signed by independent code, without a server. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
+import { PRESETS, findPreset } from '../../../src/webhooks/senders/presets/table.ts';
+import { RequestReader } from '../../../src/webhooks/senders/request/reader.ts';
+import { makeVerifier, verify } from '../../../src/webhooks/senders/verification/verify.ts';
+import { casesOf, type Case } from '../../support/senders/cases.ts';
+import { CUSTOM_SENDERS } from '../../support/senders/custom.ts';
+import type { Sender } from '../../support/senders/signer.ts';
+import { SENDERS } from '../../support/senders/table.ts';
+
+const NOW_S = 1_770_000_000;
+const ALL = [...SENDERS, ...CUSTOM_SENDERS];
+
+test('there is a signer of every preset', () => {
+  const signed = new Set(ALL.map(({ verification: { preset } }) => preset));
+  assert.deepEqual([...signed].sort(), PRESETS.map(({ name }) => name).sort());
+});
+
+for (const sender of ALL) {
+  test(`requests of ${sender.title} are judged as its rules say`, () => {
+    const wrong = casesOf(sender, NOW_S).map((one) => [one, judge(sender, one)] as const)
+      .filter(([{ expected }, { outcome }]) => expected === 'refused'
+        ? outcome === 'current' || outcome === 'previous' : outcome !== expected)
+      .map(([{ title, expected }, { outcome, finding }]) =>
+        `${title}: expected ${expected}, was ${outcome} (${finding})`);
+    assert.deepEqual(wrong, []);
+  });
+
+  test(`findings on requests of ${sender.title} hold neither secret nor signature`, () => {
+    for (const one of casesOf(sender, NOW_S)) {
+      const { finding } = judge(sender, one);
+      assert.ok(!finding.includes(one.secret), `${one.title}: ${finding}`);
+      for (const word of finding.match(/[A-Za-z0-9+/=_-]{24,}/g) ?? []) {
+        assert.ok(/^X-|^x-|^PAYPAL|^webhook|^svix|^Stripe|^Shopify/.test(word), finding);
+      }
+    }
+  });
+}
+
+function judge(sender: Sender, { sent, secret, previous }: Case): {
+  readonly outcome: string; readonly finding: string;
+} {
+  const { preset: name, scheme: given, ...settings } = sender.verification;
+  const preset = findPreset(name);
+  const scheme = preset?.scheme ?? given as Scheme;
+  const verifier = makeVerifier({
+    scheme, settings, toleranceS: null, quirk: preset?.quirk ?? {},
+    secrets: [
+      { text: secret, secret: 'current', validUntilMs: Infinity },
+      ...previous === null ? [] : [{
+        text: previous.secret, secret: 'previous' as const,
+        validUntilMs: NOW_S * 1000 + (previous.isOver ? 0 : 1),
+      }],
+    ],
+  });
+  const formField = typeof scheme.payload === 'object' ? scheme.payload.formField : null;
+  const parts = new RequestReader({
+    method: 'POST', search: sent.query, body: sent.body, rawHeaders: sent.rawHeaders,
+    headers: Object.fromEntries(Object.entries(sent.headers).map(([header, value]) =>
+      [header.toLowerCase(), value])),
+  }, formField);
+  const verdict = verify(verifier, parts, NOW_S * 1000);
+  return verdict.isGenuine ? { outcome: verdict.secret, finding: '' }
+    : { outcome: verdict.check, finding: verdict.finding };
+}

@@ -7,7 +7,8 @@ import { startProxy } from '../support/proxy.ts';
 import { answer, startServer } from '../support/servers.ts';
 import type { ScriptedServer } from '../support/servers.ts';
 import { createCertificate } from '../support/tls.ts';
-import { failure, setUp, until } from './setup.ts';
+import { turnsUntil } from '../support/turns.ts';
+import { failure, setUp } from './setup.ts';
 import type { CountedClock, Leaky } from './setup.ts';
 
 type Scene = {
@@ -84,7 +85,7 @@ for (const [what, prepare] of Object.entries(SCENES)) {
     const controller = new AbortController();
     const { signal } = controller;
     const error = failure(client, { method: 'POST', url, body: Buffer.from('x'), signal });
-    await until(isThere);
+    await turnsUntil(isThere);
     controller.abort(new Error('enough'));
     assert.deepEqual([(await error).code, (await error).kind], ['ECANCELED', 'canceled']);
     assert.equal(clock.timers, 0);
@@ -96,7 +97,7 @@ for (const [what, prepare] of Object.entries(SCENES)) {
   test(`a request that ${what} leaves nothing when the client closes`, async (context) => {
     const { client, clock, url, isThere } = await prepare(context);
     const error = failure(client, { method: 'POST', url, body: Buffer.from('x') });
-    await until(isThere);
+    await turnsUntil(isThere);
     await client.close();
     assert.equal((await error).code, 'ECANCELED');
     assert.equal(clock.timers, 0);
@@ -118,10 +119,10 @@ test('a request in the queue that is canceled is passed over', async (context) =
   const last = get('/last');
   controller.abort();
   await assert.rejects(canceled, { code: 'ECANCELED' });
-  await until(() => held.length === 1);
+  await turnsUntil(() => held.length === 1);
   held[0]?.();
   await first;
-  await until(() => held.length === 2);
+  await turnsUntil(() => held.length === 2);
   held[1]?.();
   await last;
   assert.deepEqual(server.received.map(({ head }) => head.split(' ')[1]), ['/first', '/last']);
@@ -135,10 +136,10 @@ test('when a connection under way is given up, the next in the queue begins its 
     const controller = new AbortController();
     const first = failure(client, { method: 'GET', url, signal: controller.signal });
     const second = failure(client, { method: 'GET', url, timeoutMs: 300 });
-    await until(() => server.accepted === 1);
+    await turnsUntil(() => server.accepted === 1);
     controller.abort();
     assert.equal((await first).code, 'ECANCELED');
-    await until(() => server.accepted === 2);
+    await turnsUntil(() => server.accepted === 2);
     assert.equal((await second).code, 'ETIMEDOUT');
   });
 

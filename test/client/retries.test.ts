@@ -7,7 +7,8 @@ import { NetworkError } from '../../src/client/network-error.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { answer, closedPort, startServer } from '../support/servers.ts';
 import type { Received, ScriptedServer } from '../support/servers.ts';
-import { OPTIONS, failure, setUp, until } from './setup.ts';
+import { turnsUntil } from '../support/turns.ts';
+import { OPTIONS, failure, setUp } from './setup.ts';
 
 const BODY = Buffer.from([0, 1, 2, 0xff, 0x0a]);
 const DELAYS = { retries: 2, retryDelayMs: 200, totalTimeoutMs: 15_000 };
@@ -131,12 +132,12 @@ test('attempts are `retryDelayMs` apart on the clock', async (context) => {
   const { client, clock } = stillClient(context, server);
   const response = client.request({ method: 'POST', url: server.url(), body: BODY });
   for (const attempts of [1, 2]) {
-    await until(() => client.statistics().hosts[0]?.idle === 1);
+    await turnsUntil(() => client.statistics().hosts[0]?.idle === 1);
     assert.equal(server.received.length, attempts);
     await clock.advance(199);
     assert.equal(server.received.length, attempts);
     await clock.advance(1);
-    await until(() => server.received.length === attempts + 1);
+    await turnsUntil(() => server.received.length === attempts + 1);
   }
   assert.equal((await response).attempts, 3);
 });
@@ -151,7 +152,7 @@ for (const [retryAfter, waitMs] of WAITS) {
     const server = await startServer({ onRequest: inOrder(refusal, answer(200)) });
     const { client, clock } = stillClient(context, server);
     const response = client.request({ method: 'POST', url: server.url(), body: BODY });
-    await until(() => client.statistics().hosts[0]?.idle === 1);
+    await turnsUntil(() => client.statistics().hosts[0]?.idle === 1);
     await clock.advance(waitMs - 1);
     assert.equal(server.received.length, 1);
     await clock.advance(1);

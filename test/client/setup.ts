@@ -108,8 +108,3 @@ export function turn(): Promise<void> {
     setImmediate(resolve);
   });
 }
-
-/** Turns until `isSo`: for what sockets do, which no clock of a test has a part in. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await turn();
-}

@@ -8,7 +8,8 @@ import { resolveHost } from '../../../src/client/connection/resolve.ts';
 import { createDenyList } from '../../../src/client/policy/deny-list.ts';
 import { answer } from '../../support/servers.ts';
 import { startDeafServer } from '../../support/servers-deaf.ts';
-import { failure, setUp, until } from '../setup.ts';
+import { turnsUntil } from '../../support/turns.ts';
+import { failure, setUp } from '../setup.ts';
 
 function resolverOf(addresses: readonly string[]): Lookup {
   return (_hostname, _options, done) => setImmediate(() =>
@@ -49,7 +50,7 @@ test('an address that stalls does not keep the next from being tried', async (co
   assert.equal(response.statusCode, 200);
   assert.ok(performance.now() - startedMs < 2000);
   // The address that stalled is given up.
-  await until(() => openSockets() === before);
+  await turnsUntil(() => openSockets() === before);
 });
 
 test('families of addresses take turns, beginning with the resolver\'s first', async () => {

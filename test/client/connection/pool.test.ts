@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { answer, closedPort, startServer } from '../../support/servers.ts';
 import type { Received } from '../../support/servers.ts';
 import { createCertificate } from '../../support/tls.ts';
-import { failure, setUp, until } from '../setup.ts';
+import { turnsUntil } from '../../support/turns.ts';
+import { failure, setUp } from '../setup.ts';
 
 const BODY = Buffer.from('same bytes');
 const WAIT_MS_MAX = 10_000;
@@ -128,7 +129,7 @@ test('bytes that nobody asked for are never the answer to the next request', asy
     const response = await client.request({ method: 'GET', url: server.url() });
     assert.equal(response.body.toString(), `own ${count}`);
     server.received.at(-1)?.socket.write(answer(200, 'stray'));
-    await until(() => client.statistics().hosts.length === 0);
+    await turnsUntil(() => client.statistics().hosts.length === 0);
   }
 });
 
@@ -243,7 +244,7 @@ test('a connection that the server closes while idle leaves the pool', async (co
   await client.request({ method: 'GET', url: server.url() });
   sockets[0]?.end();
   await server.drained();
-  await until(() => client.statistics().hosts.length === 0);
+  await turnsUntil(() => client.statistics().hosts.length === 0);
   await client.request({ method: 'GET', url: server.url() });
   assert.equal(server.accepted, 2);
 });

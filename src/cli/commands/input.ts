@@ -1,6 +1,7 @@
 /** Reads what options name: JSON in place, a file or standard input; secrets never in place. */
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -91,12 +92,12 @@ async function readNamed(
 }
 
 async function readStandardInput(io: Io): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const bytes = new ByteCollector();
   for await (const chunk of io.stdin) {
-    chunks.push(Buffer.from(chunk));
-    length += chunk.length;
-    if (length > INPUT_BYTES_MAX) throw new AppError('too_large', 'standard input is too long');
+    bytes.add(Buffer.from(chunk));
+    if (bytes.length > INPUT_BYTES_MAX) {
+      throw new AppError('too_large', 'standard input is too long');
+    }
   }
-  return Buffer.concat(chunks);
+  return bytes.take();
 }

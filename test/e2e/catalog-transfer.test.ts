@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { owned } from '../support/children.ts';
+import { owned, until } from '../support/children.ts';
 import { ask } from './ask.ts';
-import { PROGRAM, endOf, hookshelf, inFolder, startServer } from './processes.ts';
+import { PROGRAM, endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
 
 const SAMPLES = resolve(import.meta.dirname, '../../data/samples/books.json');
 
@@ -163,3 +163,22 @@ async function importUntilKilled(url: string, kill: () => void): Promise<readonl
     return status === 'imported' ? [id] : [];
   });
 }
+
+test('an export that a signal ends leaves nothing behind', () => inFolder(async (folder) => {
+  const server = await startServer(['--data', join(folder, 'data')]);
+  const target = join(folder, 'out');
+  mkdirSync(target);
+  // A server that is stopped keeps the export waiting, and its temporary file there.
+  server.child.kill('SIGSTOP');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const file = join(target, 'books.json');
+    const child = start(['book:export', '--data', join(folder, 'data'), '--file', file]);
+    const ended = endOf(child);
+    await until(() => readdirSync(target).length > 0, 'the export has begun');
+    child.kill(signal);
+    assert.equal((await ended).signal, signal);
+    assert.deepEqual(readdirSync(target), [], signal);
+  }
+  server.child.kill('SIGCONT');
+  await server.stop();
+}));

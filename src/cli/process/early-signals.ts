@@ -1,10 +1,12 @@
 /**
- * Signals that come before a command handles them. By default they end every process but process 1,
- * the first program of a container: there a stop or a Ctrl-C in the first moments would be lost.
- * Loaded before everything else; imports nothing.
+ * Signals that end a command which does not handle them itself. By default they end every process
+ * but process 1, the first program of a container: there a stop or a Ctrl-C in the first moments
+ * would be lost. Loaded before everything else; imports nothing.
  */
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** A terminal that closes sends SIGHUP. */
+const CLEANED_UP_ON = [...SIGNALS, 'SIGHUP'] as const;
 const FIRST_PROCESS = 1;
 // As shells report a process that a signal has ended.
 const EXIT_BASE = 128;
@@ -22,4 +24,26 @@ export function endOnSignals(): void {
 /** Called by the code that handles signals from now on. */
 export function releaseSignals(): void {
   for (const signal of SIGNALS) process.off(signal, endBy);
+}
+
+/**
+ * Lets `cleanUp` run before a signal ends the process, which then ends by that signal as it would
+ * have without. Returns a function that takes this back.
+ */
+export function cleanUpOnSignals(cleanUp: () => void): () => void {
+  const takeBack = (): void => {
+    for (const signal of CLEANED_UP_ON) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals, number: number): void => {
+    takeBack();
+    try {
+      cleanUp();
+    } finally {
+      if (process.pid === FIRST_PROCESS) endBy(signal, number);
+      else process.kill(process.pid, signal);
+    }
+  };
+  for (const signal of CLEANED_UP_ON) process.on(signal, end);
+  releaseSignals();
+  return takeBack;
 }

@@ -7,6 +7,7 @@ import { constants, fchownSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { assert } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 
@@ -17,32 +18,31 @@ export class OutputFile {
   readonly #path: string;
   /** The temporary name; null where the path is written to directly. */
   readonly #part: string | null;
-  readonly #handle: FileHandle;
+  #handle: FileHandle | null = null;
 
-  private constructor(path: string, part: string | null, handle: FileHandle) {
+  constructor(path: string) {
     this.#path = path;
-    this.#part = part;
-    this.#handle = handle;
+    this.#part = isPipeOrDevice(path)
+      ? null : `${path}.${loadCrypto().randomBytes(NAME_BYTES).toString('hex')}.part`;
   }
 
-  /** Throws `unavailable`, as do the methods. */
-  static async open(path: string): Promise<OutputFile> {
+  /** Throws `unavailable`, as do the methods below. */
+  async open(): Promise<void> {
     try {
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
-        return new OutputFile(path, null, await open(path, constants.O_WRONLY));
+      if (this.#part === null) {
+        this.#handle = await open(this.#path, constants.O_WRONLY);
+        return;
       }
-      const part = `${path}.${loadCrypto().randomBytes(NAME_BYTES).toString('hex')}.part`;
-      const handle = await open(part, NEW, 0o600);
-      giveToFolderOwner(handle.fd, part);
-      return new OutputFile(path, part, handle);
+      this.#handle = await open(this.#part, NEW, 0o600);
+      giveToFolderOwner(this.#handle.fd, this.#part);
     } catch (cause) {
-      throw cannotWrite(path, cause);
+      throw cannotWrite(this.#path, cause);
     }
   }
 
   async write(text: string): Promise<void> {
     try {
-      await this.#handle.writeFile(text);
+      await this.#opened.writeFile(text);
     } catch (cause) {
       throw cannotWrite(this.#path, cause);
     }
@@ -51,8 +51,8 @@ export class OutputFile {
   /** Resolves once the whole file is on disk and has its name. */
   async keep(): Promise<void> {
     try {
-      if (this.#part !== null) await this.#handle.sync();
-      await this.#handle.close();
+      if (this.#part !== null) await this.#opened.sync();
+      await this.#opened.close();
       if (this.#part !== null) renameSync(this.#part, this.#path);
     } catch (cause) {
       throw cannotWrite(this.#path, cause);
@@ -61,8 +61,26 @@ export class OutputFile {
 
   /** Leaves an older file as it was; may be called after `keep` has failed, too. */
   async discard(): Promise<void> {
-    await this.#handle.close().catch(() => {});
+    await this.#handle?.close().catch(() => {});
+    this.removePart();
+  }
+
+  /** All that is left to do when the process ends at once. */
+  removePart(): void {
     if (this.#part !== null) rmSync(this.#part, { force: true });
+  }
+
+  get #opened(): FileHandle {
+    assert(this.#handle !== null);
+    return this.#handle;
+  }
+}
+
+function isPipeOrDevice(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  } catch (cause) {
+    throw cannotWrite(path, cause);
   }
 }
 

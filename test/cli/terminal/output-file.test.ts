@@ -15,6 +15,12 @@ function makeFolder(context: TestContext): string {
   return folder;
 }
 
+async function openFile(path: string): Promise<OutputFile> {
+  const file = new OutputFile(path);
+  await file.open();
+  return file;
+}
+
 test('only its owner can read a file under any umask, and it appears when it is whole',
   async (context) => {
     const folder = makeFolder(context);
@@ -23,7 +29,7 @@ test('only its owner can read a file under any umask, and it appears when it is 
     chmodSync(path, 0o666);
     const umask = process.umask(0);
     context.after(() => process.umask(umask));
-    const file = await OutputFile.open(path);
+    const file = await openFile(path);
     await file.write('one\n');
     await file.write('two\n');
     assert.equal(readFileSync(path, 'utf8'), 'before');
@@ -42,7 +48,7 @@ test('follows no link at its name or at a temporary name',
     writeFileSync(precious, 'precious');
     for (const name of ['books.csv', 'books.csv.part']) symlinkSync(precious, join(folder, name));
     const path = join(folder, 'books.csv');
-    const file = await OutputFile.open(path);
+    const file = await openFile(path);
     await file.write('books');
     await file.keep();
     assert.equal(readFileSync(path, 'utf8'), 'books');
@@ -53,7 +59,7 @@ test('discarding a file leaves the older one', async (context) => {
   const folder = makeFolder(context);
   const path = join(folder, 'books.csv');
   writeFileSync(path, 'before');
-  const file = await OutputFile.open(path);
+  const file = await openFile(path);
   await file.write('half');
   await file.discard();
   assert.equal(readFileSync(path, 'utf8'), 'before');
@@ -64,14 +70,14 @@ test('writes to a device directly, and refuses a folder', {
   skip: process.platform !== 'linux' && 'needs /dev/full',
 }, async (context) => {
   const folder = makeFolder(context);
-  const nothing = await OutputFile.open('/dev/null');
+  const nothing = await openFile('/dev/null');
   await nothing.write('books');
   await nothing.keep();
   assert.ok(!statSync('/dev/null').isFile());
-  const full = await OutputFile.open('/dev/full');
+  const full = await openFile('/dev/full');
   await assert.rejects(full.write('books'), { code: 'unavailable', message: /ENOSPC/ });
   await full.discard();
   mkdirSync(join(folder, 'below'));
-  await assert.rejects(OutputFile.open(join(folder, 'below')), { code: 'unavailable' });
-  await assert.rejects(OutputFile.open(join(folder, 'none', 'x')), { code: 'unavailable' });
+  await assert.rejects(openFile(join(folder, 'below')), { code: 'unavailable' });
+  await assert.rejects(openFile(join(folder, 'none', 'x')), { code: 'unavailable' });
 });

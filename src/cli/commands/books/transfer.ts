@@ -12,6 +12,7 @@ import type { Format } from '../../../books/transfer/formats.ts';
 import { connectionLost } from '../../../server/local/call.ts';
 import type { CommandContext } from '../context.ts';
 import { ImportReport } from './import-report.ts';
+import { cleanUpOnSignals } from '../../process/early-signals.ts';
 import { OutputFile } from '../../terminal/output-file.ts';
 import { objectOf } from '../resource.ts';
 
@@ -102,8 +103,13 @@ async function writeWhole<Result>(
 ): Promise<Result> {
   const { identity } = context;
   if (identity.isOwnersPath(path)) identity.becomeOwner();
-  const file = await OutputFile.open(path);
+  const file = new OutputFile(path);
+  const stopCleaningUp = cleanUpOnSignals(() => {
+    identity.becomeRootAgain();
+    file.removePart();
+  });
   try {
+    await file.open();
     identity.becomeOwnerForNow();
     const result = await produce((text) => file.write(text));
     await context.closeSession();
@@ -115,6 +121,8 @@ async function writeWhole<Result>(
     identity.becomeRootAgain();
     await file.discard();
     throw thrown;
+  } finally {
+    stopCleaningUp();
   }
 }
 

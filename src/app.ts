@@ -23,6 +23,7 @@ import type { BookList } from './books/list/service.ts';
 import { createTurns } from './base/turns.ts';
 import { bookRoutes } from './books/routes.ts';
 import { BoundedSearch } from './books/index/bounded.ts';
+import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
 import { CHAPTERS } from './manual/chapters.ts';
 import { getChapter, readChapter } from './manual/text.ts';
@@ -90,6 +91,7 @@ const PENDING_SHARE = 1 / 8;
 /** The collections of a data directory. */
 export const COLLECTIONS: readonly CollectionSpec[] =
   [bookResource.collection, ...webhookCollections, TOKENS];
+const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -119,8 +121,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
   };
   closers.add(() => shared.metrics.close());
-  shared.metrics.add(...buildMetrics(),
-    ...storeMetrics(store, COLLECTIONS.map(({ name }) => name)));
+  shared.metrics.add(...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES));
   const tokens = new Tokens({ ...shared, log: logger });
   closers.add(() => tokens.close());
   const verifier = anyOf(
@@ -141,9 +142,11 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     composeBooks(shared, webhooks.events, maxMemoryBytes);
   shared.metrics.add(...searchMetrics(search));
   closers.add(() => search.close());
+  const apiRoutes = [...booksRoutes, ...webhooks.routes];
   const dispatcher = composeServer(shared, verifier, [
-    ...booksRoutes, ...webhooks.routes, ...tokenRoutes(tokens),
-    ...maintenanceRoutes(store, COLLECTIONS.map(({ name }) => name), () => listening.places),
+    ...apiRoutes, ...tokenRoutes(tokens),
+    ...maintenanceRoutes(store, () => listening.places),
+    ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
   ]);
   closers.add(() => dispatcher.close());
   const listening = new Listening({

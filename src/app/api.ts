@@ -89,6 +89,7 @@ type Routes = [
   ['GET', `/api/deliveries/${string}`, undefined, Delivery],
   ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
   ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
+  ['GET', `/api/identifiers/${string}`, undefined, readonly string[]],
   ['GET', '/healthz' | '/readyz', undefined, { readonly status: string }],
   ['GET', '/metrics' | '/docs' | `/docs/${string}`, undefined, string],
   ['GET', '/' | '/openapi.json', undefined, JsonObject],

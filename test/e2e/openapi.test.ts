@@ -115,6 +115,9 @@ test('every route answers as the document says, when all is well and when it is 
     const jsonl = { 'content-type': 'application/jsonl' };
     await call('importBooks', { body: BOOK, headers: jsonl, query: '?dryRun=true' });
     await call('importBooks', { body: BOOK, status: 415 });
+    await call('findIdentifiers', { key: 'books', query: '?part=0' });
+    await call('findIdentifiers', { key: 'books', query: '?piece=0', status: 400 });
+    await call('findIdentifiers', { key: 'tokens', query: '?part=0', status: 404 });
     await call('importBooks', { body: BOOK, headers: jsonl, query: '?x=1', status: 400 });
     await call('deleteBook', { key: book, status: 204 });
     await exerciseWebhooks(described);

@@ -29,6 +29,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['POST /api/deliveries/retry', 'write'],
   ['POST /api/deliveries/{identifier}/retry', 'write'],
   ['POST /api/deliveries/{identifier}/cancel', 'write'],
+  ['GET /api/identifiers/{collection}', 'read'],
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     [`${method} /webhook/in/{pathSegment}`, 'public'] as const),
   ['GET /', 'public'],

@@ -56,7 +56,7 @@ export async function identifierOf(
   // As a list shows it.
   const part = context.given.get(option).replace(/^…|…$/g, '');
   const session = await context.openSession();
-  const path = `/control/identifiers/${resource.path.split('/').at(-1)}`;
+  const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
   const { body } = await session.request({ method: 'GET', path: `${path}?${query}` });
   const matches = Array.isArray(body) ? body.map(textOf) : [];

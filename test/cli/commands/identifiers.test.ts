@@ -1,6 +1,10 @@
 /** Records are named as people do: by a word of its own, whole or a part that no other has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { findOwner } from '../../../src/cli/session/local.ts';
+import { openSession } from '../../../src/cli/session/open.ts';
+import type { Session } from '../../../src/cli/session/session.ts';
 import { WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
@@ -98,3 +102,24 @@ test('names nine of many that match', () => inPlace('without a server', async (p
   assert.equal(stderr.match(/019b76da/g)?.length, 9);
   assert.match(stderr, /, …; give more/);
 }));
+
+test('the API finds identifiers of its resources by a part, and none of tokens', () =>
+  inPlace('through a server', async (place) => {
+    await importBooks(place);
+    const session = await openSessionOf(place);
+    const { body } = await session.request(
+      { method: 'GET', path: '/api/identifiers/books?part=019b' });
+    assert.deepEqual(body, IDS.slice(0, 2));
+    for (const collection of ['tokens', 'events', 'fan-outs', 'nothing']) {
+      const path = `/api/identifiers/${collection}?part=0`;
+      await assert.rejects(session.request({ method: 'GET', path }),
+        new RegExp(`there is no collection "${collection}"`));
+    }
+  }));
+
+function openSessionOf({ data }: Place): Promise<Session> {
+  return openSession({
+    clock: systemClock, findOwner: () => findOwner(data),
+    openLocal: () => Promise.reject(new Error('a server holds the directory')),
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Routes that find identifiers by a part of them: the control socket's look into every collection,
+ * the API's into those that it has routes for.
+ */
+import type { Schema } from '../base/schema.ts';
+import { notFound } from '../resources/not-found.ts';
+import { problemAnswers } from '../server/problem.ts';
+import { parseQuery } from '../server/query.ts';
+import type { Route } from '../server/route.ts';
+import type { OpenedStore } from '../store/store.ts';
+import { findIdentifiers } from './identifiers.ts';
+
+// A person will not look through more.
+const IDENTIFIERS_MAX = 10;
+const TEXT: Schema = { kind: 'string' };
+const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_MAX };
+
+/** `collections` are the store's, by name; `apiRoutes` say which of them the API shows. */
+export function identifierRoutes(
+  store: OpenedStore, collections: readonly string[], apiRoutes: readonly Route[],
+): readonly Route[] {
+  const isShown = (name: string): boolean =>
+    apiRoutes.some(({ method, path }) => method === 'GET' && path === `/api/${name}`);
+  return [
+    routeBelow('/control', store, collections, {
+      access: 'control', operationId: 'findAnyIdentifiers',
+    }),
+    routeBelow('/api', store, collections.filter(isShown), {
+      access: 'read', operationId: 'findIdentifiers',
+    }),
+  ];
+}
+
+function routeBelow(
+  root: string, store: OpenedStore, collections: readonly string[],
+  named: Pick<Route, 'access' | 'operationId'>,
+): Route {
+  return {
+    ...named, method: 'GET', path: `${root}/identifiers/{collection}`,
+    summary: 'The identifiers that begin or end with `part`; one that equals it stands alone',
+    parameters: [
+      { name: 'collection', in: 'path', description: 'Where to look', isRequired: true,
+        schema: { kind: 'string', values: collections } },
+      { name: 'part', in: 'query', description: 'Of the identifier', isRequired: true,
+        schema: TEXT },
+    ],
+    answers: [
+      {
+        status: 200, description: `At most ${IDENTIFIERS_MAX} of them`,
+        mediaType: 'application/json', schema: IDENTIFIERS,
+      },
+      ...problemAnswers(400, 404),
+    ],
+    async handle(exchange) {
+      const name = exchange.params[0] ?? '';
+      if (!collections.includes(name)) throw notFound('collection', name);
+      const part = parseQuery(exchange.search, ['part']).get('part') ?? '';
+      exchange.sendJson(200,
+        await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX));
+    },
+  };
+}

@@ -1,6 +1,5 @@
 /** What each sender's requests are put to: one request, and what must come of it. */
-import { senderOf } from './table.ts';
-import { type Key, type Sender, type Sent, type Wanted } from './signer.ts';
+import type { Key, Sender, Sent, Wanted } from './signer.ts';
 
 /** `refused`: whichever check says so. */
 export type Expected = 'current' | 'previous' | 'refused' | 'mismatch' | 'stale'
@@ -135,7 +134,7 @@ function missingCases(make: Maker): readonly Case[] {
     const { [name]: value = '', ...rest } = sent.headers;
     const isSignature = name === header;
     const missing = isSignature ? 'signature_missing' : 'parts';
-    const twice = [...make.case('', 'parts', sent).sent.rawHeaders, name.toLowerCase(), value];
+    const twice = [...make.case('', 'parts', sent).sent.rawHeaders, otherCase(name), value];
     return [
       make.case(`without ${name}`, missing, { ...sent, headers: rest }),
       make.case(`with an empty ${name}`, missing, {
@@ -149,6 +148,11 @@ function missingCases(make: Maker): readonly Case[] {
       })],
     ];
   });
+}
+
+function otherCase(name: string): string {
+  const upper = name.toUpperCase();
+  return upper === name ? name.toLowerCase() : upper;
 }
 
 /** Another time or id, of the same form. */
@@ -196,12 +200,4 @@ function severalCases(make: Maker): readonly Case[] {
     list('a broken signature before the right one', 'current', (right) => ['!', right]),
     list('two wrong signatures', 'mismatch', () => [wrong, wrong]),
   ];
-}
-
-/** Requests that are right by another preset's rules, sent to a webhook of `sender`'s. */
-export function strangersOf(sender: Sender, others: readonly string[]): readonly Sent[] {
-  const secret = sender.makeKey('current');
-  return others.map((name) => senderOf(name).send(secret, {
-    body: Buffer.from('{}'), atS: Math.floor(Date.now() / 1000), spell: (text) => text,
-  }));
 }

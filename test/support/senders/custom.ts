@@ -43,7 +43,7 @@ const inQuery = row({
     return hmacKey(bytes.toString('base64'), 'sha1', bytes);
   },
   send: ({ sign: mac }, { body, spell }) => ({
-    query: `sum=${spell(mac(body).toString('hex'))}`, body, headers: JSON_TYPE,
+    query: `sum=${encodeURIComponent(spell(mac(body).toString('hex')))}`, body, headers: JSON_TYPE,
   }),
 });
 

@@ -87,13 +87,21 @@ export const ecdsaKey = (): Key => {
     sign: (content) => sign('sha256', content, privateKey),
   };
 };
-export const rsaKey = (): Key => {
+/** Takes a while to make: there is one of each seed. */
+const rsaKeys = new Map<string, Key>();
+export const rsaKey = (seed: string): Key => {
+  const made = rsaKeys.get(seed) ?? makeRsaKey();
+  rsaKeys.set(seed, made);
+  return made;
+};
+
+function makeRsaKey(): Key {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return {
     secret: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
     sign: (content) => sign('sha256', content, privateKey),
   };
-};
+}
 
 function derOf(key: KeyObject): Buffer {
   return key.export({ format: 'der', type: 'spki' });

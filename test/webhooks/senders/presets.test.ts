@@ -39,6 +39,29 @@ for (const sender of ALL) {
   });
 }
 
+test('no sender takes what another one signed with the same secret', () => {
+  for (const sender of SENDERS) {
+    const key = sender.makeKey('current');
+    for (const other of SENDERS.filter((one) => !isAlike(one, sender))) {
+      const sent = other.send({ ...other.makeKey('current'), secret: key.secret }, {
+        body: Buffer.from('{"a":1}'), atS: NOW_S, spell: (text) => text,
+      });
+      const { outcome } = judge(sender, {
+        title: '', expected: 'refused', secret: key.secret, previous: null,
+        sent: { ...sent, rawHeaders: Object.entries(sent.headers).flat() },
+      });
+      assert.ok(outcome !== 'current', `${other.title} sent to ${sender.title}`);
+    }
+  }
+});
+
+/** They sign in the same way. */
+function isAlike(one: Sender, other: Sender): boolean {
+  const families = [['github', 'meta'], ['standard', 'gitlab'], ['gitea', 'forgejo']];
+  const [left, right] = [one.verification.preset, other.verification.preset];
+  return left === right || families.some((names) => names.includes(left) && names.includes(right));
+}
+
 function judge(sender: Sender, { sent, secret, previous }: Case): {
   readonly outcome: string; readonly finding: string;
 } {

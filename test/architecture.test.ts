@@ -49,8 +49,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
   store: ['backup', 'generations', 'transactions', 'journal', 'records', 'lock', 'disk'],
-  'webhooks/incoming': ['receiving'],
-  'webhooks/senders': ['diagnosis', 'presets', 'verification', 'request', 'scheme'],
+  'webhooks/incoming': ['setup', 'receiving'],
+  'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
     'incoming', 'sending', 'deliveries', 'outgoing', 'actions', 'scheduler', 'senders', 'http',
   ],

@@ -11,6 +11,8 @@ import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/web
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
+import type { Diagnosis } from '../webhooks/senders/diagnosis/report.ts';
+import type { PresetDescription } from '../webhooks/senders/presets/list.ts';
 import type { SendResult } from '../webhooks/sending/sender.ts';
 
 type Stamps = { readonly createdAt: string; readonly updatedAt: string };
@@ -45,6 +47,18 @@ export type IncomingWebhookExamples = {
   readonly url: string; readonly curl: string; readonly php: string;
 };
 
+/** A request that an incoming webhook got, to be looked into. */
+export type ReceivedRequest = {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** base64 */
+  readonly body?: string;
+  readonly method?: string;
+  readonly url?: string;
+  readonly client?: string;
+  /** RFC 3339 */
+  readonly at?: string;
+};
+
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type ApiAnswer<Body> = {
@@ -75,6 +89,8 @@ type Arguments<Body> = undefined extends Body
 type Routes = [
   ...Resource<'/api/books', Book, BookInput>,
   ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
+  ['GET', '/api/verification-presets', undefined, readonly PresetDescription[]],
+  ['POST', `/api/incoming-webhooks/${string}/diagnose`, ReceivedRequest, Diagnosis],
   ...Resource<'/api/incoming-webhooks', IncomingWebhook, IncomingWebhookInput>,
   ...Resource<'/api/action-configurations', WebhookActionConfiguration,
     WebhookActionConfigurationInput>,

@@ -138,6 +138,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const routes = [
     ...incomingRoutes({
       records: resources.incoming, baseUri: options.baseUri,
+      collection: store.collection(incomingCollection.name),
       receive: receiveParts(options, indexes, actions),
     }),
     ...actionRoutes(actions, resources.configurations),

@@ -18,6 +18,8 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['POST /api/books/import', 'write'],
   ...resource('/api/incoming-webhooks', 'identifier', 'admin'),
   ['GET /api/incoming-webhooks/{identifier}/examples', 'read'],
+  ['POST /api/incoming-webhooks/{identifier}/diagnose', 'write'],
+  ['GET /api/verification-presets', 'read'],
   ...resource('/api/action-configurations', 'identifier', 'admin'),
   ['GET /api/actions', 'read'],
   ...resource('/api/outgoing-webhooks', 'identifier', 'admin'),

@@ -59,6 +59,11 @@ export async function readSecretOption(context: CommandContext, name: string): P
   return secret;
 }
 
+/** The bytes of a file, or of standard input when the path is `-`. */
+export async function readBytesOption(context: CommandContext, name: string): Promise<Buffer> {
+  return readNamed(context, context.given.get(name), name);
+}
+
 /** Text from a file, or from standard input when the path is `-`; no byte order mark. */
 export async function readTextOption(context: CommandContext, name: string): Promise<string> {
   const bytes = await readNamed(context, context.given.get(name), name);

@@ -1,7 +1,6 @@
 /** Incoming webhooks over HTTP: where they are called, and their management with examples. */
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
-import { notFound } from '../../resources/not-found.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {
   JSON_TYPE, anyJson, objectOf, pathParameter, shown, text,
@@ -9,14 +8,20 @@ import {
 import { resourceRoutes } from '../../resources/routes.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
+import type { Collection } from '../../store/port.ts';
 import { receiveErrorFormat } from './receiving/answer.ts';
 import { exampleMethod, makeExamples } from './examples.ts';
-import type { HookIndex, ReadyHook } from './receiving/hook-index.ts';
+import type { HookIndex } from './receiving/hook-index.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './receiving/receive.ts';
 import { incomingResource } from './resource.ts';
+import { diagnoseRoute } from './setup/diagnose.ts';
+import { getHook } from './setup/hook.ts';
+import { presetsRoute } from './setup/presets.ts';
 
 export type IncomingRouteParts = {
   readonly records: Repository;
+  /** As they are stored. */
+  readonly collection: Collection;
   readonly receive: ReceiveParts;
   /** Absolute, without a slash at its end. */
   readonly baseUri: () => string;
@@ -26,6 +31,12 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
   return [
     ...receiveRoutes(parts.receive),
     examplesRoute(parts.receive.hooks, parts.baseUri),
+    presetsRoute(),
+    diagnoseRoute({
+      hooks: parts.receive.hooks, collection: parts.collection,
+      now: () => parts.receive.clock.now(),
+      isUnsignedAllowed: parts.receive.limits.allowUnsignedWhenSecretMissing,
+    }),
     collectionRoute(incomingResource, parts.records),
     ...resourceRoutes(incomingResource, parts.records),
   ];
@@ -96,17 +107,11 @@ function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
       ...problemAnswers(404),
     ],
     handle(exchange) {
-      const hook = findHook(hooks, exchange.params[0] ?? '');
+      const hook = getHook(hooks, exchange.params[0] ?? '');
       const { identifier, pathSegment, hasSecret } = hook;
       const url = `${baseUri()}/webhook/in/${pathSegment}`;
       const examples = makeExamples({ url, method: exampleMethod(hook.methods), hasSecret });
       exchange.sendJson(200, { identifier, pathSegment, hasSecret, ...examples });
     },
   };
-}
-
-function findHook(hooks: HookIndex, name: string): ReadyHook {
-  const hook = hooks.find(name) ?? hooks.findByPath(name);
-  if (hook === undefined) throw notFound('incoming webhook', name);
-  return hook;
 }

@@ -119,13 +119,21 @@ type Verifiable = {
 
 /** null: the webhook has no `verification`. */
 export function prepareSenderCheck(hook: Verifiable): SenderCheck | null {
-  const { verification, secret, previousSecret } = hook;
+  const { verification } = hook;
   if (verification === undefined) return null;
   const { preset, toleranceS = null, scheme: given, ...settings } = verification;
   const found = findPreset(preset);
   const scheme = found?.scheme ?? given;
   // Stored by a later version of this program.
   if (scheme === undefined) return { preset, verifier: verifierOfNobody(preset) };
+  const { quirk = {} } = found ?? {};
+  return { preset, verifier: makeVerifier({
+    scheme, settings, toleranceS, secrets: secretsOf(hook), quirk,
+  }) };
+}
+
+/** The current secret first. */
+export function secretsOf({ secret, previousSecret }: Verifiable): VerifierSecret[] {
   const secrets: VerifierSecret[] = [];
   if (secret !== undefined) {
     secrets.push({ text: secret, secret: 'current', validUntilMs: Infinity });
@@ -134,8 +142,7 @@ export function prepareSenderCheck(hook: Verifiable): SenderCheck | null {
     const validUntilMs = Date.parse(previousSecret.validUntil);
     secrets.push({ text: previousSecret.secret, secret: 'previous', validUntilMs });
   }
-  const { quirk = {} } = found ?? {};
-  return { preset, verifier: makeVerifier({ scheme, settings, toleranceS, secrets, quirk }) };
+  return secrets;
 }
 
 function verifierOfNobody(preset: string): Verifier {

@@ -12,6 +12,7 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'deliveries': ['/api/deliveries', 'identifier'],
   'incoming-webhooks': ['/api/incoming-webhooks', 'pathSegment', 'identifier'],
   'outgoing-webhooks': ['/api/outgoing-webhooks', 'identifier'],
+  'presets': ['/api/verification-presets', 'name'],
   'tokens': ['/control/tokens', 'identifier'],
 };
 

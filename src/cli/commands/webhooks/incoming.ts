@@ -1,5 +1,6 @@
 /** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
 import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
@@ -7,6 +8,7 @@ import {
   create, fetchAll, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 import { readSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 
@@ -29,7 +31,7 @@ export async function showIncoming(context: CommandContext): Promise<number> {
 
 export async function createIncoming(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, 'hex');
-  const body = { ...membersOf(context, secret), enabled: !context.given.has('disabled') };
+  const body = { ...await membersOf(context, secret), enabled: !context.given.has('disabled') };
   const hook = await create(context, incomingResource, body);
   await printChanged(context, 'created', hook, secret);
   return 0;
@@ -37,12 +39,27 @@ export async function createIncoming(context: CommandContext): Promise<number> {
 
 export async function updateIncoming(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, 'hex');
-  const removed = unsetMembers(context, { 'allowed-methods': 'allowedMethods' });
-  const body = { ...removed, ...membersOf(context, secret) };
+  const removed = unsetMembers(context, {
+    'allowed-methods': 'allowedMethods', 'allowed-addresses': 'allowedAddresses',
+    'body-format': 'bodyFormat',
+  });
+  const body = { ...removed, ...await membersOf(context, secret) };
   requireChange(context, body);
-  const hook = await patch(context, incomingResource, await findIdentifier(context), body);
+  const current = await findHook(context);
+  const hook = await patch(context, incomingResource, textOf(current['identifier']), {
+    ...body, ...replaced(current, body, 'verification'),
+  });
   await printChanged(context, 'updated', hook, secret);
   return 0;
+}
+
+/** Of a merge patch: an object that takes the place of the current one. */
+function replaced(current: JsonObject, body: JsonObject, name: string): JsonObject {
+  const { [name]: old } = current;
+  const { [name]: wanted } = body;
+  if (!isJsonObject(wanted) || !isJsonObject(old)) return {};
+  const gone = Object.keys(old).map((member) => [member, null] as const);
+  return { [name]: { ...Object.fromEntries(gone), ...wanted } };
 }
 
 export async function enableIncoming(context: CommandContext): Promise<number> {
@@ -63,16 +80,38 @@ async function setEnabled(context: CommandContext, enabled: boolean): Promise<nu
   return 0;
 }
 
-function membersOf({ given }: CommandContext, secret: GivenSecret | null): JsonObject {
+async function membersOf(context: CommandContext, secret: GivenSecret | null): Promise<JsonObject> {
+  const { given } = context;
   const pathSegment = given.find('path-segment');
   const actionConfiguration = given.find('action-config');
   const methods = given.find('allowed-methods');
+  const allowedAddresses = given.all('allowed-address');
+  const bodyFormat = given.find('body-format');
+  const verification = await readVerification(context);
   return {
     ...pathSegment === undefined ? {} : { pathSegment },
     ...actionConfiguration === undefined ? {} : { actionConfiguration },
     ...methods === undefined ? {} : { allowedMethods: namesOf(methods) },
+    ...allowedAddresses.length === 0 ? {} : { allowedAddresses },
+    ...bodyFormat === undefined ? {} : { bodyFormat },
+    ...verification === null ? {} : { verification },
     ...secret === null ? {} : { secret: secret.secret },
   };
+}
+
+/** `--preset`, and what else it needs; null without either. Throws `usage`. */
+async function readVerification(context: CommandContext): Promise<JsonObject | null> {
+  const { given } = context;
+  const preset = given.find('preset');
+  const named = preset === undefined ? {} : { preset };
+  if (!given.has('verification')) return preset === undefined ? null : named;
+  const { value } = await readJsonOption(context, 'verification');
+  if (!isJsonObject(value)) throw new AppError('usage', '--verification is not a JSON object');
+  if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
+    throw new AppError('usage', '--preset contradicts the preset of --verification');
+  }
+  refuseSecretInPlace(context, 'verification', value);
+  return { ...value, ...named };
 }
 
 function namesOf(methods: string): string[] {
@@ -108,7 +147,7 @@ function isLocal(origin: string): boolean {
   return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1?\]|0\.0\.0\.0)(:\d+)?$/.test(origin);
 }
 
-async function findIdentifier(context: CommandContext): Promise<string> {
+export async function findIdentifier(context: CommandContext): Promise<string> {
   return textOf((await findHook(context))['identifier']);
 }
 

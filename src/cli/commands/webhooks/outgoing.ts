@@ -14,6 +14,7 @@ import {
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
+import { headerOf } from './header-line.ts';
 
 const UNSET_MEMBERS = {
   'payload-template': 'payloadTemplate', 'trigger-event': 'triggerEvent',
@@ -97,8 +98,6 @@ async function readTargetUrl(context: CommandContext): Promise<string> {
   return (await readNamedText(context, 'target-url')).trim();
 }
 
-type Header = readonly [name: string, value: JsonValue];
-
 async function readHeaders(context: CommandContext): Promise<JsonObject> {
   const { given } = context;
   const plain = given.all('header').map((line) => headerOf(line, '--header'));
@@ -117,7 +116,7 @@ async function readHeaders(context: CommandContext): Promise<JsonObject> {
 }
 
 /** A JSON object, or a header a line. */
-function headersOf(text: string): Header[] {
+function headersOf(text: string): (readonly [name: string, value: JsonValue])[] {
   if (!text.trimStart().startsWith('{')) {
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
     return lines.map((line) => headerOf(line, '--headers-file'));
@@ -133,16 +132,6 @@ function headersOf(text: string): Header[] {
     // Said below: the engine's own message would show a piece of the file.
   }
   throw new AppError('usage', '--headers-file is not a JSON object of names and values');
-}
-
-function headerOf(line: string, option: string): Header {
-  const colon = line.indexOf(':');
-  const name = line.slice(0, Math.max(colon, 0));
-  const value = line.slice(colon + 1).trim();
-  if (name === '' || /\s/.test(name) || /[\r\n]/.test(value)) {
-    throw new AppError('usage', `${option} must be written 'Name: value'`);
-  }
-  return [name, value];
 }
 
 async function printChanged(

@@ -2,99 +2,22 @@
 import { flag, required, text } from '../../arguments/options.ts';
 import type { CommandSpec } from '../context.ts';
 import { deleteOf, listOf, showOf } from '../rows.ts';
-import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/spec.ts';
+import type { OptionSpecs } from '../../arguments/spec.ts';
+import { INCOMING } from './incoming-table.ts';
+import { actionConfig, capital, oneOf, secretOptions, unset } from './options.ts';
 
-const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } => ({
-  identifier: {
-    ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
-    isOperand: true, completes: kind,
-  },
-});
 const configuration = oneOf('action-configurations');
 const outgoing = oneOf('outgoing-webhooks');
 const delivery = oneOf('deliveries');
-const hookIdentifier: OptionSpec = {
-  ...required(text('<id or path segment>',
-    'identifier or path segment, or a beginning or end that no other has')),
-  isOperand: true, completes: 'incoming-webhooks',
-};
-const actionConfig: OptionSpec = {
-  ...text('<identifier>', 'identifier of the action configuration'),
-  completes: 'action-configurations',
-};
-const secretOptions: OptionSpecs = {
-  'secret-file': {
-    ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',
-  },
-  'generate-secret': flag('make a secret, and print it this once'),
-};
-const unset = (names: readonly string[]): OptionSpec => ({
-  type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
-  meaning: `take away what the option set: ${names.join(', ')}`,
-});
-
-const incomingResource = async () =>
-  (await import('../../../webhooks/incoming/resource.ts')).incomingResource;
 const configurationResource = async () =>
   (await import('../../../webhooks/actions/resource.ts')).configurationResource;
 const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
 const deliveryResource = async () =>
   (await import('../../../webhooks/deliveries/resource.ts')).deliveryResource;
-const loadIncoming = () => import('./incoming.ts');
 const loadConfiguration = () => import('./action-config.ts');
 const loadOutgoing = () => import('./outgoing.ts');
 const loadDelivery = () => import('./delivery.ts');
-
-const incomingOptions: OptionSpecs = {
-  'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
-  'action-config': actionConfig,
-  ...secretOptions,
-  'allowed-methods': text('<POST,PUT>', 'methods that may call it, comma-separated'),
-};
-
-const INCOMING: readonly CommandSpec[] = [
-  {
-    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: {},
-    examples: ['hookshelf incomingwebhook:list'],
-    load: listOf(incomingResource),
-  },
-  {
-    name: 'incomingwebhook:show', summary: 'Show one, with calls to copy for curl and PHP',
-    options: { identifier: hookIdentifier },
-    examples: ['hookshelf incomingwebhook:show deploy'],
-    load: async () => (await loadIncoming()).showIncoming,
-  },
-  {
-    name: 'incomingwebhook:create', makesData: true,
-    summary: 'Create an incoming webhook',
-    options: {
-      ...incomingOptions,
-      'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
-      'action-config': required(actionConfig),
-      disabled: flag('create it disabled'),
-    },
-    examples: [
-      'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
-      'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',
-    ],
-    load: async () => (await loadIncoming()).createIncoming,
-  },
-  {
-    name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
-    options: {
-      identifier: hookIdentifier, ...incomingOptions, unset: unset(['secret', 'allowed-methods']),
-    },
-    examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
-    load: async () => (await loadIncoming()).updateIncoming,
-  },
-  ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
-    name: `incomingwebhook:${verb}`, summary: `${capital(verb)} an incoming webhook`,
-    options: { identifier: hookIdentifier },
-    examples: [`hookshelf incomingwebhook:${verb} deploy`],
-    load: async () => (await loadIncoming())[`${verb}Incoming`],
-  })),
-];
 
 const configurationInput: OptionSpecs = {
   action: {
@@ -262,7 +185,3 @@ const DELIVERY: readonly CommandSpec[] = [
 export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
   ...INCOMING, ...CONFIGURATION, ...OUTGOING, ...DELIVERY,
 ];
-
-function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
-}

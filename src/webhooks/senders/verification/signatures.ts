@@ -77,7 +77,7 @@ function decodeSignatures(
     const bytes = decodeBytes(text, encoding);
     if (bytes !== null && isOfLength(bytes, key.algorithm)) {
       signatures.push({ bytes, prefix: key.prefix });
-    } else finding = `is ${text.length} characters, expected ${shapeOf(key.algorithm, encoding)}`;
+    } else finding = `is ${lookOf(text)}, expected ${shapeOf(key.algorithm, encoding)}`;
   }
   if (signatures.length > 0) return signatures;
   return refusal('signature_form', `${placesOf(from)} ${finding}`);
@@ -90,6 +90,11 @@ const HMAC_BYTES: Readonly<Partial<Record<Algorithm, number>>> = {
 function isOfLength(bytes: Buffer, algorithm: Algorithm): boolean {
   const length = HMAC_BYTES[algorithm];
   return length === undefined ? bytes.length > 0 : bytes.length === length;
+}
+
+function lookOf(text: string): string {
+  const encoding = (['hex', 'base64'] as const).find((one) => decodeBytes(text, one) !== null);
+  return `${text.length} characters${encoding === undefined ? '' : ` of ${encoding}`}`;
 }
 
 function shapeOf(algorithm: Algorithm, encoding: Scheme['signature']['encoding']): string {

@@ -1,0 +1,77 @@
+/** Commands that help while a sender is set up. */
+import type { JsonObject } from '../../../base/schema.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
+import type { Tone } from '../../terminal/colour.ts';
+import type { CommandContext } from '../context.ts';
+import { readBytesOption, readTextOption } from '../input.ts';
+import { objectOf, pathOf, textOf } from '../resource.ts';
+import { headerOf } from './header-line.ts';
+import { findIdentifier } from './incoming.ts';
+
+export async function listPresets({ output }: CommandContext): Promise<number> {
+  const rows = presetRows();
+  await output.list(rows, [
+    { title: 'PRESET', value: ({ name }) => name, isWhole: true },
+    { title: 'SENDER', value: ({ sender }) => sender, isProse: true },
+    { title: 'HEADER', value: ({ header }) => header, importance: 3 },
+    { title: 'COVERS', value: ({ covers }) => covers.join(', ') || 'nothing', importance: 4 },
+    { title: 'NEEDS', value: ({ needs }) => needs.join(', ') || '-', importance: 2 },
+    { title: 'URL AND SECRET', value: ({ pasteUrl, pasteSecret }) =>
+      `${pasteUrl}; ${pasteSecret}`, importance: 1 },
+  ], 'no presets');
+  return 0;
+}
+
+const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint: 'warning' };
+
+/** Exit code 1 when the request would not be accepted. */
+export async function diagnoseIncoming(context: CommandContext): Promise<number> {
+  const path = `${pathOf(incomingResource, await findIdentifier(context))}/diagnose`;
+  const session = await context.openSession();
+  const body = await receivedRequest(context);
+  const diagnosis = objectOf((await session.request({ method: 'POST', path, body })).body);
+  const { accepted, checks } = diagnosis;
+  const { output } = context;
+  if (output.isJson) await output.json(diagnosis);
+  else {
+    const rows = Array.isArray(checks) ? checks.map(objectOf) : [];
+    await output.list(rows, [
+      { title: 'CHECK', value: ({ check }) => textOf(check), isWhole: true },
+      {
+        title: 'STATUS', value: ({ status }) => textOf(status), isWhole: true,
+        tone: ({ status }) => TONES[textOf(status)],
+      },
+      { title: 'FOUND', value: ({ finding }) => textOf(finding), isProse: true },
+    ], '');
+    await output.line(accepted === true ? 'would be accepted' : 'would be refused');
+  }
+  return accepted === true ? 0 : 1;
+}
+
+async function receivedRequest(context: CommandContext): Promise<JsonObject> {
+  const { given } = context;
+  const request = given.find('request');
+  if (request !== undefined) return { request };
+  const named = ['method', 'url', 'client', 'at'].flatMap((name): [string, string][] => {
+    const value = given.find(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const body = given.has('body-file')
+    ? (await readBytesOption(context, 'body-file')).toString('base64') : '';
+  const headers = headersOf(await readTextOption(context, 'headers-file'));
+  return { ...Object.fromEntries(named), headers, body };
+}
+
+const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/[\d.]+$/;
+
+/** One `Name: value` a line; the first line of a request may stand before them. */
+function headersOf(text: string): Readonly<Record<string, readonly string[]>> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const headers = new Map<string, readonly string[]>();
+  for (const line of lines.filter((one, index) => index > 0 || !REQUEST_LINE.test(one))) {
+    const [name, value] = headerOf(line, '--headers-file');
+    headers.set(name, [...headers.get(name) ?? [], value]);
+  }
+  return Object.fromEntries(headers);
+}

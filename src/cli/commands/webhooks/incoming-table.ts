@@ -1,0 +1,107 @@
+/** The rows of the commands of incoming webhooks. */
+import { flag, required, text } from '../../arguments/options.ts';
+import type { OptionSpec, OptionSpecs } from '../../arguments/spec.ts';
+import type { CommandSpec } from '../context.ts';
+import { listOf } from '../rows.ts';
+import { actionConfig, capital, secretOptions, unset } from './options.ts';
+
+const incomingResource = async () =>
+  (await import('../../../webhooks/incoming/resource.ts')).incomingResource;
+const loadIncoming = () => import('./incoming.ts');
+const loadSetup = () => import('./incoming-setup.ts');
+
+const hookIdentifier: OptionSpec = {
+  ...required(text('<id or path segment>',
+    'identifier or path segment, or a beginning or end that no other has')),
+  isOperand: true, completes: 'incoming-webhooks',
+};
+const incomingOptions: OptionSpecs = {
+  'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
+  'action-config': actionConfig,
+  ...secretOptions,
+  'allowed-methods': text('<POST,PUT>', 'methods that may call it, comma-separated'),
+  preset: {
+    ...text('<name>', 'whose requests these are; see incomingwebhook:presets'),
+    completes: 'presets',
+  },
+  verification: text('<json | @file | ->', 'what the preset needs, such as {"url":"https://…"}'),
+  'allowed-address': {
+    ...text('<address | block>', 'who may call, such as 10.0.0.0/8; repeatable'),
+    isRepeatable: true,
+  },
+  'body-format': {
+    ...text('<format>', 'how the payload is made of the body'),
+    values: ['json', 'form', 'text', 'auto'],
+  },
+};
+
+export const INCOMING: readonly CommandSpec[] = [
+  {
+    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: {},
+    examples: ['hookshelf incomingwebhook:list'],
+    load: listOf(incomingResource),
+  },
+  {
+    name: 'incomingwebhook:show', summary: 'Show one, with calls to copy for curl and PHP',
+    options: { identifier: hookIdentifier },
+    examples: ['hookshelf incomingwebhook:show deploy'],
+    load: async () => (await loadIncoming()).showIncoming,
+  },
+  {
+    name: 'incomingwebhook:create', makesData: true,
+    summary: 'Create an incoming webhook',
+    options: {
+      ...incomingOptions,
+      'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
+      'action-config': required(actionConfig),
+      disabled: flag('create it disabled'),
+    },
+    examples: [
+      'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
+      'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',
+    ],
+    load: async () => (await loadIncoming()).createIncoming,
+  },
+  {
+    name: 'incomingwebhook:update', summary: 'Change an incoming webhook',
+    options: {
+      identifier: hookIdentifier, ...incomingOptions,
+      unset: unset([
+        'secret', 'allowed-methods', 'verification', 'allowed-addresses', 'body-format',
+      ]),
+    },
+    examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],
+    load: async () => (await loadIncoming()).updateIncoming,
+  },
+  ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({
+    name: `incomingwebhook:${verb}`, summary: `${capital(verb)} an incoming webhook`,
+    options: { identifier: hookIdentifier },
+    examples: [`hookshelf incomingwebhook:${verb} deploy`],
+    load: async () => (await loadIncoming())[`${verb}Incoming`],
+  })),
+  {
+    name: 'incomingwebhook:presets', summary: 'List the senders whose requests can be verified',
+    options: {}, isWithoutData: true,
+    examples: ['hookshelf incomingwebhook:presets'],
+    load: async () => (await loadSetup()).listPresets,
+  },
+  {
+    name: 'incomingwebhook:diagnose', summary: 'Say why a request is refused',
+    details: ['Exit code 0 when the request would be accepted, 1 when not.'],
+    options: {
+      identifier: hookIdentifier,
+      request: text('<id>', 'not possible yet: received requests are not kept'),
+      'headers-file': {
+        ...text('<path | ->', 'its headers, one `Name: value` a line'), completes: 'file',
+      },
+      'body-file': { ...text('<path | ->', 'its body, byte for byte'), completes: 'file' },
+      method: text('<method>', 'POST when not given'),
+      url: text('<url>', 'what was called; its query counts'),
+      client: text('<address>', 'who called'),
+      at: text('<time>', 'when it came, such as 2026-01-31T12:00:00Z; now when not given'),
+    },
+    oneOf: [['request', 'headers-file']],
+    examples: ['hookshelf incomingwebhook:diagnose deploy --headers-file h.txt --body-file b.json'],
+    load: async () => (await loadSetup()).diagnoseIncoming,
+  },
+];

@@ -1,0 +1,28 @@
+/** Options that the commands of several resources of the relay take. */
+import { flag, required, text } from '../../arguments/options.ts';
+import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/spec.ts';
+
+export const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } => ({
+  identifier: {
+    ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
+    isOperand: true, completes: kind,
+  },
+});
+export const actionConfig: OptionSpec = {
+  ...text('<identifier>', 'identifier of the action configuration'),
+  completes: 'action-configurations',
+};
+export const secretOptions: OptionSpecs = {
+  'secret-file': {
+    ...text('<path | ->', 'file that holds the secret, - for standard input'), completes: 'file',
+  },
+  'generate-secret': flag('make a secret, and print it this once'),
+};
+export const unset = (names: readonly string[]): OptionSpec => ({
+  type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
+  meaning: `take away what the option set: ${names.join(', ')}`,
+});
+
+export function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}

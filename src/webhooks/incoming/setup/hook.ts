@@ -1,0 +1,19 @@
+/** One incoming webhook by either of its names, ready and as it is stored. */
+import { notFound } from '../../../resources/not-found.ts';
+import type { Collection } from '../../../store/port.ts';
+import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
+import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
+
+/** By identifier first: a path segment may look like one. Throws `not_found`. */
+export function getHook(hooks: HookIndex, name: string): ReadyHook {
+  const hook = hooks.find(name) ?? hooks.findByPath(name);
+  if (hook === undefined) throw notFound('incoming webhook', name);
+  return hook;
+}
+
+/** With its secrets. Throws `not_found`. */
+export function getStored(collection: Collection, { identifier }: ReadyHook): IncomingWebhook {
+  const bytes = collection.bytesOf(identifier);
+  if (bytes === undefined) throw notFound('incoming webhook', identifier);
+  return decodeIncoming(bytes);
+}

@@ -1,0 +1,24 @@
+/** `GET /api/verification-presets`: the senders whose requests can be verified by name. */
+import type { Schema } from '../../../base/schema.ts';
+import { arrayOf, objectOf, shown, text } from '../../../resources/route-parts.ts';
+import type { Route } from '../../../server/route.ts';
+import { listPresets } from '../../senders/presets/list.ts';
+
+const seconds: Schema = { kind: 'integer', minimum: 1, maximum: 86_400 };
+
+export function presetsRoute(): Route {
+  return {
+    method: 'GET', path: '/api/verification-presets', access: 'read',
+    operationId: 'listVerificationPresets',
+    summary: 'The senders whose requests can be verified, and how to set each up',
+    answers: [
+      shown('The presets', arrayOf(objectOf('VerificationPreset', {
+        name: text(), sender: text(), header: text(), needs: arrayOf(text()),
+        covers: arrayOf({ kind: 'string', values: ['body', 'time', 'id'] }),
+        toleranceS: seconds, answerWithinS: seconds, pasteUrl: text(), pasteSecret: text(),
+        documentation: text(), unconfirmed: text(),
+      }, { nullable: ['toleranceS', 'answerWithinS', 'unconfirmed'] }))),
+    ],
+    handle: (exchange) => exchange.sendJson(200, listPresets()),
+  };
+}

@@ -1,0 +1,254 @@
+/**
+ * Why a request is refused, or that it would be accepted: twelve checks in one order. The first
+ * that fails is the verdict; what fails after it is a hint. Neither the secret nor the expected
+ * signature is shown, and 8 characters of the one that came.
+ */
+import type { Preset } from '../presets/preset.ts';
+import { PRESETS } from '../presets/table.ts';
+import { RequestReader, type SignedRequest } from '../request/reader.ts';
+import { coveredBy } from '../scheme/coverage.ts';
+import type { Scheme, ValueSource } from '../scheme/scheme.ts';
+import { answerChallenge, findChallenge, isChallengeAttempt } from '../verification/challenge.ts';
+import { placesOf, type SenderVerdict } from '../verification/verdict.ts';
+import { verify, type Verifier, type VerifierSecret } from '../verification/verify.ts';
+import { findNearMiss } from './near-misses.ts';
+import { DiagnosisReport, type Diagnosis } from './report.ts';
+
+export type DiagnosisInput = {
+  readonly preset: Preset;
+  readonly verifier: Verifier;
+  readonly secrets: readonly VerifierSecret[];
+  readonly request: SignedRequest;
+  /** The URL that was called, where it is known. */
+  readonly url: string | null;
+  /** Whether the webhook takes any request, as it has neither `verification` nor secret. */
+  readonly isOpen: boolean;
+  /** Why the webhook takes no such request, whoever signed it, such as that it is disabled. */
+  readonly closed: string | null;
+  /** null: not known, or any address may call. */
+  readonly address: { readonly client: string; readonly isAllowed: boolean } | null;
+  readonly nowMs: number;
+};
+
+const SHOWN_CHARACTERS = 8;
+
+export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
+  const { verifier, nowMs } = input;
+  const reader = readerOf(verifier.scheme, input.request);
+  const report = new DiagnosisReport();
+  const ageless = verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs);
+  checkConfiguration(report, input);
+  if (input.isOpen) {
+    report.note('secret', 'skipped', 'the webhook has no secret');
+    checkAddress(report, input);
+    report.skipTo('coverage', 'nothing is verified');
+    report.note('coverage', 'hint', 'nothing is signed: anybody can call');
+    return report.finish();
+  }
+  checkSecret(report, input, ageless);
+  checkAddress(report, input);
+  if (checkHandshake(report, input, reader)) {
+    report.skipTo('coverage', 'a handshake needs none');
+  } else {
+    checkSignature(report, input, reader, ageless);
+    await checkNearMiss(report, input, ageless);
+    checkAge(report, input, reader, ageless);
+    report.note('duplicate', 'skipped', 'requests are not kept: it cannot be told');
+  }
+  report.note('coverage', ...coverageOf(verifier.scheme));
+  return report.finish();
+}
+
+export function readerOf({ payload }: Scheme, request: SignedRequest): RequestReader {
+  return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
+}
+
+function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): void {
+  const { verifier, preset: { name }, closed, isOpen } = input;
+  const { problem, settings, scheme: { needs = [] } } = verifier;
+  const missing = needs.find((need) => settings[need] === undefined);
+  if (closed !== null) report.fail('configuration', closed);
+  else if (isOpen) {
+    report.note('configuration', 'ok', 'no secret is set, so that every request is taken');
+  } else if (missing !== undefined) {
+    const what = missing === 'url' ? ': the URL as registered with the sender' : '';
+    report.fail('configuration', `the preset ${name} needs verification.${missing}${what}`);
+  } else if (problem?.check === 'configuration') {
+    report.fail('configuration', `the preset ${name}: ${problem.finding}`);
+  } else {
+    const what = needs.length === 0 ? '' : `, with ${needs.join(' and ')}`;
+    report.note('configuration', 'ok', `the preset ${name}${what}`);
+  }
+}
+
+/** What is odd about a secret explains a signature that does not match. */
+function checkSecret(
+  report: DiagnosisReport, { verifier: { problem }, secrets }: DiagnosisInput,
+  verdict: SenderVerdict,
+): void {
+  const current = secrets.find(({ secret }) => secret === 'current');
+  if (current === undefined) return report.note('secret', 'skipped', 'the webhook has no secret');
+  if (problem?.check === 'secret') return report.fail('secret', problem.finding);
+  const oddity = secretOddity(current.text);
+  if (oddity === null) report.note('secret', 'ok', 'is of a shape that the preset can use');
+  else if (!verdict.isGenuine && verdict.check === 'mismatch') report.fail('secret', oddity);
+  else report.note('secret', 'hint', oddity);
+}
+
+/** What about a secret is hardly meant, without showing it. */
+function secretOddity(secret: string): string | null {
+  if (secret.startsWith('-----BEGIN ')) return null;
+  if (/\r?\n$/.test(secret)) return 'the secret ends in a newline';
+  if (secret !== secret.trim()) return 'the secret has white space around it';
+  if (/^(["']).*\1$/s.test(secret)) return 'the secret stands in quotes';
+  if (/[\u200b-\u200f\ufeff\u00a0]/.test(secret)) return 'the secret holds an invisible character';
+  return secret.startsWith('sha256=') ? 'the secret begins with sha256=, as signatures do' : null;
+}
+
+function checkAddress(report: DiagnosisReport, { address }: DiagnosisInput): void {
+  if (address === null) {
+    return report.note('address', 'skipped', 'any address may call, or none was given');
+  }
+  const { client, isAllowed } = address;
+  if (isAllowed) report.note('address', 'ok', `${client} is in allowedAddresses`);
+  else report.fail('address', `${client} is not in allowedAddresses`);
+}
+
+/** Whether the request is, or would be, a handshake that is decided without a signature. */
+function checkHandshake(
+  report: DiagnosisReport, input: DiagnosisInput, reader: RequestReader,
+): boolean {
+  const { verifier, preset: { sender } } = input;
+  const { scheme } = verifier;
+  const unsigned = findChallenge(scheme, reader, 'unsigned');
+  const challenge = unsigned ?? findChallenge(scheme, reader, 'signed');
+  if (challenge === null) {
+    const isAttempt = isChallengeAttempt(scheme, reader);
+    if (isAttempt) report.fail('handshake', 'the challenge is not whole');
+    else report.note('handshake', 'skipped', 'the request is no handshake');
+    return isAttempt;
+  }
+  const answer = answerChallenge(challenge, verifier, reader);
+  const name = challenge.when.find(({ equals }) => typeof equals === 'string')?.equals;
+  const whose = `${sender}'s ${name ?? 'handshake'}`;
+  if ('finding' in answer) report.fail('handshake', `${whose}: ${answer.finding}`);
+  else {
+    const { status, type } = answer;
+    const after = unsigned === null ? ', when its signature is right' : '';
+    report.note('handshake', 'ok', `${whose}; would be answered ${status} as ${type}${after}`);
+  }
+  return unsigned !== null;
+}
+
+const SIGNATURE_CHECKS = ['signature_missing', 'signature_form', 'parts', 'mismatch'] as const;
+
+function checkSignature(
+  report: DiagnosisReport, input: DiagnosisInput, reader: RequestReader, verdict: SenderVerdict,
+): void {
+  if (input.verifier.keys.length === 0) {
+    return report.skipTo('near_miss', 'there is no secret to check with');
+  }
+  for (const check of SIGNATURE_CHECKS) {
+    if (!verdict.isGenuine && verdict.check === check) {
+      report.fail(check,
+        check === 'signature_missing' ? missingFinding(input, reader) : verdict.finding);
+      return report.skipTo('near_miss', 'the signature cannot be checked');
+    }
+    report.note(check, 'ok', okFinding(check, input, reader, verdict));
+  }
+}
+
+function okFinding(
+  check: typeof SIGNATURE_CHECKS[number], { verifier: { scheme }, secrets }: DiagnosisInput,
+  reader: RequestReader, verdict: SenderVerdict,
+): string {
+  if (check === 'signature_missing') return `${placesOf(scheme.signature.from)} is there`;
+  if (check === 'signature_form') return shownSignature(scheme, reader);
+  if (check === 'parts') {
+    return scheme.timestamp === undefined && scheme.id === undefined
+      ? 'none is needed' : 'what is signed beside the body is there';
+  }
+  if (!verdict.isGenuine || verdict.secret === 'current') return 'matches the secret';
+  const previous = secrets.find(({ secret }) => secret === 'previous');
+  const until = new Date(previous?.validUntilMs ?? 0).toISOString();
+  return `matches the previous secret, valid until ${until}`;
+}
+
+/** Of a token nothing: it may be the secret. */
+function shownSignature({ algorithm, signature }: Scheme, reader: RequestReader): string {
+  if (algorithm === 'token') return 'as it should be';
+  const { from, prefix = '', param } = signature;
+  const value = reader.read(from) ?? '';
+  const mark = param === undefined ? prefix : `${param}=`;
+  const start = Math.max(0, value.indexOf(mark)) + mark.length;
+  return `begins ${value.slice(start, start + SHOWN_CHARACTERS)}`;
+}
+
+/** `no X-Hub-Signature-256; there is Stripe-Signature: is the preset stripe?` */
+function missingFinding({ verifier, preset }: DiagnosisInput, reader: RequestReader): string {
+  const missing = `no ${placesOf(verifier.scheme.signature.from)}`;
+  for (const { name, scheme } of PRESETS) {
+    if (name === preset.name || scheme === null) continue;
+    const there = signatureHeader(scheme, reader);
+    if (there !== undefined) {
+      return `${missing}; there is ${placesOf(there)}: is the preset ${name}?`;
+    }
+  }
+  return missing;
+}
+
+function signatureHeader(
+  { signature: { from, prefix = '' }, algorithm }: Scheme, reader: RequestReader,
+): ValueSource | undefined {
+  const sources: readonly ValueSource[] = Array.isArray(from) ? from : [from];
+  return sources.find((source) => {
+    const value = 'header' in source ? reader.read(source) : null;
+    if (value === null || algorithm !== 'token') return value !== null;
+    return value.toLowerCase().startsWith(prefix.toLowerCase());
+  });
+}
+
+async function checkNearMiss(
+  report: DiagnosisReport, input: DiagnosisInput, verdict: SenderVerdict,
+): Promise<void> {
+  const { verifier: { scheme, settings, quirk }, preset, secrets, request, url, nowMs } = input;
+  if (verdict.isGenuine || secrets.length === 0) {
+    return report.note('near_miss', 'skipped', 'none is needed');
+  }
+  const found = await findNearMiss({
+    scheme, quirk, preset: preset.name, settings, secrets, request, url, nowMs,
+  });
+  if (found === null) report.note('near_miss', 'skipped', 'no usual mistake explains it');
+  else report.note('near_miss', 'hint', `would match ${found}`);
+}
+
+function checkAge(
+  report: DiagnosisReport, { verifier, nowMs }: DiagnosisInput, reader: RequestReader,
+  ageless: SenderVerdict,
+): void {
+  const skip = (finding: string): void => report.note('stale', 'skipped', finding);
+  if (verifier.toleranceMs === null) return skip('the scheme limits no age');
+  if (!ageless.isGenuine) return skip('the signature does not match');
+  const verdict = verify({ ...verifier, problem: null }, reader, nowMs);
+  if (!verdict.isGenuine) return report.fail('stale', verdict.finding);
+  const seconds = Math.round((nowMs - (verdict.signedAtMs ?? nowMs)) / 1000);
+  if (seconds < 0) report.note('stale', 'hint', `${-seconds} s in the future: check the clock`);
+  else report.note('stale', 'ok', `signed ${seconds} s ago`);
+}
+
+function coverageOf(scheme: Scheme): readonly [status: 'ok' | 'hint', finding: string] {
+  if (scheme.algorithm === 'token') {
+    return ['hint',
+      'a token covers neither body nor time: who reads one request can make any other'];
+  }
+  const { body, time } = coveredBy(scheme);
+  if (!body) return ['hint', 'this scheme does not sign the body: another one can be put in'];
+  if (!time) {
+    return ['hint',
+      'this scheme does not sign the time: a captured request stays valid for ever'];
+  }
+  return scheme.timestamp?.tolerance === null
+    ? ['hint', 'body and time are signed, but no age is limited, as retries may carry the first '
+      + 'time']
+    : ['ok', 'body and time are signed'];
+}

@@ -1,0 +1,39 @@
+/** The table of presets as people read it. Pure. */
+import { coveredBy } from '../scheme/coverage.ts';
+import { placesOf } from '../verification/verdict.ts';
+import { PRESETS } from './table.ts';
+
+export type PresetDescription = {
+  readonly name: string;
+  readonly sender: string;
+  /** Where the signature, or the token, stands. */
+  readonly header: string;
+  /** Members of `verification`. */
+  readonly needs: readonly string[];
+  /** Of body, time and id what the signature covers. */
+  readonly covers: readonly string[];
+  /** Seconds that a signed time may be off; null: no limit. */
+  readonly toleranceS: number | null;
+  /** Seconds within which the sender wants its answer; null: not known. */
+  readonly answerWithinS: number | null;
+  readonly pasteUrl: string;
+  readonly pasteSecret: string;
+  readonly documentation: string;
+  /** What nothing but memory or a third party says; null: all is confirmed. */
+  readonly unconfirmed: string | null;
+};
+
+export function listPresets(): readonly PresetDescription[] {
+  return PRESETS.map(({ name, sender, scheme, setup, documentation, unconfirmed = null }) => {
+    const covered = scheme === null ? null : coveredBy(scheme);
+    return {
+      name, sender,
+      header: scheme === null ? 'as the scheme says' : placesOf(scheme.signature.from),
+      needs: scheme === null ? ['scheme'] : scheme.needs ?? [],
+      covers: (['body', 'time', 'id'] as const).filter((part) => covered?.[part] === true),
+      toleranceS: scheme?.timestamp?.tolerance ?? null,
+      answerWithinS: scheme?.ackWithin ?? null,
+      pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
+    };
+  });
+}

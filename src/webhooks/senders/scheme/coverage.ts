@@ -1,0 +1,15 @@
+/** What the signature of a scheme covers. Pure. */
+import type { Scheme } from './scheme.ts';
+
+export type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: boolean };
+
+export function coveredBy({ content, algorithm, timestamp, dedupeSigned }: Scheme): Coverage {
+  if (algorithm === 'token') return { body: false, time: false, id: false };
+  const body = /\{(?:body|formSorted)\}/.test(content);
+  const from = timestamp?.from;
+  const isInBody = body && from !== undefined && 'json' in from;
+  return {
+    body, time: content.includes('{timestamp}') || isInBody,
+    id: dedupeSigned === true || /\{(?:id|token)\}/.test(content),
+  };
+}

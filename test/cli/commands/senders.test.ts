@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { WAYS, inPlace } from '../place.ts';
+
+const SECRET = 'planted-secret-of-a-sender';
+const BODY = '{"a": 1}\r\n';
+
+const hex = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
+
+for (const way of WAYS) {
+  test(`a sender is named, changed and diagnosed, ${way}`, () => inPlace(way, async (place) => {
+    const file = (name: string, text: string): string => {
+      const path = join(place.folder, name);
+      writeFileSync(path, text);
+      return path;
+    };
+    const run = async (code: number, ...words: readonly string[]): Promise<string> => {
+      const done = await place.run(words);
+      assert.equal(done.code, code, `${words.join(' ')}: ${done.stdout}${done.stderr}`);
+      assert.ok(!`${done.stdout}${done.stderr}`.includes('planted'));
+      return done.stdout === '' ? done.stderr : done.stdout;
+    };
+    await run(0, 'actionconfig:create', '--action', 'log', '--identifier', 'log');
+    assert.match(await run(0, 'completion:values', 'presets'), /^microsoft-graph$/m);
+    const secret = file('secret', SECRET);
+    await run(0, 'incomingwebhook:create', '--path-segment', 'pay', '--action-config', 'log',
+      '--preset', 'square', '--verification', '{"url":"https://a.example/in"}',
+      '--secret-file', secret, '--allowed-address', '127.0.0.1', '--allowed-address', '::1',
+      '--body-format', 'json');
+    const made = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
+    assert.deepEqual([made.verification, made.allowedAddresses, made.bodyFormat],
+      [{ preset: 'square', url: 'https://a.example/in' }, ['127.0.0.1', '::1'], 'json']);
+    await run(0, 'incomingwebhook:update', 'pay', '--preset', 'github', '--unset', 'body-format',
+      '--unset', 'allowed-addresses');
+    const changed = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
+    assert.deepEqual(changed.verification, { preset: 'github' });
+    assert.ok(!('allowedAddresses' in changed) && !('bodyFormat' in changed));
+
+    const body = file('body', BODY);
+    const right = file('right', `POST /webhook/in/pay HTTP/1.1\r\nHost: a\r\n`
+      + `X-Hub-Signature-256: sha256=${hex(BODY)}\r\n`);
+    const wrong = file('wrong', `X-Hub-Signature-256: sha256=${hex(BODY.trimEnd())}\n`);
+    const diagnose = ['incomingwebhook:diagnose', 'pay', '--body-file', body, '--headers-file'];
+    assert.match(await run(0, ...diagnose, right), /^would be accepted$/m);
+    assert.match(await run(1, ...diagnose, wrong),
+      /^near_miss +hint +would match if the body did not end in a line break/m);
+    const told = JSON.parse(await run(1, ...diagnose, wrong, '--json'));
+    assert.deepEqual(Object.keys(told), ['accepted', 'failedCheck', 'checks']);
+    assert.equal(told.failedCheck, 'mismatch');
+    assert.match(await run(1, 'incomingwebhook:diagnose', 'pay', '--request', 'some-id'),
+      /give headers and body instead/);
+    assert.match(await run(2, 'incomingwebhook:diagnose', 'pay'), /--request|--headers-file/);
+    await run(0, 'incomingwebhook:update', 'pay', '--unset', 'verification');
+    assert.match(await run(1, 'incomingwebhook:update', 'pay', '--preset', 'githup'),
+      /did you mean.*github/i);
+    await run(2, 'incomingwebhook:update', 'pay', '--preset', 'meta',
+      '--verification', '{"verifyToken":"planted"}');
+  }));
+}
+
+test('lists the presets without a data directory', () => inPlace(WAYS[0], async (place) => {
+  const { code, stdout, stderr } = await place.run(['incomingwebhook:presets', '--json']);
+  assert.equal(code, 0, stderr);
+  const presets: readonly Record<string, unknown>[] = JSON.parse(stdout);
+  const stripe = presets.find(({ name }) => name === 'stripe');
+  assert.deepEqual([stripe?.['header'], stripe?.['covers'], stripe?.['toleranceS']],
+    ['Stripe-Signature', ['body', 'time', 'id'], 300]);
+  assert.match(String(stripe?.['unconfirmed']), /20 s/);
+  const mailgun = presets.find(({ name }) => name === 'mailgun');
+  assert.deepEqual(mailgun?.['covers'], ['time', 'id']);
+}));

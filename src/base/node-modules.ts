@@ -20,9 +20,12 @@ export function loadTls(): typeof import('node:tls') {
   return load('node:tls');
 }
 
-/** The first call takes some 4 ms, later ones half a microsecond. */
+let crypto: typeof import('node:crypto') | null = null;
+
+/** The first call takes some 4 ms; asking the loader again would take half a microsecond. */
 export function loadCrypto(): typeof import('node:crypto') {
-  return load('node:crypto');
+  crypto ??= load('node:crypto') as typeof import('node:crypto');
+  return crypto;
 }
 
 /** What was put into the single binary. */

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
 import { decodePayload, type Payload } from '../actions/payload.ts';
-import { FORM_TYPE, groupFields, mediaTypeOf, parseForm } from '../senders/request/form.ts';
+import { FORM_TYPE, mediaTypeOf, parseForm } from '../senders/request/form.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
@@ -50,9 +50,9 @@ function kindOf(mediaType: string): BodyKind | null {
 function readForm(body: Buffer, formField: string | null): Payload | null {
   const form = parseForm(body);
   if (form === null) return null;
-  const json = formField === null ? null : form.get(formField);
-  if (json !== null) return decodePayload(Buffer.from(json, 'utf8'));
-  const fields = [...groupFields(form)].map(([name, values]): [string, JsonValue] =>
+  const json = formField === null ? undefined : form.get(formField)?.[0];
+  if (json !== undefined) return decodePayload(Buffer.from(json, 'utf8'));
+  const fields = [...form].map(([name, values]): [string, JsonValue] =>
     [name, values.length === 1 ? values[0] ?? '' : values]);
   return Object.fromEntries(fields);
 }

@@ -5,7 +5,7 @@ import type { Quirk } from '../verification/verify.ts';
 /** Gitea signs the JSON also where a form carries it (services/webhook/deliver.go). */
 export const giteaQuirk: Quirk = {
   body(parts) {
-    const json = parts.isForm() ? parts.form().get('payload') : null;
+    const json = parts.read({ form: 'payload' });
     return json === null ? parts.request.body : Buffer.from(json, 'utf8');
   },
 };
@@ -15,12 +15,16 @@ export const giteaQuirk: Quirk = {
  * the body is no form, has the body's SHA-256 in its query (twilio-node, webhooks.ts).
  */
 export const twilioQuirk: Quirk = {
-  urls(url, parts) {
+  *urls(url, parts) {
     const { search } = parts.request;
     const query = url.indexOf('?');
     const bare = query === -1 ? url : url.slice(0, query);
-    const called = search === '' ? [url] : [`${bare}?${search}`, url];
-    return [...new Set([...called, ...called.flatMap(portVariants)])];
+    const called = search === '' ? url : `${bare}?${search}`;
+    yield called;
+    yield* portVariants(called);
+    if (called === url) return;
+    yield url;
+    yield* portVariants(url);
   },
   check(parts) {
     const { body } = parts.request;

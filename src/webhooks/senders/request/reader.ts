@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../../base/fields.ts';
-import { FORM_TYPE, mediaTypeOf, parseForm } from './form.ts';
+import { FORM_TYPE, mediaTypeOf, parseForm, sortedFields, type FormFields } from './form.ts';
 import type { ValueSource, ValueSources } from '../scheme/scheme.ts';
 
 export type SignedRequest = {
@@ -28,7 +28,9 @@ export class RequestReader {
   readonly #formField: string | null;
   #json: unknown;
   #isJsonRead = false;
-  #form: URLSearchParams | null = null;
+  #form: FormFields | null = null;
+  #sortedForm: string | null = null;
+  #isForm: boolean | null = null;
   #query: URLSearchParams | null = null;
 
   /** `formField`: where a form carries the JSON that `json` sources look into. */
@@ -85,18 +87,29 @@ export class RequestReader {
     return this.#json;
   }
 
-  form(): URLSearchParams {
-    this.#form ??= (this.isForm() ? parseForm(this.request.body) : null) ?? new URLSearchParams();
+  form(): FormFields {
+    this.#form ??= (this.isForm() ? parseForm(this.request.body) : null) ?? new Map();
     return this.#form;
   }
 
+  /** Names and values as Twilio signs them. */
+  sortedForm(): string {
+    this.#sortedForm ??= sortedFields(this.form());
+    return this.#sortedForm;
+  }
+
   isForm(): boolean {
-    return mediaTypeOf(this.request.headers['content-type']) === FORM_TYPE;
+    this.#isForm ??= mediaTypeOf(this.request.headers['content-type']) === FORM_TYPE;
+    return this.#isForm;
+  }
+
+  #field(name: string): string | null {
+    return this.form().get(name)?.[0] ?? null;
   }
 
   #jsonText(): string | null {
     const { body } = this.request;
-    if (this.#formField !== null && this.isForm()) return this.form().get(this.#formField);
+    if (this.#formField !== null && this.isForm()) return this.#field(this.#formField);
     return isUtf8(body) ? body.toString('utf8') : null;
   }
 
@@ -105,7 +118,7 @@ export class RequestReader {
       const value = this.request.headers[source.header.toLowerCase()];
       return typeof value === 'string' ? value : null;
     }
-    if ('form' in source) return this.form().get(source.form);
+    if ('form' in source) return this.#field(source.form);
     if ('query' in source) {
       this.#query ??= new URLSearchParams(this.request.search);
       return this.#query.get(source.query);

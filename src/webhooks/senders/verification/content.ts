@@ -1,6 +1,5 @@
 /** What was signed: the template of a scheme, parsed once, filled for each request. Pure. */
 import { crc32 } from 'node:zlib';
-import { groupFields } from '../request/form.ts';
 import type { RequestReader } from '../request/reader.ts';
 import { PLACEHOLDERS } from '../scheme/scheme.ts';
 import type { Placeholder } from '../scheme/scheme.ts';
@@ -11,9 +10,9 @@ export type ContentPart =
 export type ContentValues = {
   readonly body: Buffer;
   readonly timestamp: string;
-  readonly id: string | null;
-  readonly url?: string;
-  readonly webhookId?: string;
+  readonly id: string;
+  readonly url: string;
+  readonly webhookId: string;
   readonly parts: RequestReader;
 };
 
@@ -29,27 +28,32 @@ export function parseContent(template: string): readonly ContentPart[] {
   });
 }
 
-/** The pieces whose bytes, one after the other, are what was signed. */
+/** The pieces whose bytes, one after the other, are what was signed: few, as each costs a call. */
 export function contentPieces(
   content: readonly ContentPart[], values: ContentValues,
 ): readonly (string | Buffer)[] {
-  return content.map((part) => {
-    switch (part.kind) {
-      case 'text': return part.text;
-      case 'body': return values.body;
-      case 'timestamp': return values.timestamp;
-      case 'id': case 'token': return values.id ?? '';
-      case 'url': return values.url ?? '';
-      case 'webhookId': return values.webhookId ?? '';
-      case 'bodyCrc32': return String(crc32(values.body));
-      case 'formSorted': return sortedForm(values.parts.form());
-    }
-  });
+  const pieces: (string | Buffer)[] = [];
+  let text = '';
+  for (const part of content) {
+    if (part.kind === 'body') {
+      if (text !== '') pieces.push(text);
+      text = '';
+      pieces.push(values.body);
+    } else text += textOf(part, values);
+  }
+  if (text !== '') pieces.push(text);
+  return pieces;
 }
 
-/** Names in order of code units, each before its values: a repeated one's without repetition. */
-function sortedForm(form: URLSearchParams): string {
-  const groups = [...groupFields(form)].sort(([left], [right]) => left < right ? -1 : 1);
-  return groups.map(([name, values]) => [...new Set(values)].sort()
-    .map((value) => name + value).join('')).join('');
+function textOf(part: ContentPart, values: ContentValues): string {
+  switch (part.kind) {
+    case 'text': return part.text;
+    case 'body': return '';
+    case 'timestamp': return values.timestamp;
+    case 'id': case 'token': return values.id;
+    case 'url': return values.url;
+    case 'webhookId': return values.webhookId;
+    case 'bodyCrc32': return String(crc32(values.body));
+    case 'formSorted': return values.parts.sortedForm();
+  }
 }

@@ -26,7 +26,7 @@ export type Quirk = {
   /** The bytes that `{body}` stands for. */
   readonly body?: (parts: RequestReader) => Buffer;
   /** The addresses that `{url}` may stand for, the likeliest first. */
-  readonly urls?: (url: string, parts: RequestReader) => readonly string[];
+  readonly urls?: (url: string, parts: RequestReader) => Iterable<string>;
   /** What else must be right, told after the match; a finding when it is not. */
   readonly check?: (parts: RequestReader) => string | null;
 };
@@ -85,10 +85,9 @@ export function verify(verifier: Verifier, parts: RequestReader, nowMs: number):
   if ('finding' in found) return found;
   const time = readTime(scheme, parts, found.time);
   if ('finding' in time) return time;
-  const id = scheme.id === undefined ? null : parts.read(scheme.id);
-  const isLacking = (id === null || id === '') && needsId(verifier);
-  if (isLacking) return refusal('parts', `no ${placesOf(scheme.id)}`);
-  const values = { ...verifier.settings, timestamp: time.text, id };
+  const id = needsId(verifier) ? parts.read(scheme.id ?? []) ?? '' : null;
+  if (id === '') return refusal('parts', `no ${placesOf(scheme.id)}`);
+  const values = { timestamp: time.text, id: id ?? '' };
   const matching = findMatch(verifier, parts, values, found.signatures, nowMs);
   if (matching === null) return refusal('mismatch', 'the signature is not that of this request');
   const broken = quirk.check?.(parts) ?? null;
@@ -96,18 +95,16 @@ export function verify(verifier: Verifier, parts: RequestReader, nowMs: number):
   return judgeAge(verifier, matching.secret, time.atMs, nowMs);
 }
 
-type Values = { readonly timestamp: string; readonly id: string | null }
-  & Readonly<Partial<Record<Need, string>>>;
-
 function findMatch(
-  verifier: Verifier, parts: RequestReader, values: Values, signatures: readonly Signature[],
-  nowMs: number,
+  verifier: Verifier, parts: RequestReader,
+  { timestamp, id }: { readonly timestamp: string; readonly id: string },
+  signatures: readonly Signature[], nowMs: number,
 ): VerifierKey | null {
-  const { content, keys, quirk } = verifier;
+  const { content, keys, quirk, settings: { url = '', webhookId = '' } } = verifier;
   const body = quirk.body?.(parts) ?? parts.request.body;
-  const url = values.url ?? '';
   for (const candidate of quirk.urls?.(url, parts) ?? [url]) {
-    const pieces = contentPieces(content, { ...values, url: candidate, body, parts });
+    const values = { timestamp, id, url: candidate, webhookId, body, parts };
+    const pieces = contentPieces(content, values);
     const match = keys.find((key) => nowMs < key.validUntilMs && isMatch(key, pieces, signatures));
     if (match !== undefined) return match;
   }

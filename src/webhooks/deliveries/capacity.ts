@@ -21,10 +21,18 @@ const RECORD_BYTES = 256;
 /** Bodies made of accepted payloads may pass the limit by this factor, or nothing could leave. */
 const BODIES_FACTOR = 1.5;
 
+/**
+ * Room for a body that is made for a delivery: there is; there will be, once others have left; or
+ * there never can be.
+ */
+export type BodyRoom = 'free' | 'later' | 'never';
+
 export class Capacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
   readonly #unfollow: readonly (() => void)[];
+  /** Bytes of bodies that were made, found no room and were dropped, by delivery. */
+  readonly #heldBodies = new Map<string, number>();
   #bytes = 0;
   #reservedBytes = 0;
 
@@ -33,6 +41,9 @@ export class Capacity {
     this.#bytesMax = limits.bytesMax;
     this.#unfollow = [
       this.#count(store.collection(deliveryCollection.name), keptBytes),
+      follow(store.collection(deliveryCollection.name), ({ id, after }) => {
+        if (after === null || statusOf(after) !== 'pending') this.#heldBodies.delete(id);
+      }),
       this.#count(store.collection(eventCollection.name), ({ length }) => length),
     ];
   }
@@ -66,13 +77,26 @@ export class Capacity {
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
-  /** Whether a body of `bytes` can be kept beside its payload. */
-  hasRoomForBody(bytes: number): boolean {
-    return this.#bytes + bytes <= this.#bytesMax * BODIES_FACTOR;
+  /** Whether a delivery's body can be made now: one that found no room before is not made again. */
+  mayMakeBody(delivery: string): boolean {
+    return this.#isFree(this.#heldBodies.get(delivery) ?? 0);
+  }
+
+  /** Whether a body of `bytes` can be stored beside its payload of `payloadBytes`. */
+  roomForBody(delivery: string, bytes: number, payloadBytes: number): BodyRoom {
+    this.#heldBodies.delete(delivery);
+    if (bytes + payloadBytes > this.#bytesMax * BODIES_FACTOR) return 'never';
+    if (this.#isFree(bytes)) return 'free';
+    this.#heldBodies.set(delivery, bytes);
+    return 'later';
   }
 
   close(): void {
     for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  #isFree(bytes: number): boolean {
+    return this.#bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
 
   #count(collection: Collection, bytesOf: (record: Buffer) => number): () => void {

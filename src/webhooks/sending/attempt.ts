@@ -4,7 +4,7 @@ import type { Outcome } from '../deliveries/delivery.ts';
 import type { Verdict } from '../scheduler/task.ts';
 import type { Attempted } from './recorder.ts';
 import {
-  failureOf, prepareRequest, type Prepared, type RequestParts,
+  failureOf, HELD_BACK, prepareRequest, type Prepared, type RequestParts,
 } from './request-builder.ts';
 import type { Sender } from './sender.ts';
 
@@ -17,14 +17,17 @@ export type AttemptParts = RequestParts & {
 /** A target that takes longer holds slots that others could use: it counts as slow. */
 const SLOW_MS = 1000;
 
-/** Null when nothing was sent, or it was cut off. Rejects when it could not be prepared. */
+/**
+ * Null when nothing was sent, or it was cut off; `HELD_BACK` when there is no room for its body.
+ * Rejects when it could not be prepared.
+ */
 export async function makeAttempt(
   parts: AttemptParts, identifier: string,
-): Promise<Attempted | null> {
+): Promise<Attempted | typeof HELD_BACK | null> {
   const preparing = prepareRequest(parts, identifier);
   const prepared = types.isPromise(preparing)
     ? await unlessCutOff(preparing, parts.cutOff) : preparing;
-  if (prepared === null) return null;
+  if (prepared === null || prepared === HELD_BACK) return prepared;
   const outcome = await send(parts, prepared);
   return outcome === null ? null
     : { outcome, isPayload: prepared.isPayload, known: prepared.known };

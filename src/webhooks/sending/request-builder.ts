@@ -20,7 +20,7 @@ export type RequestParts = {
   readonly bodies: BodyMaker;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly capacity: Pick<Capacity, 'hasRoomForBody'>;
+  readonly capacity: Pick<Capacity, 'mayMakeBody' | 'roomForBody' | 'reserveWhile'>;
 };
 
 export type Prepared = {
@@ -28,6 +28,9 @@ export type Prepared = {
   readonly isPayload: boolean;
   readonly known: KnownDelivery;
 } & ({ readonly request: DeliveryRequest } | { readonly failure: Outcome });
+
+/** There is no room for a body at present; the delivery is to wait as it is. */
+export const HELD_BACK = 'held back';
 
 /**
  * The request, by what the hook's record says now; or the failure when there is nothing to send; or
@@ -37,7 +40,7 @@ export type Prepared = {
  */
 export function prepareRequest(
   parts: RequestParts, identifier: string,
-): Prepared | null | Promise<Prepared | null> {
+): Prepared | null | Promise<Prepared | typeof HELD_BACK | null> {
   const bytes = parts.store.collection(deliveryCollection.name).bytesOf(identifier);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
   const known = { bytes, delivery: decodeDelivery(bytes) };
@@ -58,28 +61,42 @@ export function prepareRequest(
   if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload, true);
   // That takes a while: by then the delivery may be cancelled or its hook changed.
   return storeBody(parts, hook, identifier, depth, payload)
-    .then((failure) => failure === null ? prepareRequest(parts, identifier) : fail(failure));
+    .then((failure) => {
+      if (failure === HELD_BACK) return HELD_BACK;
+      return failure === null ? prepareRequest(parts, identifier) : fail(failure);
+    });
 }
 
-/** Makes the body and stores it; returns the failure when it cannot be made. */
+/**
+ * Makes the body and stores it; returns the failure when it cannot be made. What is made and what
+ * is being stored are counted as if they were stored: many are made at the same time.
+ */
 async function storeBody(
   parts: RequestParts, hook: ReadyOutgoing, identifier: string, hops: number, payload: Buffer,
-): Promise<Outcome | null> {
-  let body: Buffer;
+): Promise<Outcome | typeof HELD_BACK | null> {
+  const { capacity } = parts;
+  if (!capacity.mayMakeBody(identifier)) return HELD_BACK;
+  let text: string;
   const log = tagging(parts.log, { delivery: identifier, hook: hook.identifier });
   try {
-    body = await parts.bodies.make(hook, payload, { hops, log });
+    // How long it becomes is not known yet.
+    const body = await capacity.reserveWhile(payload.length, () =>
+      parts.bodies.make(hook, payload, { hops, log }));
+    text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     return failureOf(parts.clock, messageOf(thrown));
   }
-  if (!parts.capacity.hasRoomForBody(body.length)) {
+  // As the record holds it.
+  const bytes = Buffer.byteLength(JSON.stringify(text));
+  const room = capacity.roomForBody(identifier, bytes, payload.length);
+  if (room === 'later') return HELD_BACK;
+  if (room === 'never') {
     return failureOf(parts.clock, 'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
-  const text = body.toString('utf8');
-  await parts.store.transact((transaction) =>
+  await capacity.reserveWhile(bytes, () => parts.store.transact((transaction) =>
     changeDeliveries(transaction, (unit) => unit.change(identifier, (before) =>
-      before.status === 'pending' ? { ...before, body: text } : null)));
+      before.status === 'pending' ? { ...before, body: text } : null))));
   return null;
 }
 

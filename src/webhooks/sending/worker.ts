@@ -26,7 +26,7 @@ import type { Place, Scheduler } from '../scheduler/scheduler.ts';
 import type { Slot } from '../scheduler/task.ts';
 import { makeAttempt, verdictOf, type AttemptParts } from './attempt.ts';
 import { BackgroundTasks } from './background-tasks.ts';
-import { forwardHost, type RequestParts } from './request-builder.ts';
+import { forwardHost, HELD_BACK, type RequestParts } from './request-builder.ts';
 import type { Sender } from './sender.ts';
 import { DeliveryFigures, type DeliveryStatistics } from './statistics.ts';
 
@@ -49,6 +49,9 @@ const UNRECORDED_MAX = 1024;
 /** When a body could not be stored, or an attempt broke on a bug of ours, the next one waits. */
 const UNSTORED_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
+/** A delivery without room for its body waits this long; that some do is logged once a minute. */
+const HELD_BACK_DELAY_MS = 10_000;
+const HELD_BACK_LOG_MS = 60_000;
 /** Queues of forwards are named by their host, those of webhooks by their identifier. */
 const FORWARD_PREFIX = 'forward ';
 
@@ -64,6 +67,7 @@ export class DeliveryWorker {
   #isStarted = false;
   #isRunAsked = false;
   #storeTimer: Timer | null = null;
+  #heldBackLoggedMs = -Infinity;
 
   constructor(parts: WorkerParts) {
     this.#parts = {
@@ -187,7 +191,9 @@ export class DeliveryWorker {
     const { id } = slot.task;
     let attempted: Attempted | null;
     try {
-      attempted = await makeAttempt(this.#parts, id);
+      const made = await makeAttempt(this.#parts, id);
+      if (made === HELD_BACK) return this.#holdBack(slot);
+      attempted = made;
     } catch (thrown) {
       this.#release(slot, null);
       return this.#postpone(id, 'a delivery could not be prepared', thrown);
@@ -208,6 +214,18 @@ export class DeliveryWorker {
     const { outcome, known } = attempted;
     this.#figures.record(known.delivery, outcome, clock.now());
     scheduler.release(slot, verdictOf(outcome));
+  }
+
+  #holdBack(slot: Slot): void {
+    const { scheduler, clock, log } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#heldBackLoggedMs >= HELD_BACK_LOG_MS) {
+      this.#heldBackLoggedMs = nowMs;
+      log.warning('deliveries wait until there is room for their bodies (outgoing.maxPendingBytes)',
+        { delivery: slot.task.id });
+    }
+    scheduler.release(slot, null);
+    scheduler.settle(slot.task.id, clock.now() + HELD_BACK_DELAY_MS);
   }
 
   #postpone(id: string, message: string, thrown: unknown): void {

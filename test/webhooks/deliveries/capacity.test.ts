@@ -94,11 +94,28 @@ test('bodies that templates make of little are bounded as well', async () => {
   });
   // All at once: none of the bodies is made before the last is accepted.
   const works = Array.from({ length: 30 }, () => simulation.webhooks.emit('thing.x', '0123456789'));
-  await simulation.run(Promise.all(works));
+  const ids = (await simulation.run(Promise.all(works))).flat();
   await simulation.clock.advance(1000);
-  assert.ok(keptBytes(simulation) < 2 * 40_000, `${keptBytes(simulation)}`);
+  assert.ok(keptBytes(simulation) < 1.5 * 40_000, `${keptBytes(simulation)}`);
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', 'one more')), isFull);
+  // The others wait for room as they are: none of their attempts is spent.
+  const attempts = ids.map((id) => simulation.delivery(id)?.attempts ?? []);
+  assert.ok(attempts.filter(({ length }) => length === 0).length > 20);
+  assert.doesNotMatch(JSON.stringify(attempts), /room/);
+  assert.equal(simulation.logLines.filter((line) => /wait until there is room/.test(line)).length,
+    1);
   simulation.targets.set('there', UP);
   await simulation.clock.advance(24 * HOUR_MS);
   assert.equal(simulation.webhooks.deliveries.totals().delivered, 30);
+});
+
+test('a body that can never have room fails its attempt and says so', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 40_000, retrySchedule: [] } });
+  simulation.targets.set('there', UP);
+  await simulation.addHook('there', {
+    payloadTemplate: JSON.stringify({ much: '{{ payload }}'.repeat(7000) }),
+  });
+  const [id = ''] = await simulation.emit('0123456789');
+  await simulation.clock.advance(1000);
+  assert.match(String(simulation.delivery(id)?.attempts[0]?.error), /no room to keep its body/);
 });

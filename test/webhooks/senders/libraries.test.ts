@@ -1,0 +1,173 @@
+/**
+ * The senders' own libraries against our presets: what those sign is taken, and what our signers
+ * sign is taken by those that only verify. They are no dependency of ours: `node .ci/senders.mjs`
+ * installs them aside and names their folder.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { startRelay, type Headers } from '../relay.ts';
+import { hmacKey, type Sent } from '../../support/senders/signer.ts';
+import { sendAs, senderOf } from '../../support/senders/table.ts';
+
+const FOLDER = process.env['SENDERS_FOLDER'];
+const skip = FOLDER === undefined && 'run `node .ci/senders.mjs`';
+const require = createRequire(join(FOLDER ?? import.meta.dirname, 'package.json'));
+const BODY = '{"id":"evt_1","type":"a","note":"Wörld ☃ <&>"}';
+const WHSEC = `whsec_${Buffer.from('thirty-two bytes of a secret key').toString('base64')}`;
+const nowS = (): number => Math.floor(Date.now() / 1000);
+
+/** As an import of it would; what it holds is the library's own affair. */
+function load(name: string) {
+  return import(pathToFileURL(pathOf(name)).href);
+}
+
+function pathOf(name: string): string {
+  try {
+    return require.resolve(name);
+  } catch {
+    // It has nothing for `require`.
+    const folder = join(FOLDER ?? '', 'node_modules', name);
+    const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return join(folder, exports['.'].node.import);
+  }
+}
+
+type Signing = {
+  readonly preset: string; readonly secret: string; readonly settings?: object;
+  readonly body?: string; readonly type?: string;
+  readonly sign: () => Promise<Readonly<Record<string, string>>>;
+};
+
+const PARAMS = { From: '+14158675309', Body: 'a b&c=é', AccountSid: 'AC1' };
+const URL = 'https://hooks.example.com/in?a=1';
+
+const SIGNING: readonly Signing[] = [
+  {
+    preset: 'stripe', secret: WHSEC,
+    async sign() {
+      const { default: Stripe } = await load('stripe');
+      const { webhooks } = new Stripe('sk_test_1');
+      return {
+        'Stripe-Signature': webhooks.generateTestHeaderString({ payload: BODY, secret: WHSEC }),
+      };
+    },
+  },
+  {
+    preset: 'github', secret: 'a sécret',
+    async sign() {
+      const { sign } = await load('@octokit/webhooks-methods');
+      return { 'X-Hub-Signature-256': await sign('a sécret', BODY) };
+    },
+  },
+  ...(['standard', 'svix'] as const).map((preset) => ({
+    preset, secret: WHSEC,
+    async sign() {
+      const { Webhook } = await load(preset === 'svix' ? 'svix' : 'standardwebhooks');
+      const prefix = preset === 'svix' ? 'svix' : 'webhook';
+      const at = new Date();
+      return {
+        [`${prefix}-id`]: 'msg_1', [`${prefix}-timestamp`]: String(Math.floor(+at / 1000)),
+        [`${prefix}-signature`]: new Webhook(WHSEC).sign('msg_1', at, BODY),
+      };
+    },
+  })),
+  {
+    preset: 'twilio', secret: 'auth-token', settings: { url: URL },
+    body: new URLSearchParams(PARAMS).toString(), type: 'application/x-www-form-urlencoded',
+    async sign() {
+      const { default: twilio } = await load('twilio');
+      return {
+        'X-Twilio-Signature': twilio.getExpectedTwilioSignature('auth-token', URL, PARAMS),
+      };
+    },
+  },
+];
+
+for (const { preset, secret, settings, body = BODY, type = 'application/json', sign } of SIGNING) {
+  test(`takes what the library of ${preset} signs`, { skip }, async (context) => {
+    const relay = await startRelay();
+    context.after(() => relay.close());
+    await relay.hook({ actionType: 'log' }, { secret, verification: { preset, ...settings } });
+    const headers: Headers = { ...await sign(), 'Content-Type': type };
+    const post = async (text: string): Promise<number> =>
+      (await relay.ask('POST', '/webhook/in/hook', text, headers)).status;
+    assert.equal(await post(body), 200);
+    assert.equal(await post(body.replace('a', 'b')), 401);
+  });
+}
+
+type Verifying = (sent: Sent, secret: string) => Promise<boolean>;
+
+async function isQuiet(run: () => unknown): Promise<boolean> {
+  try {
+    return await run() !== false;
+  } catch {
+    return false;
+  }
+}
+
+const header = ({ headers }: Sent, name: string): string => headers[name] ?? '';
+
+const VERIFYING: Readonly<Record<string, Verifying>> = {
+  async slack(sent, secret) {
+    const { verifySlackRequest } = await load('@slack/bolt');
+    return isQuiet(() => verifySlackRequest({
+      signingSecret: secret, body: sent.body.toString(),
+      headers: {
+        'x-slack-signature': header(sent, 'X-Slack-Signature'),
+        'x-slack-request-timestamp': Number(header(sent, 'X-Slack-Request-Timestamp')),
+      },
+    }));
+  },
+  async square(sent, secret) {
+    const { WebhooksHelper } = await load('square');
+    return isQuiet(() => WebhooksHelper.verifySignature({
+      requestBody: sent.body.toString(), signatureKey: secret, notificationUrl: URL,
+      signatureHeader: header(sent, 'x-square-hmacsha256-signature'),
+    }));
+  },
+  async sendgrid(sent, secret) {
+    const { EventWebhook } = (await load('@sendgrid/eventwebhook'))['default'];
+    const webhook = new EventWebhook();
+    return isQuiet(() => webhook.verifySignature(webhook.convertPublicKeyToECDSA(secret),
+      sent.body, header(sent, 'X-Twilio-Email-Event-Webhook-Signature'),
+      header(sent, 'X-Twilio-Email-Event-Webhook-Timestamp')));
+  },
+  async discord(sent, secret) {
+    const { verifyKey } = await load('discord-interactions');
+    return isQuiet(() => verifyKey(sent.body, header(sent, 'X-Signature-Ed25519'),
+      header(sent, 'X-Signature-Timestamp'), secret));
+  },
+  async linear(sent, secret) {
+    const { LinearWebhookClient } = await load('@linear/sdk/webhooks');
+    return isQuiet(() => new LinearWebhookClient(secret).verify(sent.body,
+      header(sent, 'Linear-Signature'), nowS() * 1000));
+  },
+  async stripe(sent, secret) {
+    const { default: Stripe } = await load('stripe');
+    const { webhooks } = new Stripe('sk_test_1');
+    return isQuiet(() => webhooks.constructEvent(sent.body, header(sent, 'Stripe-Signature'),
+      secret));
+  },
+  async github(sent, secret) {
+    const { verify } = await load('@octokit/webhooks-methods');
+    return isQuiet(() => verify(secret, sent.body.toString(), header(sent, 'X-Hub-Signature-256')));
+  },
+};
+
+for (const [preset, verify] of Object.entries(VERIFYING)) {
+  test(`the library of ${preset} takes what our signer signs`, { skip }, async () => {
+    const sender = senderOf(preset);
+    const key = preset === 'slack' ? hmacKey('0123abcd') : sender.makeKey('library');
+    const sent = sendAs(sender, key, { body: Buffer.from(BODY) });
+    assert.equal(await verify(sent, key.secret), true);
+    const changed = Buffer.from(sent.body.toString().replace('evt', 'evy'));
+    assert.equal(await verify({ ...sent, body: changed }, key.secret), false);
+    const other = preset === 'discord' ? senderOf(preset).makeKey('') : key;
+    assert.ok(preset !== 'discord' || await verify(sent, other.secret) === false);
+  });
+}

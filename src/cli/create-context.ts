@@ -141,10 +141,11 @@ function isNoDirectory(path: string): boolean {
 }
 
 async function openFor(context: CommandContext): Promise<Session> {
-  const { spec, io, output } = context;
+  const { spec, given, io, output } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
-  const data = spec.makesData === true ? context.enterData() : context.enterExistingData();
+  const makesData = spec.makesData === true && !given.has('dry-run');
+  const data = makesData ? context.enterData() : context.enterExistingData();
   const [{ openSession }, { findOwner, openLocal }] = await loadSession();
   return openSession({
     clock: systemClock,

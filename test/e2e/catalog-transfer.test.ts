@@ -69,6 +69,7 @@ test('bad records are told with their lines, the rest is imported, and the exit 
     for (const [index, [format, input, count, problems]] of BAD.entries()) {
       const words = ['book:import', '--file', '-', '--format', format];
       const data = ['--data', join(folder, String(index))];
+      mkdirSync(join(folder, String(index)));
       const checked = await hookshelf([...words, ...data, '--dry-run'], { input });
       const imported = await hookshelf([...words, ...data], { input });
       for (const { code, stderr } of [checked, imported]) {
@@ -88,6 +89,7 @@ test('what exists is skipped, --replace replaces it, --dry-run changes nothing',
   inFolder(async (folder) => {
     const words = ['book:import', '--data', join(folder, 'data'), '--file', '-',
       '--format', 'jsonl'];
+    mkdirSync(join(folder, 'data'));
     const id = '01a1f92b-17e0-702b-979d-2a3c3908d79d';
     const run = async (title: string, ...more: string[]) => {
       const { code, stdout } = await hookshelf([...words, ...more],

@@ -13,7 +13,7 @@ export type CommandSpec = LineSpec & {
   readonly details?: readonly string[];
   /** Custom action modules are loaded for it when it works without a server. */
   readonly needsActions?: boolean;
-  /** It adds something, and a data directory that is missing is made for it. */
+  /** It adds something, and a missing data directory is made for it, unless it is a dry run. */
   readonly makesData?: boolean;
   /** It never reads a data directory. */
   readonly isWithoutData?: boolean;

@@ -15,7 +15,7 @@ import type {
 export type ActionCall = {
   /** The payload, decoded when first asked for. */
   readonly payload: () => Payload;
-  /** The received bytes that `payload` was decoded from; null when they were no JSON. */
+  /** The payload as JSON text, the received bytes where they are that; null when there is none. */
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
   readonly options: ActionOptions;

@@ -1,6 +1,6 @@
 /**
  * What an answer shows instead of secrets, and how it comes back. Values of `headers`, members with
- * secret-like names and credentials in URLs (url-secrets.ts) are shown as `***`; `***` sent back
+ * secret-like names and credentials in URLs (url-credentials.ts) are shown as `***`; `***` sent back
  * keeps what is stored at the same place, unless what the secrets are sent to is another. Pure.
  */
 import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
@@ -13,7 +13,7 @@ const HEADERS = ['headers', 'staticheaders'];
 const MOVED = `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
   + 'host or port of the target changes';
 
-/** A copy of `value` that tells no secret. */
+/** A copy of `value` without secrets. */
 export function mask(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, member]) =>
     [name, maskMember(name, member)]));
@@ -65,7 +65,7 @@ function maskMember(name: string, member: JsonValue): JsonValue {
   return isJsonObject(member) ? mask(member) : member;
 }
 
-// The shape is kept, so that each value can be kept or replaced; null and booleans tell nothing.
+// The shape is kept, so that each value can be kept or replaced; null and booleans hold no secret.
 function maskAll(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(maskAll);
   if (isJsonObject(value)) {

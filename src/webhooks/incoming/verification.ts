@@ -1,6 +1,6 @@
 /**
- * How an incoming webhook tells that a request is its sender's: the member `verification`, what is
- * wrong with one, and the verifier made of it, once a change of the webhook.
+ * The member `verification` of an incoming webhook: its rules, and the verifier that is made of it
+ * once a change of the webhook.
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -157,7 +157,7 @@ function verifierOfNobody(preset: string): Verifier {
   return { ...verifier, problem };
 }
 
-/** `verification` as callers see it: a scheme tells no secret, whatever its members are called. */
+/** `verification` as callers see it: a scheme holds no secret, whatever its members are called. */
 export function showVerification(masked: JsonObject, stored: JsonObject): JsonObject {
   const { verification: shown } = masked;
   const { verification } = stored;

@@ -46,7 +46,7 @@ export interface HookIndex {
   findByPath(pathSegment: string): ReadyHook | undefined;
   find(identifier: string): ReadyHook | undefined;
   /** For calls of webhooks that are not there. */
-  readonly strangers: Rejections;
+  readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
   rejectionCounts(): readonly RejectionCount[];
   close(): void;
@@ -64,7 +64,7 @@ export function createHookIndex(options: {
   const byIdentifier = new Map<string, ReadyHook>();
   const rejectionsOf = (hook: string | null): Rejections =>
     new Rejections(hook, options.clock, options.log);
-  const strangers = rejectionsOf(null);
+  const unmatched = rejectionsOf(null);
   const makeLoad = (hook: string): HookLoad => new HookLoad(options.rateLimit > 0
     ? new TokenBucket(options.rateLimit, options.clock.monotonicMs()) : null, rejectionsOf(hook));
   const unfollow = follow(options.collection, ({ id, after }) => {
@@ -86,11 +86,11 @@ export function createHookIndex(options: {
   return {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
-    strangers,
+    unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),
     close() {
       unfollow();
-      strangers.close();
+      unmatched.close();
       for (const { load } of byIdentifier.values()) load.rejections.close();
     },
   };

@@ -55,7 +55,7 @@ export function createRefuser(hooks: HookIndex): Handler {
 
 function unknown(hooks: HookIndex, exchange: Exchange): AppError {
   const finding = `there is no webhook at ${quoted(exchange.params[0] ?? '')}`;
-  return hooks.strangers.reject(exchange, null, {
+  return hooks.unmatched.reject(exchange, null, {
     code: 'not_found', message: UNKNOWN, finding, reason: null,
   });
 }

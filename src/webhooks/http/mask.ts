@@ -1,6 +1,6 @@
 /**
  * What an answer shows instead of secrets, and how it comes back. Values of `headers`, members with
- * secret-like names and credentials in URLs (url-credentials.ts) are shown as `***`; `***` sent back
+ * secret-like names and credentials in URLs (url-credentials.ts) are shown as `***`. Sent back, it
  * keeps what is stored at the same place, unless what the secrets are sent to is another. Pure.
  */
 import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';

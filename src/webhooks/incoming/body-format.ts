@@ -1,8 +1,11 @@
 /** What actions get as the payload of a body, as the webhook's `bodyFormat` says. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
-import { decodePayload, type Payload } from '../actions/payload.ts';
-import { FORM_TYPE, mediaTypeOf, parseForm } from '../senders/request/form.ts';
+import { decodePayload, toPayload, type Payload } from '../actions/payload.ts';
+import {
+  FORM_TYPE, mediaTypeOf, parseForm, type FormFields,
+} from '../senders/request/form.ts';
+import type { RequestReader } from '../senders/request/reader.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
@@ -36,9 +39,18 @@ export function readPayload(
 ): Payload | null {
   switch (kind) {
     case 'json': return decodePayload(body);
-    case 'form': return readForm(body, formField);
+    case 'form': return formPayload(parseForm(body), formField);
     case 'text': return isUtf8(body) ? { text: body.toString('utf8') } : null;
   }
+}
+
+/** The same for a request whose verification may have parsed the body already. */
+export function readParsedPayload(
+  reader: RequestReader, kind: BodyKind, formField: string | null,
+): Payload | null {
+  if (kind === 'form' && reader.isForm()) return formPayload(reader.form(), formField);
+  if (kind === 'json' && !reader.isForm()) return toPayload(reader.json());
+  return readPayload(reader.request.body, kind, formField);
 }
 
 function kindOf(mediaType: string): BodyKind | null {
@@ -47,8 +59,7 @@ function kindOf(mediaType: string): BodyKind | null {
   return mediaType.startsWith('text/') ? 'text' : null;
 }
 
-function readForm(body: Buffer, formField: string | null): Payload | null {
-  const form = parseForm(body);
+function formPayload(form: FormFields | null, formField: string | null): Payload | null {
   if (form === null) return null;
   const json = formField === null ? undefined : form.get(formField)?.[0];
   if (json !== undefined) return decodePayload(Buffer.from(json, 'utf8'));

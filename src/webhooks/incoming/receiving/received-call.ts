@@ -4,11 +4,11 @@ import { timeText } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
-import { noPayload, toPayload, type Payload } from '../../actions/payload.ts';
+import { noPayload, type Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
 import type { RequestReader } from '../../senders/request/reader.ts';
 import type { ValueSources } from '../../senders/scheme/scheme.ts';
-import { bodyKind, readPayload, type BodyKind } from '../body-format.ts';
+import { bodyKind, readParsedPayload, readPayload, type BodyKind } from '../body-format.ts';
 import type { ReadyHook } from './hook-index.ts';
 
 /** A request that passed its checks. */
@@ -78,9 +78,9 @@ export class ReceivedCall implements ActionCall {
     const { body, hook, parts } = this.#received;
     const kind = this.#kind();
     if (kind === null) return null;
-    // Its verification may have parsed the JSON already.
-    if (kind === 'json' && parts !== null && !parts.isForm()) return toPayload(parts.json());
-    return readPayload(body, kind, hook.reading.formField);
+    const { formField } = hook.reading;
+    return parts === null ? readPayload(body, kind, formField)
+      : readParsedPayload(parts, kind, formField);
   }
 
   #kind(): BodyKind | null {

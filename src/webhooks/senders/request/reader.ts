@@ -28,7 +28,7 @@ export class RequestReader {
   readonly #formField: string | null;
   #json: unknown;
   #isJsonRead = false;
-  #form: FormFields | null = null;
+  #form: FormFields | null | undefined;
   #sortedForm: string | null = null;
   #isForm: boolean | null = null;
   #query: URLSearchParams | null = null;
@@ -62,9 +62,10 @@ export class RequestReader {
   /** Whether anything but null stands there. */
   has(source: ValueSource): boolean {
     if (!('json' in source)) return this.#readOne(source) !== null;
+    if (!source.json.includes('[]')) return isThere(memberAt(this.json(), source.json));
     const found: unknown[] = [];
     collect(this.json(), source.json.split('.'), found);
-    return found.some((value) => value !== undefined && value !== null);
+    return found.some(isThere);
   }
 
   /** How many header lines have that lower-case name: Node joins them, or drops all but one. */
@@ -87,14 +88,17 @@ export class RequestReader {
     return this.#json;
   }
 
-  form(): FormFields {
-    this.#form ??= (this.isForm() ? parseForm(this.request.body) : null) ?? new Map();
+  /** null: the body is no form, or one of too many fields. */
+  form(): FormFields | null {
+    if (this.#form === undefined) {
+      this.#form = this.isForm() ? parseForm(this.request.body) : null;
+    }
     return this.#form;
   }
 
   /** Names and values as Twilio signs them. */
   sortedForm(): string {
-    this.#sortedForm ??= sortedFields(this.form());
+    this.#sortedForm ??= sortedFields(this.form() ?? new Map());
     return this.#sortedForm;
   }
 
@@ -104,7 +108,7 @@ export class RequestReader {
   }
 
   #field(name: string): string | null {
-    return this.form().get(name)?.[0] ?? null;
+    return this.form()?.get(name)?.[0] ?? null;
   }
 
   #jsonText(): string | null {
@@ -123,7 +127,8 @@ export class RequestReader {
       this.#query ??= new URLSearchParams(this.request.search);
       return this.#query.get(source.query);
     }
-    return this.readEvery(source)[0] ?? null;
+    if (source.json.includes('[]')) return this.readEvery(source)[0] ?? null;
+    return textOf(memberAt(this.json(), source.json));
   }
 }
 
@@ -154,6 +159,18 @@ function collect(value: unknown, steps: readonly string[], found: unknown[]): vo
     if (found.length > ELEMENTS_MAX) return;
     collect(element, rest, found);
   }
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** What stands at a path without `[]`. */
+function memberAt(value: unknown, path: string): unknown {
+  if (!path.includes('.')) return memberOf(value, path);
+  let found = value;
+  for (const step of path.split('.', STEPS_MAX + 1)) found = memberOf(found, step);
+  return found;
 }
 
 function memberOf(value: unknown, name: string): unknown {

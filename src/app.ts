@@ -12,6 +12,7 @@ import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
+import { UnderWay } from './base/under-way.ts';
 import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
 import { VERSION } from './base/version.ts';
@@ -75,6 +76,8 @@ export interface App {
   readonly books: BookShelf;
   readonly bookList: BookList;
   readonly webhooks: Webhooks;
+  /** What closing waits for. */
+  readonly underWay: UnderWay;
   /** Serves the API on TCP, and everything on the control socket. */
   listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
   /** Reads the TLS certificate and key again, for new connections; false when there are none. */
@@ -119,6 +122,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => store.close());
   const shared: Shared = {
     store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
+    underWay: new UnderWay(),
   };
   closers.add(() => shared.metrics.close());
   shared.metrics.add(...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES));
@@ -154,14 +158,16 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   });
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
-    await Promise.all([listening.close(), webhooks.close(graceMs)]);
+    await Promise.all([
+      listening.close(), webhooks.close(graceMs), shared.underWay.idle(graceMs, clock),
+    ]);
   });
   if (isServer) {
     lock.announce(await listening.listenOnControl());
     webhooks.start();
   }
   return {
-    dispatcher, books: shelf, bookList: list, webhooks,
+    dispatcher, books: shelf, bookList: list, webhooks, underWay: shared.underWay,
     listen: (place = {}) => listening.listen(place),
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
@@ -196,6 +202,7 @@ type Shared = {
   readonly settings: Settings;
   readonly makeId: IdSource;
   readonly metrics: Metrics;
+  readonly underWay: UnderWay;
 };
 
 function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
@@ -220,7 +227,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
 function composeServer(
   shared: Shared, tokens: TokenVerifier, domainRoutes: readonly Route[],
 ): Dispatcher {
-  const { store, clock, logger, metrics, settings: { server, log } } = shared;
+  const { store, clock, logger, metrics, underWay, settings: { server, log } } = shared;
   const operations = operationsRoutes({
     version: VERSION,
     metrics,
@@ -234,7 +241,7 @@ function composeServer(
   const document = (): OpenApiDocument =>
     createDocument({ routes, version: VERSION, baseUri: server.baseUri });
   return createDispatcher({
-    routes, clock, logger, metrics,
+    routes, clock, logger, metrics, underWay,
     guard: createGuard({
       tokens,
       corsOrigins: server.corsOrigins,

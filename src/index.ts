@@ -114,7 +114,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
       },
     },
     webhooks: {
-      send: (hook, payload) => app.webhooks.send(hook, payload),
+      send: (hook, payload) => app.underWay.track(app.webhooks.send(hook, payload)),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
     request: requestsTo(app.dispatcher.listeners('control').request),

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
+import type { UnderWay } from '../../base/under-way.ts';
 import { createClientAddress } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/exchange.ts';
@@ -39,6 +40,8 @@ export type DispatcherOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Told of requests whose handlers are not done at once. */
+  readonly underWay?: UnderWay;
   readonly bodyBytesMax: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
@@ -68,9 +71,12 @@ export type RequestListeners = {
 
 export interface Dispatcher {
   listeners(entrance: Entrance): RequestListeners;
-  /** From now on every answer closes its connection. */
+  /**
+   * From now on every answer closes its connection, and what another program's server still passes
+   * is answered with 503.
+   */
   drain(): void;
-  /** From now on requests are answered with 503: another program's server may still pass some. */
+  /** From now on every request is answered with 503. */
   close(): void;
   readonly isClosed: boolean;
 }
@@ -89,6 +95,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class HttpDispatcher implements Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
+  readonly #underWay: UnderWay | undefined;
   readonly #open: RouteTable;
   readonly #control: RouteTable;
   readonly #unrouted: Endpoint;
@@ -107,6 +114,7 @@ class HttpDispatcher implements Dispatcher {
       ...options, stallMs, bodyStallMs, batcher, clientAddressOf, isDraining: false
     };
     this.#guard = options.guard;
+    this.#underWay = options.underWay;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#open = createTable(open, options.metrics);
     this.#control = createTable(options.routes, options.metrics);
@@ -157,15 +165,28 @@ class HttpDispatcher implements Dispatcher {
       const table = entrance === 'control' ? this.#control : this.#open;
       const pending = this.#route(exchange, table);
       if (pending === undefined) exchange.close();
-      else pending.then(() => exchange.close(), (thrown: unknown) => exchange.fail(thrown));
+      else this.#answerLater(exchange, pending);
     } catch (thrown) {
       exchange.fail(thrown);
     }
   }
 
+  #answerLater(exchange: HttpExchange, pending: Promise<void>): void {
+    this.#underWay?.begin();
+    pending.then(() => {
+      this.#underWay?.end();
+      exchange.close();
+    }, (thrown: unknown) => {
+      this.#underWay?.end();
+      exchange.fail(thrown);
+    });
+  }
+
   #route(exchange: HttpExchange, table: RouteTable): void | Promise<void> {
     splitTarget(exchange);
-    if (this.#isClosed) throw new AppError('unavailable', 'this service is closed');
+    if (this.#isClosed || (this.#context.isDraining && exchange.entrance === 'embedded')) {
+      throw new AppError('unavailable', 'this service is closed');
+    }
     const { path } = exchange;
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;

@@ -1,0 +1,38 @@
+/** Counts work under way, so that whoever closes can wait for its end. */
+import type { Clock } from './clock.ts';
+
+export class UnderWay {
+  #count = 0;
+  readonly #onIdle: (() => void)[] = [];
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.begin();
+    try {
+      return await work;
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Resolves when nothing is under way, or after `graceMs`. */
+  async idle(graceMs: number, clock: Clock): Promise<void> {
+    if (this.#count === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = clock.startTimer(graceMs, resolve);
+      this.#onIdle.push(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}

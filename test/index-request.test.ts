@@ -35,7 +35,7 @@ test('hooks, configurations and deliveries are managed as through the API', asyn
   assert.deepEqual([hook.hasSecret, hook.enabled], [true, true]);
   const { body: examples } =
     await request('GET', `/api/incoming-webhooks/${hook.identifier}/examples`);
-  assert.match(examples.curl, /webhook\/in\/in/);
+  assert.match(examples.curl ?? '', /webhook\/in\/in/);
   const path = `/api/incoming-webhooks/${hook.identifier}` as const;
   assert.equal((await request('PUT', path, { ...hook, enabled: false })).body.enabled, false);
   assert.equal((await request('PATCH', path, { secret: null })).body.hasSecret, false);

@@ -8,6 +8,7 @@ import type { Book, BookInput } from '../books/book.ts';
 import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
 import type { OptionDoc } from '../webhooks/actions/registry.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/webhook.ts';
+import type { SenderSetup } from '../webhooks/incoming/setup/examples.ts';
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
@@ -44,7 +45,12 @@ export type ActionDescription = {
 };
 export type IncomingWebhookExamples = {
   readonly identifier: string; readonly pathSegment: string; readonly hasSecret: boolean;
-  readonly url: string; readonly curl: string; readonly php: string;
+  readonly url: string;
+  /** null: only the sender can sign. */
+  readonly curl: string | null;
+  /** null where the webhook has a `verification`. */
+  readonly php: string | null;
+  readonly setup: SenderSetup | null;
 };
 
 /** A request that an incoming webhook got, to be looked into. */

@@ -8,6 +8,8 @@ import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
+import { exchangeAny } from '../../src/server/local/call.ts';
+import { memoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Store } from '../../src/store/port.ts';
 import {
@@ -22,6 +24,8 @@ export type Relay = {
   readonly webhooks: Webhooks;
   readonly logLines: readonly string[];
   ask(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+  /** POST to a route of the control socket. */
+  control(path: string, body: unknown): Promise<Pick<Answer, 'status' | 'json'>>;
   /** Creates a configuration, and an incoming webhook at `/webhook/in/hook` that runs it. */
   hook(action: object, hook?: object): Promise<Answer>;
   close(): Promise<void>;
@@ -86,6 +90,11 @@ export async function startRelay(options: {
     send(port, method, path, body, headers);
   return {
     url, port, store, webhooks, logLines, ask,
+    async control(path, body) {
+      const target = memoryTarget(dispatcher.listeners('control').request);
+      const answer = await exchangeAny(target, { method: 'POST', path, body });
+      return { status: answer.status, json: answer.body as Answer['json'] };
+    },
     async hook(action, hook = {}) {
       const made = await ask('POST', '/api/action-configurations', action);
       return ask('POST', '/api/incoming-webhooks', {

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { exchange, open } from '../../server/local/call.ts';
+import { exchange, exchangeAny, open } from '../../server/local/call.ts';
 import type { Answer, Call, Target } from '../../server/local/call.ts';
 
 export interface Session {
@@ -15,6 +15,8 @@ export interface Session {
   readonly isRemote: boolean;
   /** Throws what a problem answer says. */
   request(call: Call): Promise<Answer>;
+  /** The answer whatever its status. */
+  ask(call: Call): Promise<Answer>;
   /** The answer's body as it arrives. */
   stream(call: Call): Promise<IncomingMessage>;
   /** Idempotent. */
@@ -38,6 +40,7 @@ export function createSession(target: Target, options: SessionOptions): Session 
   return {
     isRemote: options.isRemote,
     request: (call) => askPatiently(call, options, () => exchange(target, call)),
+    ask: (call) => exchangeAny(target, call),
     stream: (call) => askPatiently(call, options, () => open(target, call)),
     async close() {
       closing ??= options.close?.() ?? Promise.resolve();

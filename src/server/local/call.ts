@@ -37,7 +37,15 @@ const ANSWER_BYTES_MAX = 256 << 20;
 
 /** Throws what a problem answer says, and `unavailable` when the connection breaks. */
 export async function exchange(target: Target, call: Call): Promise<Answer> {
-  const response = await open(target, call);
+  return read(await open(target, call));
+}
+
+/** The answer of any status. Throws `unavailable` when the connection breaks. */
+export async function exchangeAny(target: Target, call: Call): Promise<Answer> {
+  return read(await send(target, call));
+}
+
+async function read(response: IncomingMessage): Promise<Answer> {
   const bytes = await readAll(response);
   const { statusCode: status = 0, headers } = response;
   return { status, headers, body: parse(response, bytes) };

@@ -2,21 +2,17 @@
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
-import {
-  JSON_TYPE, anyJson, objectOf, pathParameter, shown, text,
-} from '../../resources/route-parts.ts';
+import { JSON_TYPE, anyJson, pathParameter } from '../../resources/route-parts.ts';
 import { resourceRoutes } from '../../resources/routes.ts';
-import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
 import type { Collection } from '../../store/port.ts';
 import { receiveErrorFormat } from './receiving/answer.ts';
-import { exampleMethod, makeExamples } from './examples.ts';
-import type { HookIndex } from './receiving/hook-index.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './receiving/receive.ts';
 import { incomingResource } from './resource.ts';
 import { diagnoseRoute } from './setup/diagnose.ts';
-import { getHook } from './setup/hook.ts';
+import { examplesRoute } from './setup/examples.ts';
 import { presetsRoute } from './setup/presets.ts';
+import { sampleRoute } from './setup/sample.ts';
 
 export type IncomingRouteParts = {
   readonly records: Repository;
@@ -28,14 +24,15 @@ export type IncomingRouteParts = {
 };
 
 export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
+  const { collection, receive: { hooks, clock, limits } } = parts;
+  const now = (): number => clock.now();
   return [
     ...receiveRoutes(parts.receive),
-    examplesRoute(parts.receive.hooks, parts.baseUri),
+    examplesRoute(hooks, parts.baseUri),
+    sampleRoute({ hooks, collection, now }),
     presetsRoute(),
     diagnoseRoute({
-      hooks: parts.receive.hooks, collection: parts.collection,
-      now: () => parts.receive.clock.now(),
-      isUnsignedAllowed: parts.receive.limits.allowUnsignedWhenSecretMissing,
+      hooks, collection, now, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     collectionRoute(incomingResource, parts.records),
     ...resourceRoutes(incomingResource, parts.records),
@@ -91,27 +88,4 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     errorFormat: receiveErrorFormat,
     handle: createReceiver(parts),
   }];
-}
-
-function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
-  return {
-    method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
-    operationId: 'getIncomingWebhookExamples',
-    summary: 'Ready-to-run calls of one incoming webhook',
-    parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
-    answers: [
-      shown('The examples', objectOf('IncomingWebhookExamples', {
-        identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),
-        curl: text(), php: text(),
-      })),
-      ...problemAnswers(404),
-    ],
-    handle(exchange) {
-      const hook = getHook(hooks, exchange.params[0] ?? '');
-      const { identifier, pathSegment, hasSecret } = hook;
-      const url = `${baseUri()}/webhook/in/${pathSegment}`;
-      const examples = makeExamples({ url, method: exampleMethod(hook.methods), hasSecret });
-      exchange.sendJson(200, { identifier, pathSegment, hasSecret, ...examples });
-    },
-  };
 }

@@ -53,6 +53,16 @@ for (const way of WAYS) {
     assert.match(await run(1, 'incomingwebhook:diagnose', 'pay', '--request', 'some-id'),
       /give headers and body instead/);
     assert.match(await run(2, 'incomingwebhook:diagnose', 'pay'), /--request|--headers-file/);
+    assert.match(await run(0, 'incomingwebhook:test', 'pay', '--event', 'push'),
+      /^status +200$[^]*^body\.success +true$/m);
+    assert.match(await run(0, 'incomingwebhook:test', 'pay', '--payload', '{"a":1}'), /200/);
+    assert.match(await run(1, 'incomingwebhook:test', 'pay', '--handshake'), /no handshake/);
+    assert.match(await run(0, 'incomingwebhook:show', 'pay'),
+      /^setup\.pasteUrl +repository[^]*openssl dgst -sha256[^]*X-Hub-Signature-256/m);
+    await run(0, 'incomingwebhook:update', 'pay', '--preset', 'discord', '--secret-file',
+      file('key', 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'));
+    assert.match(await run(1, 'incomingwebhook:test', 'pay'), /only the sender can sign/);
+    assert.match(await run(0, 'incomingwebhook:show', 'pay'), /^only the sender can sign/m);
     await run(0, 'incomingwebhook:update', 'pay', '--unset', 'verification');
     assert.match(await run(1, 'incomingwebhook:update', 'pay', '--preset', 'githup'),
       /did you mean.*github/i);

@@ -1,10 +1,12 @@
 /** Commands that help while a sender is set up. */
+import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import type { Call } from '../../../server/local/call.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
-import { readBytesOption, readTextOption } from '../input.ts';
+import { readBytesOption, readJsonOption, readTextOption, withPayload } from '../input.ts';
 import { objectOf, pathOf, textOf } from '../resource.ts';
 import { headerOf } from './header-line.ts';
 import { findIdentifier } from './incoming.ts';
@@ -22,6 +24,36 @@ export async function listPresets({ output }: CommandContext): Promise<number> {
   ], 'no presets');
   return 0;
 }
+
+/** Sends what the sender would; exit code 1 when the answer is no success. */
+export async function testIncoming(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const event = given.find('event');
+  const members = {
+    ...event === undefined ? {} : { event }, handshake: given.has('handshake'),
+  };
+  const body = given.has('payload')
+    ? withPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
+  const session = await context.openSession();
+  const hook = encodeURIComponent(await findIdentifier(context));
+  const path = `/control/incoming-webhooks/${hook}/sample`;
+  const sample = objectOf((await session.request({ method: 'POST', path, body })).body);
+  const answer = await session.ask(callOf(sample));
+  const contentType = answer.headers['content-type'] ?? null;
+  await output.object({ status: answer.status, contentType, body: answer.body });
+  return answer.status < 300 ? 0 : 1;
+}
+
+function callOf({ method, path, headers, body }: JsonObject): Call {
+  return {
+    method: METHODS.find((one) => one === method) ?? 'POST', path: textOf(path),
+    headers: Object.fromEntries(Object.entries(isJsonObject(headers) ? headers : {})
+      .map(([name, value]) => [name.toLowerCase(), textOf(value)])),
+    ...typeof body === 'string' ? { body: Buffer.from(body, 'base64') } : {},
+  };
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint: 'warning' };
 

@@ -42,7 +42,7 @@ export const INCOMING: readonly CommandSpec[] = [
     load: listOf(incomingResource),
   },
   {
-    name: 'incomingwebhook:show', summary: 'Show one, with calls to copy for curl and PHP',
+    name: 'incomingwebhook:show', summary: 'Show one, how to set up its sender, and calls to copy',
     options: { identifier: hookIdentifier },
     examples: ['hookshelf incomingwebhook:show deploy'],
     load: async () => (await loadIncoming()).showIncoming,
@@ -84,6 +84,19 @@ export const INCOMING: readonly CommandSpec[] = [
     options: {}, isWithoutData: true,
     examples: ['hookshelf incomingwebhook:presets'],
     load: async () => (await loadSetup()).listPresets,
+  },
+  {
+    name: 'incomingwebhook:test', summary: 'Send a request as the sender would, print the answer',
+    details: ['Exit code 1 when the answer is no success, or only the sender can sign.'],
+    needsActions: true,
+    options: {
+      identifier: hookIdentifier,
+      event: text('<name>', 'what happened, as the sender names it'),
+      payload: text('<json | @file | ->', 'the payload; a sample of the sender when not given'),
+      handshake: flag('ask what the sender asks before it sends'),
+    },
+    examples: ['hookshelf incomingwebhook:test deploy --event push'],
+    load: async () => (await loadSetup()).testIncoming,
   },
   {
     name: 'incomingwebhook:diagnose', summary: 'Say why a request is refused',

@@ -18,12 +18,20 @@ export async function showIncoming(context: CommandContext): Promise<number> {
   const examples = await examplesOf(context, hook);
   const { output } = context;
   if (output.isJson) {
-    const { curl, php } = examples;
-    await output.json({ ...hook, url: examples['url'] ?? null, examples: { curl, php } });
+    const { url = null, setup = null, curl, php } = examples;
+    await output.json({ ...hook, url, setup, examples: { curl, php } });
     return 0;
   }
-  await output.object({ ...hook, url: examples['url'] });
+  const { setup } = examples;
+  await output.object({
+    ...hook, url: examples['url'], ...isJsonObject(setup) ? { setup } : {},
+  });
+  if (isJsonObject(setup) && setup['canSign'] !== true) {
+    await output.write('\n');
+    await output.line('only the sender can sign such requests: there is no call to copy');
+  }
   for (const [title, name] of [['curl', 'curl'], ['PHP', 'php']] as const) {
+    if (typeof examples[name] !== 'string') continue;
     await output.write(`\n${title}:\n\n${escapeLines(textOf(examples[name]))}\n`);
   }
   return 0;

@@ -7,7 +7,7 @@ import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/table.ts';
 import { RequestReader, type SignedRequest } from '../request/reader.ts';
 import { coveredBy } from '../scheme/coverage.ts';
-import type { Scheme, ValueSource } from '../scheme/scheme.ts';
+import { sourcesOf, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 import { answerChallenge, findChallenge, isChallengeAttempt } from '../verification/challenge.ts';
 import { placesOf, type SenderVerdict } from '../verification/verdict.ts';
 import { verify, type Verifier, type VerifierSecret } from '../verification/verify.ts';
@@ -200,8 +200,7 @@ function missingFinding({ verifier, preset }: DiagnosisInput, reader: RequestRea
 function signatureHeader(
   { signature: { from, prefix = '' }, algorithm }: Scheme, reader: RequestReader,
 ): ValueSource | undefined {
-  const sources: readonly ValueSource[] = Array.isArray(from) ? from : [from];
-  return sources.find((source) => {
+  return sourcesOf(from).find((source) => {
     const value = 'header' in source ? reader.read(source) : null;
     if (value === null || algorithm !== 'token') return value !== null;
     return value.toLowerCase().startsWith(prefix.toLowerCase());

@@ -19,6 +19,11 @@ export type ValueSource =
 /** The first of several that is there. */
 export type ValueSources = ValueSource | readonly ValueSource[];
 
+export function sourcesOf(sources: ValueSources | undefined): readonly ValueSource[] {
+  if (sources === undefined) return [];
+  return 'length' in sources ? sources : [sources];
+}
+
 export const ALGORITHMS = [
   'hmac-sha1', 'hmac-sha256', 'hmac-sha512', 'ed25519', 'ecdsa-p256', 'rsa-sha256', 'token',
 ] as const;

@@ -1,5 +1,5 @@
 /** What came of a verification. Findings are for the webhook's owner and hold no secret. Pure. */
-import type { ValueSource, ValueSources } from '../scheme/scheme.ts';
+import { sourcesOf, type ValueSources } from '../scheme/scheme.ts';
 
 export type CheckName = 'configuration' | 'secret' | 'handshake' | 'signature_missing'
   | 'signature_form' | 'parts' | 'mismatch' | 'stale';
@@ -19,9 +19,7 @@ export function refusal(check: CheckName, finding: string): Refusal {
 
 /** Where something stands, as people say it. */
 export function placesOf(sources: ValueSources | undefined): string {
-  const list: readonly ValueSource[] = sources === undefined ? []
-    : Array.isArray(sources) ? sources : [sources];
-  return list.map((source) => {
+  return sourcesOf(sources).map((source) => {
     if ('header' in source) return source.header;
     if ('json' in source) return `\`${source.json}\` in the JSON body`;
     if ('form' in source) return `form field \`${source.form}\``;

@@ -1,0 +1,56 @@
+/** A sender's handshake as the sender would ask, for tests of one's own webhook. Pure. */
+import type { Challenge, Need, Scheme, ValueSource } from '../scheme/scheme.ts';
+
+export type Handshake = {
+  readonly method: 'GET' | 'POST';
+  /** The raw query without `?`. */
+  readonly search: string;
+  /** null: it has none. */
+  readonly body: string | null;
+  readonly isSigned: boolean;
+};
+
+/** What a sender sends to be given back. */
+const TOKEN = 'hookshelf-test';
+
+/** null: the sender asks nothing before it sends. */
+export function makeHandshake(
+  { challenge: [challenge] = [] }: Scheme, settings: Readonly<Partial<Record<Need, string>>>,
+): Handshake | null {
+  if (challenge === undefined) return null;
+  const query = new URLSearchParams();
+  const json: Record<string, unknown> = {};
+  for (const [source, value] of valuesOf(challenge, settings)) {
+    if ('query' in source) query.set(source.query, String(value));
+    else if ('json' in source) putAt(json, source.json.split('.'), value);
+  }
+  const { method, verify } = challenge;
+  return {
+    method, search: query.toString(), isSigned: verify === 'signature',
+    body: Object.keys(json).length > 0 ? JSON.stringify(json) : null,
+  };
+}
+
+function valuesOf(
+  { when, verify, answer: { body, value } }: Challenge,
+  settings: Readonly<Partial<Record<Need, string>>>,
+): (readonly [ValueSource, string | number])[] {
+  return [
+    ...typeof body === 'object' ? [[body, TOKEN] as const] : [],
+    ...value === undefined ? [] : [[value, TOKEN] as const],
+    ...typeof verify === 'object' ? [[verify.from, settings[verify.setting] ?? ''] as const] : [],
+    ...when.flatMap(({ from, equals }) => equals === undefined || equals === null ? []
+      : [[from, equals] as const]),
+  ];
+}
+
+function putAt(target: Record<string, unknown>, steps: readonly string[], value: unknown): void {
+  const [step = '', ...rest] = steps;
+  if (rest.length === 0) {
+    target[step] = value;
+    return;
+  }
+  const inner: Record<string, unknown> = {};
+  putAt(inner, rest, value);
+  target[step] = inner;
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startRelay, type Headers, type Relay } from '../relay.ts';
+
+const PLAIN = 'it\'s a planted "secret" $HOME `x` \\n';
+const KEYS: Readonly<Record<string, string>> = {
+  standard: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', svix: PLAIN,
+  gitlab: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', bearer: 'planted-token',
+  'gitlab-token': 'planted-token', 'microsoft-graph': 'planted-token',
+  discord: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+  sendgrid: pem('ec'), paypal: pem('rsa'),
+};
+const SETTINGS: Readonly<Record<string, object>> = {
+  twilio: { url: 'https://a.example/in?x=1' }, square: { url: 'https://a.example/in' },
+  paypal: { webhookId: 'W' }, meta: { verifyToken: 'planted-token' },
+  custom: {
+    scheme: {
+      algorithm: 'hmac-sha512', key: 'base64', content: 'v:{id}:{timestamp}:{body}',
+      signature: { from: { header: 'X-Own' }, param: 's', encoding: 'base64' },
+      timestamp: { param: 'at', unit: 'ms', tolerance: 60 }, id: { header: 'X-Id' },
+    },
+  },
+};
+const SECRETS = { ...KEYS, custom: 'cGxhbnRlZC1zZWNyZXQ=' };
+const UNSIGNABLE = ['discord', 'sendgrid', 'paypal'];
+const NAMES = [
+  'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'linear', 'stripe',
+  'shopify', 'paypal', 'square', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk', 'discord',
+  'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'hookshelf', 'standard', 'svix', 'basic',
+  'bearer', 'custom',
+];
+
+function pem(type: 'ec' | 'rsa'): string {
+  const { publicKey } = type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return publicKey.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+let relay: Relay;
+before(async () => {
+  relay = await startRelay();
+  for (const name of NAMES) {
+    const made = await relay.hook({ actionType: 'log' }, {
+      pathSegment: name, secret: secretOf(name), allowedMethods: ['POST'],
+      verification: { preset: name, ...SETTINGS[name] },
+    });
+    assert.equal(made.status, 201, `${name}: ${made.text}`);
+  }
+});
+after(() => relay.close());
+
+const secretOf = (name: string): string => new Map(Object.entries(SECRETS)).get(name) ?? PLAIN;
+
+function runShell(script: string, secret: string): Promise<string> {
+  const child = spawn('sh', ['-c', script], { env: { ...process.env, WEBHOOK_SECRET: secret } });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => { out += chunk.toString(); });
+  }
+  return new Promise((resolve) => child.on('close', () => resolve(out)));
+}
+
+const has = (program: string): boolean =>
+  spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+const canRun = { skip: (!has('curl') || !has('openssl')) && 'curl and openssl are needed' };
+
+test('every preset is tried', async () => {
+  const { text } = await relay.ask('GET', '/api/verification-presets');
+  const names: readonly string[] = JSON.parse(text).map(({ name }: { name: string }) => name);
+  assert.deepEqual([...names].sort(), [...NAMES].sort());
+});
+
+for (const name of NAMES) {
+  test(`the curl call signs as the sender would: ${name}`, canRun, async () => {
+    const { json, text } = await relay.ask('GET', `/api/incoming-webhooks/${name}/examples`);
+    assert.ok(!text.includes('planted'));
+    const setup = json['setup'] as Readonly<Record<string, unknown>>;
+    assert.equal(setup['canSign'], !UNSIGNABLE.includes(name));
+    if (UNSIGNABLE.includes(name)) return assert.equal(json['curl'], null);
+    assert.match(await runShell(String(json['curl']), secretOf(name)), /"success":true/);
+    assert.match(await runShell(String(json['curl']), `x${secretOf(name).slice(1)}`),
+      /Signature verification failed/);
+  });
+
+  test(`a sample is signed as the sender would: ${name}`, async () => {
+    const path = `/control/incoming-webhooks/${name}/sample`;
+    const plans: readonly object[] = [{}, { event: 'an-event' }, { payload: { a: 'ü' } }];
+    for (const plan of plans) {
+      if (name === 'microsoft-graph' && 'payload' in plan) continue;
+      const { status, json } = await relay.control(path, plan);
+      const text = JSON.stringify(json);
+      assert.ok(UNSIGNABLE.includes(name) ? status === 409 : status === 200, text);
+      if (status === 409) return assert.match(text, /only the sender can sign/);
+      const { path: called, headers, body } = json;
+      const answer = await relay.ask('POST', String(called),
+        Buffer.from(String(body), 'base64'), lower(headers as Headers));
+      assert.equal(answer.status, 200, `${JSON.stringify(plan)}: ${relay.logLines.at(-2)}`);
+    }
+  });
+}
+
+const ASKING = ['slack', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x'];
+
+for (const name of ASKING) {
+  test(`the handshake is asked as the sender would: ${name}`, async () => {
+    const path = `/control/incoming-webhooks/${name}/sample`;
+    const { json } = await relay.control(path, { handshake: true });
+    const body = json['body'] === null ? undefined : Buffer.from(String(json['body']), 'base64');
+    const answer = await relay.ask(String(json['method']), String(json['path']), body,
+      lower(json['headers'] as Headers));
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.text, name === 'x' ? /response_token/ : /hookshelf-test/);
+  });
+}
+
+test('a handshake that the sender does not know is refused', async () => {
+  const answer = await relay.control('/control/incoming-webhooks/github/sample',
+    { handshake: true });
+  assert.equal(answer.status, 409);
+  assert.match(String(answer.json['detail']), /GitHub asks nothing/);
+});
+
+function lower(headers: Headers): Headers {
+  const framing = Object.entries(headers)
+    .map(([name, value]) => [name.toLowerCase() === 'content-type' ? 'Content-Type' : name, value]);
+  return Object.fromEntries(framing);
+}

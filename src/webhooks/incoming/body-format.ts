@@ -63,7 +63,13 @@ function formPayload(form: FormFields | null, formField: string | null): Payload
   if (form === null) return null;
   const json = formField === null ? undefined : form.get(formField)?.[0];
   if (json !== undefined) return decodePayload(Buffer.from(json, 'utf8'));
-  const fields = [...form].map(([name, values]): [string, JsonValue] =>
-    [name, values.length === 1 ? values[0] ?? '' : values]);
-  return Object.fromEntries(fields);
+  const payload: Record<string, JsonValue> = {};
+  for (const [name, values] of form) {
+    const value = values.length === 1 ? values[0] ?? '' : values;
+    if (name !== '__proto__') payload[name] = value;
+    else Object.defineProperty(payload, name, { ...OWN_MEMBER, value });
+  }
+  return payload;
 }
+
+const OWN_MEMBER = { enumerable: true, configurable: true, writable: true };

@@ -14,14 +14,14 @@ const BODY_BYTES = 1024;
 const DELIVERIES = 100_000;
 const DELIVERY_ROUNDS = 3;
 
-const NOTHING_ACTION = `export default class Nothing {
+export const NOTHING_ACTION = `export default class Nothing {
   static identifier() { return 'nothing'; }
   static label() { return 'Does nothing'; }
   execute(payload, context, options, { ActionResult }) { return ActionResult.ok(); }
 }
 `;
 
-function makeBody(): string {
+export function makeBody(): string {
   const event = { event: 'book.updated', data: makeBook(42), previous: makeBook(43), note: '' };
   const room = BODY_BYTES - Buffer.byteLength(JSON.stringify(event));
   return JSON.stringify({ ...event, note: 'n'.repeat(room) });

@@ -5,6 +5,7 @@ import { client } from './client.ts';
 import { print } from './harness.ts';
 import { million } from './million.ts';
 import { deliver, enqueue, forward, incoming } from './relay.ts';
+import { incomingSenders } from './senders.ts';
 import { startUp } from './start.ts';
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
@@ -13,6 +14,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'get-all': getAll,
   'durable-post': durablePost,
   'incoming': incoming,
+  'incoming-senders': incomingSenders,
   'client': client,
   'forward': forward,
   'enqueue': enqueue,

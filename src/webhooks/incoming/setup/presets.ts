@@ -15,9 +15,9 @@ export function presetsRoute(): Route {
       shown('The presets', arrayOf(objectOf('VerificationPreset', {
         name: text(), sender: text(), header: text(), needs: arrayOf(text()),
         covers: arrayOf({ kind: 'string', values: ['body', 'time', 'id'] }),
-        toleranceS: seconds, answerWithinS: seconds, pasteUrl: text(), pasteSecret: text(),
-        documentation: text(), unconfirmed: text(),
-      }, { nullable: ['toleranceS', 'answerWithinS', 'unconfirmed'] }))),
+        toleranceS: seconds, answerWithinS: seconds, onFailure: text(), pasteUrl: text(),
+        pasteSecret: text(), documentation: text(), unconfirmed: text(),
+      }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] }))),
     ],
     handle: (exchange) => exchange.sendJson(200, listPresets()),
   };

@@ -24,6 +24,7 @@ function gitea(name: 'gitea' | 'forgejo', title: string, documentation: string):
       url: `repository, Settings, Webhooks, Add Webhook (${title}), Target URL`,
       secret: 'the same form, Secret',
     },
+    onFailure: 'not sent again by itself; by hand',
     documentation,
     newSecret: 'hex',
     sample: {
@@ -33,7 +34,7 @@ function gitea(name: 'gitea' | 'forgejo', title: string, documentation: string):
         [`X-${title}-Delivery`]: 'f6266f16-1bf3-46a5-9ea4-602e06ead473',
       },
     },
-    unconfirmed: 'answer within 5 s',
+    unconfirmed: 'that nothing is sent again by itself',
   };
 }
 
@@ -52,6 +53,7 @@ export const CODE_HOSTS: readonly Preset[] = [
       url: 'repository or organisation, Settings, Webhooks, Add webhook, Payload URL',
       secret: 'the same form, Secret',
     },
+    onFailure: 'not sent again by itself; by hand for 3 days',
     documentation: 'https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries',
     newSecret: 'hex',
     sample: {
@@ -60,7 +62,6 @@ export const CODE_HOSTS: readonly Preset[] = [
         'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
       },
     },
-    unconfirmed: 'that failed deliveries are not sent again by themselves',
   },
   {
     name: 'gitlab', sender: 'GitLab 19 and later (signed)',
@@ -73,13 +74,13 @@ export const CODE_HOSTS: readonly Preset[] = [
       url: 'project or group, Settings, Webhooks, Add new webhook, URL',
       secret: 'the same form, Signing token (begins with whsec_)',
     },
+    onFailure: 'sent again under the same Idempotency-Key; a webhook that keeps failing is paused',
     documentation: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
     newSecret: 'whsec',
     sample: {
       body: '{"object_kind":"push","ref":"refs/heads/main"}', contentType: JSON_TYPE,
       headers: { 'X-Gitlab-Event': 'Push Hook' },
     },
-    unconfirmed: 'answer within 10 s',
   },
   {
     name: 'gitlab-token', sender: 'GitLab (secret token)',
@@ -94,6 +95,7 @@ export const CODE_HOSTS: readonly Preset[] = [
       url: 'project or group, Settings, Webhooks, Add new webhook, URL',
       secret: 'the same form, Secret token',
     },
+    onFailure: 'sent again under the same Idempotency-Key; a webhook that keeps failing is paused',
     documentation: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
     newSecret: 'hex',
     sample: {
@@ -102,7 +104,6 @@ export const CODE_HOSTS: readonly Preset[] = [
         'X-Gitlab-Event': 'Push Hook', 'Idempotency-Key': 'f5e5f430-f57b-4e6e-9fac-d9128cd7232f',
       },
     },
-    unconfirmed: 'answer within 10 s',
   },
   {
     name: 'bitbucket', sender: 'Bitbucket',
@@ -116,6 +117,7 @@ export const CODE_HOSTS: readonly Preset[] = [
       url: 'repository, Repository settings, Webhooks, Add webhook, URL',
       secret: 'the same form, Secret',
     },
+    onFailure: 'up to 2 more times, after a 5xx only',
     documentation: 'https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/',
     newSecret: 'hex',
     sample: {
@@ -144,6 +146,7 @@ export const CODE_HOSTS: readonly Preset[] = [
       url: 'Settings, API, Webhooks, New webhook, URL',
       secret: 'shown on the page of the webhook: Signing secret',
     },
+    onFailure: '3 more times: after 1 minute, 1 hour and 6 hours; only 200 counts as success',
     documentation: 'https://linear.app/developers/webhooks',
     newSecret: null,
     sample: {

@@ -22,6 +22,7 @@ export const COMMERCE: readonly Preset[] = [
       url: 'Dashboard, Developers, Webhooks, Add destination, Endpoint URL',
       secret: 'shown on the page of the endpoint: Signing secret (begins with whsec_)',
     },
+    onFailure: 'again and again for 3 days, with a new time each',
     documentation: 'https://docs.stripe.com/webhooks/signature',
     newSecret: null,
     sample: {
@@ -29,7 +30,7 @@ export const COMMERCE: readonly Preset[] = [
         + '"data":{"object":{"id":"ch_1","amount":1999}}}',
       contentType: 'application/json; charset=utf-8',
     },
-    unconfirmed: 'answer within 20 s; for how long it is sent again',
+    unconfirmed: 'answer within 20 s: Stripe states no limit',
   },
   {
     name: 'shopify', sender: 'Shopify',
@@ -48,6 +49,7 @@ export const COMMERCE: readonly Preset[] = [
       url: 'admin, Settings, Notifications, Webhooks, Create webhook, URL',
       secret: 'shown below the list of webhooks; of an app: its client secret',
     },
+    onFailure: '8 more times in 4 hours; then a subscription that was made over the API is removed',
     documentation: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
     newSecret: null,
     sample: {
@@ -58,7 +60,6 @@ export const COMMERCE: readonly Preset[] = [
         'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
       },
     },
-    unconfirmed: 'answer within 5 s',
   },
   {
     name: 'paypal', sender: 'PayPal',
@@ -79,6 +80,7 @@ export const COMMERCE: readonly Preset[] = [
       secret: 'the certificate behind PAYPAL-CERT-URL (https, below paypal.com), as PEM; the '
         + 'webhook ID stands in the list of webhooks',
     },
+    onFailure: 'up to 25 more times in 3 days',
     documentation: 'https://developer.paypal.com/api/rest/webhooks/rest/',
     newSecret: null,
     sample: {
@@ -102,6 +104,7 @@ export const COMMERCE: readonly Preset[] = [
       url: 'Developer Console, the application, Webhooks, Subscriptions, Add subscription, URL',
       secret: 'the page of the subscription: Signature key',
     },
+    onFailure: 'again and again for 24 hours',
     documentation: 'https://developer.squareup.com/docs/webhooks/step3validate',
     newSecret: null,
     sample: {
@@ -109,5 +112,6 @@ export const COMMERCE: readonly Preset[] = [
         + '"data":{"type":"payment","id":"1"}}',
       contentType: JSON_TYPE,
     },
+    unconfirmed: 'answer within 10 s, for how long it is sent again: its pages differ',
   },
 ];

@@ -16,6 +16,8 @@ export type PresetDescription = {
   readonly toleranceS: number | null;
   /** Seconds within which the sender wants its answer; null: not known. */
   readonly answerWithinS: number | null;
+  /** What the sender does when it is not answered with success; null: not known. */
+  readonly onFailure: string | null;
   readonly pasteUrl: string;
   readonly pasteSecret: string;
   readonly documentation: string;
@@ -24,7 +26,9 @@ export type PresetDescription = {
 };
 
 export function listPresets(): readonly PresetDescription[] {
-  return PRESETS.map(({ name, sender, scheme, setup, documentation, unconfirmed = null }) => {
+  return PRESETS.map((preset) => {
+    const { name, sender, scheme, setup, documentation } = preset;
+    const { onFailure = null, unconfirmed = null } = preset;
     const covered = scheme === null ? null : coveredBy(scheme);
     return {
       name, sender,
@@ -32,7 +36,7 @@ export function listPresets(): readonly PresetDescription[] {
       needs: scheme === null ? ['scheme'] : scheme.needs ?? [],
       covers: (['body', 'time', 'id'] as const).filter((part) => covered?.[part] === true),
       toleranceS: scheme?.timestamp?.tolerance ?? null,
-      answerWithinS: scheme?.ackWithin ?? null,
+      answerWithinS: scheme?.ackWithin ?? null, onFailure,
       pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
     };
   });

@@ -28,6 +28,7 @@ export const MESSAGING: readonly Preset[] = [
       url: 'api.slack.com/apps, the app, Event Subscriptions, Request URL',
       secret: 'the same app, Basic Information, App Credentials, Signing Secret',
     },
+    onFailure: '3 more times: at once, after 1 minute and after 5',
     documentation: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
     newSecret: null,
     sample: {
@@ -51,6 +52,7 @@ export const MESSAGING: readonly Preset[] = [
       url: 'Console, the number or service, Configure, the webhook URL',
       secret: 'Console, Account Info: Auth Token',
     },
+    onFailure: 'not sent again, unless the fragment of the URL asks for it',
     documentation: 'https://www.twilio.com/docs/usage/webhooks/webhooks-security',
     newSecret: null,
     sample: {
@@ -76,6 +78,7 @@ export const MESSAGING: readonly Preset[] = [
       url: 'Settings, Mail Settings, Event Webhooks, Post URL',
       secret: 'the same page, Signature Verification: the public Verification Key',
     },
+    onFailure: 'again and again for 24 hours',
     documentation: 'https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/'
       + 'getting-started-event-webhook-security-features',
     newSecret: null,
@@ -99,6 +102,7 @@ export const MESSAGING: readonly Preset[] = [
       url: 'Sending, Webhooks, Add webhook, URL',
       secret: 'Sending, Webhooks: HTTP webhook signing key',
     },
+    onFailure: 'again and again for 8 hours; 406 stops it',
     documentation: 'https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/'
       + 'securing-webhooks',
     newSecret: null,
@@ -107,6 +111,7 @@ export const MESSAGING: readonly Preset[] = [
         + '"event-data":{"event":"delivered","recipient":"reader@example.com"}}',
       contentType: JSON_TYPE,
     },
+    unconfirmed: 'for how long it is sent again: its pages differ',
   },
   {
     name: 'zendesk', sender: 'Zendesk',
@@ -124,6 +129,7 @@ export const MESSAGING: readonly Preset[] = [
       url: 'Admin Center, Apps and integrations, Webhooks, Create webhook, Endpoint URL',
       secret: 'the page of the webhook: Reveal secret',
     },
+    onFailure: 'again after some statuses; paused while most requests fail',
     documentation: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
     newSecret: null,
     sample: {
@@ -161,10 +167,10 @@ export const MESSAGING: readonly Preset[] = [
         + 'URL; for events: Webhooks, Endpoint',
       secret: 'the same page: Public Key',
     },
+    onFailure: 'events for 10 minutes; interactions not',
     documentation: 'https://discord.com/developers/docs/interactions/overview',
     newSecret: null,
     sample: { body: '{"id":"1","type":2,"data":{"name":"shelf"}}', contentType: JSON_TYPE },
-    unconfirmed: 'the answer to an interaction\'s PING',
   },
   {
     name: 'zoom', sender: 'Zoom',
@@ -191,12 +197,12 @@ export const MESSAGING: readonly Preset[] = [
         + 'endpoint URL',
       secret: 'the same app, Features: Secret Token',
     },
+    onFailure: '3 more times: after 5, 20 and 60 minutes',
     documentation: 'https://developers.zoom.us/docs/api/webhooks/',
     newSecret: null,
     sample: {
       body: '{"event":"meeting.started","event_ts":1700000000000,"payload":{"object":{"id":"1"}}}',
       contentType: JSON_TYPE,
     },
-    unconfirmed: 'the scheme is confirmed by code of third parties only',
   },
 ];

@@ -21,6 +21,7 @@ export const PLATFORMS: readonly Preset[] = [
       url: 'developers.facebook.com, the app, Webhooks, Callback URL, with the Verify token',
       secret: 'the same app, App settings, Basic: App secret',
     },
+    onFailure: 'again and again for 36 hours',
     documentation: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
     newSecret: null,
     sample: { body: '{"object":"page","entry":[{"id":"1","time":1700000000}]}',
@@ -43,13 +44,13 @@ export const PLATFORMS: readonly Preset[] = [
       url: 'dropbox.com/developers/apps, the app, Settings, Webhooks, Webhook URIs',
       secret: 'the same page: App secret',
     },
+    onFailure: 'again and again for about 10 minutes',
     documentation: 'https://www.dropbox.com/developers/reference/webhooks',
     newSecret: null,
     sample: {
       body: '{"list_folder":{"accounts":["dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc"]}}',
       contentType: JSON_TYPE,
     },
-    unconfirmed: 'answer within 10 s',
   },
   {
     name: 'microsoft-graph', sender: 'Microsoft Graph',
@@ -70,6 +71,7 @@ export const PLATFORMS: readonly Preset[] = [
       url: 'POST /v1.0/subscriptions, notificationUrl',
       secret: 'the same call: clientState',
     },
+    onFailure: 'again and again for 4 hours',
     documentation: 'https://learn.microsoft.com/graph/change-notifications-delivery-webhooks',
     newSecret: 'hex',
     sample: {

@@ -14,6 +14,8 @@ export type Preset = {
     readonly url: string;
     readonly secret: string;
   };
+  /** What the sender does when it is not answered with success; absent: not known. */
+  readonly onFailure?: string;
   /** The sender's own page. */
   readonly documentation: string;
   /** What a new secret looks like; null: only the sender can make it. */

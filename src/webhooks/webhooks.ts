@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { Logger } from '../base/log.ts';
+import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import type { Route } from '../server/route.ts';
 import type { CollectionSpec, Store } from '../store/port.ts';
@@ -16,6 +17,7 @@ import { createLogAction } from './actions/log.ts';
 import {
   createActionRegistry, type ActionRegistry, type ActionSource,
 } from './actions/registry.ts';
+import type { ActionRunner } from './actions/run-action.ts';
 import type { HttpSender } from './http/client-port.ts';
 import {
   createHookIndex, type HookIndex, type RejectionCount,
@@ -126,8 +128,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const events = createEvents({ store, hooks: indexes.outgoing, fanOuts, makeId, clock, capacity });
   const actions = makeRegistry(options, events);
+  const runner = makeRunner(options);
   const { sender, worker, retention } =
-    composeDelivery(options, indexes, { fanOuts, capacity, scheduler, actions });
+    composeDelivery(options, indexes, { fanOuts, capacity, scheduler, actions, runner });
   const deliveries = createDeliveryService({ store, fanOuts, clock, capacity });
   const retirement = { store, hooks: indexes.outgoing, scheduler, clock };
   const resources = createResources({
@@ -139,7 +142,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...incomingRoutes({
       records: resources.incoming, baseUri: options.baseUri,
       collection: store.collection(incomingCollection.name),
-      receive: receiveParts(options, indexes, actions),
+      receive: receiveParts(options, indexes, actions, runner),
     }),
     ...actionRoutes(actions, resources.configurations),
     ...outgoingRoutes({
@@ -170,6 +173,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     async close(graceMs) {
       await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
       capacity.close();
+      runner.chainEnds.close();
       for (const index of Object.values(indexes)) index.close();
     },
     statistics: () => worker.statistics(),
@@ -198,14 +202,13 @@ function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
 function composeDelivery(
   options: WebhooksOptions, indexes: Indexes, shared: {
     readonly fanOuts: FanOuts; readonly capacity: Capacity; readonly scheduler: Scheduler;
-    readonly actions: ActionRegistry;
+    readonly actions: ActionRegistry; readonly runner: ActionRunner;
   },
 ): { readonly sender: Sender; readonly worker: DeliveryWorker; readonly retention: Retention } {
-  const { store, http, logger: log, clock, makeId, random, incoming, outgoing } = options;
-  const { fanOuts, capacity, scheduler, actions } = shared;
+  const { store, http, logger: log, clock, makeId, random, outgoing } = options;
+  const { fanOuts, capacity, scheduler, actions, runner } = shared;
   const { configurations, outgoing: hooks } = indexes;
-  const { actionTimeoutMs } = incoming;
-  const bodies = createBodyMaker({ configurations, actions, actionTimeoutMs, clock });
+  const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random,
@@ -219,11 +222,19 @@ function composeDelivery(
 }
 
 function receiveParts(
-  { clock, incoming }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry,
+  { clock, incoming }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry, runner: ActionRunner,
 ): ReceiveParts {
   return {
     hooks: indexes.incoming, configurations: indexes.configurations, clock, actions,
-    limits: incoming, runner: { timeoutMs: incoming.actionTimeoutMs, clock },
+    limits: incoming, runner,
+  };
+}
+
+function makeRunner({ clock, logger, incoming }: WebhooksOptions): ActionRunner {
+  return {
+    timeoutMs: incoming.actionTimeoutMs, clock,
+    chainEnds: new RateLimitedLog(clock, (leftOut) =>
+      logger.warning('more chains were refused in actions', { leftOut })),
   };
 }
 

@@ -2,11 +2,17 @@
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
 import { toActionResult } from './registry.ts';
 import type { ActionCall, RegisteredAction } from './registry.ts';
 
-export type ActionRunner = { readonly timeoutMs: number; readonly clock: Clock };
+export type ActionRunner = {
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  /** For chains that ended in an action: any caller can send a header that ends one. */
+  readonly chainEnds: RateLimitedLog;
+};
 
 /** Asked for its logger only when there is something to say: one for each request costs. */
 export type LogHolder = { readonly log: Logger };
@@ -27,7 +33,7 @@ export function runAction(
     return isThenable(outcome)
       ? awaitOutcome(action, outcome, runner, holder) : toActionResult(outcome);
   } catch (thrown) {
-    return failed(action, thrown, holder);
+    return failed(action, thrown, runner, holder);
   }
 }
 
@@ -46,18 +52,21 @@ async function awaitOutcome(
     holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
     return ActionResult.fail(TIMEOUT_MESSAGE);
   } catch (thrown) {
-    return failed(action, thrown, holder);
+    return failed(action, thrown, runner, holder);
   } finally {
     cancel();
   }
 }
 
-function failed(action: RegisteredAction, thrown: unknown, holder: LogHolder): ActionResult {
+function failed(
+  action: RegisteredAction, thrown: unknown, { chainEnds }: ActionRunner, holder: LogHolder,
+): ActionResult {
   if (action.isBuiltIn && thrown instanceof AppError) {
     if (thrown.code !== 'invalid') throw thrown;
     const { chainHops } = thrown.details;
     if (chainHops !== undefined) {
-      holder.log.warning(thrown.message, { action: action.identifier, hops: chainHops });
+      const labels = { action: action.identifier, hops: chainHops };
+      chainEnds.warning(holder, thrown.message, labels);
     }
     return ActionResult.fail(thrown.message);
   }

@@ -8,7 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/registry.ts';
-import { encodeData, runAction } from '../actions/run-action.ts';
+import { encodeData, runAction, type ActionRunner } from '../actions/run-action.ts';
 import { noPayload, toPayload } from '../actions/payload.ts';
 import type { Payload } from '../actions/payload.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
@@ -32,7 +32,7 @@ export type BodyOrigin = {
 export function createBodyMaker(parts: {
   readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry;
-  readonly actionTimeoutMs: number;
+  readonly runner: ActionRunner;
   readonly clock: Clock;
 }): BodyMaker {
   return {
@@ -75,8 +75,7 @@ async function runOn(
     log,
     place: 'outgoing' as const,
   };
-  const runner = { timeoutMs: parts.actionTimeoutMs, clock: parts.clock };
-  const result = await runAction(action, call, runner, { log });
+  const result = await runAction(action, call, parts.runner, { log });
   if (!result.success) {
     const detail = result.message === null ? '' : `: ${result.message}`;
     throw new AppError('invalid', `the action failed${detail}`);

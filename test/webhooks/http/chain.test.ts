@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ActionContext, ActionOptions, ActionTools } from '../../../src/index.ts';
 import { answer, startServer, type ScriptedServer } from '../../support/servers.ts';
+import { turnsUntil } from '../../support/turns.ts';
 import { startRelay, type Headers, type Relay } from '../relay.ts';
 
 const CHAIN = 'X-Hookshelf-Chain';
 const HOPS_MAX = 8;
+const LINES_A_SECOND = 5;
 const RAISED = { '': '1', 3: '4', '2, 5': '6', 7: '8', x: '1' };
 
 /** Calls a URL through the tools it is given. */
@@ -51,14 +53,10 @@ async function outgoing(hook: object): Promise<string> {
 
 /** The target has had `requests`: each shows the count that it came with. */
 async function chainsOf(path: string, requests: number): Promise<string[]> {
-  for (;;) {
-    const heads = target.received.map(({ head }) => head)
-      .filter((head) => head.includes(` ${path} `));
-    if (heads.length >= requests) {
-      return heads.map((head) => /^x-hookshelf-chain: (.*)$/im.exec(head)?.[1] ?? 'none');
-    }
-    await new Promise((resolve) => void setImmediate(resolve));
-  }
+  const heads = (): string[] => target.received.map(({ head }) => head)
+    .filter((head) => head.includes(` ${path} `));
+  await turnsUntil(() => heads().length >= requests);
+  return heads().map((head) => /^x-hookshelf-chain: (.*)$/im.exec(head)?.[1] ?? 'none');
 }
 
 function endsLogged(): string[] {
@@ -136,9 +134,26 @@ test('an outgoing webhook at the events of its own service ends', { timeout: 20_
   });
   const before = endsLogged().length;
   assert.equal((await relay.ask('POST', '/api/events', { name: 'round' })).status, 202);
-  while (endsLogged().length === before) {
-    await new Promise((resolve) => void setImmediate(resolve));
-  }
+  await turnsUntil(() => endsLogged().length > before);
   const { json } = await relay.ask('GET', '/api/deliveries/reconcile');
   assert.ok(Number(json['pending']) <= 1, JSON.stringify(json));
 });
+
+test('of a flood of calls that end a chain a few lines a second are written, and how many were not',
+  { timeout: 20_000 }, async (context) => {
+    const own = await startRelay();
+    context.after(() => own.close());
+    await own.hook({ actionType: 'http-forward', options: { url: target.url('/flood') } });
+    const startedMs = performance.now();
+    const asked = await Promise.all(Array.from({ length: 30 }, () =>
+      own.ask('POST', '/webhook/in/hook', {}, { [CHAIN]: '8' })));
+    const windows = 1 + Math.ceil((performance.now() - startedMs) / 1000);
+    assert.ok(asked.every(({ status }) => status === 400));
+    const told = (text: string): string[] => own.logLines.filter((line) => line.includes(text));
+    const lines = told('a chain of more than 8 hops').length;
+    assert.ok(lines > 0 && lines <= LINES_A_SECOND * windows, `${lines} lines`);
+    const leftOut = (): number => told('more chains were refused in actions')
+      .reduce((sum, line) => sum + Number(/"leftOut":(\d+)/.exec(line)?.[1]), 0);
+    await turnsUntil(() => leftOut() + lines >= 30);
+    assert.equal(leftOut() + lines, 30);
+  });

@@ -1,4 +1,5 @@
 /** ISO 3166-1 alpha-2: the 249 officially assigned country codes. */
+import { quoted } from '../base/text/refusal.ts';
 
 const ASSIGNED = `
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT
@@ -19,9 +20,10 @@ export function parseCountry(text: string): string | null {
 /** Why `parseCountry` gives null for `text`, as a sentence fragment. */
 export function explainCountry(text: string): string {
   const form = 'must be an ISO 3166-1 alpha-2 country code';
-  if (COUNTRY_CODES.has(text.toUpperCase())) {
-    return `${form} in upper case: \`${text.toUpperCase()}\``;
+  const upperCase = text.toUpperCase();
+  if (COUNTRY_CODES.has(upperCase)) {
+    return `${form} in upper case: \`${upperCase}\`, not ${quoted(text)}`;
   }
-  if (text.toUpperCase() === 'UK') return `${form}: the United Kingdom is \`GB\``;
-  return `${form}, such as GB`;
+  if (upperCase === 'UK') return `${form}, not ${quoted(text)}: the United Kingdom is \`GB\``;
+  return `${form}, such as GB, not ${quoted(text)}`;
 }

@@ -2,6 +2,7 @@
  * International Standard Book Numbers (ISO 2108): ISBN-10 and ISBN-13, stored as 13 digits.
  * Pure; search uses it too, so that either form finds a book.
  */
+import { quoted } from '../base/text/refusal.ts';
 
 const SEPARATORS = /[- ]/g;
 // Enough for a separator after each digit, with room to spare.
@@ -27,18 +28,25 @@ export function parseIsbn(text: string): string | null {
 
 /** Why `parseIsbn` gives null for `text`, as a sentence fragment. */
 export function explainIsbn(text: string): string {
-  if (text.length > LENGTH_MAX) return `must be an ISBN: at most ${LENGTH_MAX} characters`;
+  const given = quoted(text);
+  if (text.length > LENGTH_MAX) {
+    return `must be an ISBN of at most ${LENGTH_MAX} characters, not ${given}`;
+  }
   const compact = compactOf(text);
   if (ISBN_13.test(compact)) {
-    if (!isInBookland(compact)) return 'must be an ISBN: 979-0 is for printed music (ISMN)';
-    return wrongDigit(compact[12], checkDigit13(compact));
+    if (!isInBookland(compact)) {
+      return `must be an ISBN, not ${given}: 979-0 is for printed music (ISMN)`;
+    }
+    return wrongDigit(given, compact[12], checkDigit13(compact));
   }
-  if (ISBN_10.test(compact)) return wrongDigit(compact[9], checkDigit10(compact));
-  if (/^[0-9]{13}$/.test(compact)) return 'must be an ISBN-13 that begins with 978 or 979';
+  if (ISBN_10.test(compact)) return wrongDigit(given, compact[9], checkDigit10(compact));
+  if (/^[0-9]{13}$/.test(compact)) {
+    return `must be an ISBN-13 that begins with 978 or 979, not ${given}`;
+  }
   if (/^[0-9Xx]*$/.test(compact)) {
-    return `must be an ISBN of 10 or 13 digits, not ${compact.length}`;
+    return `must be an ISBN of 10 or 13 digits; ${given} has ${compact.length}`;
   }
-  return 'must be an ISBN-10 or ISBN-13: digits, hyphens and spaces';
+  return `must be an ISBN-10 or ISBN-13 of digits, hyphens and spaces, not ${given}`;
 }
 
 /** The last digit of an ISBN-13 (or EAN) that begins with these 12. */
@@ -70,6 +78,7 @@ function digitAt(digits: string, index: number): number {
   return digits.charCodeAt(index) - 48;
 }
 
-function wrongDigit(given: string | undefined, right: string): string {
-  return `must be an ISBN: its check digit is ${given}, but the other digits give ${right}`;
+function wrongDigit(given: string, check: string | undefined, right: string): string {
+  return `must be an ISBN, not ${given}: its check digit is ${check}, `
+    + `but the other digits give ${right}`;
 }

@@ -2,6 +2,7 @@
  * Dates as precise as they are known: `YYYY`, `YYYY-MM` or `YYYY-MM-DD` (ISO 8601, proleptic
  * Gregorian calendar, years 0001 to 9999). Pure. Dates of one precision sort by time as text.
  */
+import { quoted } from '../base/text/refusal.ts';
 
 const PARTIAL_DATE = /^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -19,7 +20,7 @@ export function parsePartialDate(text: string): string | null {
 /** Why `parsePartialDate` gives null for `text`, as a sentence fragment. */
 export function explainPartialDate(text: string): string {
   const form = 'must be a date as YYYY, YYYY-MM or YYYY-MM-DD';
-  return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : form;
+  return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : `${form}, not ${quoted(text)}`;
 }
 
 export function isRealDate(year: number, month: number, day: number): boolean {

@@ -17,13 +17,13 @@ const ACCEPTED: readonly (readonly [given: string, stored: string])[] = [
 ];
 
 const REFUSED: readonly (readonly [given: string, why: RegExp])[] = [
-  ['9780306406158', /its check digit is 8, but the other digits give 7/],
+  ['9780306406158', /not "9780306406158": its check digit is 8, but the other digits give 7/],
   ['0306406153', /its check digit is 3, but the other digits give 2/],
   ['0306406X52', /ISBN/],
   ['9790060115615', /979-0 is for printed music/],
   ['9771234567003', /begins with 978 or 979/],
-  ['978030640615', /10 or 13 digits, not 12/],
-  ['', /10 or 13 digits, not 0/],
+  ['978030640615', /10 or 13 digits; "978030640615" has 12/],
+  ['', /10 or 13 digits; "" has 0/],
   ['ISBN 9780306406157', /digits, hyphens and spaces/],
   ['９７８０３０６４０６１５７', /digits, hyphens and spaces/],
   ['978_0306406157', /digits, hyphens and spaces/],

@@ -222,7 +222,8 @@ function composeDelivery(
 }
 
 function receiveParts(
-  { clock, incoming }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry, runner: ActionRunner,
+  { clock, incoming }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry,
+  runner: ActionRunner,
 ): ReceiveParts {
   return {
     hooks: indexes.incoming, configurations: indexes.configurations, clock, actions,

@@ -10,7 +10,7 @@ import type { ActionCall, RegisteredAction } from './registry.ts';
 export type ActionRunner = {
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** For chains that ended in an action: any caller can send a header that ends one. */
+  /** For chains that ended in an action. Any caller can send a header that ends one. */
   readonly chainEnds: RateLimitedLog;
 };
 

@@ -50,7 +50,7 @@ import type { Events } from './webhooks/deliveries/events.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
-export type AppOptions = {
+type AppOptions = {
   /** The data directory, absolute; made when missing. */
   readonly data: string;
   readonly settings: Settings;

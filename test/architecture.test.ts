@@ -8,6 +8,8 @@ const root = resolve(import.meta.dirname, '..');
 const LINES_MAX = 300;
 const COLUMNS_MAX = 100;
 const FILES_MAX = 15;
+/** The types that callers of the library see. */
+const LIBRARY = 'src/app/api.ts';
 
 /** What each room may import besides itself: the arrows of the manual's chapter on architecture. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -187,10 +189,23 @@ test('no value is exported that nothing else in the program uses', () => {
   assert.deepEqual(unused, []);
 });
 
+test('no type is exported that no other file names', () => {
+  const users = [...sources('src'), ...sources('test')].map((file) =>
+    ({ targets: new Set(importsOf(file).map(({ target }) => target)), text: read(file) }));
+  // Those of the library are for its callers.
+  const own = sources('src').filter((file) => roomOf(file) !== 'index' && file !== LIBRARY);
+  const unused = own.flatMap((file) => [...read(file).matchAll(EXPORTED_TYPE)]
+    .map(([, name = '']) => name)
+    .filter((name) => !users.some(({ targets, text }) =>
+      targets.has(file) && isNamedIn(name, text)))
+    .map((name) => `${file}: ${name}`));
+  assert.deepEqual(unused, []);
+});
+
 test('an exported type name means one thing', () => {
   const files = new Map<string, string[]>();
   // The types of the library are the models as its callers see them, and have their names.
-  for (const file of sources('src').filter((name) => name !== 'src/app/api.ts')) {
+  for (const file of sources('src').filter((name) => name !== LIBRARY)) {
     for (const [, name = ''] of read(file).matchAll(EXPORTED_TYPE)) {
       files.set(name, [...files.get(name) ?? [], file]);
     }

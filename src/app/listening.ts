@@ -23,7 +23,7 @@ export type Opened = {
   readonly certificate: Certificate | null;
 };
 
-export type ListeningOptions = {
+type ListeningOptions = {
   readonly data: string;
   readonly settings: Settings;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export type ListeningOptions = {
   readonly opened?: Opened;
 };
 
-export type BoundAddress = { readonly url: string; readonly host: string; readonly port: number };
+type BoundAddress = { readonly url: string; readonly host: string; readonly port: number };
 
 // No setting for TCP counts here, so that none locks the operator out. The callers own the
 // directory: an import may take as long as it needs.

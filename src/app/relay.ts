@@ -20,7 +20,7 @@ import type { Events } from '../webhooks/deliveries/events.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-export type RelayParts = {
+type RelayParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;

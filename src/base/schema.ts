@@ -27,10 +27,10 @@ export type StringSchema = {
   /** JSON Schema `format`, for publication only. */
   readonly format?: string;
 };
-export type IntegerSchema = {
+type IntegerSchema = {
   readonly kind: 'integer'; readonly minimum: number; readonly maximum: number;
 };
-export type BooleanSchema = { readonly kind: 'boolean' };
+type BooleanSchema = { readonly kind: 'boolean' };
 export type ArraySchema = {
   readonly kind: 'array';
   readonly items: Schema;

@@ -16,7 +16,7 @@ export type Book = BookFields & {
 /** A book as callers send it. */
 export type BookInput = Omit<BookFields, 'authors'> & { readonly authors?: readonly Author[] };
 
-export type BookFields = {
+type BookFields = {
   readonly title: string;
   readonly subtitle?: string;
   readonly authors: readonly Author[];

@@ -15,7 +15,7 @@ import type { ImportRecord } from './transfer/import-record.ts';
 
 const { collection: { key, name: collection } } = bookResource;
 
-export type CatalogOptions = {
+type CatalogOptions = {
   readonly store: Store;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -24,7 +24,7 @@ export type CatalogOptions = {
   readonly onChange?: ChangeHook;
 };
 
-export type ImportOutcome = 'imported' | 'replaced' | 'exists';
+type ImportOutcome = 'imported' | 'replaced' | 'exists';
 export type Imported = { readonly id: string; readonly outcome: ImportOutcome };
 
 export interface Catalog extends Repository {

@@ -11,7 +11,7 @@ import {
 import type { RetryPolicy } from './policy/retry.ts';
 import type { Destination } from './policy/target.ts';
 
-export type CallOptions = {
+type CallOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timeoutMs: number;

@@ -14,7 +14,7 @@ export type NetworkErrorKind =
   | 'busy' // too many requests wait for a connection to this host
   | 'canceled'; // by the caller's signal, or by close()
 
-export type NetworkErrorDetails = {
+type NetworkErrorDetails = {
   readonly cause?: unknown;
   /** Only the proxy is to blame: the target was never asked. */
   readonly isProxyFailure?: boolean;

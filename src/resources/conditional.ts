@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What a condition is compared with. */
-export type Version = { readonly etag: string; readonly updatedAtMs: number };
+type Version = { readonly etag: string; readonly updatedAtMs: number };
 
-export type ConditionResult = 'proceed' | 'not_modified' | 'failed';
+type ConditionResult = 'proceed' | 'not_modified' | 'failed';
 
 export function isConditional(headers: IncomingHttpHeaders): boolean {
   return headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined

@@ -6,7 +6,7 @@ import type { Pull } from '../server/route.ts';
 export const PIECE_BYTES = 65_536;
 
 /** What stands between two records, and after the last. */
-export type ArrayMarks = { readonly separator: Buffer; readonly end: Buffer };
+type ArrayMarks = { readonly separator: Buffer; readonly end: Buffer };
 
 const START = Buffer.from('[');
 const PLAIN: ArrayMarks = { separator: Buffer.from(','), end: Buffer.from(']') };

@@ -13,7 +13,7 @@ import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CollectionSpec } from '../store/port.ts';
 
-export type Stamps = { readonly createdAt: string; readonly updatedAt: string };
+type Stamps = { readonly createdAt: string; readonly updatedAt: string };
 /** `updatedMs` is `updatedAt` in milliseconds since the epoch. */
 export type DatedStamps = Stamps & { readonly updatedMs: number };
 

@@ -45,7 +45,7 @@ export type NamedSchema = ObjectSchema & { readonly name: string };
 export type Cause = 'add' | 'replace' | 'patch';
 
 /** A column of a list on a terminal. */
-export type ColumnSpec = {
+type ColumnSpec = {
   readonly title: string;
   readonly member: string;
   /** Identifiers and times are never cut, but have a short form. */

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { problemAnswers } from './problem.ts';
 import type { AnswerSpec, Route } from './route.ts';
 
-export type OperationsSpec = {
+type OperationsSpec = {
   readonly version: string;
   /** null when requests can be served, else why not. */
   readonly unreadiness: () => string | null;

@@ -61,7 +61,7 @@ export function problemAnswers(...statuses: readonly number[]): AnswerSpec[] {
     ({ status, description: titleOf(status), mediaType: PROBLEM_MEDIA_TYPE }));
 }
 
-export type ErrorAnswer = {
+type ErrorAnswer = {
   readonly status: number;
   /** Name, value, name, … */
   readonly headers: string[];

@@ -23,7 +23,7 @@ export type LoadedSettings = {
 };
 
 /** A setting that is allowed but unwise, and what to do about it. */
-export type SettingsWarning = { readonly problem: string; readonly mend: string };
+type SettingsWarning = { readonly problem: string; readonly mend: string };
 
 const PROBLEMS_SHOWN_MAX = 5;
 

@@ -32,7 +32,7 @@ export type SettingsFile = {
 };
 
 /** One value as it was found; `directory` is what a relative path in it starts from. */
-export type Found = {
+type Found = {
   readonly name: string; readonly value: unknown; readonly origin: string;
   readonly directory: string;
 };

@@ -22,7 +22,7 @@ export type Kind =
 export type ListKind =
   { readonly is: 'list'; readonly items: Kind; readonly itemsMax: number };
 
-export type Setting<Value> = {
+type Setting<Value> = {
   readonly kind: Kind;
   readonly default: Value;
   readonly unit: string;

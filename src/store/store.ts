@@ -26,7 +26,7 @@ import { repair } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
 import { Staging } from './transactions/staging.ts';
 
-export type StoreOptions = {
+type StoreOptions = {
   /** Made when missing. The caller holds its lock (lock.ts). */
   readonly directory: string;
   readonly files: Files;

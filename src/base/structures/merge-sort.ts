@@ -2,7 +2,7 @@
 import type { Work } from '../turns.ts';
 
 /** Negative, zero or positive, as the item at `left` sorts before, like or after `right`'s. */
-export type CompareIndexes = (left: number, right: number) => number;
+type CompareIndexes = (left: number, right: number) => number;
 
 const RUN_LENGTH = 16;
 const STEPS_PER_YIELD = 256;

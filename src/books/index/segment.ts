@@ -81,7 +81,7 @@ type SegmentParts = {
 };
 
 /** Upper bounds of what a segment needs. Unused room is never touched, so it costs no memory. */
-export type SegmentRoom = {
+type SegmentRoom = {
   readonly terms: number;
   readonly termBytes: number;
   readonly postingBytes: number;

@@ -16,7 +16,7 @@ export type Scan = {
   readonly changes: Changes;
 };
 
-export interface SlotFilter {
+interface SlotFilter {
   /** The bytes of the book in a slot if it matches; undefined if not, or if the slot is empty. */
   find(slot: number): Buffer | undefined;
   /** Whether enough was done since the last yield. */

@@ -18,7 +18,7 @@ import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 export type PageResult = { readonly entries: readonly BookEntry[]; readonly total: number };
 /** `slots` are in the order of the answer. */
-export type WholeResult = { readonly slots: Uint32Array; readonly total: number };
+type WholeResult = { readonly slots: Uint32Array; readonly total: number };
 
 const LOOKS_PER_COPY = 4096;
 // Up to this many candidates are fetched one by one; with more, the whole collection is walked:

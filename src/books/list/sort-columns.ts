@@ -6,7 +6,7 @@
 import type { SortValue } from '../query/cursor.ts';
 import type { SortKey } from '../query/parameters.ts';
 
-export interface KeyColumn {
+interface KeyColumn {
   push(key: SortValue): void;
   /** Compares the keys at two indexes; books without the key come last, either way. */
   compare(left: number, right: number): number;

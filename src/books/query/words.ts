@@ -17,7 +17,7 @@ import { encodeByteString, fold } from '../../base/text/fold.ts';
 import { parseIsbn } from '../isbn.ts';
 import { malformed } from './parameters.ts';
 
-export type TextToken = { readonly text: string; readonly isUnspaced: boolean };
+type TextToken = { readonly text: string; readonly isUnspaced: boolean };
 
 /** Alternatives: a clause matches when every word of one of them is in the text. */
 export type Clause = readonly (readonly TextToken[])[];

@@ -63,7 +63,7 @@ function createSplitter(format: Format): RecordSplitter {
 }
 
 /** Writes the text of a file piece by piece from the stored bytes of books. */
-export interface BookWriter {
+interface BookWriter {
   begin(): string;
   /** `books` are stored records, which are also what `GET /api/books` sends. */
   write(books: readonly Buffer[]): string;

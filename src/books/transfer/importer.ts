@@ -19,7 +19,7 @@ export type ImportMode = {
 };
 
 /** The result of one record. `line` is its line in the input, from 1. */
-export type ImportResult =
+type ImportResult =
   | { readonly line: number; readonly status: 'imported' | 'replaced'; readonly id: string | null }
   | {
     readonly line: number; readonly status: 'skipped'; readonly id: string | null;
@@ -27,7 +27,7 @@ export type ImportResult =
   };
 
 /** `imported` includes `replaced`; `skipped` includes `existing` and invalid records. */
-export type ImportCount = {
+type ImportCount = {
   readonly imported: number;
   readonly skipped: number;
   readonly replaced: number;

@@ -71,7 +71,7 @@ export type ParsedLine = {
   readonly beforeName: GivenOption | null;
 };
 
-export type GivenOption = {
+type GivenOption = {
   readonly name: string;
   /** As it was written: `-p`, `--id`. */
   readonly rawName: string;

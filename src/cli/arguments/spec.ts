@@ -29,7 +29,7 @@ export const VALUE_KINDS = [
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** The one word that may follow a command's name. */
-export type OperandSpec = {
+type OperandSpec = {
   readonly name: string;
   readonly meaning: string;
   readonly isRequired: boolean;

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { CommandContext } from './context.ts';
 import type { Io } from '../terminal/io.ts';
 
-export type JsonInput = {
+type JsonInput = {
   /** The bytes as given, which are what is sent. */
   readonly bytes: Buffer;
   readonly value: unknown;

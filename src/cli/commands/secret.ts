@@ -14,7 +14,7 @@ export type GivenSecret = {
 };
 
 /** `whsec`: base64 after `whsec_`, as libraries of Standard Webhooks take it. */
-export type SecretForm = 'hex' | 'whsec';
+type SecretForm = 'hex' | 'whsec';
 
 /** The secret that `--secret-file` or `--generate-secret` gives; null without either. */
 export async function readSecret(

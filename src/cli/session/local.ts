@@ -16,7 +16,7 @@ export interface LocalApp {
   close(): Promise<void>;
 }
 
-export type LocalOptions = {
+type LocalOptions = {
   /** The data directory, absolute. */
   readonly data: string;
   readonly settings: Settings;

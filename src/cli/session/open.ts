@@ -11,7 +11,7 @@ import { createSession } from './session.ts';
 import type { Session, SessionOptions } from './session.ts';
 import { isListening, socketTarget } from './socket.ts';
 
-export type OpenOptions = Pick<SessionOptions, 'onWait'> & {
+type OpenOptions = Pick<SessionOptions, 'onWait'> & {
   readonly clock: Clock;
   findOwner(): Owner | null;
   /** Throws `conflict` when another process holds the directory. */

@@ -28,9 +28,9 @@ export type ConnectOptions = {
   readonly secureContext: () => SecureContext;
 };
 
-export type Sessions = { readonly target: SessionSlot; readonly proxy: SessionSlot };
+type Sessions = { readonly target: SessionSlot; readonly proxy: SessionSlot };
 
-export interface ConnectListener {
+interface ConnectListener {
   onConnect(socket: Socket): void;
   onConnectFailure(error: NetworkError): void;
 }

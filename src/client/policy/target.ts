@@ -31,7 +31,7 @@ export type RequestTarget = {
   readonly authorization: string | null;
 };
 
-export type DestinationRules = {
+type DestinationRules = {
   readonly proxy: Proxy | null;
   readonly isBypassed: (hostname: string, port: number) => boolean;
   readonly denyList: DenyList;

@@ -6,7 +6,7 @@ import type { ChapterView } from './page/page.ts';
 import { problemAnswers } from '../problem.ts';
 import type { AnswerSpec, Route } from '../route.ts';
 
-export type Manual = {
+type Manual = {
   readonly chapters: readonly ChapterView[];
   /** Throws `not_found`. */
   readonly get: (name: string) => ChapterView;

@@ -8,7 +8,7 @@ import type { Form, JsonSchemaObject, Schemas } from './openapi-schema.ts';
 import { PROBLEM_MEDIA_TYPE, problemAnswers } from '../problem.ts';
 import type { AnswerSpec, ParameterSpec, Route } from '../route.ts';
 
-export type DocumentSpec = {
+type DocumentSpec = {
   readonly routes: readonly Route[];
   readonly version: string;
   /** Absolute address of the service, when it is known. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { cutStalledReader } from './stream.ts';
 
-export type ResponseBatcherOptions = {
+type ResponseBatcherOptions = {
   /** A reader that takes nothing for so long is cut. */
   readonly stallMs: number;
   readonly clock: Clock;

@@ -25,7 +25,7 @@ export type ServerLimits = {
 
 export type Certificate = { readonly cert: Buffer; readonly key: Buffer };
 
-export type HttpServer = Server | TlsServer;
+type HttpServer = Server | TlsServer;
 
 export interface Listener {
   /** `http://127.0.0.1:8000`; for a unix socket its path. */

@@ -33,7 +33,7 @@ export interface Guard {
 /** What a path can be asked; empty when it is unknown. */
 export type AllowedMethods = (path: string) => readonly string[];
 
-export type DispatcherOptions = {
+type DispatcherOptions = {
   readonly routes: readonly Route[];
   /** null: everybody may do everything. */
   readonly guard: Guard | null;
@@ -55,7 +55,7 @@ export type DispatcherOptions = {
 
 export type { Entrance };
 
-export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Told the status of an answer that no route gave, and the method, or that it is unknown. */
 export type CountRefusal = (method: string, status: number) => void;

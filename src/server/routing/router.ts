@@ -8,7 +8,7 @@ import { assert } from '../../base/assert.ts';
 /** The method of an entry that takes every method. */
 export const ANY = 'ANY';
 
-export type RouterEntry<T> = {
+type RouterEntry<T> = {
   readonly method: string;
   /** `/fixed/{one}/{oneOrMore...}` */
   readonly path: string;

@@ -7,7 +7,7 @@ import { assert } from '../../base/assert.ts';
 
 export const TAR_BLOCK_BYTES = 512;
 
-export type TarHeader = {
+type TarHeader = {
   readonly name: string;
   readonly bytes: number;
   /** False for directories, links and everything else. */

@@ -6,7 +6,7 @@ const PIECE_BYTES = 1 << 20;
 const LINE_FEED = 0x0a;
 
 /** A line in `[start, end)` of `buffer`, without its line feed; good only during the visit. */
-export type LineVisitor = (
+type LineVisitor = (
   buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean,
 ) => void;
 

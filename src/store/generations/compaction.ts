@@ -31,7 +31,7 @@ const JOURNAL_BYTES_MIN = 16 << 20;
 const GARBAGE_BYTES_MIN = 32 << 20;
 const GARBAGE_SHARE_MAX = 0.5;
 
-export type CompactionOptions = {
+type CompactionOptions = {
   readonly directory: string;
   readonly files: Files;
   readonly writer: JournalWriter;

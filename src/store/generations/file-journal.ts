@@ -17,7 +17,7 @@ import type { Append, Journal, Snapshots } from '../journal/port.ts';
 import { Compaction } from './compaction.ts';
 import type { Assessment } from './recovery.ts';
 
-export type FileJournalOptions = {
+type FileJournalOptions = {
   readonly directory: string;
   readonly files: Files;
   readonly logger: Logger;
@@ -25,7 +25,7 @@ export type FileJournalOptions = {
 };
 
 /** What makes up the state of a moment: a base, and the journals from there to so many bytes. */
-export type Extent = {
+type Extent = {
   readonly base: number;
   readonly inUse: { readonly generation: number; readonly length: number };
 };

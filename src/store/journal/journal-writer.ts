@@ -18,7 +18,7 @@ import type { Append } from './port.ts';
 
 const PAUSE_MS = 100;
 
-export type JournalWriterOptions = {
+type JournalWriterOptions = {
   readonly file: JournalFile;
   /** The last sequence on disk. */
   readonly sequence: number;

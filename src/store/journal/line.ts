@@ -47,7 +47,7 @@ export type JournalLine = {
 };
 
 /** Where a put's record or a delete's key lies in the line's buffer. */
-export type OperationVisitor = {
+type OperationVisitor = {
   put(collectionName: string, start: number, end: number): void;
   delete(collectionName: string, key: string): void;
 };

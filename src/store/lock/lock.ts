@@ -27,7 +27,7 @@ import type { LockKind, LockOwner } from './owner.ts';
 
 export type { LockKind, LockOwner } from './owner.ts';
 
-export type LockOptions = {
+type LockOptions = {
   readonly kind: LockKind;
   /** How long to wait for a command to end, in milliseconds; a server is never waited for. */
   readonly waitMs?: number;
@@ -37,7 +37,7 @@ export type LockOptions = {
   readonly program?: string;
 };
 
-export interface DirectoryLock {
+interface DirectoryLock {
   /** Tells others where the control socket is. */
   announce(socketPath: string | null): void;
   /** Idempotent. */

@@ -22,7 +22,7 @@ const RELEASED = Buffer.from('{"released":true}\n');
 const CREATION_MS_MAX = 500;
 const POLL_MS = 5;
 
-export type ExclusiveLockOptions = {
+type ExclusiveLockOptions = {
   readonly files: Files;
   readonly clock: Clock;
   readonly kind: LockKind;

@@ -11,7 +11,7 @@ import { BatchWindow } from './batch-window.ts';
 import { StagedTransaction, newBatch, rejectAll } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
 
-export type GroupCommitOptions = {
+type GroupCommitOptions = {
   readonly journal: Journal;
   readonly staging: Staging;
   readonly stagedBytesMax: number;

@@ -39,7 +39,7 @@ export function rejectAll(batches: readonly Batch[], error: AppError): void {
   }
 }
 
-export type StagedOperation = Operation & {
+type StagedOperation = Operation & {
   readonly collection: StoredCollection;
   readonly owner: StagedTransaction;
   readonly place: Span | null;

@@ -5,7 +5,7 @@ import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { ActionConfiguration } from './action-configuration.ts';
 
-export type RunnableConfiguration = {
+type RunnableConfiguration = {
   readonly identifier: string;
   readonly actionType: string;
   /** Frozen throughout: every run of the action gets the same object. */

@@ -6,7 +6,7 @@ import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
 
 /** Resolves with the deliveries' identifiers once they are on disk. */
-export type EmitLater = (name: string, payloadJson: string, hops: number) => Promise<string[]>;
+type EmitLater = (name: string, payloadJson: string, hops: number) => Promise<string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 

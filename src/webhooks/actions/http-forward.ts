@@ -27,7 +27,7 @@ export type QueuedForward = {
 };
 
 /** Resolves with the delivery's identifier once the forward is on disk. */
-export type QueueForward = (forward: QueuedForward) => Promise<string>;
+type QueueForward = (forward: QueuedForward) => Promise<string>;
 
 const EMPTY_PAYLOAD = Buffer.from('[]');
 const OPTIONS: readonly OptionDoc[] = [

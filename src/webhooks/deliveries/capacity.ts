@@ -25,7 +25,7 @@ const BODIES_FACTOR = 1.5;
  * Room for a body that is made for a delivery: there is; there will be, once others have left; or
  * there never can be.
  */
-export type BodyRoom = 'free' | 'later' | 'never';
+type BodyRoom = 'free' | 'later' | 'never';
 
 export class Capacity {
   readonly #pendingMax: number;

@@ -8,7 +8,7 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
   'pending', 'delivered', 'failed', 'cancelled',
 ];
 
-export type Attempt = {
+type Attempt = {
   readonly at: string;
   readonly durationMs: number;
   readonly statusCode: number | null;

@@ -19,7 +19,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';
 import { CHUNK, fanOutCollection, putDelivery } from './unit-of-work.ts';
 
-export type FanOut = {
+type FanOut = {
   /** Of the message. */
   readonly identifier: string;
   /** What the identifiers of the deliveries are derived from, in the order of the hooks. */

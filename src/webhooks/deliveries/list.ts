@@ -18,7 +18,7 @@ const PARSED_WEIGHT = 16;
 const END = '\uffff';
 
 /** What was done with a record; `done` ends the walk. */
-export type Visit = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
+type Visit = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
 
 /** Visits records in order of identifier, in steps between which the event loop serves others. */
 export async function visitInSteps(

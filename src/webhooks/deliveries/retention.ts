@@ -11,7 +11,7 @@ import { statusOf, updatedMsOf } from './codec.ts';
 import { deliveryCollection } from './delivery.ts';
 import { CHUNK, commitChanges, firstChunk } from './unit-of-work.ts';
 
-export type RetentionParts = {
+type RetentionParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;

@@ -14,7 +14,7 @@ import { examplesRoute } from './setup/examples.ts';
 import { presetsRoute } from './setup/presets.ts';
 import { sampleRoute } from './setup/sample.ts';
 
-export type IncomingRouteParts = {
+type IncomingRouteParts = {
   readonly records: Repository;
   /** As they are stored. */
   readonly collection: Collection;

@@ -15,7 +15,7 @@ import type { Route } from '../../server/route.ts';
 import { outgoingResource } from './resource.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './webhook-index.ts';
 
-export type OutgoingRouteParts = {
+type OutgoingRouteParts = {
   readonly records: Repository;
   readonly hooks: OutgoingIndex;
   /** Sends at once and gives what came of it. */

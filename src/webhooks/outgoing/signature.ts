@@ -5,7 +5,7 @@
 import { loadCrypto } from '../../base/node-modules.ts';
 import { signBody, signatureKey } from '../senders/x-signature.ts';
 
-export type SignatureHeaders = Readonly<Record<string, string>>;
+type SignatureHeaders = Readonly<Record<string, string>>;
 
 const PREFIX = 'whsec_';
 const BASE64_PATTERN = /^[A-Za-z0-9+/_-]+={0,2}$/;

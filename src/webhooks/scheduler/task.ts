@@ -2,7 +2,7 @@
 import type { PriorityQueue } from './priority-queue.ts';
 
 /** `gone`: finished or removed; a queue drops it when it comes across it. */
-export type TaskState = 'waiting' | 'ready' | 'running' | 'gone';
+type TaskState = 'waiting' | 'ready' | 'running' | 'gone';
 
 export type Task = {
   readonly id: string;

@@ -55,7 +55,7 @@ export interface Sender {
 const NO_BODY = Buffer.alloc(0);
 const GONE = 410;
 
-export type SenderParts = {
+type SenderParts = {
   readonly http: HttpSender;
   readonly bodies: BodyMaker;
   readonly makeId: () => string;

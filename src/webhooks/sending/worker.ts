@@ -30,7 +30,7 @@ import { forwardHost, HELD_BACK, type RequestParts } from './request-builder.ts'
 import type { Sender } from './sender.ts';
 import { DeliveryFigures, type DeliveryStatistics } from './statistics.ts';
 
-export type WorkerParts = RequestParts & {
+type WorkerParts = RequestParts & {
   readonly hooks: OutgoingIndex;
   readonly scheduler: Scheduler;
   readonly sender: Pick<Sender, 'attempt'>;

@@ -36,7 +36,7 @@ export type RejectionCount = {
   readonly count: number;
 };
 
-export type SignatureKey = {
+type SignatureKey = {
   readonly key: KeyObject;
   /** From then on it does not count; Infinity for the current one. */
   readonly validUntilMs: number;

@@ -15,7 +15,7 @@ import type { ReadyHook } from './hook-index.ts';
 import type { SenderCheck } from '../verification.ts';
 
 /** `by` is null where nobody was asked to sign. */
-export type Admission = { readonly isAdmitted: true; readonly by: Verified | null };
+type Admission = { readonly isAdmitted: true; readonly by: Verified | null };
 
 const UNASKED: Admission = { isAdmitted: true, by: null };
 const CURRENT: Admission = { isAdmitted: true, by: { preset: 'hookshelf', secret: 'current' } };

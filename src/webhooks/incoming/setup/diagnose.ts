@@ -21,7 +21,7 @@ import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck, secretsOf } from '../verification.ts';
 import { getHook, getStored } from './hook.ts';
 
-export type DiagnoseParts = {
+type DiagnoseParts = {
   readonly hooks: HookIndex;
   readonly collection: Collection;
   readonly now: () => number;

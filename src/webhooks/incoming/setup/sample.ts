@@ -20,7 +20,7 @@ import { prepareSenderCheck } from '../verification.ts';
 import type { IncomingWebhook } from '../webhook.ts';
 import { getHook, getStored } from './hook.ts';
 
-export type SampleParts = {
+type SampleParts = {
   readonly hooks: HookIndex; readonly collection: Collection; readonly now: () => number;
 };
 

@@ -14,7 +14,7 @@ import { verify, type Verifier, type VerifierSecret } from '../verification/veri
 import { findNearMiss } from './near-misses.ts';
 import { DiagnosisReport, type Diagnosis } from './report.ts';
 
-export type DiagnosisInput = {
+type DiagnosisInput = {
   readonly preset: Preset;
   readonly verifier: Verifier;
   readonly secrets: readonly VerifierSecret[];

@@ -10,7 +10,7 @@ import { RequestReader, type SignedRequest } from '../request/reader.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { makeVerifier, verify, type Quirk, type VerifierSecret } from '../verification/verify.ts';
 
-export type MissedRequest = {
+type MissedRequest = {
   readonly scheme: Scheme;
   readonly quirk: Quirk;
   /** Of the preset that did not match. */

@@ -4,9 +4,9 @@ export const CHECKS = [
   'configuration', 'secret', 'address', 'handshake', 'signature_missing', 'signature_form', 'parts',
   'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage',
 ] as const;
-export type DiagnosisCheck = typeof CHECKS[number];
+type DiagnosisCheck = typeof CHECKS[number];
 
-export type CheckResult = {
+type CheckResult = {
   readonly check: DiagnosisCheck;
   /** `failed` is the verdict; what fails after it is a `hint`, and so is what is only odd. */
   readonly status: 'ok' | 'failed' | 'hint' | 'skipped';

@@ -1,7 +1,7 @@
 /** What the signature of a scheme covers. Pure. */
 import type { Scheme } from './scheme.ts';
 
-export type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: boolean };
+type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: boolean };
 
 export function coveredBy({ content, algorithm, timestamp, dedupeSigned }: Scheme): Coverage {
   if (algorithm === 'token') return { body: false, time: false, id: false };

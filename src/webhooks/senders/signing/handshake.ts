@@ -1,7 +1,7 @@
 /** A sender's handshake as the sender would ask, for tests of one's own webhook. Pure. */
 import type { Challenge, Need, Scheme, ValueSource } from '../scheme/scheme.ts';
 
-export type Handshake = {
+type Handshake = {
   readonly method: 'GET' | 'POST';
   /** The raw query without `?`. */
   readonly search: string;

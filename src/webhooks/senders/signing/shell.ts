@@ -7,7 +7,7 @@ import { RequestReader } from '../request/reader.ts';
 import { isPublicKey, sourcesOf, type Need, type Scheme } from '../scheme/scheme.ts';
 import { contentPieces, parseContent, type ContentPart } from '../verification/content.ts';
 
-export type ShellRequest = {
+type ShellRequest = {
   readonly scheme: Scheme;
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   /** Text in which {timestamp}, {id} and {signature} stand where the sender has them. */

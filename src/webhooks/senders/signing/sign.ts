@@ -13,7 +13,7 @@ import { contentPieces, parseContent } from '../verification/content.ts';
 import { makeKey, type VerificationKey } from '../verification/keys.ts';
 import type { Quirk } from '../verification/verify.ts';
 
-export type UnsignedRequest = {
+type UnsignedRequest = {
   /** Text in which {timestamp}, {id} and {signature} stand where the sender has them. */
   readonly body: Buffer;
   readonly contentType: string;

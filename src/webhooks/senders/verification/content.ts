@@ -7,7 +7,7 @@ import type { Placeholder } from '../scheme/scheme.ts';
 export type ContentPart =
   | { readonly kind: 'text'; readonly text: string } | { readonly kind: Placeholder };
 
-export type ContentValues = {
+type ContentValues = {
   readonly body: Buffer;
   readonly timestamp: string;
   readonly id: string;

@@ -9,7 +9,7 @@ import type { Refusal } from './verdict.ts';
 export type Signature = { readonly bytes: Buffer; readonly prefix: string };
 
 /** `time`: the text that stands beside the signatures, where the scheme has it there. */
-export type FoundSignatures = {
+type FoundSignatures = {
   readonly signatures: readonly Signature[]; readonly time: string | null;
 };
 

@@ -31,7 +31,7 @@ export type Quirk = {
   readonly check?: (parts: RequestReader) => string | null;
 };
 
-export type VerifierKey = VerificationKey & {
+type VerifierKey = VerificationKey & {
   readonly secret: 'current' | 'previous';
   /** From then on it does not count; Infinity for the current one. */
   readonly validUntilMs: number;

@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
 import { loadSettings } from '../src/settings/load.ts';
+import { listPresets } from '../src/webhooks/senders/presets/list.ts';
 import { PAGES, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
-  TABLE_HEADS, chapterRows, commandRows, endpointRows, settingRows, type TableRows,
+  TABLE_HEADS, chapterRows, commandRows, endpointRows, senderRows, settingRows,
+  type TableRows,
 } from './support/manual-tables.ts';
 
 test('the README lists every chapter', () => {
@@ -22,6 +24,17 @@ test('the manual lists every setting with its default and its unit', () => {
 
 test('the manual lists every command with its options', () => {
   check('src/manual/commands.md', TABLE_HEADS.commands, commandRows());
+});
+
+test('the manual lists every sender that is verified by name', () => {
+  check('src/manual/senders.md', TABLE_HEADS.senders, senderRows());
+});
+
+test('the manual says of each sender what nothing confirms', () => {
+  const text = readPage('src/manual/senders.md').replace(/\s+/g, ' ');
+  const missing = listPresets().filter(({ unconfirmed, name }) =>
+    unconfirmed !== null && !text.includes(`- \`${name}\`: ${unconfirmed}`));
+  assert.deepEqual(missing.map(({ name, unconfirmed }) => `- \`${name}\`: ${unconfirmed}`), []);
 });
 
 test('the manual lists every endpoint with its scope', async () => {

@@ -40,6 +40,18 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'search, pages, errors, changing without overwriting, import and export',
   },
   {
+    name: 'first-webhook', title: 'A first webhook',
+    summary: 'GitHub or Stripe in two minutes, and what to do when a request is refused',
+  },
+  {
+    name: 'senders', title: 'Senders',
+    summary: 'whose webhooks are verified by name: where to paste what, what is covered',
+  },
+  {
+    name: 'custom-sender', title: 'Describing a sender',
+    summary: 'verifying webhooks of a sender that is not known by name',
+  },
+  {
     name: 'incoming', title: 'Incoming webhooks',
     summary: 'receiving webhooks: signatures, the checks, the built-in actions',
   },

@@ -3,6 +3,7 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/spec.ts';
 import { CHAPTERS } from '../../src/manual/chapters.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
+import { listPresets } from '../../src/webhooks/senders/presets/list.ts';
 
 /** Lines below the two of the head. */
 export type TableRows = readonly string[];
@@ -12,6 +13,7 @@ export const TABLE_HEADS = {
   settings: '| setting | default | meaning |',
   commands: '| command | options | what it does |',
   endpoints: '| request | scope | what it does |',
+  senders: '| preset | signature | covers | answer within | when it fails | where to paste |',
 } as const;
 
 export function chapterRows(): TableRows {
@@ -23,6 +25,23 @@ export function settingRows(): TableRows {
   return SETTING_ROWS.map(({ name, default: value, unit, meaning }) =>
     `| \`${name}\` | ${value === null ? 'none' : code(textOf(value))} `
     + `| ${unit === '' ? '' : `${unit}: `}${prose(meaning)} |`);
+}
+
+export function senderRows(): TableRows {
+  return listPresets().map((preset) => {
+    const { name, header, needs, covers, answerWithinS, onFailure, toleranceS } = preset;
+    const needed = needs.map((need) => `; needs ${code(need)}`).join('');
+    const age = toleranceS === null ? '' : `; ${toleranceS} s`;
+    const cells = [
+      `[${code(name)}](${preset.documentation})`,
+      `${header.replaceAll('|', '\\|')}${needed}`,
+      `${covers.join(', ') || 'nothing'}${age}`,
+      answerWithinS === null ? '' : `${answerWithinS} s`,
+      `${onFailure ?? ''}${preset.unconfirmed === null ? '' : ' (?)'}`,
+      `${preset.pasteUrl}. Secret: ${preset.pasteSecret}`,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
 }
 
 // Angle brackets would be taken for tags.

@@ -32,9 +32,13 @@ export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret'> & {
 };
 export type IncomingWebhookInput =
   Given<Omit<StoredIncoming, 'previousSecret'>, 'identifier' | 'enabled' | 'secret'>;
-export type OutgoingWebhook = Shown<StoredOutgoing> & { readonly hasSecret: boolean };
+export type OutgoingWebhook = Omit<Shown<StoredOutgoing>, 'previousSecret'> & {
+  readonly hasSecret: boolean;
+  /** The secret before the last rotation, while it still counts. */
+  readonly previousSecret?: { readonly validUntil: string };
+};
 export type OutgoingWebhookInput =
-  Given<StoredOutgoing, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
+  Given<Omit<StoredOutgoing, 'previousSecret'>, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
 export type WebhookActionConfiguration = Shown<ActionConfiguration>;
 export type WebhookActionConfigurationInput = Given<ActionConfiguration, 'identifier' | 'options'>;
 export type Delivery = Pick<StoredDelivery,
@@ -51,6 +55,11 @@ export type IncomingWebhookExamples = {
   /** null where the webhook has a `verification`. */
   readonly php: string | null;
   readonly setup: SenderSetup | null;
+};
+
+/** Without `secret` one is made, and answered. */
+export type Rotation = {
+  readonly secret?: string; readonly overlapHours?: number; readonly force?: boolean;
 };
 
 /** A request that an incoming webhook got, to be looked into. */
@@ -96,6 +105,10 @@ type Routes = [
   ...Resource<'/api/books', Book, BookInput>,
   ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
   ['GET', '/api/verification-presets', undefined, readonly PresetDescription[]],
+  ['POST', `/api/incoming-webhooks/${string}/rotate-secret`, Rotation | undefined,
+    IncomingWebhook & { readonly secret?: string }],
+  ['POST', `/api/outgoing-webhooks/${string}/rotate-secret`, Rotation | undefined,
+    OutgoingWebhook & { readonly secret?: string }],
   ['POST', `/api/incoming-webhooks/${string}/diagnose`, ReceivedRequest, Diagnosis],
   ...Resource<'/api/incoming-webhooks', IncomingWebhook, IncomingWebhookInput>,
   ...Resource<'/api/action-configurations', WebhookActionConfiguration,

@@ -46,6 +46,7 @@ import { DeliveryWorker } from './sending/worker.ts';
 import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
 import { notFound } from '../resources/not-found.ts';
+import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import { incomingRoutes } from './incoming/routes.ts';
 import { actionRoutes } from './actions/routes.ts';
@@ -141,12 +142,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const routes = [
     ...incomingRoutes({
       records: resources.incoming, baseUri: options.baseUri,
-      collection: store.collection(incomingCollection.name),
+      store,
       receive: receiveParts(options, indexes, actions, runner),
     }),
     ...actionRoutes(actions, resources.configurations),
     ...outgoingRoutes({
-      records: resources.outgoing, hooks: indexes.outgoing,
+      records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
       send: (...given) => sender.sendText(...given),
     }),
     ...deliveryRoutes({ events, service: deliveries }),
@@ -222,12 +223,12 @@ function composeDelivery(
 }
 
 function receiveParts(
-  { clock, incoming }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry,
+  { clock, incoming, store, logger }: WebhooksOptions, indexes: Indexes, actions: ActionRegistry,
   runner: ActionRunner,
 ): ReceiveParts {
   return {
     hooks: indexes.incoming, configurations: indexes.configurations, clock, actions,
-    limits: incoming, runner,
+    limits: incoming, runner, previousUses: new PreviousSecretUses(store, logger),
   };
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject, Member } from '../../base/schema.ts';
 import type { Cause } from '../../resources/resource.ts';
 import { mask } from './mask.ts';
 
-const SECRET_LENGTH_MAX = 1024;
+export const SECRET_LENGTH_MAX = 1024;
 
 export const secretMembers: Readonly<Record<string, Member>> = {
   secret: {

@@ -1,8 +1,8 @@
 /** Incoming webhooks as a resource: where they are served and kept, masked, and listed. */
-import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask } from '../http/mask.ts';
+import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
 import { incomingCollection, incomingSchema } from './webhook.ts';
 import { showVerification } from './verification.ts';
@@ -29,15 +29,6 @@ export const incomingResource: Resource = {
 
 /** Without secrets; the previous one is mentioned while it counts. */
 export function showIncoming(record: JsonObject, nowMs: number): JsonObject {
-  const { previousSecret, ...rest } = record;
-  const shown = showVerification(mask(hideSecret(rest)), record);
-  const until = isJsonObject(previousSecret) ? String(previousSecret['validUntil']) : '';
-  return nowMs < Date.parse(until) ? { ...shown, previousSecret: { validUntil: until } } : shown;
-}
-
-/** Only a rotation changes it, whatever a body says. */
-function keepPrevious(body: JsonObject, current: JsonObject | null): JsonObject {
-  const { previousSecret: _, ...rest } = body;
-  const kept = current?.['previousSecret'];
-  return kept === undefined ? rest : { ...rest, previousSecret: kept };
+  const { previousSecret: _, ...rest } = record;
+  return showPrevious(showVerification(mask(hideSecret(rest)), record), record, nowMs);
 }

@@ -5,7 +5,8 @@ import type { Repository } from '../../resources/repository.ts';
 import { JSON_TYPE, anyJson, pathParameter } from '../../resources/route-parts.ts';
 import { resourceRoutes } from '../../resources/routes.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
-import type { Collection } from '../../store/port.ts';
+import type { Store } from '../../store/port.ts';
+import { rotationRoute } from '../http/rotation.ts';
 import { receiveErrorFormat } from './receiving/answer.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './receiving/receive.ts';
 import { incomingResource } from './resource.ts';
@@ -13,18 +14,20 @@ import { diagnoseRoute } from './setup/diagnose.ts';
 import { examplesRoute } from './setup/examples.ts';
 import { presetsRoute } from './setup/presets.ts';
 import { sampleRoute } from './setup/sample.ts';
+import { newSecretFor } from './verification.ts';
+import { SECRET_LENGTH_MAX, incomingCollection } from './webhook.ts';
 
 type IncomingRouteParts = {
   readonly records: Repository;
-  /** As they are stored. */
-  readonly collection: Collection;
+  readonly store: Store;
   readonly receive: ReceiveParts;
   /** Absolute, without a slash at its end. */
   readonly baseUri: () => string;
 };
 
 export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
-  const { collection, receive: { hooks, clock, limits } } = parts;
+  const { store, receive: { hooks, clock, limits } } = parts;
+  const collection = store.collection(incomingCollection.name);
   const now = (): number => clock.now();
   return [
     ...receiveRoutes(parts.receive),
@@ -33,6 +36,10 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
     presetsRoute(),
     diagnoseRoute({
       hooks, collection, now, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+    }),
+    rotationRoute({
+      resource: incomingResource, records: parts.records, store, now,
+      secretLengthMax: SECRET_LENGTH_MAX, shapeFor: newSecretFor,
     }),
     collectionRoute(incomingResource, parts.records),
     ...resourceRoutes(incomingResource, parts.records),

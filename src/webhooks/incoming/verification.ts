@@ -6,6 +6,7 @@ import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { SecretShape } from '../http/rotation.ts';
 import { isTargetUrl } from '../http/target.ts';
 import { schemeSchema } from '../senders/scheme/check.ts';
 import { PRESETS, findPreset } from '../senders/presets/table.ts';
@@ -164,4 +165,15 @@ export function showVerification(masked: JsonObject, stored: JsonObject): JsonOb
   if (!isJsonObject(shown) || !isJsonObject(verification)) return masked;
   const { scheme } = verification;
   return scheme === undefined ? masked : { ...masked, verification: { ...shown, scheme } };
+}
+
+/** The shape of a new secret for a webhook, or that only the sender can make it. */
+export function newSecretFor(
+  { verification }: JsonObject,
+): { readonly shape: SecretShape } | string {
+  const preset = isJsonObject(verification) ? findPreset(String(verification['preset'])) : null;
+  const shape = preset === null ? 'hex' : preset?.newSecret ?? null;
+  if (shape !== null) return { shape };
+  return `is needed: only the sender (${preset?.sender ?? 'unknown'}) can make it, and shows it `
+    + `here: ${preset?.setup.secret ?? 'its own pages'}`;
 }

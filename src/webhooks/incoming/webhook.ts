@@ -3,6 +3,7 @@ import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
 import { verificationSchema, type Verification } from './verification.ts';
@@ -13,8 +14,7 @@ export type IncomingWebhook = {
   readonly enabled: boolean;
   readonly secret?: string;
   readonly verification?: Verification;
-  /** The secret before the last rotation; it counts until `validUntil`. */
-  readonly previousSecret?: { readonly secret: string; readonly validUntil: string };
+  readonly previousSecret?: PreviousSecret;
   readonly allowedAddresses?: readonly string[];
   readonly bodyFormat?: BodyFormat;
   readonly allowedMethods?: readonly string[];
@@ -27,7 +27,7 @@ export const incomingCollection: CollectionSpec = {
 };
 
 /** A certificate in PEM fits. */
-const SECRET_LENGTH_MAX = 8192;
+export const SECRET_LENGTH_MAX = 8192;
 
 export const incomingSchema: NamedSchema = {
   kind: 'object',
@@ -56,18 +56,7 @@ export const incomingSchema: NamedSchema = {
       schema: verificationSchema,
       description: 'How requests are verified. Absent: by X-Signature, when there is a secret',
     },
-    previousSecret: {
-      schema: {
-        kind: 'object',
-        members: {
-          validUntil: { schema: { kind: 'string', format: 'date-time' }, isRequired: true },
-          lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
-        },
-      },
-      readOnly: 'echo',
-      isAlwaysShown: false,
-      description: 'The secret before the last rotation, while it still counts',
-    },
+    previousSecret: previousSecretMember,
     allowedAddresses: {
       schema: {
         kind: 'array', maxItems: 100, isUnique: true,

@@ -2,7 +2,7 @@
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
-import { outgoingResource } from './resource.ts';
+import { outgoingResource, showOutgoing } from './resource.ts';
 import { decodeOutgoing } from './webhook-index.ts';
 
 export type OutgoingParts = {
@@ -19,7 +19,8 @@ export function createOutgoing(parts: OutgoingParts): Repository {
   const moveName = configurationUse('outgoing', parts.store, (bytes) =>
     decodeOutgoing(bytes).actionConfiguration);
   return createRepository({
-    ...parts, resource: outgoingResource,
+    ...parts,
+    resource: { ...outgoingResource, present: (record) => showOutgoing(record, parts.now()) },
     onChange(transaction, change, drawn) {
       moveName(transaction, change, drawn);
       if (change.after === null) parts.onRemoved(transaction, change.id, drawn.nowMs);

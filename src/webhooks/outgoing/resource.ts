@@ -1,6 +1,8 @@
 /** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
+import type { JsonObject } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask, urlsIn } from '../http/mask.ts';
+import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret, maskedBase } from '../http/secret.ts';
 import { outgoingCollection, outgoingSchema } from './webhook.ts';
 
@@ -13,9 +15,10 @@ export const outgoingResource: Resource = {
   // They decide where data goes: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
   patchBase: maskedBase,
-  reconcile: (body, current, cause) => unmask(keepSecret(body, current, cause), current,
-    ({ targetUrl }) => urlsIn(targetUrl)),
-  present: (record) => mask(hideSecret(record)),
+  reconcile: (body, current, cause) => keepPrevious(
+    unmask(keepSecret(keepPrevious(body, null), current, cause), current,
+      ({ targetUrl }) => urlsIn(targetUrl)),
+    current),
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'METHOD', member: 'httpMethod', importance: 2 },
@@ -25,3 +28,9 @@ export const outgoingResource: Resource = {
     { title: 'EVENT', member: 'triggerEvent', widthMin: 12 },
   ],
 };
+
+/** Without secrets; the previous one is mentioned while it counts. */
+export function showOutgoing(record: JsonObject, nowMs: number): JsonObject {
+  const { previousSecret: _, ...rest } = record;
+  return showPrevious(mask(hideSecret(rest)), record, nowMs);
+}

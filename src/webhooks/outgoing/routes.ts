@@ -12,12 +12,18 @@ import { resourceRoutes } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
+import type { Store } from '../../store/port.ts';
+import { rotationRoute } from '../http/rotation.ts';
+import { SECRET_LENGTH_MAX } from '../http/secret.ts';
 import { outgoingResource } from './resource.ts';
+import { findSecretProblem } from './signature.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './webhook-index.ts';
 
 type OutgoingRouteParts = {
   readonly records: Repository;
   readonly hooks: OutgoingIndex;
+  readonly store: Store;
+  readonly now: () => number;
   /** Sends at once and gives what came of it. */
   readonly send: (
     hook: ReadyOutgoing, payloadJson: Buffer,
@@ -28,6 +34,11 @@ type OutgoingRouteParts = {
 export function outgoingRoutes(parts: OutgoingRouteParts): readonly Route[] {
   return [
     sendRoute(parts),
+    rotationRoute({
+      resource: outgoingResource, records: parts.records, store: parts.store, now: parts.now,
+      secretLengthMax: SECRET_LENGTH_MAX, shapeFor: () => ({ shape: 'whsec' }),
+      findProblem: findSecretProblem,
+    }),
     collectionRoute(outgoingResource, parts.records),
     ...resourceRoutes(outgoingResource, parts.records),
   ];

@@ -3,6 +3,7 @@
  * Headers") and `X-Signature`, which another hookshelf checks. Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
+import type { PreviousSecret } from '../http/rotation.ts';
 import { signBody, signatureKey } from '../senders/x-signature.ts';
 
 type SignatureHeaders = Readonly<Record<string, string>>;
@@ -10,17 +11,24 @@ type SignatureHeaders = Readonly<Record<string, string>>;
 const PREFIX = 'whsec_';
 const BASE64_PATTERN = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** Headers of one attempt, lower-case. `atMs` is the attempt's time; `id` the message's. */
+/**
+ * Headers of one attempt, lower-case. `atMs` is the attempt's time; `id` the message's. While the
+ * previous secret counts its signature stands after the new one's; X-Signature has the new one's.
+ */
 export function signatureHeaders(
-  secret: string, id: string, atMs: number, body: Buffer,
+  secret: string, id: string, atMs: number, body: Buffer, previous: PreviousSecret | null = null,
 ): SignatureHeaders {
   const timestamp = String(Math.floor(atMs / 1000));
-  const mac = loadCrypto().createHmac('sha256', keyBytes(secret));
-  mac.update(`${id}.${timestamp}.`).update(body);
+  const sign = (text: string): string => {
+    const mac = loadCrypto().createHmac('sha256', keyBytes(text));
+    return `v1,${mac.update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+  };
+  const isCounting = previous !== null && atMs < Date.parse(previous.validUntil);
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${mac.digest('base64')}`,
+    'webhook-signature': isCounting
+      ? `${sign(secret)} ${sign(previous.secret)}` : sign(secret),
     'x-signature': signBody(signatureKey(secret), body),
   };
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
@@ -24,6 +25,7 @@ export type OutgoingWebhook = {
   readonly actionConfiguration?: string;
   readonly triggerEvent?: string;
   readonly secret?: string;
+  readonly previousSecret?: PreviousSecret;
 };
 
 export const outgoingCollection: CollectionSpec = {
@@ -67,6 +69,7 @@ export const outgoingSchema: NamedSchema = {
       description: 'The event that fires this webhook; `book.*` is every name below `book.`',
     },
     ...secretMembers,
+    previousSecret: previousSecretMember,
   },
   check: findProblems,
 };

@@ -16,6 +16,7 @@ import {
   isSuccessStatus, networkErrorCode, shownBody, textStart,
   type HttpAnswer, type HttpSender,
 } from '../http/client-port.ts';
+import type { PreviousSecret } from '../http/rotation.ts';
 import { hasRequestBody } from '../http/target.ts';
 import type { BodyMaker, BodyOrigin } from './body.ts';
 import { RESPONSE_BYTES_MAX, type Outcome } from '../deliveries/delivery.ts';
@@ -39,6 +40,8 @@ export type DeliveryRequest = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly secret: string | null;
+  /** The secret before it; it may count no more. */
+  readonly previousSecret: PreviousSecret | null;
   /** null: the method has none. */
   readonly body: Buffer | null;
 };
@@ -82,6 +85,7 @@ export function requestOf(
     method: hook.httpMethod,
     headers: hook.headersFor(depth),
     secret: hook.secret ?? null,
+    previousSecret: hook.previousSecret ?? null,
     body: hasRequestBody(hook.httpMethod) ? body : null,
   };
 }
@@ -145,9 +149,12 @@ async function attempt(
 function httpRequestOf(
   request: DeliveryRequest, atMs: number, retries?: number, signal?: AbortSignal,
 ): HttpRequest {
-  const { id, url, method, secret, body } = request;
+  const { id, url, method, secret, previousSecret, body } = request;
   const headers = secret === null ? request.headers
-    : { ...request.headers, ...signatureHeaders(secret, id, atMs, body ?? NO_BODY) };
+    : {
+      ...request.headers,
+      ...signatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret),
+    };
   return { method, url, headers, body: body ?? undefined, retries, signal };
 }
 

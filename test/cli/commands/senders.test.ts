@@ -59,6 +59,13 @@ for (const way of WAYS) {
     assert.match(await run(1, 'incomingwebhook:test', 'pay', '--handshake'), /no handshake/);
     assert.match(await run(0, 'incomingwebhook:show', 'pay'),
       /^setup\.pasteUrl +repository[^]*openssl dgst -sha256[^]*X-Hub-Signature-256/m);
+    const rotate = ['incomingwebhook:rotate-secret', 'pay'];
+    assert.match(await run(0, ...rotate, '--secret-file', file('new', 'planted-new')),
+      /has a new secret; the old one counts until/);
+    assert.match(await run(1, ...rotate), /still counts/);
+    assert.match(await run(0, ...rotate, '--force', '--overlap-hours', '0'),
+      /^secret \(shown this once\): [0-9a-f]{64}$/m);
+    await run(2, ...rotate, '--overlap-hours', 'two');
     await run(0, 'incomingwebhook:update', 'pay', '--preset', 'discord', '--secret-file',
       file('key', 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'));
     assert.match(await run(1, 'incomingwebhook:test', 'pay'), /only the sender can sign/);

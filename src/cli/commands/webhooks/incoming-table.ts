@@ -3,7 +3,7 @@ import { flag, required, text } from '../../arguments/options.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import { listOf } from '../rows.ts';
-import { actionConfig, capital, secretOptions, unset } from './options.ts';
+import { actionConfig, capital, rotationOptions, secretOptions, unset } from './options.ts';
 
 const incomingResource = async () =>
   (await import('../../../webhooks/incoming/resource.ts')).incomingResource;
@@ -79,6 +79,13 @@ export const INCOMING: readonly CommandSpec[] = [
     examples: [`hookshelf incomingwebhook:${verb} deploy`],
     load: async () => (await loadIncoming())[`${verb}Incoming`],
   })),
+  {
+    name: 'incomingwebhook:rotate-secret',
+    summary: 'Give it a new secret; the old one counts for a while',
+    options: { identifier: hookIdentifier, ...rotationOptions },
+    examples: ['hookshelf incomingwebhook:rotate-secret deploy --overlap-hours 48'],
+    load: async () => (await loadIncoming()).rotateIncoming,
+  },
   {
     name: 'incomingwebhook:presets', summary: 'List the senders whose requests can be verified',
     options: {}, isWithoutData: true,

@@ -9,7 +9,7 @@ import {
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
-import { readSecret } from '../secret.ts';
+import { readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 
 /** With calls to copy; in JSON as the member `examples`. */
@@ -80,6 +80,10 @@ export async function disableIncoming(context: CommandContext): Promise<number> 
 
 export async function deleteIncoming(context: CommandContext): Promise<number> {
   return remove(context, incomingResource, await findIdentifier(context));
+}
+
+export async function rotateIncoming(context: CommandContext): Promise<number> {
+  return rotateSecret(context, incomingResource, await findIdentifier(context));
 }
 
 async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {

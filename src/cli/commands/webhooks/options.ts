@@ -18,6 +18,11 @@ export const secretOptions: OptionSpecs = {
   },
   'generate-secret': flag('make a secret, and print it this once'),
 };
+export const rotationOptions: OptionSpecs = {
+  ...secretOptions,
+  'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
+  force: flag('also while the secret before still counts, which then ends'),
+};
 export const unset = (names: readonly string[]): OptionSpec => ({
   type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
   meaning: `take away what the option set: ${names.join(', ')}`,

@@ -12,7 +12,7 @@ import {
   create, identifierOf, objectOf, patch, pathOf, remove, requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
-import { readSecret } from '../secret.ts';
+import { readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 import { headerOf } from './header-line.ts';
 
@@ -63,6 +63,10 @@ export async function sendOutgoing(context: CommandContext): Promise<number> {
   const result = objectOf(body);
   await context.output.object(result);
   return result['success'] === true ? 0 : 1;
+}
+
+export async function rotateOutgoing(context: CommandContext): Promise<number> {
+  return rotateSecret(context, outgoingResource, await identifierOf(context, outgoingResource));
 }
 
 async function setEnabled(context: CommandContext, enabled: boolean): Promise<number> {

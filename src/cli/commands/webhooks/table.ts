@@ -4,7 +4,7 @@ import type { CommandSpec } from '../context.ts';
 import { deleteOf, listOf, showOf } from '../rows.ts';
 import type { OptionSpecs } from '../../arguments/spec.ts';
 import { INCOMING } from './incoming-table.ts';
-import { actionConfig, capital, oneOf, secretOptions, unset } from './options.ts';
+import { actionConfig, capital, oneOf, rotationOptions, secretOptions, unset } from './options.ts';
 
 const configuration = oneOf('action-configurations');
 const outgoing = oneOf('outgoing-webhooks');
@@ -123,6 +123,13 @@ const OUTGOING: readonly CommandSpec[] = [
     options: outgoing, examples: [`hookshelf outgoingwebhook:${verb} <id>`],
     load: async () => (await loadOutgoing())[`${verb}Outgoing`],
   })),
+  {
+    name: 'outgoingwebhook:rotate-secret',
+    summary: 'Give it a new secret; requests are signed with both for a while',
+    options: { ...outgoing, ...rotationOptions },
+    examples: ['hookshelf outgoingwebhook:rotate-secret <id> --secret-file key.txt'],
+    load: async () => (await loadOutgoing()).rotateOutgoing,
+  },
   {
     name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',
     needsActions: true,

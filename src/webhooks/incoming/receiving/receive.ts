@@ -14,6 +14,7 @@ import type { ActionRunner } from '../../actions/run-action.ts';
 import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
 import { answer } from './answer.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
+import type { PreviousSecretUses } from './previous-uses.ts';
 import { ReceivedCall, type Received } from './received-call.ts';
 import type { Rejection } from './rejections.ts';
 import { isMethodAllowed, partsOf, verifySender, verifySignature } from './verify-call.ts';
@@ -24,6 +25,7 @@ export type ReceiveParts = {
   readonly actions: ActionRegistry;
   readonly clock: Clock;
   readonly runner: ActionRunner;
+  readonly previousUses: PreviousSecretUses;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
     /** Actions under way at once for one hook. */
@@ -136,7 +138,8 @@ async function readBody(exchange: Exchange, hook: ReadyHook): Promise<Buffer> {
 
 /** Throws `unauthorized` for a request that is not its sender's. */
 function admit(
-  { clock, limits }: ReceiveParts, exchange: Exchange, hook: ReadyHook, body: Buffer,
+  { clock, limits, previousUses }: ReceiveParts, exchange: Exchange, hook: ReadyHook,
+  body: Buffer,
 ): Received | ChallengeAnswer {
   const { sender } = hook;
   const atMs = clock.now();
@@ -145,7 +148,10 @@ function admit(
     ? verifySignature(hook, exchange, body, {
       nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, parts, atMs);
-  if ('isAdmitted' in verdict) return { hook, body, parts, verified: verdict.by, atMs };
+  if ('isAdmitted' in verdict) {
+    if (verdict.by?.secret === 'previous') previousUses.record(hook.identifier, atMs);
+    return { hook, body, parts, verified: verdict.by, atMs };
+  }
   if ('status' in verdict) return verdict;
   throw reject(exchange, hook, {
     code: 'unauthorized', message: UNVERIFIED, finding: verdict.finding, reason: verdict.check,

@@ -1,0 +1,164 @@
+/**
+ * Rotating the secret of a webhook: a new one takes its place, and for a while, the overlap, the
+ * old one counts as well. Only a rotation writes `previousSecret`.
+ */
+import { timeText } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import type { JsonObject, Member, ObjectSchema } from '../../base/schema.ts';
+import { notFound } from '../../resources/not-found.ts';
+import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
+import type { Repository } from '../../resources/repository.ts';
+import type { Resource } from '../../resources/resource.ts';
+import { JSON_TYPE, pathParameter, shown } from '../../resources/route-parts.ts';
+import { announcesBody } from '../../server/exchange/mounting.ts';
+import { problemAnswers } from '../../server/problem.ts';
+import type { Route } from '../../server/route.ts';
+import type { Store } from '../../store/port.ts';
+
+export type PreviousSecret = {
+  readonly secret: string;
+  /** From then on it does not count. */
+  readonly validUntil: string;
+  /** When it was last used, to the minute. */
+  readonly lastUsedAt?: string;
+};
+
+/** What a new secret looks like: 64 hexadecimal digits, or base64 after `whsec_`. */
+export type SecretShape = 'hex' | 'whsec';
+
+export const previousSecretMember: Member = {
+  schema: {
+    kind: 'object',
+    members: {
+      validUntil: { schema: { kind: 'string', format: 'date-time' }, isRequired: true },
+      lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
+    },
+  },
+  readOnly: 'echo',
+  description: 'The secret before the last rotation, while it still counts',
+};
+
+/** Whatever a body says: kept as it is stored, and gone with the secret itself. */
+export function keepPrevious(body: JsonObject, current: JsonObject | null): JsonObject {
+  const { previousSecret: _, ...rest } = body;
+  const kept = current?.['previousSecret'];
+  const hasSecret = rest['secret'] !== undefined && rest['secret'] !== null;
+  return kept === undefined || !hasSecret ? rest : { ...rest, previousSecret: kept };
+}
+
+/** `shown` with what may be known of the previous secret, while it counts. */
+export function showPrevious(
+  { previousSecret: _, ...shown }: JsonObject, { previousSecret }: JsonObject, nowMs: number,
+): JsonObject {
+  if (!isJsonObject(previousSecret)) return shown;
+  const { secret: _hidden, ...told } = previousSecret;
+  return isCounting(previousSecret, nowMs) ? { ...shown, previousSecret: told } : shown;
+}
+
+function isCounting(previous: JsonObject, nowMs: number): boolean {
+  return nowMs < Date.parse(String(previous['validUntil']));
+}
+
+// 256 bits, as HMAC-SHA256 has (RFC 2104 §3 advises no less).
+const SECRET_BYTES = 32;
+
+function generateSecret(shape: SecretShape): string {
+  const bytes = loadCrypto().randomBytes(SECRET_BYTES);
+  return shape === 'hex' ? bytes.toString('hex') : `whsec_${bytes.toString('base64')}`;
+}
+
+const OVERLAP_HOURS = 24;
+const HOUR_MS = 3_600_000;
+
+type RotationParts = {
+  readonly resource: Resource & { readonly schema: { readonly name: string } };
+  readonly records: Repository;
+  readonly store: Store;
+  readonly now: () => number;
+  readonly secretLengthMax: number;
+  /** The shape of a new secret for a stored webhook; why none can be made here, else. */
+  readonly shapeFor: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
+  /** What is wrong with a given secret, as a sentence fragment. */
+  readonly findProblem?: (secret: string) => string | null;
+};
+
+export function rotationRoute(parts: RotationParts): Route {
+  const { resource: { path, noun, schema, collection }, records, secretLengthMax } = parts;
+  const input: ObjectSchema = {
+    kind: 'object', name: `${schema.name}Rotation`,
+    members: {
+      secret: {
+        schema: { kind: 'string', minLength: 1, maxLength: secretLengthMax }, isWriteOnly: true,
+        description: 'The new secret; when absent one is made and answered as `secret`, this once',
+      },
+      overlapHours: {
+        schema: { kind: 'integer', minimum: 0, maximum: 720 }, default: OVERLAP_HOURS,
+        description: 'For how long the old secret counts as well',
+      },
+      force: {
+        schema: { kind: 'boolean' }, default: false,
+        description: 'Also while the secret before still counts, which then ends',
+      },
+    },
+  };
+  return {
+    method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
+    operationId: `rotate${schema.name}Secret`,
+    summary: `Give one ${noun} a new secret; the old one counts for a while`,
+    parameters: [pathParameter(collection.key, `Of the ${noun}`)],
+    body: { mediaTypes: [JSON_TYPE], schema: input, isOptional: true },
+    answers: [
+      shown(`The ${noun} as stored, with \`secret\` if it was made`, schema),
+      ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const id = exchange.params[0] ?? '';
+      const given = parseObject(input,
+        announcesBody(exchange.request) ? await exchange.readJson() : {});
+      const made = await rotate(parts, id, given);
+      const stored: unknown = JSON.parse(String(records.find(id)?.bytes ?? '{}'));
+      const secret = given['secret'] === undefined ? { secret: made } : {};
+      exchange.sendJson(200, { ...isJsonObject(stored) ? stored : {}, ...secret });
+    },
+  };
+}
+
+/** Gives the new secret. Throws `not_found`, `conflict` within an overlap, and `invalid`. */
+async function rotate(
+  { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem }:
+  RotationParts, id: string, given: JsonObject,
+): Promise<string> {
+  const nowMs = now();
+  const problem = given['secret'] === undefined ? null : findProblem?.(String(given['secret']));
+  if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
+  const drawn: Readonly<Record<SecretShape, string>> =
+    { hex: generateSecret('hex'), whsec: generateSecret('whsec') };
+  return store.transact((transaction) => {
+    const before = transaction.find(name, id);
+    if (before === undefined) throw notFound(noun, id);
+    const { createdAt: _, updatedAt: __, previousSecret, ...webhook } = decodeRecord(before);
+    if (isJsonObject(previousSecret) && isCounting(previousSecret, nowMs)
+      && given['force'] !== true) {
+      const until = String(previousSecret['validUntil']);
+      throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
+        + 'rotate with force, which ends it at once');
+    }
+    const secret = given['secret'] ?? madeFor(shapeFor(webhook), drawn);
+    const { [key]: _key, secret: old, ...fields } = webhook;
+    const validUntil = timeText(nowMs + Number(given['overlapHours']) * HOUR_MS);
+    const previous = old === undefined || given['overlapHours'] === 0 ? {}
+      : { previousSecret: { secret: old, validUntil } };
+    const stamps = nextStamps(key, id, before, nowMs);
+    transaction.put(name, id, encodeRecord(key, id, stamps, { ...fields, secret, ...previous }));
+    return String(secret);
+  });
+}
+
+function madeFor(
+  shape: ReturnType<RotationParts['shapeFor']>, drawn: Readonly<Record<SecretShape, string>>,
+): string {
+  if (typeof shape !== 'string') return drawn[shape.shape];
+  throw invalid([{ pointer: '/secret', detail: shape }]);
+}

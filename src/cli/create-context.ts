@@ -1,6 +1,7 @@
 /** Builds what a command may use: output, settings, and a session once it asks for one. */
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import type { LoadedSettings } from '../settings/load.ts';
@@ -10,6 +11,8 @@ import { DATA_VARIABLE } from '../settings/sources.ts';
 import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
 import type { Arguments } from './arguments/parse.ts';
 import type { CommandContext, CommandSpec } from './commands/context.ts';
+import { findServer, readToken } from './given-server.ts';
+import type { GivenServer } from './given-server.ts';
 import { Identity } from './process/identity.ts';
 import type { Io } from './terminal/io.ts';
 import { lazy } from './process/lazy.ts';
@@ -26,6 +29,10 @@ const SETTING_FLAGS: Readonly<Record<string, string>> = {
 
 const loadSession = lazy(() => Promise.all([
   import('./session/open.ts'), import('./session/local.ts'),
+]));
+
+const loadRemote = lazy(() => Promise.all([
+  import('./session/session.ts'), import('./session/remote.ts'),
 ]));
 
 /**
@@ -46,7 +53,8 @@ export function createContext(
 ): CommandContext {
   const inEnvironment = io.environment[DATA_VARIABLE] || DEFAULT_DIRECTORY;
   const dataDirectory = resolve(given.find('data') ?? inEnvironment);
-  const identity = new Identity(dataDirectory);
+  const server = given.has('help') ? null : findServer(spec, given, io.environment);
+  const identity = new Identity(server === null ? dataDirectory : null);
   let loaded: LoadedSettings | null = null;
   let session: Promise<Session> | null = null;
   let named: SettingsFile | null | undefined;
@@ -59,6 +67,7 @@ export function createContext(
     spec, commands, given, io, identity,
     output: new Output(io, given.has('json')),
     enterData() {
+      assert(server === null, 'a command for a server elsewhere touches no data directory');
       identity.becomeOwner();
       return dataDirectory;
     },
@@ -68,14 +77,15 @@ export function createContext(
       return directory;
     },
     loadSettings() {
-      loaded ??= loadFor(context, readNamed());
+      loaded ??= server === null ? loadFor(context, readNamed()) : context.loadCallersSettings();
       return loaded;
     },
     loadCallersSettings: () => loadSettings({
       ...callersSources(context), file: readNamed(),
     }),
     openSession() {
-      session ??= openFor(context).then(wrapSession);
+      session ??= (server === null ? openFor(context) : openRemote(context, server))
+        .then(wrapSession);
       return session;
     },
     async closeSession() {
@@ -141,7 +151,7 @@ function isNoDirectory(path: string): boolean {
 }
 
 async function openFor(context: CommandContext): Promise<Session> {
-  const { spec, given, io, output } = context;
+  const { spec, given, io } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
   const makesData = spec.makesData === true && !given.has('dry-run');
@@ -151,9 +161,22 @@ async function openFor(context: CommandContext): Promise<Session> {
     clock: systemClock,
     findOwner: () => findOwner(data),
     openLocal: () => openLocal({ data, settings, io, needsActions: spec.needsActions === true }),
-    onWait: (reason) => {
-      const shown = reason.replace(/: try again.*$/, '');
-      if (io.stderr.isTTY === true) output.note(`${shown}; waiting`);
-    },
+    onWait: (reason) => noteWait(context, reason),
   });
+}
+
+async function openRemote(
+  context: CommandContext, { url, tokenFile }: GivenServer,
+): Promise<Session> {
+  const { settings } = context.loadSettings();
+  const token = tokenFile === null ? null : readToken(tokenFile);
+  const [{ createSession }, { remoteTarget }] = await loadRemote();
+  return createSession(remoteTarget({ url, token, settings, clock: systemClock }), {
+    clock: systemClock, isRemote: true, onWait: (reason) => noteWait(context, reason),
+  });
+}
+
+function noteWait({ io, output }: CommandContext, reason: string): void {
+  const shown = reason.replace(/: try again.*$/, '');
+  if (io.stderr.isTTY === true) output.note(`${shown}; waiting`);
 }

@@ -3,46 +3,31 @@
  * deadlines, kept-alive connections, a proxy, a list of denied addresses, retries. Redirects are
  * never followed. Of a URL only host and port ever appear in a message or in the log.
  */
-import { lookup as systemLookup } from 'node:dns';
-import type { SecureContext } from 'node:tls';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
-import { loadTls } from '../base/node-modules.ts';
 import type { HttpOutcome, PreparedRequest } from './attempt.ts';
 import { HttpCall } from './call.ts';
-import { createDenyList } from './policy/deny-list.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './headers.ts';
 import type { RequestBody, RequestHeaders } from './headers.ts';
 import { HttpResponse } from './response.ts';
 import { canceledError, deniedError } from './network-error.ts';
 import { Pool } from './connection/pool.ts';
 import type { PoolOptions, PoolStatistics } from './connection/pool.ts';
-import { createProxyBypass, parseProxy } from './policy/proxy.ts';
-import { shareLookups } from './connection/resolve.ts';
 import type { Lookup } from './connection/resolve.ts';
-import { TargetCache } from './policy/target.ts';
-import type { Destination } from './policy/target.ts';
+import { createRules } from './rules.ts';
+import type { ConnectionOptions } from './rules.ts';
+import type { Destination, TargetCache } from './policy/target.ts';
 
-export type HttpClientOptions = {
+export type HttpClientOptions = ConnectionOptions & {
   /** One whole attempt, waiting for a free connection included. */
   readonly timeoutMs: number;
-  /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
-  readonly connectTimeoutMs: number;
   /** All attempts and waits of one call; a wait that would pass it is not begun. */
   readonly totalTimeoutMs: number;
   readonly retries: number;
   readonly retryDelayMs: number;
   readonly maxSocketsPerHost: number;
-  /** False: whatever certificate comes will do. */
-  readonly verify: boolean;
-  /** `http://` or `https://`, with credentials where it wants them. */
-  readonly proxy: string | null;
-  readonly noProxy: readonly string[];
-  readonly denyAddresses: readonly string[];
-  /** PEM certificates that are trusted instead of the built-in ones. */
-  readonly certificateAuthorities?: readonly string[];
   readonly idleTimeoutMs?: number;
 };
 
@@ -111,19 +96,10 @@ class NodeHttpClient implements HttpClient {
     this.#logger = ports.logger ?? silentLogger;
     this.#proxyFailures = new RateLimitedLog(ports.clock, (leftOut) =>
       this.#logger.warning('the proxy failed for more calls', { leftOut }));
-    const denyList = createDenyList(options.denyAddresses);
-    this.#targets = new TargetCache({
-      proxy: options.proxy === null ? null : parseProxy(options.proxy),
-      isBypassed: createProxyBypass(options.noProxy),
-      denyList,
-    });
+    const { targets, connecting } = createRules(options, ports);
+    this.#targets = targets;
     this.#poolOptions = {
-      clock: ports.clock,
-      lookup: shareLookups(ports.lookup ?? systemLookup),
-      denyList,
-      connectTimeoutMs: options.connectTimeoutMs,
-      isVerified: options.verify,
-      secureContext: lazySecureContext(options.certificateAuthorities),
+      ...connecting,
       socketsMax: options.maxSocketsPerHost,
       idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     };
@@ -229,13 +205,4 @@ function closedError(): ReturnType<typeof canceledError> {
 
 function abortedError(signal: AbortSignal | undefined): ReturnType<typeof canceledError> {
   return canceledError('the request was canceled', signal?.reason);
-}
-
-function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
-  let context: SecureContext | null = null;
-  return () => {
-    context ??= loadTls().createSecureContext(
-      certificates === undefined ? {} : { ca: [...certificates] });
-    return context;
-  };
 }

@@ -42,6 +42,11 @@ const ROWS_BY_VARIABLE = new Map(SETTING_ROWS.map((row) => [row.variable, row]))
 const PREFIX = 'HOOKSHELF_';
 /** Names the data directory. */
 export const DATA_VARIABLE = 'HOOKSHELF_DATA';
+/** Name the server that commands work on, and the file of its token. */
+export const SERVER_VARIABLE = 'HOOKSHELF_SERVER';
+export const TOKEN_FILE_VARIABLE = 'HOOKSHELF_TOKEN_FILE';
+// They say where a command works, and are no settings.
+const PLACES: readonly string[] = [DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE];
 const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
 // Where these two groups stand in the settings files of the program that they were taken from.
@@ -66,8 +71,7 @@ export function fromEnvironment(
   const found: Found[] = [];
   const token = environment[TOKEN_ALIAS];
   for (const [variable, text] of Object.entries(environment)) {
-    // The data directory is no setting: it is where the settings are.
-    if (text === undefined || !variable.startsWith(PREFIX) || variable === DATA_VARIABLE) continue;
+    if (text === undefined || !variable.startsWith(PREFIX) || PLACES.includes(variable)) continue;
     const row = variable === TOKEN_ALIAS
       ? ROWS_BY_NAME.get(TOKEN_NAME) : ROWS_BY_VARIABLE.get(variable);
     if (row === undefined) {
@@ -159,7 +163,7 @@ function parseJsonOr(text: string, otherwise: string): unknown {
 
 // With the common prefix every name would look similar.
 function hintForVariable(variable: string): string {
-  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, DATA_VARIABLE]
+  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, ...PLACES]
     .map((name) => name.slice(PREFIX.length));
   const near = nearest(variable.slice(PREFIX.length), bare);
   return near === null ? '' : `: did you mean ${PREFIX}${near}?`;

@@ -1,14 +1,16 @@
 /** A data directory of its own, with a server on it or not, and commands run on it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApp } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { runCommand } from './io.ts';
 import type { Ran, RunOptions } from './io.ts';
 
-export const WAYS = ['without a server', 'through a server'] as const;
+export const WAYS = ['without a server', 'through a server', 'over the network'] as const;
+const TOKEN = 'a-token-of-the-tests';
 export type Way = (typeof WAYS)[number];
 
 export type Place = {
@@ -21,13 +23,22 @@ export type Place = {
 export async function inPlace(way: Way, use: (place: Place) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-cli-'));
   const data = join(folder, 'data');
+  const isFar = way === 'over the network';
+  const { settings } = loadSettings(
+    isFar ? { environment: { HOOKSHELF_API_TOKEN: TOKEN } } : {});
   const app = way === 'without a server' ? null : await openApp({
-    data, settings: loadSettings().settings, logger: silentLogger, role: 'server',
+    data, settings, logger: silentLogger, role: 'server',
   });
+  const tokenFile = join(folder, 'token');
+  if (isFar) writeFileSync(tokenFile, `${TOKEN}\n`);
   try {
-    await app?.listen({ port: 0 });
-    const run = (words: readonly string[], options: RunOptions = {}): Promise<Ran> =>
-      runCommand([...words, '--data', data], options);
+    const url = (await app?.listen({ port: 0 }))?.url ?? '';
+    const run = (words: readonly string[], options: RunOptions = {}): Promise<Ran> => {
+      const isLocal = COMMANDS.some(({ name, isLocal }) => name === words[0] && isLocal === true);
+      const place = isFar && !isLocal ? ['--server', url, '--token-file', tokenFile]
+        : ['--data', data];
+      return runCommand([...words, ...place], options);
+    };
     await use({ folder, data, run });
   } finally {
     await app?.close();

@@ -47,13 +47,26 @@ export class Arguments {
   }
 }
 
-/** Options of every command. */
+/** Options that say which server elsewhere a command works on. */
+const SERVER_OPTIONS: OptionSpecs = {
+  server: {
+    type: 'string', placeholder: '<url>',
+    meaning: 'work on that server through its API (HOOKSHELF_SERVER)',
+  },
+  'token-file': {
+    type: 'string', placeholder: '<file>', completes: 'file',
+    meaning: 'file of the API token for --server (HOOKSHELF_TOKEN_FILE)',
+  },
+};
+
+/** Options of every command; those that work here alone say so when a server is named. */
 export const COMMON_OPTIONS: OptionSpecs = {
   json: { type: 'boolean', meaning: 'print one JSON value on stdout' },
   data: {
     type: 'string', placeholder: '<dir>', completes: 'folder',
     meaning: 'data directory (HOOKSHELF_DATA, else data/ in the current folder)',
   },
+  ...SERVER_OPTIONS,
   config: {
     type: 'string', placeholder: '<file>', completes: 'file',
     meaning: 'settings file (settings.json in the data directory)',
@@ -61,6 +74,15 @@ export const COMMON_OPTIONS: OptionSpecs = {
   debug: { type: 'boolean', meaning: 'print stack traces' },
   help: { type: 'boolean', short: 'h', meaning: 'print help on the command' },
 };
+
+/** What help and completion offer of them for one command. */
+export function commonOptionsFor(
+  command: { readonly isLocal?: boolean; readonly isWithoutData?: boolean },
+): OptionSpecs {
+  if (command.isLocal !== true && command.isWithoutData !== true) return COMMON_OPTIONS;
+  return Object.fromEntries(Object.entries(COMMON_OPTIONS)
+    .filter(([name]) => !Object.hasOwn(SERVER_OPTIONS, name)));
+}
 
 export type ParsedLine = {
   /** null: no command was named. */

@@ -15,6 +15,8 @@ export type CommandSpec = LineSpec & {
   readonly needsActions?: boolean;
   /** It adds something, and a missing data directory is made for it, unless it is a dry run. */
   readonly makesData?: boolean;
+  /** It works on a data directory of this machine alone, never on a server elsewhere. */
+  readonly isLocal?: boolean;
   /** It never reads a data directory. */
   readonly isWithoutData?: boolean;
   readonly examples: readonly string[];

@@ -1,7 +1,7 @@
 /** Help, made from the command table. */
 import { AppError } from '../../base/errors.ts';
 import { nearest } from '../../base/text/nearest.ts';
-import { COMMON_OPTIONS } from '../arguments/parse.ts';
+import { COMMON_OPTIONS, commonOptionsFor } from '../arguments/parse.ts';
 import type { CommandContext, CommandSpec } from './context.ts';
 import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';
 import type { Output } from '../terminal/output.ts';
@@ -62,7 +62,7 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
     ...options,
     '',
     title(output, 'Every command:'),
-    ...optionLines(COMMON_OPTIONS, columns),
+    ...optionLines(commonOptionsFor(spec), columns),
     '',
     title(output, 'Examples:'),
     // Never wrapped, so that they can be copied.

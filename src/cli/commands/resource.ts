@@ -23,7 +23,7 @@ export async function* walkPages(session: Session, path: string): AsyncGenerator
       await session.request({ method: 'GET', path: next });
     yield objectsOf(body);
     const link = headers['link'];
-    next = nextOf(typeof link === 'string' ? link : '');
+    next = nextOf(path, typeof link === 'string' ? link : '');
   }
 }
 
@@ -58,9 +58,19 @@ export async function identifierOf(
   const session = await context.openSession();
   const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
-  const { body } = await session.request({ method: 'GET', path: `${path}?${query}` });
-  const matches = Array.isArray(body) ? body.map(textOf) : [];
+  const matches = await findMatches(session, `${path}?${query}`);
   return oneOf(matches, part, resource) ?? part;
+}
+
+async function findMatches(session: Session, path: string): Promise<readonly string[]> {
+  try {
+    const { body } = await session.request({ method: 'GET', path });
+    return Array.isArray(body) ? body.map(textOf) : [];
+  } catch (thrown) {
+    // A server of version 1.0.0 takes whole identifiers alone.
+    if (thrown instanceof AppError && thrown.code === 'not_found') return [];
+    throw thrown;
+  }
 }
 
 /** The one that matches; undefined when none does. Throws `conflict` for several. */
@@ -187,18 +197,20 @@ export function textOf(value: unknown): string {
 
 export function objectOf(body: unknown): JsonObject {
   if (isJsonObject(body)) return body;
-  throw new AppError('internal', 'the answer is not a JSON object');
+  throw new AppError('unavailable', 'the answer is not the JSON object that hookshelf gives');
 }
 
 function objectsOf(body: unknown): JsonObject[] {
   if (Array.isArray(body)) return body.map(objectOf);
-  throw new AppError('internal', 'the answer is not a JSON array');
+  throw new AppError('unavailable', 'the answer is not the JSON array that hookshelf gives');
 }
 
-/** The path behind `rel="next"` in a Link header (RFC 8288), which may be a whole URL. */
-function nextOf(link: string): string | null {
+/**
+ * The page behind `rel="next"` in a Link header (RFC 8288): of the same collection, with another
+ * query. Its path may be one that only a reverse proxy knows.
+ */
+function nextOf(path: string, link: string): string | null {
   const [, target] = /^<([^<>]*)>; rel="next"$/.exec(link) ?? [];
   if (target === undefined) return null;
-  const url = new URL(target, 'http://localhost');
-  return url.pathname + url.search;
+  return path.replace(/\?.*/, '') + new URL(target, 'http://localhost').search;
 }

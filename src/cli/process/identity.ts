@@ -27,13 +27,14 @@ const ROOT = 0;
 const GROUP_OF_NOBODY = 65_534;
 
 export class Identity {
-  readonly #directory: string;
+  readonly #directory: string | null;
   #owner: User | null | undefined;
   #isOwner = false;
   #isRootAgain = false;
   #caller: { readonly gid: number; readonly groups: number[] } | null = null;
 
-  constructor(dataDirectory: string) {
+  /** null: no data directory is touched, and the caller stays who they are. */
+  constructor(dataDirectory: string | null) {
     this.#directory = dataDirectory;
   }
 
@@ -94,8 +95,8 @@ export class Identity {
 }
 
 /** Null when we are not root, or only root can change the directory. */
-function otherOwnerOf(directory: string): User | null {
-  if (process.geteuid?.() !== ROOT) return null;
+function otherOwnerOf(directory: string | null): User | null {
+  if (directory === null || process.geteuid?.() !== ROOT) return null;
   const walk = walkPath(directory);
   if (walk.nearest.uid !== ROOT) return switchTo(walk.nearest, lookUp);
   checkOnlyRootCanReplace(directory, walk);

@@ -3,7 +3,9 @@
  * come back as the AppErrors that they were made from.
  */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { http } from '../../base/node-modules.ts';
@@ -30,10 +32,28 @@ export type Answer = {
 export type Target = Pick<RequestOptions, 'socketPath' | 'createConnection' | 'signal'> & {
   /** For a server that may hang. */
   readonly liveness?: LivenessOptions;
+  readonly network?: NetworkWay;
+};
+
+/** The way to a server on the network, where anything may answer. */
+type NetworkWay = {
+  readonly clock: Clock;
+  /** Opens a connection for one request. */
+  readonly connect: () => Promise<Socket>;
+  /** What stands in the request line for a path, and what every request says. */
+  readonly headOf: (path: string) => RequestHead;
+  /** Throws for an answer that is none of the routes', or means something else out there. */
+  readonly checkAnswer: (response: IncomingMessage, call: Call) => void;
+};
+
+export type RequestHead = {
+  readonly path: string; readonly headers: Readonly<Record<string, string>>;
 };
 
 /** A page of the largest records there can be is smaller by far; nobody may fill our memory. */
 const ANSWER_BYTES_MAX = 256 << 20;
+const EXPECT = { expect: '100-continue' };
+const CONTINUE_MS_MAX = 3000;
 
 /** Throws what a problem answer says, and `unavailable` when the connection breaks. */
 export async function exchange(target: Target, call: Call): Promise<Answer> {
@@ -54,26 +74,39 @@ async function read(response: IncomingMessage): Promise<Answer> {
 /** The answer's body as it arrives. Throws as `exchange`. */
 export async function open(target: Target, call: Call): Promise<IncomingMessage> {
   const response = await send(target, call);
+  try {
+    target.network?.checkAnswer(response, call);
+  } catch (thrown) {
+    response.destroy();
+    throw thrown;
+  }
   const status = response.statusCode ?? 0;
   if (status < 400) return response;
   const document = parse(response, await readAll(response));
   throw errorOf(status, document, response.headers['retry-after']);
 }
 
-function send(target: Target, call: Call): Promise<IncomingMessage> {
+async function send(target: Target, call: Call): Promise<IncomingMessage> {
+  const { method, body } = call;
+  const { liveness, network, ...connection } = target;
+  const { path, headers } = network?.headOf(call.path) ?? { path: call.path, headers: {} };
+  const socket = await network?.connect();
   return new Promise((resolve, reject) => {
-    const { method, path, body } = call;
-    const { liveness, ...connection } = target;
+    const made = socket === undefined ? connection
+      : { ...connection, createConnection: () => socket };
     const request = http.request({
       // An agent would make connections of its own, and `false` stands for a new one.
-      ...target.createConnection === undefined ? { agent: false } : {}, ...connection,
-      method, path, headers: headersOf(call), host: 'localhost',
+      ...'createConnection' in made ? {} : { agent: false }, ...made,
+      method, path, host: 'localhost',
+      headers: { ...headers, ...network !== undefined && isStream(body) ? EXPECT : {},
+        ...headersOf(call) },
     });
     request.on('response', resolve);
     // A server that refuses a body closes while we still send it: its answer is what counts.
     request.on('error', (cause) => reject(connectionLost(cause)));
     if (liveness !== undefined) watchLiveness(request, liveness);
-    if (isStream(body)) pipeBody(body, request);
+    if (isStream(body) && network !== undefined) pipeOnceWanted(body, request, network.clock);
+    else if (isStream(body)) pipeBody(body, request);
     else request.end(body === undefined ? undefined : bytesOf(body));
   });
 }
@@ -82,6 +115,29 @@ function headersOf({ headers = {}, body }: Call): Record<string, string | number
   if (body === undefined) return { ...headers };
   const length = isStream(body) ? {} : { 'content-length': Buffer.byteLength(bytesOf(body)) };
   return { 'content-type': 'application/json', ...length, ...headers };
+}
+
+/**
+ * Sends the body once the server has read the head and not refused: the answer of one that closes
+ * while a body is under way can be lost. A proxy that never says so gets the body after a while.
+ */
+function pipeOnceWanted(body: Readable, request: ClientRequest, clock: Clock): void {
+  const begin = (): void => {
+    timer.cancel();
+    request.off('continue', begin).off('response', refuse).off('close', cancel);
+    pipeBody(body, request);
+  };
+  const refuse = (): void => {
+    cancel();
+    request.end();
+  };
+  const cancel = (): void => {
+    timer.cancel();
+    body.destroy();
+  };
+  const timer = clock.startTimer(CONTINUE_MS_MAX, begin);
+  request.on('continue', begin).on('response', refuse).on('close', cancel);
+  request.flushHeaders();
 }
 
 function pipeBody(body: Readable, request: ClientRequest): void {

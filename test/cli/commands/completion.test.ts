@@ -18,11 +18,14 @@ const ASKED = `#!/bin/sh
 [ "$1" = completion:values ] || exit 1
 printf '%s\\n' "$2-1" "$2-2"
 if [ "$3" = --data ]; then printf '%s\\n' "$2-in-$4"; fi
+if [ "$3" = --server ]; then printf '%s\\n' "$2-of-$4-$5-$6"; fi
 `;
 
 const NAMES = COMMANDS.map(({ name }) => name);
 const FORMATS = ['csv', 'json', 'jsonl'];
-const SHOW_OPTIONS = ['config', 'data', 'debug', 'help', 'id', 'identifier', 'json'];
+const SHOW_OPTIONS = [
+  'config', 'data', 'debug', 'help', 'id', 'identifier', 'json', 'server', 'token-file',
+];
 const SERVE_OPTIONS = [
   'allow-anonymous', 'config', 'data', 'debug', 'help', 'host', 'json', 'max-memory', 'port',
 ];
@@ -50,6 +53,8 @@ const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['hookshelf book:show ', ['books-1', 'books-2']],
   ['hookshelf book:show --id books-2', ['books-2']],
   ['hookshelf --data shelf token:revoke ', ['tokens-1', 'tokens-2', 'tokens-in-shelf']],
+  ['hookshelf book:show --server http://shelf --token-file key ',
+    ['books-1', 'books-2', 'books-of-http://shelf---token-file-key']],
   ['hookshelf incomingwebhook:create --action-config ',
     ['action-configurations-1', 'action-configurations-2']],
   ['hookshelf actionconfig:update --identifier ',
@@ -126,7 +131,13 @@ for (const way of WAYS) {
       ['event:emit', '--name', 'a.b', '--payload', '1', '--json']);
     assert.deepEqual(await values('deliveries'), JSON.parse(stdout).deliveries);
     const token = await made('token:create', '--name', 'ci', '--scope', 'read');
-    assert.deepEqual(await values('tokens'), [token]);
+    if (way === 'over the network') {
+      const { code, stderr } = await place.run(['completion:values', 'tokens']);
+      assert.equal(code, 2);
+      assert.match(stderr, /does not offer this: run the command on that machine/);
+    } else {
+      assert.deepEqual(await values('tokens'), [token]);
+    }
   }));
 }
 

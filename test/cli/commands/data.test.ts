@@ -17,7 +17,8 @@ async function titles(place: Place): Promise<string[]> {
   return JSON.parse(stdout).map((book: { title: string }) => book.title);
 }
 
-for (const way of WAYS) {
+// These commands work on the directory itself.
+for (const way of WAYS.filter((name) => name !== 'over the network')) {
   test(`data is verified, compacted and backed up, ${way}`, () => inPlace(way, async (place) => {
     await addBooks(place, 'One', 'Two');
     const verified = await place.run(['data:verify']);

@@ -1,7 +1,7 @@
 /** The completion script for bash. */
 import {
-  choicesOf, distinct, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand,
-  valueOptionsOf, wordsOf,
+  PLACE_OPTIONS, choicesOf, distinct, kindOf, operandKindOf, operandsOf, optionsOf,
+  optionsWithoutCommand, valueOptionsOf, wordsOf,
 } from './words.ts';
 import type { Commands } from './words.ts';
 import { VALUE_KINDS } from '../../arguments/spec.ts';
@@ -27,8 +27,8 @@ _hookshelf() {
   current="\${parts[\${#parts[@]}-1]}"
   local previous="\${parts[\${#parts[@]}-2]}" part before=''
   for part in "\${parts[@]:1:\${#parts[@]}-2}"; do
-    [[ "$before" == --data ]] && place=(--data "\${part/#\\~/$HOME}")
     case "$before" in
+      ${PLACE_OPTIONS.join('|')}) place+=("$before" "\${part/#\\~/$HOME}") ;;
       ${valueOptionsOf(commands).join('|')}) ;;
       *) [[ "$part" != -* && -z "$command" ]] && command="$part" ;;
     esac

@@ -2,7 +2,8 @@
 import type { OptionSpec } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import {
-  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand, valueOptionsOf,
+  PLACE_OPTIONS, choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand,
+  valueOptionsOf,
 } from './words.ts';
 import type { Commands } from './words.ts';
 
@@ -36,8 +37,10 @@ end
 function __hookshelf_values
   set -l words (commandline -opc)
   set -l place
-  if set -l at (contains -i -- --data $words)
-    set place --data $words[(math $at + 1)]
+  for option in ${PLACE_OPTIONS.join(' ')}
+    if set -l at (contains -i -- $option $words)
+      set -a place $option $words[(math $at + 1)]
+    end
   end
   hookshelf completion:values $argv[1] $place 2>/dev/null
 end

@@ -1,15 +1,18 @@
 /** What the three completion scripts take from the command table. */
-import { COMMON_OPTIONS, operandOption } from '../../arguments/parse.ts';
+import { commonOptionsFor, operandOption } from '../../arguments/parse.ts';
 import type { CommandSpec } from '../context.ts';
 import { VALUE_KINDS } from '../../arguments/spec.ts';
 import type { OptionSpec, ValueKind } from '../../arguments/spec.ts';
+
+/** Options that say where a command works: the values that are offered come from there. */
+export const PLACE_OPTIONS = ['--data', '--server', '--token-file'] as const;
 
 export type Commands = readonly CommandSpec[];
 export type Option = readonly [name: string, option: OptionSpec];
 
 /** The options of one command; `id` stands beside `identifier`. */
 export function optionsOf(spec: CommandSpec): Option[] {
-  const own = Object.entries({ ...spec.options, ...COMMON_OPTIONS });
+  const own = Object.entries({ ...spec.options, ...commonOptionsFor(spec) });
   return own.flatMap(([name, option]): Option[] =>
     name === 'identifier' ? [[name, option], ['id', option]] : [[name, option]]);
 }

@@ -1,7 +1,8 @@
 /** The completion script for zsh. */
 import type { OptionSpec } from '../../arguments/spec.ts';
 import {
-  choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand, valueOptionsOf,
+  PLACE_OPTIONS, choicesOf, kindOf, operandKindOf, operandsOf, optionsOf, optionsWithoutCommand,
+  valueOptionsOf,
 } from './words.ts';
 import type { Commands, Option } from './words.ts';
 
@@ -28,8 +29,11 @@ ${rows.join('\n')}
 }
 _hookshelf_values() {
   local -a found place
-  local at=\${words[(I)--data]}
-  (( at )) && place=(--data \${(Q)words[at+1]})
+  local option at
+  for option in ${PLACE_OPTIONS.join(' ')}; do
+    at=\${words[(I)$option]}
+    (( at )) && place+=($option \${(Q)words[at+1]})
+  done
   found=(\${(f)"$(hookshelf completion:values $1 $place 2> /dev/null)"})
   compadd -a found
 }

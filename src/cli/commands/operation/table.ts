@@ -17,7 +17,7 @@ const SCOPES = ['read', 'write', 'admin'];
 
 export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   {
-    name: 'token:create', makesData: true,
+    name: 'token:create', isLocal: true, makesData: true,
     summary: 'Make an API token, printed this once',
     details: [
       'read: look at everything but secrets; write: change books, fire events, send, retry;',
@@ -33,11 +33,12 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadToken()).createToken,
   },
   {
-    name: 'token:list', summary: 'List API tokens', options: {},
+    name: 'token:list', isLocal: true, summary: 'List API tokens', options: {},
     examples: ['hookshelf token:list'], load: listOf(tokenResource),
   },
   {
-    name: 'token:revoke', summary: 'Revoke an API token', options: { identifier: token },
+    name: 'token:revoke', isLocal: true,
+    summary: 'Revoke an API token', options: { identifier: token },
     examples: ['hookshelf token:revoke <id>'],
     load: async () => (await loadToken()).revokeToken,
   },
@@ -45,17 +46,19 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
 
 export const DATA_COMMANDS: readonly CommandSpec[] = [
   {
-    name: 'data:verify', summary: 'Read everything in the data directory and report damage',
+    name: 'data:verify', isLocal: true,
+    summary: 'Read everything in the data directory and report damage',
     options: {}, examples: ['hookshelf data:verify'],
     load: async () => (await loadData()).verifyData,
   },
   {
-    name: 'data:compact', summary: 'Write a new generation and drop old journals',
+    name: 'data:compact', isLocal: true, summary: 'Write a new generation and drop old journals',
     options: {}, examples: ['hookshelf data:compact'],
     load: async () => (await loadData()).compactData,
   },
   {
-    name: 'data:backup', summary: 'Copy a consistent generation, of a live server too',
+    name: 'data:backup', isLocal: true,
+    summary: 'Copy a consistent generation, of a live server too',
     options: {
       to: {
         ...required(text('<dir or .tar>', 'directory or .tar file to make')), completes: 'file',
@@ -65,7 +68,7 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadData()).backupData,
   },
   {
-    name: 'data:restore', makesData: true,
+    name: 'data:restore', isLocal: true, makesData: true,
     summary: 'Put a verified backup in place of the data',
     details: ['Stop the server first. What was there is kept in <data>/before-<time>/.'],
     options: {
@@ -81,13 +84,15 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
 
 export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
   {
-    name: 'settings:show', summary: 'Show every setting, its value and where it came from',
+    name: 'settings:show', isLocal: true,
+    summary: 'Show every setting, its value and where it came from',
     options: {},
     examples: ['hookshelf settings:show', 'HOOKSHELF_HTTP_TIMEOUT=9 hookshelf settings:show'],
     load: async () => (await import('./settings.ts')).showSettings,
   },
   {
-    name: 'doctor', summary: 'Check directory, lock, port, disk, limits, clock and proxy',
+    name: 'doctor', isLocal: true,
+    summary: 'Check directory, lock, port, disk, limits, clock and proxy',
     options: {}, examples: ['hookshelf doctor'],
     load: async () => (await import('./doctor.ts')).examine,
   },

@@ -3,7 +3,7 @@ import { flag, text } from '../../arguments/options.ts';
 import type { CommandSpec } from '../context.ts';
 
 export const SERVE: CommandSpec = {
-  name: 'serve', makesData: true,
+  name: 'serve', isLocal: true, makesData: true,
   summary: 'Serve the catalog and the webhooks (also without a command)',
   options: {
     port: { ...text('<port>', 'port to listen on (8000); 0 asks the kernel for one'), short: 'p' },

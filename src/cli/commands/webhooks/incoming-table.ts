@@ -93,7 +93,8 @@ export const INCOMING: readonly CommandSpec[] = [
     load: async () => (await loadSetup()).listPresets,
   },
   {
-    name: 'incomingwebhook:test', summary: 'Send a request as the sender would, print the answer',
+    name: 'incomingwebhook:test', isLocal: true,
+    summary: 'Send a request as the sender would, print the answer',
     details: ['Exit code 1 when the answer is no success, or only the sender can sign.'],
     needsActions: true,
     options: {

@@ -1,0 +1,100 @@
+/**
+ * Which server elsewhere a command is to work on: `--server`, else the environment. Flags take
+ * precedence: `--data` over the environment's server. What works only on a data directory of this
+ * machine refuses a server instead of touching another catalog than the caller means.
+ */
+import { readFileSync } from 'node:fs';
+import { AppError, messageOf } from '../base/errors.ts';
+import { redactText } from '../base/log.ts';
+import { DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE } from '../settings/sources.ts';
+import type { Arguments } from './arguments/parse.ts';
+import type { CommandSpec } from './commands/context.ts';
+
+export type GivenServer = {
+  readonly url: URL;
+  readonly tokenFile: string | null;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Null when the command works here. Throws `usage`. */
+export function findServer(
+  spec: CommandSpec, given: Arguments, environment: Environment,
+): GivenServer | null {
+  const flag = given.find('server');
+  const variable = environment[SERVER_VARIABLE] || undefined;
+  if (flag !== undefined) {
+    checkFlag(spec, given);
+    return { url: parseServer(flag, '--server'), tokenFile: tokenFileFor(given, environment) };
+  }
+  const isHere = spec.isWithoutData === true || given.has('data');
+  if (variable === undefined || isHere) {
+    if (given.has('token-file')) {
+      throw new AppError('usage', '--token-file is for a server: name it with --server <url>');
+    }
+    return null;
+  }
+  if (spec.isLocal === true) {
+    if (environment[DATA_VARIABLE]) return null;
+    throw new AppError('usage', `${spec.name} works on a data directory of this machine, and `
+      + `${SERVER_VARIABLE} names a server: name the directory with --data, or unset the variable`);
+  }
+  return {
+    url: parseServer(variable, SERVER_VARIABLE), tokenFile: tokenFileFor(given, environment),
+  };
+}
+
+/** The token of the file. Throws `usage` for what is none, without showing it. */
+export function readToken(path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('usage', `cannot read the token's file: ${messageOf(cause)}`, {}, cause);
+  }
+  const token = text.trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new AppError('usage', `${path} does not hold a token: one line, without spaces`);
+}
+
+function checkFlag(spec: CommandSpec, given: Arguments): void {
+  const { name } = spec;
+  if (spec.isWithoutData === true) {
+    throw new AppError('usage', `${name} asks no server: leave out --server`);
+  }
+  if (spec.isLocal === true) {
+    throw new AppError('usage', `${name} works only on a data directory of this machine: run it `
+      + 'there, without --server');
+  }
+  if (!given.has('data')) return;
+  throw new AppError('usage', '--server and --data contradict each other: a command works either '
+    + 'on a server elsewhere or on a data directory of this machine');
+}
+
+/** The environment's token goes to the environment's server alone, where that names one. */
+function tokenFileFor(given: Arguments, environment: Environment): string | null {
+  const own = given.find('token-file');
+  if (own !== undefined) return own;
+  const file = environment[TOKEN_FILE_VARIABLE] || null;
+  const flag = given.find('server');
+  const variable = environment[SERVER_VARIABLE] || undefined;
+  if (file === null || flag === undefined || variable === undefined || flag === variable) {
+    return file;
+  }
+  throw new AppError('usage', `${TOKEN_FILE_VARIABLE} is for the server that ${SERVER_VARIABLE} `
+    + 'names: give the token for this one with --token-file');
+}
+
+function parseServer(text: string, source: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new AppError('usage', `${source} must be a URL such as https://books.example.com, not `
+      + redactText(JSON.stringify(text)));
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new AppError('usage', `${source} must hold no credentials, which other users could see: `
+      + 'name the file of a token with --token-file');
+  }
+  if (url.search === '' && url.hash === '') return url;
+  throw new AppError('usage', `${source} must end with its path: it holds a query or a fragment`);
+}

@@ -1,0 +1,41 @@
+/** A server that says nothing for long is asked whether it still lives. */
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { exchange } from '../../server/local/call.ts';
+import type { Target } from '../../server/local/call.ts';
+
+// After this silence the server is asked whether it lives, and has this long to say so.
+const SILENCE_MS = 10_000;
+const ALIVE_MS_MAX = 5000;
+const SILENCE_MS_MAX = 600_000;
+
+/** `server` is what a message calls it. */
+export function withLiveness(target: Target, server: string, clock: Clock): Target {
+  return {
+    ...target,
+    liveness: {
+      clock, silenceMs: SILENCE_MS, silenceMsMax: SILENCE_MS_MAX,
+      checkAlive: () => checkAlive(target, server, clock),
+    },
+  };
+}
+
+async function checkAlive(
+  target: Target, server: string, clock: Clock,
+): Promise<AppError | null> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timer = clock.startTimer(ALIVE_MS_MAX, () => controller.abort());
+  try {
+    await exchange({ ...target, signal }, { method: 'GET', path: '/healthz' });
+    return null;
+  } catch (cause) {
+    if (!signal.aborted) return null;
+    const waitedS = (SILENCE_MS + ALIVE_MS_MAX) / 1000;
+    return new AppError('unavailable', `${server} hangs: it said nothing for `
+      + `${waitedS} s; see its log, or restart it. What was asked may or may not have been done`,
+    {}, cause);
+  } finally {
+    timer.cancel();
+  }
+}

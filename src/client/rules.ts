@@ -1,0 +1,60 @@
+/** What options say about connections: where they may lead, through which proxy, whom to trust. */
+import { lookup as systemLookup } from 'node:dns';
+import type { SecureContext } from 'node:tls';
+import type { Clock } from '../base/clock.ts';
+import { loadTls } from '../base/node-modules.ts';
+import type { ConnectOptions } from './connection/connect.ts';
+import { shareLookups } from './connection/resolve.ts';
+import type { Lookup } from './connection/resolve.ts';
+import { createDenyList } from './policy/deny-list.ts';
+import { createProxyBypass, parseProxy } from './policy/proxy.ts';
+import { TargetCache } from './policy/target.ts';
+
+export type ConnectionOptions = {
+  /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
+  readonly connectTimeoutMs: number;
+  /** False: whatever certificate comes will do. */
+  readonly verify: boolean;
+  /** `http://` or `https://`, with credentials where it wants them. */
+  readonly proxy: string | null;
+  readonly noProxy: readonly string[];
+  readonly denyAddresses: readonly string[];
+  /** PEM certificates that are trusted instead of the built-in ones. */
+  readonly certificateAuthorities?: readonly string[];
+};
+
+type ConnectionRules = {
+  readonly targets: TargetCache;
+  readonly connecting: ConnectOptions;
+};
+
+/** Throws AppError `usage` for a proxy, noProxy or denyAddresses that cannot be read. */
+export function createRules(
+  options: ConnectionOptions, ports: { readonly clock: Clock; readonly lookup?: Lookup },
+): ConnectionRules {
+  const { clock, lookup = systemLookup } = ports;
+  const denyList = createDenyList(options.denyAddresses);
+  return {
+    targets: new TargetCache({
+      proxy: options.proxy === null ? null : parseProxy(options.proxy),
+      isBypassed: createProxyBypass(options.noProxy),
+      denyList,
+    }),
+    connecting: {
+      clock, denyList,
+      lookup: shareLookups(lookup),
+      connectTimeoutMs: options.connectTimeoutMs,
+      isVerified: options.verify,
+      secureContext: lazySecureContext(options.certificateAuthorities),
+    },
+  };
+}
+
+function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
+  let context: SecureContext | null = null;
+  return () => {
+    context ??= loadTls().createSecureContext(
+      certificates === undefined ? {} : { ca: [...certificates] });
+    return context;
+  };
+}

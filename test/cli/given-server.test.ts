@@ -1,0 +1,124 @@
+/** Which server a command works on, and what it says when that is not clear. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { runCommand } from './io.ts';
+
+const SERVER = 'http://127.0.0.1:9';
+
+const REFUSED: readonly (readonly [words: readonly string[], says: RegExp])[] = [
+  [['book:list', '--server', SERVER, '--data', 'x'], /--server and --data contradict each other/],
+  [['book:list', '--server', 'books.example.com'], /must be a URL such as https:.*not "books\.e/],
+  [['book:list', '--server', 'ftp://books.example.com'], /must be a URL such as https:/],
+  [['book:list', '--server', 'https://ada:hush@books.example.com'], /no credentials.*--token-file/],
+  [['book:list', '--server', `${SERVER}/?a=b`], /a query or a fragment/],
+  [['book:list', '--server', `${SERVER}/#a`], /a query or a fragment/],
+  [['book:list', '--token-file', 'x'], /--token-file is for a server/],
+  [['book:list', '--data', 'x', '--token-file', 'x'], /--token-file is for a server/],
+  [['book:list', '--server', SERVER, '--token-file', '/nowhere/token'], /cannot read the token/],
+  [['version', '--server', SERVER], /version asks no server/],
+  [['help', '--server', SERVER], /help asks no server/],
+  [['manual', '--server', SERVER], /manual asks no server/],
+  [['completion', 'bash', '--server', SERVER], /completion asks no server/],
+];
+
+for (const [words, says] of REFUSED) {
+  test(`refuses ${words.join(' ')}`, async () => {
+    const { code, stdout, stderr } = await runCommand(words);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^hookshelf: [^\n]*\n$/);
+    assert.match(stderr, says);
+    assert.ok(!stderr.includes('hush'));
+  });
+}
+
+test('commands of a data directory refuse a server, also the environment\'s', async () => {
+  const local = COMMANDS.filter(({ isLocal }) => isLocal === true);
+  const names = local.map(({ name }) => name);
+  for (const name of ['serve', 'token:create', 'data:backup', 'doctor', 'settings:show']) {
+    assert.ok(names.includes(name), name);
+  }
+  const given: Readonly<Record<string, readonly string[]>> = {
+    'incomingwebhook:test': ['a'],
+    'token:create': ['--name', 'a', '--scope', 'read'], 'token:revoke': ['a'],
+    'data:backup': ['--to', 'a'], 'data:restore': ['--from', 'a'],
+  };
+  for (const name of names) {
+    const words = [name, ...given[name] ?? []];
+    const flagged = await runCommand([...words, '--server', SERVER]);
+    assert.equal(flagged.code, 2, name);
+    assert.match(flagged.stderr, /works only on a data directory of this machine/);
+    const { code, stderr } = await runCommand(words, {
+      environment: { HOOKSHELF_SERVER: SERVER },
+    });
+    assert.equal(code, 2, name);
+    assert.match(stderr, /HOOKSHELF_SERVER names a server: name the directory with --data/);
+  }
+});
+
+test('a data directory that is named takes precedence over the server of the environment', () =>
+  inFolder(async (folder) => {
+    const environment = { HOOKSHELF_SERVER: SERVER };
+    const added = await runCommand(
+      ['book:add', '--input', '{"title":"Emma"}', '--data', folder], { environment });
+    assert.equal(added.code, 0, added.stderr);
+    const words = ['data:verify', '--json'];
+    const named = await runCommand(words, {
+      environment: { ...environment, HOOKSHELF_DATA: folder },
+    });
+    assert.equal(JSON.parse(named.stdout).records.books, 1);
+    const far = await runCommand(['book:list'], {
+      environment: { ...environment, HOOKSHELF_DATA: folder },
+    });
+    assert.match(far.stderr, /^hookshelf: cannot reach http:\/\/127\.0\.0\.1:9: /);
+  }));
+
+test('help is shown whatever the environment names', async () => {
+  const environment = { HOOKSHELF_SERVER: 'nonsense', HOOKSHELF_TOKEN_FILE: '/nowhere' };
+  for (const words of [['help'], ['version'], ['book:list', '--help'], ['completion', 'zsh']]) {
+    assert.equal((await runCommand(words, { environment })).code, 0, words.join(' '));
+  }
+});
+
+test('help lists the options of a server for the commands that take them', async () => {
+  for (const [name, isListed] of [['book:show', true], ['data:verify', false]] as const) {
+    const { stdout } = await runCommand(['help', name]);
+    assert.equal(/--server <url>/.test(stdout), isListed);
+    assert.equal(/--token-file <file>/.test(stdout), isListed);
+  }
+});
+
+test('the token of the environment goes to the server of the environment alone', () =>
+  inFolder(async (folder) => {
+    const file = join(folder, 'token');
+    writeFileSync(file, 'hush\n');
+    const environment = { HOOKSHELF_SERVER: SERVER, HOOKSHELF_TOKEN_FILE: file };
+    const { code, stderr } = await runCommand(
+      ['book:list', '--server', 'http://127.0.0.2:9'], { environment });
+    assert.equal(code, 2);
+    assert.match(stderr, /HOOKSHELF_TOKEN_FILE is for the server that HOOKSHELF_SERVER names/);
+  }));
+
+test('refuses a file that holds no token, and does not show it', () => inFolder(async (folder) => {
+  const file = join(folder, 'token');
+  for (const text of ['', '\n', 'two words', 'two\nlines\n', 'hush\u00e9', 'a\u0000b']) {
+    writeFileSync(file, text);
+    const { code, stderr } = await runCommand(
+      ['book:list', '--server', SERVER, '--token-file', file]);
+    assert.equal(code, 2);
+    assert.match(stderr, /does not hold a token: one line, without spaces\n$/);
+    assert.ok(!/two|hush/.test(stderr));
+  }
+}));
+
+async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-given-'));
+  try {
+    await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -21,14 +21,26 @@ test('every setting has its row', () => {
 
 // One after the other: what a test leaves running is ended with it.
 describe('a setting reaches what it is for', () => {
-  for (const [name, row] of Object.entries(ROWS)) {
+  for (const [name, { value, beside = {}, observe, changed, standard, isShared }] of
+    Object.entries(ROWS)) {
     test(name, async () => {
-      const { value, beside = {}, observe, changed, standard } = row;
-      assert.deepEqual(await withServer({ ...beside, [name]: value }, observe), changed);
-      if (standard !== undefined) {
-        assert.notDeepEqual(standard, changed);
-        assert.deepEqual(await withServer(beside, observe), standard, 'by default');
-      }
+      assert.deepEqual(await withServer({ ...beside, [name]: value }, [observe]), [changed]);
+      assert.notDeepEqual(standard, changed);
+      if (standard === undefined || isShared) return;
+      assert.deepEqual(await withServer(beside, [observe]), [standard], 'by default');
+    });
+  }
+});
+
+describe('without the setting it is otherwise', () => {
+  const shared = Object.entries(ROWS).filter(([, { isShared }]) => isShared);
+  const groups = new Map(shared.map(([, { beside = {} }]) => [JSON.stringify(beside), beside]));
+  for (const [key, beside] of groups) {
+    const rows = shared.filter(([, row]) => JSON.stringify(row.beside ?? {}) === key);
+    test(`with ${key}`, async () => {
+      const seen = await withServer(beside, rows.map(([, { observe }]) => observe));
+      assert.deepEqual(rows.map(([name], index) => [name, seen[index]]),
+        rows.map(([name, { standard }]) => [name, standard]));
     });
   }
 });

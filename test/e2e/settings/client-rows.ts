@@ -61,7 +61,7 @@ const goesThroughProxy = async ({ target, hookTo, callHook }: Place): Promise<bo
 
 export const CLIENT_ROWS: Rows = {
   'http.timeout': {
-    value: 0.2, beside: ONCE, observe: forwardTo(1000), changed: 400, standard: 200,
+    value: 0.2, beside: ONCE, observe: forwardTo(1000), changed: 400, isShared: true, standard: 200,
   },
   'http.connectTimeout': {
     value: 0.2, beside: { ...ONCE, 'http.verify': false },
@@ -71,13 +71,17 @@ export const CLIENT_ROWS: Rows = {
     value: 0.5, beside: { 'http.retryDelayMs': 400 },
     observe: async (place) => await hitsOfFailing(place) < 3, changed: true, standard: false,
   },
-  'http.retries': { value: 1, observe: hitsOfFailing, changed: 2, standard: 3 },
-  'http.retryDelayMs': { value: 60_000, observe: hitsOfFailing, changed: 1, standard: 3 },
+  'http.retries': { value: 1, observe: hitsOfFailing, changed: 2, isShared: true, standard: 3 },
+  'http.retryDelayMs': {
+    value: 60_000, observe: hitsOfFailing, changed: 1, isShared: true, standard: 3,
+  },
   'http.verify': {
-    value: false, beside: ONCE, observe: forwardToSecure(0), changed: 200, standard: 400,
+    value: false, beside: ONCE, isShared: true,
+    observe: forwardToSecure(0), changed: 200, standard: 400,
   },
   'http.proxy': {
-    value: proxy.url(), beside: ONCE, observe: goesThroughProxy, changed: true, standard: false,
+    value: proxy.url(), beside: ONCE, isShared: true,
+    observe: goesThroughProxy, changed: true, standard: false,
   },
   'http.noProxy': {
     value: ['127.0.0.1'], beside: { ...ONCE, 'http.proxy': proxy.url() },
@@ -86,7 +90,7 @@ export const CLIENT_ROWS: Rows = {
   'http.denyAddresses': {
     value: ['loopback'], beside: ONCE,
     observe: async (place) => [await forwardTo(0)(place), place.target.hits],
-    changed: [400, 0], standard: [200, 1],
+    changed: [400, 0], isShared: true, standard: [200, 1],
   },
   'http.maxSocketsPerHost': {
     value: 1,
@@ -96,6 +100,6 @@ export const CLIENT_ROWS: Rows = {
       await Promise.all([callHook(), callHook(), callHook()]);
       return target.connections > 1;
     },
-    changed: false, standard: true,
+    changed: false, isShared: true, standard: true,
   },
 };

@@ -58,7 +58,7 @@ export type Place = {
   ask(path: string, question?: Question): Promise<Reply>;
   /** Makes a record of the API; its identifier. */
   make(path: string, body: object): Promise<string>;
-  /** An incoming hook at /webhook/in/hook, with a forward to `url`. */
+  /** Makes an incoming hook with a forward to `url`. */
   hookTo(url: string): Promise<void>;
   /** The status of a request to that hook, and what it says. */
   callHook(question?: Question): Promise<{ readonly status: number; readonly message: unknown }>;
@@ -67,13 +67,14 @@ export type Place = {
   stop(): Promise<Ended>;
 };
 
-/** Runs `use` with a server under `given`, and ends it. */
+/**
+ * Starts a server under `given`, runs `uses` one after the other, each with a target and a hook of
+ * its own, and ends the server. Resolves with their results.
+ */
 export async function withServer<T>(
-  given: Given, use: (place: Place) => Promise<T>,
-): Promise<T> {
+  given: Given, uses: readonly ((place: Place) => Promise<T>)[],
+): Promise<T[]> {
   const data = mkdtempSync(join(tmpdir(), 'hookshelf-setting-'));
-  const target = new Target();
-  await target.open();
   const settings = nested({ 'server.port': 0, ...given });
   writeFileSync(join(data, 'settings.json'), JSON.stringify(settings), { mode: 0o600 });
   const child = start(['serve', '--data', data]);
@@ -94,16 +95,30 @@ export async function withServer<T>(
     await until(`it listens: ${JSON.stringify(given)}`, isUp, () => output.stderr);
     const url = output.stdout.trim().split(' ').at(-1) ?? '';
     if (url === '') throw new Error(`it ended by ${child.signalCode}: ${output.stderr}`);
-    return await use({
-      url, target, data, ...callers(url), stop, stderr: () => output.stderr,
-    });
+    const results: T[] = [];
+    for (const use of uses) {
+      results.push(await withTarget((target) =>
+        use({ url, target, data, ...callers(url), stop, stderr: () => output.stderr })));
+    }
+    return results;
   } finally {
     child.kill('SIGKILL');
     await ended;
-    await target.close();
     rmSync(data, { recursive: true, force: true });
   }
 }
+
+async function withTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
+  const target = new Target();
+  await target.open();
+  try {
+    return await use(target);
+  } finally {
+    await target.close();
+  }
+}
+
+let hooks = 0;
 
 function callers(url: string): Pick<Place, 'ask' | 'make' | 'hookTo' | 'callHook'> {
   const askHere = (path: string, question: Question = {}): Promise<Reply> =>
@@ -113,6 +128,8 @@ function callers(url: string): Pick<Place, 'ask' | 'make' | 'hookTo' | 'callHook
     if (reply.status !== 201) throw new Error(`${path}: ${reply.status} ${reply.text}`);
     return JSON.parse(reply.text).identifier;
   };
+  hooks += 1;
+  const pathSegment = `hook-${hooks}`;
   return {
     ask: askHere,
     make,
@@ -120,10 +137,12 @@ function callers(url: string): Pick<Place, 'ask' | 'make' | 'hookTo' | 'callHook
       const options = { url: to };
       const actionConfiguration =
         await make('/api/action-configurations', { actionType: 'http-forward', options });
-      await make('/api/incoming-webhooks', { pathSegment: 'hook', actionConfiguration });
+      await make('/api/incoming-webhooks', { pathSegment, actionConfiguration });
     },
     async callHook(question = {}) {
-      const reply = await askHere('/webhook/in/hook', { method: 'POST', body: {}, ...question });
+      const reply = await askHere(`/webhook/in/${pathSegment}`, {
+        method: 'POST', body: {}, ...question,
+      });
       let message: unknown = null;
       if (reply.text.startsWith('{')) message = JSON.parse(reply.text).message ?? null;
       return { status: reply.status, message };

@@ -88,10 +88,10 @@ export const RELAY_ROWS: Rows = {
       await hookTo(target.url);
       return [(await callHook()).status, (await callHook({ method: 'PUT' })).status];
     },
-    changed: [405, 200], standard: [200, 405],
+    changed: [405, 200], isShared: true, standard: [200, 405],
   },
   'incoming.allowUnsignedWhenSecretMissing': {
-    value: false, observe: callTwice, changed: [401, 401], standard: [200, 200],
+    value: false, observe: callTwice, changed: [401, 401], isShared: true, standard: [200, 200],
   },
   'incoming.actionTimeout': {
     value: 0.2,
@@ -100,10 +100,10 @@ export const RELAY_ROWS: Rows = {
       await hookTo(target.url);
       return (await callHook()).message;
     },
-    changed: 'Action timed out', standard: '',
+    changed: 'Action timed out', isShared: true, standard: '',
   },
   'incoming.rateLimit': {
-    value: 0.001, observe: callTwice, changed: [200, 429], standard: [200, 200],
+    value: 0.001, observe: callTwice, changed: [200, 429], isShared: true, standard: [200, 200],
   },
   'incoming.maxConcurrent': {
     value: 1,
@@ -115,7 +115,7 @@ export const RELAY_ROWS: Rows = {
       const second = await callHook();
       return [(await first).status, second.status];
     },
-    changed: [200, 503], standard: [200, 200],
+    changed: [200, 503], isShared: true, standard: [200, 200],
   },
   'outgoing.retrySchedule': {
     value: [0.05],
@@ -159,6 +159,6 @@ export const RELAY_ROWS: Rows = {
   actions: {
     value: [action],
     observe: async ({ ask }) => (await ask('/api/actions')).text.includes('own-action'),
-    changed: true, standard: false,
+    changed: true, isShared: true, standard: false,
   },
 };

@@ -10,6 +10,8 @@ export type Row = {
   readonly changed: unknown;
   /** What is seen by default; not given where waiting for that would take too long. */
   readonly standard?: unknown;
+  /** By default it sees nothing that other rows do, and shares a server with them. */
+  readonly isShared?: true;
 };
 
 export type Rows = Readonly<Record<string, Row>>;

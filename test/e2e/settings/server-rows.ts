@@ -69,7 +69,7 @@ export const SERVER_ROWS: Rows = {
   'server.host': {
     value: '127.0.0.2',
     observe: async ({ url }) => new URL(url).hostname,
-    changed: '127.0.0.2', standard: '127.0.0.1',
+    changed: '127.0.0.2', isShared: true, standard: '127.0.0.1',
   },
   'server.baseUri': {
     value: 'https://shelf.test/x',
@@ -77,14 +77,14 @@ export const SERVER_ROWS: Rows = {
       const { text } = await place.ask('/');
       return text.includes('"https://shelf.test/x/healthz"');
     },
-    changed: true, standard: false,
+    changed: true, isShared: true, standard: false,
   },
   'server.maxBodyBytes': {
     value: 20,
     observe: async ({ ask: call }) => (await call('/api/books', {
       method: 'POST', body: { title: 'longer than twenty bytes' },
     })).status,
-    changed: 413, standard: 201,
+    changed: 413, isShared: true, standard: 201,
   },
   'server.requestTimeout': {
     value: 0.3,
@@ -120,7 +120,7 @@ export const SERVER_ROWS: Rows = {
   'server.apiToken': {
     value: 'a-token-for-tests',
     observe: async ({ ask: call }) => (await call('/api/books')).status,
-    changed: 401, standard: 200,
+    changed: 401, isShared: true, standard: 200,
   },
   'server.tlsCert': {
     value: tlsCert, beside: { 'server.tlsKey': tlsKey }, observe: secured,
@@ -136,13 +136,13 @@ export const SERVER_ROWS: Rows = {
       const { headers } = await call('/api/books', { headers: { origin: 'https://a.test' } });
       return headers['access-control-allow-origin'] ?? null;
     },
-    changed: 'https://a.test', standard: null,
+    changed: 'https://a.test', isShared: true, standard: null,
   },
   'server.allowedHosts': {
     value: ['shelf.test'],
     observe: async ({ ask: call }) =>
       (await call('/api/books', { headers: { host: 'shelf.test' } })).status,
-    changed: 200, standard: 421,
+    changed: 200, isShared: true, standard: 421,
   },
   'server.maxConnections': {
     value: 1,

@@ -1,7 +1,7 @@
 /**
  * The built-in action `http-forward`: sends the received payload on, the very bytes that came, so
- * that a signature over them still holds. The target is never named to the caller, who may be
- * anybody.
+ * that a signature over them still holds; with `pass` the whole request. The target is never named
+ * to the caller, who may be anybody.
  */
 import { nextHop, withChainHeader } from '../../base/chain.ts';
 import { quoted } from '../../base/text/refusal.ts';
@@ -10,8 +10,12 @@ import {
   isSuccessStatus, networkErrorCode, shownBody, type HttpSender,
 } from '../http/client-port.ts';
 import {
-  DEFAULT_METHOD, findHeaderProblems, hasRequestBody, isTargetMethod, isTargetUrl, sentHeaders,
+  DEFAULT_METHOD, configuredHeaders, findHeaderProblems, hasRequestBody, isTargetMethod,
+  isTargetUrl, sentHeaders,
 } from '../http/target.ts';
+import {
+  passHeaders, withQuery, type PassedHeaders, type RequestOrigin,
+} from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
@@ -21,9 +25,9 @@ import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
 export type QueuedForward = {
   readonly url: string;
   readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Text in UTF-8, null for methods without a body. */
-  readonly body: string | null;
+  readonly headers: PassedHeaders;
+  /** null for methods without a body. */
+  readonly body: Buffer | null;
 };
 
 /** Resolves with the delivery's identifier once the forward is on disk. */
@@ -37,6 +41,9 @@ const OPTIONS: readonly OptionDoc[] = [
   { name: 'exposeResponse', description: 'show the answer to the caller', default: false },
   { name: 'mode', description: 'sync: answer when sent; queue: answer when accepted',
     default: 'sync' },
+  { name: 'pass', description: 'a transparent relay: the request goes on as it came, with its '
+    + 'method, query, headers and bytes', default: false },
+  { name: 'passAuthorization', description: 'pass the header Authorization, too', default: false },
 ];
 
 export function createHttpForwardAction(parts: {
@@ -71,29 +78,42 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
 }
 
 async function forwardLater(call: ActionCall, queue: QueueForward): Promise<ActionResult> {
-  const { body, ...request } = requestOf(call);
-  const text = body === null ? null : body.toString('utf8');
-  const deliveryId = await queue({ ...request, body: text });
+  const deliveryId = await queue(requestOf(call));
   return ActionResult.ok({ deliveryId });
 }
 
 // A forward to ourselves would go round for ever: it counts as a hop of its chain.
-function requestOf(call: ActionCall): {
-  url: string; method: string; headers: Readonly<Record<string, string>>; body: Buffer | null;
-} {
-  const { options } = call;
+function requestOf(call: ActionCall): QueuedForward {
+  const { options, hops, origin } = call;
+  if (options['pass'] === true && origin !== null) return passedRequest(call, origin);
   const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
   return {
     url: String(options['url']),
     method,
-    headers: withChainHeader(sentHeaders(method, options['headers']), nextHop(call.hops)),
+    headers: withChainHeader(sentHeaders(method, options['headers']), nextHop(hops)),
     body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
+  };
+}
+
+/** The very request that came, as far as it is not of its connection alone. */
+function passedRequest(
+  { options, hops, context }: ActionCall, origin: RequestOrigin,
+): QueuedForward {
+  const { query, body, eventId } = context;
+  const method = typeof options['method'] === 'string' ? options['method'] : context.method;
+  const passed = passHeaders(origin, eventId, options['passAuthorization'] === true);
+  return {
+    url: withQuery(String(options['url']), query),
+    method,
+    headers: withChainHeader({ ...passed, ...configuredHeaders(options['headers']) },
+      nextHop(hops)),
+    body: hasRequestBody(method) ? body : null,
   };
 }
 
 function findOptionProblems(options: JsonObject): string[] {
   const problems = unknownOptions(options, OPTIONS.map(({ name }) => name));
-  const { url, method, headers, exposeResponse, mode } = options;
+  const { url, method, headers, exposeResponse, mode, pass, passAuthorization } = options;
   if (typeof url !== 'string' || !isTargetUrl(url)) {
     const given = url === undefined ? '' : `, not ${quoted(url)}`;
     problems.push(`url must be an http(s) URL${given}`);
@@ -106,8 +126,12 @@ function findOptionProblems(options: JsonObject): string[] {
     problems.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
       `headers${pointer.replace('/', ' ')} ${detail}`));
   }
-  if (exposeResponse !== undefined && typeof exposeResponse !== 'boolean') {
-    problems.push(`exposeResponse must be true or false, not ${quoted(exposeResponse)}`);
+  for (const [name, value] of Object.entries({ exposeResponse, pass, passAuthorization })) {
+    if (value === undefined || typeof value === 'boolean') continue;
+    problems.push(`${name} must be true or false, not ${quoted(value)}`);
+  }
+  if (passAuthorization === true && pass !== true) {
+    problems.push('passAuthorization needs pass: without it no header of the caller goes on');
   }
   if (mode !== undefined && mode !== 'sync' && mode !== 'queue') {
     problems.push(`mode must be sync or queue, not ${quoted(mode)}`);

@@ -6,6 +6,7 @@ import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpAnswer, HttpSender } from '../http/client-port.ts';
+import type { RequestOrigin } from '../http/pass-through.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
@@ -18,6 +19,8 @@ export type ActionCall = {
   /** The payload as JSON text, the received bytes where they are that; null when there is none. */
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
+  /** Where the request came from; null where there is none. */
+  readonly origin: RequestOrigin | null;
   readonly options: ActionOptions;
   /** How many hops of a chain led to this call: see base/chain.ts. */
   readonly hops: number;

@@ -4,13 +4,14 @@
  * An event's is `"depth", "deliveries", "payload"`; the payload is the last member, so that its
  * bytes, as they were given, are a slice of the record. Where they hold line breaks, which a record
  * cannot, `payloadText` stands there instead: a string of them. A queued forward's is `"depth",
- * "deliveries", "forward": {"url", "method", "headers"}, "text"`; the text is the received body,
- * byte for byte in UTF-8, or null.
+ * "deliveries", "forward": {"url", "method", "headers", "encoding"}, "text"`; the text is the
+ * received body, byte for byte in UTF-8, or in base64 where `encoding` says so, or null.
  *
  * These are the last members of a record. Where several deliveries share a message it is one of
  * the `events` collection, `{"identifier", "createdAt", "name", …}`, and lists them; a delivery
  * that is alone with its message carries it in its own record, and the list is empty.
  */
+import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
@@ -19,8 +20,8 @@ import { decodeRecordAs } from '../../resources/record.ts';
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
 type ForwardRecord = {
-  readonly forward: Omit<QueuedForward, 'body'>;
-  readonly text: QueuedForward['body'];
+  readonly forward: Omit<QueuedForward, 'body'> & { readonly encoding?: 'base64' };
+  readonly text: string | null;
 };
 
 // Plain quotes cannot stand inside a string, so a mark is found where the member is.
@@ -44,7 +45,9 @@ export function eventMembers(
 
 /** A queued forward's message. */
 export function forwardMembers({ body, ...forward }: QueuedForward): string {
-  const [request, text] = [JSON.stringify(forward), JSON.stringify(body)];
+  const encoding = body === null || isUtf8(body) ? 'utf8' : 'base64';
+  const request = JSON.stringify(encoding === 'utf8' ? forward : { ...forward, encoding });
+  const text = JSON.stringify(body === null ? null : body.toString(encoding));
   return `"depth":0,"deliveries":[],"forward":${request},"text":${text}`;
 }
 
@@ -79,9 +82,10 @@ export function payloadOf(bytes: Buffer): Buffer | null {
 
 /** What a queued forward is to send. */
 export function decodeForward(bytes: Buffer): QueuedForward {
-  const { forward, text } = decodeRecordAs<ForwardRecord>(bytes, (record) =>
-    isJsonObject(record['forward']) && typeof record['forward']['url'] === 'string');
-  return { ...forward, body: text };
+  const record = decodeRecordAs<ForwardRecord>(bytes, ({ forward }) =>
+    isJsonObject(forward) && typeof forward['url'] === 'string');
+  const { forward: { encoding = 'utf8', ...forward }, text } = record;
+  return { ...forward, body: text === null ? null : Buffer.from(text, encoding) };
 }
 
 /** Whether any of a message's deliveries is sought; the newest is asked for first. */

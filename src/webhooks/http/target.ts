@@ -80,11 +80,17 @@ function headerProblem(name: string, value: unknown, seen: ReadonlySet<string>):
  * replaces the other. What has no body has no type.
  */
 export function sentHeaders(method: string, given: unknown): Record<string, string> {
-  const merged: Record<string, string> = hasRequestBody(method)
+  const usual: Record<string, string> = hasRequestBody(method)
     ? { 'content-type': 'application/json' } : {};
-  if (!isJsonObject(given)) return merged;
+  return { ...usual, ...configuredHeaders(given) };
+}
+
+/** The headers of a configuration, names in lower case. */
+export function configuredHeaders(given: unknown): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (!isJsonObject(given)) return headers;
   for (const [name, value] of Object.entries(given)) {
-    if (typeof value === 'string') merged[name.toLowerCase()] = value;
+    if (typeof value === 'string') headers[name.toLowerCase()] = value;
   }
-  return merged;
+  return headers;
 }

@@ -70,6 +70,7 @@ async function runOn(
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
       path: '', receivedAt: timeText(parts.clock.now()), event: null, eventId: null, verified: null,
     },
+    origin: null,
     options: configuration.options,
     hops,
     log,

@@ -103,8 +103,7 @@ async function storeBody(
 function forwardRequest(id: string, messageBytes: Buffer): DeliveryRequest {
   const { url, method, headers, body } = decodeForward(messageBytes);
   return {
-    id, url, method, headers, secret: null, previousSecret: null,
-    body: body === null ? null : Buffer.from(body, 'utf8'),
+    id, url, method, headers, secret: null, previousSecret: null, body,
   };
 }
 

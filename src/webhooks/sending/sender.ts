@@ -16,6 +16,7 @@ import {
   isSuccessStatus, networkErrorCode, shownBody, textStart,
   type HttpAnswer, type HttpSender,
 } from '../http/client-port.ts';
+import type { PassedHeaders } from '../http/pass-through.ts';
 import type { PreviousSecret } from '../http/rotation.ts';
 import { hasRequestBody } from '../http/target.ts';
 import type { BodyMaker, BodyOrigin } from './body.ts';
@@ -38,7 +39,7 @@ export type DeliveryRequest = {
   readonly id: string;
   readonly url: string;
   readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: PassedHeaders;
   readonly secret: string | null;
   /** The secret before it; it may count no more. */
   readonly previousSecret: PreviousSecret | null;

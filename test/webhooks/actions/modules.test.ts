@@ -56,7 +56,7 @@ test('a module in the folder becomes an action, made once', async () => {
   assert.deepEqual(action.validateOptions({ word: 1 }), []);
   const call = {
     payload: () => ({ word: 'p' }), bytes: () => null, context,
-    options: {}, hops: 0, log: silentLogger, place: 'incoming' as const,
+    options: {}, hops: 0, log: silentLogger, origin: null, place: 'incoming' as const,
   };
   action.run(call);
   assert.deepEqual(action.run(call), ActionResult.ok({ count: 2, payload: { word: 'p' } }));
@@ -150,7 +150,7 @@ test('an action sees the payload however it takes its arguments', () => {
   for (const actionClass of classes) {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
       payload: () => payload, bytes: () => null, context, options: {},
-      hops: 0, log: silentLogger, place: 'incoming',
+      hops: 0, log: silentLogger, origin: null, place: 'incoming',
     });
   }
   assert.deepEqual(seen, [payload, payload, payload]);

@@ -5,7 +5,7 @@ import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
 const PAYLOAD = 'x'.repeat(10_000);
-const FORWARD = { url: 'http://there/', method: 'POST', headers: {}, body: PAYLOAD };
+const FORWARD = { url: 'http://there/', method: 'POST', headers: {}, body: Buffer.from(PAYLOAD) };
 
 function isFull(thrown: unknown): boolean {
   return thrown instanceof AppError && thrown.code === 'unavailable'

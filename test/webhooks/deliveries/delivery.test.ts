@@ -148,12 +148,13 @@ test("an event's payload and deliveries are found whatever its name says", () =>
   assert.equal(depthOf(bytes), 2);
 });
 
-test('a queued forward keeps the received text as it came', () => {
-  const body = '\ufeff{ "a":\n1.0 }';
-  const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: 'x' }, body };
-  const bytes = Buffer.from(encodeDelivery({ ...fresh, carried: forwardMembers(forward) }));
-  assert.equal(payloadOf(bytes), null);
-  assert.deepEqual(decodeForward(bytes), forward);
+test('a queued forward keeps the received bytes as they came', () => {
+  for (const body of [Buffer.from('\ufeff{ "a":\n1.0 }'), Buffer.from([0, 0xff, 0x22]), null]) {
+    const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: ['x', 'y'] }, body };
+    const bytes = Buffer.from(encodeDelivery({ ...fresh, carried: forwardMembers(forward) }));
+    assert.equal(payloadOf(bytes), null);
+    assert.deepEqual(decodeForward(bytes), forward);
+  }
 });
 
 test('the deliveries of a message are asked for from the newest until one is sought', () => {

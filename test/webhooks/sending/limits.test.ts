@@ -74,7 +74,7 @@ test('a full queue refuses what would queue one more, and changes nothing', asyn
     && thrown.code === 'unavailable' && thrown.details.retryAfterS !== undefined;
   const { webhooks } = simulation;
   await assert.rejects(simulation.run(webhooks.emit('thing.x', {})), isFull);
-  const forward = { url: 'http://target/', method: 'POST', headers: {}, body: '{}' };
+  const forward = { url: 'http://target/', method: 'POST', headers: {}, body: Buffer.from('{}') };
   await assert.rejects(simulation.run(webhooks.events.queueForward(forward)), isFull);
   assert.equal(simulation.store.lines.length, lines);
   assert.deepEqual(await simulation.emit({}, 'unheard'), []);
@@ -84,7 +84,9 @@ test('a queued forward is made durably, and no hook has it', async () => {
   const simulation = new Simulation();
   simulation.targets.set('there', DOWN);
   const body = '{ "a" :\n1 }';
-  const forward = { url: 'http://there/x', method: 'PUT', headers: { 'x-a': 'b' }, body };
+  const forward = {
+    url: 'http://there/x', method: 'PUT', headers: { 'x-a': 'b' }, body: Buffer.from(body),
+  };
   const id = await simulation.run(simulation.webhooks.events.queueForward(forward));
   await simulation.clock.advance(1000);
   await simulation.crash();

@@ -6,6 +6,7 @@ import type { Exchange } from '../../../server/route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
 import { noPayload, type Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
+import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { RequestReader } from '../../senders/request/reader.ts';
 import type { ValueSources } from '../../senders/scheme/scheme.ts';
 import { bodyKind, readParsedPayload, readPayload, type BodyKind } from '../body-format.ts';
@@ -50,6 +51,23 @@ export class ReceivedCall implements ActionCall {
       event: nameIn(parts, scheme?.event),
       eventId: nameIn(parts, scheme?.dedupe ?? scheme?.id),
       verified,
+    };
+  }
+
+  get origin(): RequestOrigin {
+    const { request, clientAddress, requestId } = this.#exchange;
+    const { rawHeaders, headers, socket } = request;
+    const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+    // Where the client is another than the peer, the peer is a proxy that we trust.
+    const isProxied = clientAddress !== peer;
+    const said = (name: string): string | undefined => {
+      const value = isProxied ? headers[name] : undefined;
+      return typeof value === 'string' ? value : undefined;
+    };
+    return {
+      rawHeaders, clientAddress, requestId,
+      host: said('x-forwarded-host') ?? headers.host ?? '',
+      protocol: said('x-forwarded-proto') ?? ('encrypted' in socket ? 'https' : 'http'),
     };
   }
 

@@ -1,5 +1,5 @@
 /** Builds what a command may use: output, settings, and a session once it asks for one. */
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
@@ -9,6 +9,7 @@ import { loadSettings } from '../settings/load.ts';
 import { readSettingsFile } from '../settings/file.ts';
 import { DATA_VARIABLE } from '../settings/sources.ts';
 import type { FlagValue, SettingsFile, SettingsSources } from '../settings/sources.ts';
+import { isStoreName } from '../store/disk/inventory.ts';
 import type { Arguments } from './arguments/parse.ts';
 import type { CommandContext, CommandSpec } from './commands/context.ts';
 import { findServer, readToken } from './given-server.ts';
@@ -21,6 +22,8 @@ import type { Session } from './session/session.ts';
 
 const DEFAULT_DIRECTORY = 'data';
 const SETTINGS_FILE = 'settings.json';
+// What may stand in a data directory before there is a journal.
+const PLACED_BEFORE = [SETTINGS_FILE, 'actions', 'lock'];
 
 /** Flags, and the settings whose values they give. */
 const SETTING_FLAGS: Readonly<Record<string, string>> = {
@@ -134,11 +137,31 @@ function readOwnSettings(path: string): SettingsFile | null {
   }
 }
 
-/** Throws `not_found`: a command that only reads makes no directory where --data is wrong. */
+/**
+ * Throws `not_found`: a command that only reads makes no directory where --data is wrong, and no
+ * store among the files of somebody else.
+ */
 function checkExists(directory: string): void {
-  if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return;
-  throw new AppError('not_found', `there is no data directory ${directory}: is --data right? `
+  const names = namesIn(directory);
+  if (names?.length === 0 || names?.some(isOurs) === true) return;
+  const problem = names === null
+    ? `there is no data directory ${directory}`
+    : `${directory} holds files, but no data of hookshelf`;
+  throw new AppError('not_found', `${problem}: is --data right? `
     + `(${DATA_VARIABLE} names it too; serve and commands that add something make it)`);
+}
+
+/** Null when there is no such directory; no names where we may not look: opening says why. */
+function namesIn(directory: string): readonly string[] | null {
+  try {
+    return readdirSync(directory);
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT' ? null : [];
+  }
+}
+
+function isOurs(name: string): boolean {
+  return isStoreName(name) || PLACED_BEFORE.includes(name);
 }
 
 function isNoDirectory(path: string): boolean {

@@ -129,6 +129,22 @@ test('a command that reads never makes a data directory: it asks whether --data 
     }
   }));
 
+test('a command that reads makes no store among the files of somebody else', () =>
+  inFolder(async (folder) => {
+    writeFileSync(join(folder, 'letter.txt'), 'x');
+    const dryRun = ['book:import', '--sample', '--dry-run'];
+    for (const words of [['book:list'], ['data:verify'], dryRun]) {
+      const { code, stderr } = await hookshelf([...words, '--data', folder]);
+      assert.equal(code, 1, `${words.join(' ')}: ${stderr}`);
+      assert.ok(stderr.startsWith(
+        `hookshelf: ${folder} holds files, but no data of hookshelf: is --data right?`,
+      ), stderr);
+      assert.deepEqual(readdirSync(folder), ['letter.txt'], words[0]);
+    }
+    writeFileSync(join(folder, 'settings.json'), '{}');
+    assert.equal((await hookshelf(['book:list', '--data', folder])).stdout, 'no books\n');
+  }));
+
 test('HOOKSHELF_DATA names the data directory, and --data another one', () =>
   inFolder(async (folder) => {
     const options = { cwd: folder, environment: { HOOKSHELF_DATA: join(folder, 'here') } };

@@ -191,7 +191,7 @@ class NodeHttpClient implements HttpClient {
     this.#counts.attempts += call.attempts;
     if (outcome instanceof HttpResponse) return;
     this.#counts.failures += 1;
-    if (!outcome.isProxyFailure) return;
+    if (outcome.kind !== 'proxy' && !outcome.isProxyFailure) return;
     const { authority } = call.destination;
     this.#proxyFailures.warning({ log: this.#logger }, 'the proxy failed', {
       host: authority, status: outcome.proxyStatusCode, reason: outcome.message,

@@ -103,13 +103,21 @@ export function proxyError(thrown: unknown): NetworkError {
   return new NetworkError('proxy', 'EPROXY', message, { cause: thrown, isProxyFailure: true });
 }
 
+/**
+ * The proxy was asked for a tunnel and hung up. Many do when they cannot reach the target, so it
+ * may be the target that is to blame.
+ */
+export function proxyCut(thrown: unknown): NetworkError {
+  const message = 'the proxy cut the connection and gave no answer';
+  return new NetworkError('proxy', 'EPROXY', message, { cause: thrown });
+}
+
 /** The proxy answered, but not with what was asked for. */
 export function proxyRefusal(statusCode: number): NetworkError {
-  // It tried, and the target or the way there was at fault; or it will not go there at all.
-  const isOfTarget = [502, 503, 504].includes(statusCode)
-    || (statusCode >= 400 && statusCode < 500 && ![407, 429].includes(statusCode));
+  // Any other status than these may be about the target: it cannot or will not go there.
+  const isProxyFailure = [407, 429].includes(statusCode);
   const hint = statusCode === 407 ? ': it wants credentials, or others than http.proxy has' : '';
   const message = `the proxy refused with status ${statusCode}${hint}`;
   return new NetworkError(
-    'proxy', 'EPROXY', message, { isProxyFailure: !isOfTarget, proxyStatusCode: statusCode });
+    'proxy', 'EPROXY', message, { isProxyFailure, proxyStatusCode: statusCode });
 }

@@ -1,7 +1,8 @@
 /** HTTP CONNECT (RFC 9110 §9.3.6): the proxy joins our socket to the target's. */
 import type { Socket } from 'node:net';
+import { systemCodeOf } from '../../base/errors.ts';
 import { http } from '../../base/node-modules.ts';
-import { proxyError, proxyRefusal } from '../network-error.ts';
+import { proxyCut, proxyError, proxyRefusal } from '../network-error.ts';
 import type { Proxy } from '../policy/proxy.ts';
 
 /**
@@ -25,7 +26,8 @@ export function openTunnel(socket: Socket, authority: string, proxy: Proxy): Pro
       else if (head.length > 0) reject(proxyError(new Error('bytes before the tunnel was used')));
       else resolve();
     });
-    request.on('error', (error) => reject(proxyError(error)));
+    request.on('error', (error) =>
+      reject(systemCodeOf(error) === 'ECONNRESET' ? proxyCut(error) : proxyError(error)));
     request.end();
   });
 }

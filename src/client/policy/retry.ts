@@ -42,7 +42,7 @@ export function nextDelayMs(
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;
-  if (/^\d{1,15}$/.test(value)) return Number(value) * 1000;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
   // All three forms of RFC 9110 §5.6.7 begin with a weekday; Date.parse alone takes far more.
   if (!/^[A-Za-z]{3,9},? /.test(value)) return null;
   const atMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);

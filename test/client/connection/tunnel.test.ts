@@ -104,9 +104,15 @@ const FAILING: Readonly<Record<string, Failing>> = {
     rules: { onConnect: 503 },
     code: 'EPROXY', statusCode: 503, isProxyFailure: false, attempts: 2,
   },
+  'refuses with 500': {
+    rules: { onConnect: 500 },
+    // What tinyproxy says when it cannot reach the target.
+    code: 'EPROXY', statusCode: 500, isProxyFailure: false, attempts: 2,
+  },
   'cuts': {
     rules: { onConnect: 'cut' },
-    code: 'EPROXY', statusCode: null, isProxyFailure: true, attempts: 2,
+    // As many do when the target cannot be reached.
+    code: 'EPROXY', statusCode: null, isProxyFailure: false, attempts: 2,
   },
   'stalls': {
     rules: { onConnect: 'stall' },

@@ -60,6 +60,7 @@ test('without retries there is one attempt', () => {
 const RETRY_AFTER: readonly (readonly [string | undefined, number | null])[] = [
   ['0', 0],
   ['120', 120_000],
+  ['99999999999999999999', 99_999_999_999_999_999_999_000],
   ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
   ['Thursday, 01-Jan-26 00:00:30 GMT', 30_000],
   ['Thu Jan  1 00:00:30 2026', 30_000],

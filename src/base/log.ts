@@ -24,7 +24,7 @@ const DEPTH_MAX = 16;
 // These name a secret anywhere within a name, however its words are joined: `clientsecret`,
 // `X-Auth-Token`, `api_key`.
 const SECRET_PARTS = new RegExp('signature|passw(?:or)?d|pwd|passphrase|secret|token|apikey'
-  + '|privatekey|credential|authorization|cookie');
+  + '|privatekey|credential|authorization|cookie|clientstate');
 // Shorter ones only as a whole word: `pinned`, `signal`, `withMac` name no secrets.
 const SECRET_WORD = /^(?:hmac[a-z]*|[a-z]*hmac|pin|sig)$/i;
 const HOLDS_SHORT = /hmac|pin|sig/;

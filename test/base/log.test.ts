@@ -40,7 +40,7 @@ test('secrets are named by the contract', () => {
   const secret = [
     'authorization', 'Proxy-Authorization', 'cookie', 'X-Signature', 'webhook-signature',
     'x-hub-signature', 'X-Hub-Signature-256', 'x-api-key', 'password', 'secret', 'clientSecret',
-    'token', 'apiToken', 'apiKey', 'api_key', 'set-cookie', 'stripe-signature',
+    'token', 'clientState', 'apiToken', 'apiKey', 'api_key', 'set-cookie', 'stripe-signature',
     'Linear-Signature', 'x-slack-signature', 'x-shopify-hmac-sha256', 'x-signature-ed25519',
     'X-Amz-Signature', 'HMAC', 'x-hmacsha256', 'bodyHmac', 'sig', 'SIG', 'urlSig', 'x_sig',
     'sig256', 'pwd', 'userPwd', 'dbpwd', 'pin', 'PIN', 'cardPin', 'PINCode', 'pin-1',

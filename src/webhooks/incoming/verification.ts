@@ -177,3 +177,11 @@ export function newSecretFor(
   return `is needed: only the sender (${preset?.sender ?? 'unknown'}) can make it, and shows it `
     + `here: ${preset?.setup.secret ?? 'its own pages'}`;
 }
+
+/** A sentence for each webhook, as it is shown, that refuses everything for want of a secret. */
+export function findSecretless(webhooks: readonly JsonObject[]): string[] {
+  return webhooks.flatMap(({ pathSegment, verification, hasSecret }) =>
+    isJsonObject(verification) && hasSecret === false
+      ? [`the incoming webhook ${String(pathSegment)} has no secret, which the preset `
+        + `${String(verification['preset'])} needs: it refuses every request`] : []);
+}

@@ -70,6 +70,12 @@ for (const way of WAYS) {
       file('key', 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'));
     assert.match(await run(1, 'incomingwebhook:test', 'pay'), /only the sender can sign/);
     assert.match(await run(0, 'incomingwebhook:show', 'pay'), /^only the sender can sign/m);
+    await run(0, 'incomingwebhook:update', 'pay', '--preset', 'github', '--unset', 'secret');
+    const sentence = /incoming webhook pay has no secret, which the preset github needs/;
+    assert.match((await place.run(['incomingwebhook:list'])).stderr, sentence);
+    const doctor = (await place.run(['doctor', '--json'])).stdout;
+    const isServed = !doctor.includes('looked at while a server runs');
+    assert.equal(sentence.test(doctor), isServed, doctor);
     await run(0, 'incomingwebhook:update', 'pay', '--unset', 'verification');
     assert.match(await run(1, 'incomingwebhook:update', 'pay', '--preset', 'githup'),
       /did you mean.*github/i);

@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { findSecretless } from '../../../webhooks/incoming/verification.ts';
 import { loadSettings } from '../../../settings/load.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { exchange } from '../../../server/local/call.ts';
@@ -41,6 +43,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'file limits': checkLimits,
   'clock': checkClock,
   'proxy': checkProxy,
+  'senders': checkSenders,
 };
 
 const TONES: Readonly<Record<Finding['status'], Tone>> = {
@@ -237,6 +240,21 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
   const shown = redactText(http.proxy);
   return problem === null ? ok(`${shown} answers`)
     : failed(`${shown} does not answer (${problem})`, 'correct http.proxy, or start the proxy');
+}
+
+/** Whether a webhook refuses everything, as the server knows it. */
+async function checkSenders({ enterData }: CommandContext): Promise<Verdict> {
+  const socketPath = findOwner(enterData())?.socketPath ?? null;
+  if (socketPath === null || !(await isListening(socketPath))) {
+    return ok('looked at while a server runs');
+  }
+  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+  const call = { method: 'GET', path: `${incomingResource.path}?limit=1000` } as const;
+  const { body } = await exchange({ socketPath, signal }, call);
+  const [first, ...others] = findSecretless(Array.isArray(body) ? body.map(objectOf) : []);
+  if (first === undefined) return ok('every webhook that needs a secret has one');
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
 }
 
 function isWritable(path: string): boolean {

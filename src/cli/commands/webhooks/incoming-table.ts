@@ -2,11 +2,8 @@
 import { flag, required, text } from '../../arguments/options.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
-import { listOf } from '../rows.ts';
 import { actionConfig, capital, rotationOptions, secretOptions, unset } from './options.ts';
 
-const incomingResource = async () =>
-  (await import('../../../webhooks/incoming/resource.ts')).incomingResource;
 const loadIncoming = () => import('./incoming.ts');
 const loadSetup = () => import('./incoming-setup.ts');
 
@@ -39,7 +36,7 @@ export const INCOMING: readonly CommandSpec[] = [
   {
     name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: {},
     examples: ['hookshelf incomingwebhook:list'],
-    load: listOf(incomingResource),
+    load: async () => (await loadIncoming()).listIncoming,
   },
   {
     name: 'incomingwebhook:show', summary: 'Show one, how to set up its sender, and calls to copy',

@@ -5,12 +5,23 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {
-  create, fetchAll, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf, unsetMembers,
+  columnsOf, create, fetchAll, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
+  unsetMembers,
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
+import { findSecretless } from '../../../webhooks/incoming/verification.ts';
 import { readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
+
+/** The list, and on stderr which of them take no request for want of a secret. */
+export async function listIncoming(context: CommandContext): Promise<number> {
+  const hooks = await fetchAll(await context.openSession(), incomingResource.path);
+  const { output } = context;
+  await output.list(hooks, columnsOf(incomingResource), `no ${incomingResource.plural}`);
+  for (const sentence of findSecretless(hooks)) output.note(sentence);
+  return 0;
+}
 
 /** With calls to copy; in JSON as the member `examples`. */
 export async function showIncoming(context: CommandContext): Promise<number> {

@@ -30,7 +30,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Throws `usage` when `http.*` settings cannot be used. */
 export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Target {
-  const base = url.origin + url.pathname.replace(/\/+$/, '');
+  const base = url.origin + withoutSlashes(url.pathname);
   const options = clientOptionsOf(settings);
   const connector = createConnector(base, {
     ...options, denyAddresses: options.denyAddresses.filter((entry) => !NOT_DENIED.has(entry)),
@@ -111,4 +111,11 @@ function unauthorized({ method }: Call, base: string, hasToken: boolean): AppErr
     ? `${base} does not accept the token: it is of another server, revoked or expired (this needs `
       + `the scope ${scope})`
     : `${base} wants a token of scope ${scope}: name the file that holds one with --token-file`);
+}
+
+/** Without those at its end, in linear time. */
+function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
 }

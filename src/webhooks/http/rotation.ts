@@ -36,7 +36,7 @@ export const previousSecretMember: Member = {
       lastUsedAt: { schema: { kind: 'string', format: 'date-time' } },
     },
   },
-  readOnly: 'echo',
+  readOnly: 'echo', isAlwaysShown: false,
   description: 'The secret before the last rotation, while it still counts',
 };
 

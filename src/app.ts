@@ -39,6 +39,7 @@ import { operationsRoutes } from './server/operations.ts';
 import type { Route } from './server/route.ts';
 import { anyOf, fixedTokens } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
+import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency.ts';
 import type { Settings } from './settings/load.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/lock.ts';
@@ -93,7 +94,7 @@ const PENDING_SHARE = 1 / 8;
 
 /** The collections of a data directory. */
 export const COLLECTIONS: readonly CollectionSpec[] =
-  [bookResource.collection, ...webhookCollections, TOKENS];
+  [bookResource.collection, ...webhookCollections, TOKENS, IDEMPOTENCY_KEYS];
 const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
@@ -120,8 +121,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     limits: limitsFor(options.maxMemoryBytes ?? Infinity),
   });
   closers.add(() => store.close());
+  const keys = new IdempotencyKeys({ store, clock, logger });
+  closers.add(() => keys.close());
   const shared: Shared = {
-    store, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
+    store, keys, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
     underWay: new UnderWay(),
   };
   closers.add(() => shared.metrics.close());
@@ -165,6 +168,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   if (isServer) {
     lock.announce(await listening.listenOnControl());
     webhooks.start();
+    keys.start();
   }
   return {
     dispatcher, books: shelf, bookList: list, webhooks, underWay: shared.underWay,
@@ -197,6 +201,7 @@ async function rememberToken(
 /** What the parts of an app share. */
 type Shared = {
   readonly store: OpenedStore;
+  readonly keys: IdempotencyKeys;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: Settings;
@@ -209,7 +214,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedSearch;
   readonly routes: readonly Route[];
 } {
-  const { store, clock, makeId, settings } = shared;
+  const { store, keys, clock, makeId, settings } = shared;
   const now = (): number => clock.now();
   const catalog = createCatalog({
     store, now, makeId,
@@ -220,7 +225,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedSearch({ collection, turns, clock, bytesMax });
   const list = createBookList({ collection, turns, search });
-  const routes = bookRoutes({ catalog, list: list.handle });
+  const routes = bookRoutes({ catalog, list: list.handle, keys });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }
 

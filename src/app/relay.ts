@@ -14,6 +14,7 @@ import type { HttpClient } from '../client/http-client.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
+import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import { loadActionModules } from '../webhooks/actions/load-modules.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
@@ -22,6 +23,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 
 type RelayParts = {
   readonly store: Store;
+  readonly keys: IdempotencyKeys;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: Settings;
@@ -46,7 +48,7 @@ const DAY_MS = 86_400_000;
 export async function composeRelay(
   parts: RelayParts,
 ): Promise<{ readonly webhooks: Webhooks; readonly client: HttpClient }> {
-  const { settings, clock, logger, metrics, store, makeId, baseUri } = parts;
+  const { settings, clock, logger, metrics, store, keys, makeId, baseUri } = parts;
   const modules = parts.loadsActions ? await loadActionModules({
     folder: join(parts.data, ACTIONS_FOLDER), paths: settings.actions,
   }) : [];
@@ -54,7 +56,7 @@ export async function composeRelay(
     ({ actionClass, origin: 'the option `actions`' }));
   const client = createHttpClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
-    store, logger, clock, makeId, baseUri,
+    store, keys, logger, clock, makeId, baseUri,
     http: client,
     random: Math.random,
     actions: [...modules, ...classes],

@@ -4,6 +4,7 @@ import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/body.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
+import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import { listed } from '../resources/route-parts.ts';
 import { resourceRoutes } from '../resources/routes.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
@@ -16,15 +17,15 @@ import { bookQueryParameters } from './query/parameters.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
-/** `list` answers `GET /api/books`. */
+/** `list` answers `GET /api/books`; without `keys` an `Idempotency-Key` has no effect. */
 export function bookRoutes(options: {
-  readonly catalog: Catalog; readonly list: Handler;
+  readonly catalog: Catalog; readonly list: Handler; readonly keys?: IdempotencyKeys;
 }): readonly Route[] {
-  const { catalog, list } = options;
+  const { catalog, list, keys = null } = options;
   return [
     listRoute(list),
     importRoute(catalog),
-    ...resourceRoutes(bookResource, catalog),
+    ...resourceRoutes(bookResource, catalog, keys),
   ];
 }
 

@@ -23,6 +23,9 @@ export type ChangeHook = (transaction: Transaction, change: RecordChange, drawn:
 /** Told what is shown of the record, inside the transaction; throws what the write fails with. */
 export type Expectation = (current: Representation) => void;
 
+/** Runs inside the transaction that adds the record. */
+type OnAdded = (transaction: Transaction, added: Representation) => void;
+
 /** What the repository needs to know of a resource. */
 export type Kept = Pick<Resource,
   'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'present' | 'reconcile' | 'patchBase'>;
@@ -37,7 +40,7 @@ export interface Repository {
   walk(after: string | null): () => ShownRecord | null;
   find(id: string): Representation | undefined;
   /** Throws `invalid`, and `conflict` for a key that is taken. */
-  add(body: unknown, hops?: number): Promise<Representation>;
+  add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation>;
   /** Throws `not_found`, then what `expect` throws, then `invalid`; so do the next two. */
   replace(
     id: string, body: unknown, expect?: Expectation, hops?: number,
@@ -122,7 +125,7 @@ export function createRepository(options: {
       return present === undefined ? remembered(stored, id, represent)
         : represent(id, stored.bytes);
     },
-    async add(body, hops) {
+    async add(body, hops, onAdded) {
       const wanted = reconcile !== undefined && isJsonObject(body)
         ? reconcile(body, null, 'add') : body;
       const fields = parseFields(resource, wanted, null);
@@ -134,7 +137,9 @@ export function createRepository(options: {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
           throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
         }
-        return put(transaction, id, null, { stamps, fields, drawn });
+        const added = put(transaction, id, null, { stamps, fields, drawn });
+        onAdded?.(transaction, added);
+        return added;
       });
     },
     async replace(id, body, expect, hops) {

@@ -6,6 +6,7 @@ import type { JsonObject, ObjectSchema, Schema } from '../base/schema.ts';
 import { checkMediaType, parseBody } from '../server/exchange/body.ts';
 import { consumedJson } from '../server/exchange/mounting.ts';
 import type { AnswerSpec, Exchange, ParameterSpec } from '../server/route.ts';
+import type { GivenBody } from './idempotency.ts';
 
 export const JSON_TYPE = 'application/json';
 export const NO_PAYLOAD = Buffer.from('{}');
@@ -58,18 +59,28 @@ export function pathParameter(name: string, description: string): ParameterSpec 
  * A body by its table, and the JSON text of the payload in it, byte for byte. That may be any JSON:
  * there null is a value, not an absent member, which counts as {}.
  */
-export async function readPayload(
-  exchange: Exchange, schema: ObjectSchema,
-): Promise<{ readonly members: JsonObject; readonly payloadJson: Buffer }> {
+export async function readPayload(exchange: Exchange, schema: ObjectSchema): Promise<PayloadRead> {
   checkMediaType(exchange.request, [JSON_TYPE]);
   const parsed = consumedJson(exchange.request);
-  if (parsed !== undefined) {
-    const members = parseObject(schema, parsed);
-    const payload = isJsonObject(parsed) ? parsed['payload'] : undefined;
-    const payloadJson = payload === undefined ? NO_PAYLOAD : Buffer.from(JSON.stringify(payload));
-    return { members, payloadJson };
-  }
-  const body = await exchange.readBody();
+  return parsed === undefined
+    ? payloadIn(schema, await exchange.readBody()) : payloadOf(schema, parsed);
+}
+
+/** `readPayload` for a body that was read before. */
+export function parsePayload(schema: ObjectSchema, { parsed, bytes }: GivenBody): PayloadRead {
+  return parsed === undefined ? payloadIn(schema, bytes) : payloadOf(schema, parsed);
+}
+
+type PayloadRead = { readonly members: JsonObject; readonly payloadJson: Buffer };
+
+function payloadIn(schema: ObjectSchema, body: Buffer): PayloadRead {
   const members = parseObject(schema, parseBody(body));
   return { members, payloadJson: findMemberText(body, 'payload') ?? NO_PAYLOAD };
+}
+
+function payloadOf(schema: ObjectSchema, parsed: object): PayloadRead {
+  const members = parseObject(schema, parsed);
+  const payload = isJsonObject(parsed) ? parsed['payload'] : undefined;
+  const payloadJson = payload === undefined ? NO_PAYLOAD : Buffer.from(JSON.stringify(payload));
+  return { members, payloadJson };
 }

@@ -10,8 +10,12 @@ import type {
   AnswerSpec, BodySpec, Exchange, Handler, ParameterSpec, Route,
 } from '../server/route.ts';
 import { evaluate, isConditional } from './conditional.ts';
+import {
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type IdempotencyKeys,
+} from './idempotency.ts';
 import { notFound } from './not-found.ts';
 import type { Expectation, Repository } from './repository.ts';
+import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
 
 /** What the routes need to know of a resource. */
@@ -26,9 +30,12 @@ const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as c
 const BODY_MEDIA_TYPES = [JSON_MEDIA_TYPE] as const;
 const KEY_SCHEMA: StringSchema = { kind: 'string', minLength: 1, maxLength: 128 };
 
-export function resourceRoutes(resource: Routed, records: Records): readonly Route[] {
+/** With `keys`, adding takes an `Idempotency-Key`. */
+export function resourceRoutes(
+  resource: Routed, records: Records, keys: IdempotencyKeys | null = null,
+): readonly Route[] {
   return [
-    getRoute(resource, records), postRoute(resource, records), putRoute(resource, records),
+    getRoute(resource, records), postRoute(resource, records, keys), putRoute(resource, records),
     patchRoute(resource, records), deleteRoute(resource, records),
   ];
 }
@@ -65,26 +72,39 @@ function getRoute(resource: Routed, records: Records): Route {
   };
 }
 
-function postRoute(resource: Routed, records: Records): Route {
+function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | null): Route {
   const { schema, noun, access } = resource;
+  const headersOf = (exchange: Exchange, added: Representation): string[] => {
+    const location = `${resource.path}/${encodeURIComponent(added.id)}`;
+    return ['Location', exchange.linkTo(location), ...added.headers];
+  };
   return {
     method: 'POST',
     path: resource.path,
     operationId: `add${schema.name}`,
     summary: `Add one ${noun}`,
     access: access?.write ?? 'write',
+    ...keys === null ? {} : { parameters: [IDEMPOTENCY_PARAMETER] },
     body: bodyOf(resource),
     answers: [
       { ...shown(resource, 201, `The ${noun} as stored`),
-        headers: { ...VERSION_HEADERS, Location: `Where the new ${noun} is` } },
+        headers: {
+          ...VERSION_HEADERS, Location: `Where the new ${noun} is`,
+          ...keys === null ? {} : REPLAYED_ANSWER,
+        } },
       ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
+      if (keys !== null && exchange.request.headers[IDEMPOTENCY_HEADER] !== undefined) {
+        return keys.serve(exchange, BODY_MEDIA_TYPES, (body, remember) =>
+          records.add(valueOf(body), hopsTo(exchange), (transaction, added) =>
+            remember(transaction, {
+              status: 201, headers: headersOf(exchange, added), body: added.bytes.toString(),
+            })));
+      }
       const body = await exchange.readJson(BODY_MEDIA_TYPES);
       const added = await records.add(body, hopsTo(exchange));
-      const location = `${resource.path}/${encodeURIComponent(added.id)}`;
-      const headers = ['Location', exchange.linkTo(location), ...added.headers];
-      exchange.send(201, headers, added.bytes);
+      exchange.send(201, headersOf(exchange, added), added.bytes);
     },
   };
 }

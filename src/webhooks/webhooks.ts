@@ -45,6 +45,7 @@ import type { DeliveryStatistics } from './sending/statistics.ts';
 import { DeliveryWorker } from './sending/worker.ts';
 import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
+import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import { notFound } from '../resources/not-found.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
@@ -60,6 +61,8 @@ export const webhookCollections: readonly CollectionSpec[] = [
 
 export type WebhooksOptions = {
   readonly store: Store;
+  /** Not given: an `Idempotency-Key` has no effect. */
+  readonly keys?: IdempotencyKeys;
   readonly http: HttpSender;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -150,7 +153,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
       send: (...given) => sender.sendText(...given),
     }),
-    ...deliveryRoutes({ events, service: deliveries }),
+    ...deliveryRoutes({ events, service: deliveries, keys: options.keys ?? null }),
   ];
   return {
     routes, resources, actions, deliveries, events,

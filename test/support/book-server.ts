@@ -13,10 +13,12 @@ import { createTurns } from '../../src/base/turns.ts';
 import { bookRoutes } from '../../src/books/routes.ts';
 import { InvertedIndex } from '../../src/books/index/inverted.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import type { Entrance } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Route } from '../../src/server/route.ts';
 import type { Store } from '../../src/store/port.ts';
+import type { IdempotencyKeys } from '../../src/resources/idempotency.ts';
 import type { ChangeHook } from '../../src/resources/repository.ts';
 import { createMemoryStore } from './memory-store.ts';
 
@@ -40,6 +42,7 @@ export type Answer = {
 export async function startBookServer(options: {
   readonly store?: Store; readonly onChange?: ChangeHook; readonly clock?: Clock;
   readonly stallMs?: number; readonly requestTimeoutMs?: number;
+  readonly keys?: IdempotencyKeys; readonly entrance?: Entrance;
 } = {}): Promise<BookServer> {
   const { store = createMemoryStore([bookResource.collection]), clock = systemClock } = options;
   const catalog = createCatalog({
@@ -50,14 +53,16 @@ export async function startBookServer(options: {
   const turns = createTurns(systemClock);
   const search = new InvertedIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });
-  const routes = bookRoutes({ catalog, list: list.handle });
+  const routes = bookRoutes({
+    catalog, list: list.handle, ...options.keys === undefined ? {} : { keys: options.keys },
+  });
   const dispatcher = createDispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
     bodyBytesMax: 1_048_576, accessLog: 'off', trustProxy: false,
     ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },
   });
   const { requestTimeoutMs = 30_000 } = options;
-  const server = createHttpServer(dispatcher.listeners('loopback'), {
+  const server = createHttpServer(dispatcher.listeners(options.entrance ?? 'loopback'), {
     requestTimeoutMs, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 1_000, connectionsMax: 100,
   }, systemClock);
   const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);

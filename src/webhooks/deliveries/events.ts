@@ -31,8 +31,14 @@ export interface Events {
   ): readonly string[];
   /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
   isHeard(name: string): boolean;
-  /** `emit` in a transaction of its own; `hops` is the length of the chain that led to it. */
-  emitText(name: string, payloadJson: string, hops?: number): Promise<string[]>;
+  /**
+   * `emit` in a transaction of its own; `hops` is the length of the chain that led to it. What
+   * `onEmitted` stages, who is told the deliveries, is committed with them.
+   */
+  emitText(
+    name: string, payloadJson: string, hops?: number,
+    onEmitted?: (transaction: Transaction, deliveries: readonly string[]) => void,
+  ): Promise<string[]>;
   /** `emitText` with a program's value. Throws `invalid` also for what cannot be JSON. */
   emitNow(name: string, payload: unknown): Promise<string[]>;
   /** Accepts one request to be sent durably; returns the delivery's identifier. */
@@ -84,11 +90,14 @@ export function createEvents(parts: {
     acceptDeliveries(transaction, deliveries, shared);
     return identifiers;
   };
-  const emitText: Events['emitText'] = async (name, payloadJson, hops = 0) => {
+  const emitText: Events['emitText'] = async (name, payloadJson, hops = 0, onEmitted) => {
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
     const bytes = payloadJson.length;
-    const identifiers = await capacity.reserveWhile(bytes, () => store.transact((transaction) =>
-      emit(transaction, drawn, name, payloadJson, bytes)));
+    const identifiers = await capacity.reserveWhile(bytes, () => store.transact((transaction) => {
+      const emitted = emit(transaction, drawn, name, payloadJson, bytes);
+      onEmitted?.(transaction, emitted);
+      return emitted;
+    }));
     // They are on disk as a list, but the caller may look for each of them.
     if (identifiers.length > CHUNK) await fanOuts.settled();
     return [...identifiers];

@@ -7,10 +7,14 @@ import { problemAnswers } from '../../server/problem.ts';
 import { PAGE_LIMIT_MAX, integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull, Route } from '../../server/route.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
+import {
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, type IdempotencyKeys,
+} from '../../resources/idempotency.ts';
 import { notFound } from '../../resources/not-found.ts';
 import { streamRecords } from '../../resources/page-stream.ts';
 import {
-  anyJson, arrayOf, listed, objectOf, pathParameter, readPayload, shown, text,
+  JSON_TYPE, anyJson, arrayOf, listed, objectOf, parsePayload, pathParameter, readPayload, shown,
+  text,
 } from '../../resources/route-parts.ts';
 import { deliveryResource } from './resource.ts';
 import type { DeliveryService } from './service.ts';
@@ -55,10 +59,11 @@ const DELIVERY_SCHEMA = objectOf('Delivery', {
 
 export function deliveryRoutes(parts: {
   readonly events: Pick<Events, 'emitText'>; readonly service: DeliveryService;
+  readonly keys: IdempotencyKeys | null;
 }): readonly Route[] {
-  const { events, service } = parts;
+  const { events, service, keys } = parts;
   return [
-    emitRoute(events),
+    emitRoute(events, keys),
     listRoute(service),
     getRoute(service),
     reconcileRoute(service),
@@ -69,20 +74,37 @@ export function deliveryRoutes(parts: {
   ];
 }
 
-function emitRoute(events: Pick<Events, 'emitText'>): Route {
+function emitRoute(
+  events: Pick<Events, 'emitText'>, keys: IdempotencyKeys | null,
+): Route {
   return {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
     summary: 'Emit an event: every enabled outgoing webhook that it triggers gets a delivery',
-    body: { mediaTypes: ['application/json'], schema: EVENT_SCHEMA },
+    parameters: [IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
     answers: [
-      shown('Accepted: on disk, and it will be delivered', objectOf('Emitted', {
-        deliveries: arrayOf(text()),
-      }), 202),
-      ...problemAnswers(400, 413, 415, 422, 503, 507),
+      {
+        ...shown('Accepted: on disk, and it will be delivered', objectOf('Emitted', {
+          deliveries: arrayOf(text()),
+        }), 202),
+        headers: REPLAYED_ANSWER,
+      },
+      ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
+      const { headers } = exchange.request;
+      const hops = hopsOf(headers[CHAIN_HEADER]);
+      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
+        return keys.serve(exchange, [JSON_TYPE], (body, remember) => {
+          const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
+          return events.emitText(String(members['name']), payloadJson.toString(), hops,
+            (transaction, deliveries) => remember(transaction, {
+              status: 202, headers: ['Content-Type', JSON_TYPE],
+              body: JSON.stringify({ deliveries }),
+            }));
+        });
+      }
       const { members, payloadJson } = await readPayload(exchange, EVENT_SCHEMA);
-      const hops = hopsOf(exchange.request.headers[CHAIN_HEADER]);
       const name = String(members['name']);
       const deliveries = await events.emitText(name, payloadJson.toString(), hops);
       exchange.sendJson(202, { deliveries });

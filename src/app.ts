@@ -13,6 +13,7 @@ import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
 import { UnderWay } from './base/under-way.ts';
+import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
 import { VERSION } from './base/version.ts';
@@ -150,11 +151,14 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   shared.metrics.add(...searchMetrics(search));
   closers.add(() => search.close());
   const apiRoutes = [...booksRoutes, ...webhooks.routes];
+  const refusals = new RateLimitedLog(clock, (leftOut) =>
+    logger.warning('more requests were refused', { leftOut }));
+  closers.add(() => refusals.close());
   const dispatcher = composeServer(shared, verifier, [
     ...apiRoutes, ...tokenRoutes(tokens),
     ...maintenanceRoutes(store, () => listening.places),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
-  ]);
+  ], refusals);
   closers.add(() => dispatcher.close());
   const listening = new Listening({
     ...options, clock, dispatcher, needsToken: () => verifier.isRequired,
@@ -230,7 +234,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
 }
 
 function composeServer(
-  shared: Shared, tokens: TokenVerifier, domainRoutes: readonly Route[],
+  shared: Shared, tokens: TokenVerifier, domainRoutes: readonly Route[], refusals: RateLimitedLog,
 ): Dispatcher {
   const { store, clock, logger, metrics, underWay, settings: { server, log } } = shared;
   const operations = operationsRoutes({
@@ -252,6 +256,7 @@ function composeServer(
       corsOrigins: server.corsOrigins,
       allowedHosts: server.allowedHosts,
       baseUri: server.baseUri,
+      refusals,
     }),
     bodyBytesMax: server.maxBodyBytes,
     bodyStallMs: server.requestTimeout * 1000,

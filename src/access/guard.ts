@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
+import type { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { HttpExchange } from '../server/exchange/exchange.ts';
 import type { Access } from '../server/route.ts';
 import type { AllowedMethods, Entrance, Guard } from '../server/routing/dispatcher.ts';
@@ -22,10 +23,32 @@ export type GuardOptions = {
   /** Host names, or `name:port`, that a service on loopback answers to besides its own. */
   readonly allowedHosts: readonly string[];
   readonly baseUri: string | null;
+  /** Told why a request is refused; some a second, as anybody may send them. */
+  readonly refusals: RateLimitedLog;
 };
 
 /** Throws `usage` for settings that would let any web page in. */
-export function createGuard({ tokens, corsOrigins, allowedHosts, baseUri }: GuardOptions): Guard {
+export function createGuard(options: GuardOptions): Guard {
+  const admit = createAdmission(options);
+  return {
+    admit(exchange, isServed, allowedMethods) {
+      try {
+        return admit(exchange, isServed, allowedMethods);
+      } catch (thrown) {
+        if (thrown instanceof AppError) {
+          const { path, clientAddress: client } = exchange;
+          const fields = { code: thrown.code, reason: thrown.message, path, client };
+          options.refusals.warning(exchange, 'a request was refused', fields);
+        }
+        throw thrown;
+      }
+    },
+  };
+}
+
+function createAdmission(
+  { tokens, corsOrigins, allowedHosts, baseUri }: GuardOptions,
+): Guard['admit'] {
   if (corsOrigins.includes('*') && !tokens.isRequired) {
     throw new AppError('usage', 'server.corsOrigins ["*"] needs an API token: set '
       + 'HOOKSHELF_API_TOKEN, or name the origins');
@@ -33,23 +56,21 @@ export function createGuard({ tokens, corsOrigins, allowedHosts, baseUri }: Guar
   const base = baseUri === null ? null : new URL(baseUri);
   const hosts = new HostCheck(allowedHosts, base);
   const cors = new Cors(corsOrigins, base);
-  return {
-    admit(exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean {
-      const { entrance, request, path } = exchange;
-      if (entrance === 'control') return false;
-      if (entrance !== 'embedded') checkHostCount(request);
-      const { isRequired } = tokens;
-      exchange.corsHeaders = cors.headersFor(request.headers.origin, isRequired);
-      if (!isRequired && isOnLoopback(request, entrance) && !isOpenToPages(path)) {
-        hosts.check(request);
-        cors.checkOrigin(request);
-      }
-      if (!isServed && isPreflight(request)) return answerPreflight(exchange, allowedMethods(path));
-      if (!isRequired) return false;
-      const scope = scopeOf(isServed ? exchange.route.access : accessOfUnserved(path));
-      if (scope !== null) checkToken(request, tokens, scope);
-      return false;
-    },
+  return (exchange: HttpExchange, isServed: boolean, allowedMethods: AllowedMethods): boolean => {
+    const { entrance, request, path } = exchange;
+    if (entrance === 'control') return false;
+    if (entrance !== 'embedded') checkHostCount(request);
+    const { isRequired } = tokens;
+    exchange.corsHeaders = cors.headersFor(request.headers.origin, isRequired);
+    if (!isRequired && isOnLoopback(request, entrance) && !isOpenToPages(path)) {
+      hosts.check(request);
+      cors.checkOrigin(request);
+    }
+    if (!isServed && isPreflight(request)) return answerPreflight(exchange, allowedMethods(path));
+    if (!isRequired) return false;
+    const scope = scopeOf(isServed ? exchange.route.access : accessOfUnserved(path));
+    if (scope !== null) checkToken(request, tokens, scope);
+    return false;
   };
 }
 

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { createGuard } from '../../src/access/guard.ts';
 import type { GuardOptions } from '../../src/access/guard.ts';
 import { hostNameOf, isLoopbackName } from '../../src/access/host-name.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
 import type { Access } from '../../src/server/route.ts';
 import { anyOf, fixedTokens } from '../../src/access/bearer.ts';
 import type { TokenVerifier } from '../../src/access/bearer.ts';
@@ -26,7 +28,8 @@ function start(
 ): Promise<TestServer> {
   return startServer(ROUTES, {
     guard: createGuard({
-      tokens: fixedTokens([]), corsOrigins: [], allowedHosts: [], baseUri: null, ...guard,
+      tokens: fixedTokens([]), corsOrigins: [], allowedHosts: [], baseUri: null,
+      refusals: new RateLimitedLog(systemClock, () => {}), ...guard,
     }),
     ...options,
   });
@@ -210,6 +213,7 @@ test('a preflight is answered before authentication', async () => {
 
 test('all origins may be allowed with a token only', async () => {
   assert.throws(() => createGuard({
+    refusals: new RateLimitedLog(systemClock, () => {}),
     tokens: fixedTokens([]), corsOrigins: ['*'], allowedHosts: [], baseUri: null,
   }), { code: 'usage' });
   await using server = await start({ tokens: stored, corsOrigins: ['*'] });
@@ -258,4 +262,17 @@ test('a refused sender of a large body still sees the refusal', async () => {
   const answer = await connection.answer();
   assert.deepEqual([answer.status, answer.headers['connection']], [401, 'close']);
   connection.close();
+});
+
+test('says in the log why a request is refused, and never with which token', async () => {
+  await using server = await start({ tokens: stored });
+  await rawRequest(server, 'GET', '/api/books', { Authorization: 'Bearer wrong-t0ken' });
+  await rawRequest(server, 'POST', '/api/books', { Authorization: 'Bearer t-read' });
+  const lines = server.logged.filter(({ message }) => message === 'a request was refused');
+  assert.deepEqual(lines.map(({ fields: { code, reason, path } }) => ({ code, reason, path })), [
+    { code: 'unauthorized', reason: 'the token is not valid here', path: '/api/books' },
+    { code: 'forbidden', reason: 'this needs a token of scope write, not read',
+      path: '/api/books' },
+  ]);
+  assert.ok(!JSON.stringify(server.logged).includes('wrong-t0ken'));
 });

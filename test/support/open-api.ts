@@ -47,7 +47,7 @@ export function operationsOf(document: ApiDocument): readonly PlacedOperation[] 
 }
 
 // Present only when there is something to tell.
-const OCCASIONAL_HEADERS = ['Link', 'Retry-After'];
+const OCCASIONAL_HEADERS = ['Idempotency-Replayed', 'Link', 'Retry-After'];
 
 /** Asserts that the document describes the answer: status, headers, media type and body. */
 export function assertDescribed(

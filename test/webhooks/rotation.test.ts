@@ -65,6 +65,20 @@ test('a new secret has the shape that the preset wants, or is asked for', async 
   assert.match(refused.text, /"\/secret".*only the sender \(Stripe\) can make it/);
 });
 
+test('a new secret of HTTP Basic changes the password alone', async (context) => {
+  const relay = await start(context, { verification: { preset: 'basic' } });
+  await relay.ask('PATCH', relay.path, { secret: 'planted-user:planted-old' });
+  const rotate = async (): Promise<string> => String((await relay.ask('POST',
+    `${relay.path}/rotate-secret`, { overlapHours: 0 })).json['secret']);
+  const made = await rotate();
+  assert.match(made, /^planted-user:[0-9a-f]{64}$/);
+  assert.notEqual(await rotate(), made);
+  for (const secret of ['without-a-colon', ':without-a-user']) {
+    await relay.ask('PATCH', relay.path, { secret });
+    assert.match(await rotate(), /^hookshelf:[0-9a-f]{64}$/);
+  }
+});
+
 test('the previous secret ends with the secret, and no body can write it', async (context) => {
   const relay = await start(context, {});
   await relay.ask('POST', `${relay.path}/rotate-secret`, { secret: NEW });

@@ -1,14 +1,13 @@
 /** Secrets of webhooks: never given as a plain argument, and shown once when made here. */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { loadCrypto } from '../../base/node-modules.ts';
 import type { Resource } from '../../resources/resource.ts';
+import {
+  randomSecretBytes, secretOf, type SecretShape,
+} from '../../webhooks/http/new-secret.ts';
 import type { CommandContext } from './context.ts';
 import { readSecretOption } from './input.ts';
 import { objectOf, pathOf, textOf } from './resource.ts';
-
-// 256 bits, as HMAC-SHA256 has (RFC 2104 §3 advises no less).
-const SECRET_BYTES = 32;
 
 export type GivenSecret = {
   readonly secret: string;
@@ -16,24 +15,28 @@ export type GivenSecret = {
   readonly isGenerated: boolean;
 };
 
-/** `whsec`: base64 after `whsec_`, as libraries of Standard Webhooks take it. */
-type SecretForm = 'hex' | 'whsec';
-
-/** The secret that `--secret-file` or `--generate-secret` gives; null without either. */
+/**
+ * The secret that `--secret-file` or `--generate-secret` gives; null without either. `shapeOf` may
+ * throw, where none can be made. Throws `usage`.
+ */
 export async function readSecret(
-  context: CommandContext, form: SecretForm,
+  context: CommandContext, shapeOf: () => SecretShape,
 ): Promise<GivenSecret | null> {
-  const isFile = context.given.has('secret-file');
+  if (!isSecretGiven(context)) return null;
   const isGenerated = context.given.has('generate-secret');
-  if (isFile && isGenerated) throw bothGiven();
-  if (isGenerated) return { secret: generate(form), isGenerated };
-  if (!isFile) return null;
-  return { secret: await readSecretOption(context, 'secret-file'), isGenerated };
+  const secret = isGenerated ? secretOf(shapeOf(), randomSecretBytes())
+    : await readSecretOption(context, 'secret-file');
+  return { secret, isGenerated };
 }
 
-function generate(form: SecretForm): string {
-  const bytes = loadCrypto().randomBytes(SECRET_BYTES);
-  return form === 'hex' ? bytes.toString('hex') : `whsec_${bytes.toString('base64')}`;
+/** Throws `usage` for a secret that is given twice. */
+export function isSecretGiven({ given }: CommandContext): boolean {
+  const isFile = given.has('secret-file');
+  const isGenerated = given.has('generate-secret');
+  if (isFile && isGenerated) {
+    throw new AppError('usage', 'give --secret-file or --generate-secret, not both');
+  }
+  return isFile || isGenerated;
 }
 
 /**
@@ -44,7 +47,7 @@ export async function rotateSecret(
   context: CommandContext, resource: Resource, identifier: string,
 ): Promise<number> {
   const { given, output } = context;
-  if (given.has('secret-file') && given.has('generate-secret')) throw bothGiven();
+  isSecretGiven(context);
   const hours = given.find('overlap-hours');
   if (hours !== undefined && !/^\d{1,4}$/.test(hours)) {
     throw new AppError('usage', `--overlap-hours must be a number from 0 to 720, not ${hours}`);
@@ -67,8 +70,4 @@ export async function rotateSecret(
   await output.line(`${resource.noun} ${identifier} has a new secret${until}`);
   if (secret !== undefined) await output.line(`secret (shown this once): ${textOf(secret)}`);
   return 0;
-}
-
-function bothGiven(): AppError {
-  return new AppError('usage', 'give --secret-file or --generate-secret, not both');
 }

@@ -5,7 +5,6 @@
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
-import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonObject, Member, ObjectSchema } from '../../base/schema.ts';
 import { notFound } from '../../resources/not-found.ts';
 import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
@@ -16,6 +15,7 @@ import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
 import type { Store } from '../../store/port.ts';
+import { randomSecretBytes, secretOf, type SecretShape } from './new-secret.ts';
 
 export type PreviousSecret = {
   readonly secret: string;
@@ -24,9 +24,6 @@ export type PreviousSecret = {
   /** When it was last used, to the minute. */
   readonly lastUsedAt?: string;
 };
-
-/** What a new secret looks like: 64 hexadecimal digits, or base64 after `whsec_`. */
-export type SecretShape = 'hex' | 'whsec';
 
 export const previousSecretMember: Member = {
   schema: {
@@ -59,14 +56,6 @@ export function showPrevious(
 
 function isCounting(previous: JsonObject, nowMs: number): boolean {
   return nowMs < Date.parse(String(previous['validUntil']));
-}
-
-// 256 bits, as HMAC-SHA256 has (RFC 2104 §3 advises no less).
-const SECRET_BYTES = 32;
-
-function generateSecret(shape: SecretShape): string {
-  const bytes = loadCrypto().randomBytes(SECRET_BYTES);
-  return shape === 'hex' ? bytes.toString('hex') : `whsec_${bytes.toString('base64')}`;
 }
 
 const OVERLAP_HOURS = 24;
@@ -133,8 +122,7 @@ async function rotate(
   const nowMs = now();
   const problem = given['secret'] === undefined ? null : findProblem?.(String(given['secret']));
   if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
-  const drawn: Readonly<Record<SecretShape, string>> =
-    { hex: generateSecret('hex'), whsec: generateSecret('whsec') };
+  const bytes = randomSecretBytes();
   return store.transact((transaction) => {
     const before = transaction.find(name, id);
     if (before === undefined) throw notFound(noun, id);
@@ -145,7 +133,8 @@ async function rotate(
       throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
         + 'rotate with force, which ends it at once');
     }
-    const secret = given['secret'] ?? madeFor(shapeFor(webhook), drawn);
+    const secret = given['secret'] ?? secretOf(
+      shapeIn(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
     const { [key]: _key, secret: old, ...fields } = webhook;
     const validUntil = timeText(nowMs + Number(given['overlapHours']) * HOUR_MS);
     const previous = old === undefined || given['overlapHours'] === 0 ? {}
@@ -156,9 +145,7 @@ async function rotate(
   });
 }
 
-function madeFor(
-  shape: ReturnType<RotationParts['shapeFor']>, drawn: Readonly<Record<SecretShape, string>>,
-): string {
-  if (typeof shape !== 'string') return drawn[shape.shape];
+function shapeIn(shape: ReturnType<RotationParts['shapeFor']>): SecretShape {
+  if (typeof shape !== 'string') return shape.shape;
   throw invalid([{ pointer: '/secret', detail: shape }]);
 }

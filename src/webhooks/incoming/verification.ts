@@ -5,8 +5,8 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
-import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
-import type { SecretShape } from '../http/rotation.ts';
+import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target.ts';
 import { schemeSchema } from '../senders/scheme/check.ts';
 import { PRESETS, findPreset } from '../senders/presets/table.ts';
@@ -40,8 +40,7 @@ export const verificationSchema: ObjectSchema = {
       schema: {
         kind: 'string', maxLength: 64, description: 'the name of a preset',
         canonical: (name) => findPreset(name) === undefined ? null : name,
-        explain: (name) => `${quoted(name)} is not a known preset`
-          + hintFor(name, PRESETS.map((preset) => preset.name)),
+        explain: unknownPreset,
       },
       isRequired: true,
       description: 'Whose requests these are: GET /api/verification-presets lists them',
@@ -73,6 +72,11 @@ export const verificationSchema: ObjectSchema = {
   },
   check: findProblems,
 };
+
+function unknownPreset(name: string): string {
+  return `${quoted(name)} is not a known preset`
+    + hintFor(name, PRESETS.map((preset) => preset.name));
+}
 
 function findProblems(verification: JsonObject): FieldError[] {
   const { preset: name, scheme: given, toleranceS } = verification;
@@ -171,11 +175,21 @@ export function showVerification(masked: JsonObject, stored: JsonObject): JsonOb
 export function newSecretFor(
   { verification }: JsonObject,
 ): { readonly shape: SecretShape } | string {
-  const preset = isJsonObject(verification) ? findPreset(String(verification['preset'])) : null;
-  const shape = preset === null ? 'hex' : preset?.newSecret ?? null;
+  if (!isJsonObject(verification)) return { shape: 'hex' };
+  const { preset: name, scheme } = verification;
+  const preset = findPreset(String(name));
+  if (preset === undefined) return `is needed: ${unknownPreset(String(name))}`;
+  const shape = preset.scheme === null ? shapeOfKey(scheme) : preset.newSecret;
   if (shape !== null) return { shape };
-  return `is needed: only the sender (${preset?.sender ?? 'unknown'}) can make it, and shows it `
-    + `here: ${preset?.setup.secret ?? 'its own pages'}`;
+  return `is needed: only the sender (${preset.sender}) can make it, and shows it here: `
+    + preset.setup.secret;
+}
+
+/** null: the key is a public one. */
+function shapeOfKey(scheme: JsonValue | undefined): SecretShape | null {
+  const { key, algorithm } = isJsonObject(scheme) ? scheme : {};
+  if (algorithm !== 'token' && !String(algorithm).startsWith('hmac-')) return null;
+  return key === 'whsec' || key === 'base64' ? key : 'hex';
 }
 
 /** A sentence for each webhook, as it is shown, that refuses everything for want of a secret. */

@@ -84,6 +84,47 @@ for (const way of WAYS) {
   }));
 }
 
+test('makes a secret in the shape that the preset wants', () => inPlace(WAYS[0], async (place) => {
+  const run = async (words: readonly string[]): Promise<Awaited<ReturnType<typeof place.run>>> =>
+    place.run([...words, '--generate-secret']);
+  await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'log']);
+  const create = ['incomingwebhook:create', '--action-config', 'log', '--path-segment'];
+  const scheme = (algorithm: string, key: string): string => JSON.stringify({ scheme: {
+    algorithm, key, content: '{body}', signature: { from: { header: 'X-A' }, encoding: 'hex' },
+  } });
+  const shapes: readonly (readonly [RegExp, readonly string[]])[] = [
+    [/once\): [0-9a-f]{64}$/m, []],
+    [/once\): [0-9a-f]{64}$/m, ['--preset', 'github']],
+    [/once\): whsec_[A-Za-z0-9+/]{43}=$/m, ['--preset', 'standard']],
+    [/once\): whsec_[A-Za-z0-9+/]{43}=$/m, ['--preset', 'gitlab']],
+    [/once\): hookshelf:[0-9a-f]{64}$/m, ['--preset', 'basic']],
+    [/once\): [A-Za-z0-9+/]{43}=$/m,
+      ['--preset', 'custom', '--verification', scheme('hmac-sha256', 'base64')]],
+  ];
+  for (const [index, [shape, words]] of shapes.entries()) {
+    const made = await run([...create, `hook-${index}`, ...words]);
+    assert.match(made.stdout, shape, `${words.join(' ')}: ${made.stderr}`);
+    if (words.length === 0) continue;
+    assert.equal((await place.run(['incomingwebhook:test', `hook-${index}`])).code, 0);
+  }
+  const refusals: readonly (readonly [RegExp, readonly string[]])[] = [
+    [/--secret-file is needed: only the sender \(Stripe\) can make it, and shows it here: \w/,
+      ['--preset', 'stripe']],
+    [/only the sender/, ['--preset', 'custom', '--verification', scheme('ed25519', 'hex')]],
+    [/"githup" is not a known preset.*github/, ['--preset', 'githup']],
+  ];
+  for (const [reason, words] of refusals) {
+    const refused = await run([...create, 'refused', ...words]);
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, reason);
+    assert.match((await run(['incomingwebhook:update', 'hook-0', ...words])).stderr, reason);
+  }
+  const kept = await run(['incomingwebhook:update', 'hook-2']);
+  assert.match(kept.stdout, /once\): whsec_/, 'the shape of the preset that is stored');
+  const unset = await run(['incomingwebhook:update', 'hook-2', '--unset', 'verification']);
+  assert.match(unset.stdout, /once\): [0-9a-f]{64}$/m);
+}));
+
 test('lists the presets without a data directory', () => inPlace(WAYS[0], async (place) => {
   const { code, stdout, stderr } = await place.run(['incomingwebhook:presets', '--json']);
   assert.equal(code, 0, stderr);

@@ -10,8 +10,9 @@ import {
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
-import { findSecretless } from '../../../webhooks/incoming/verification.ts';
-import { readSecret, rotateSecret } from '../secret.ts';
+import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
+import { findSecretless, newSecretFor } from '../../../webhooks/incoming/verification.ts';
+import { isSecretGiven, readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 
 /** The list, and on stderr which of them take no request for want of a secret. */
@@ -49,22 +50,24 @@ export async function showIncoming(context: CommandContext): Promise<number> {
 }
 
 export async function createIncoming(context: CommandContext): Promise<number> {
-  const secret = await readSecret(context, 'hex');
-  const body = { ...await membersOf(context, secret), enabled: !context.given.has('disabled') };
+  const members = await membersOf(context);
+  const secret = await readSecret(context, () => shapeFor(members));
+  const body = { ...members, ...secretMember(secret), enabled: !context.given.has('disabled') };
   const hook = await create(context, incomingResource, body);
   await printChanged(context, 'created', hook, secret);
   return 0;
 }
 
 export async function updateIncoming(context: CommandContext): Promise<number> {
-  const secret = await readSecret(context, 'hex');
   const removed = unsetMembers(context, {
     'allowed-methods': 'allowedMethods', 'allowed-addresses': 'allowedAddresses',
     'body-format': 'bodyFormat',
   });
-  const body = { ...removed, ...await membersOf(context, secret) };
-  requireChange(context, body);
+  const changes = { ...removed, ...await membersOf(context) };
+  if (!isSecretGiven(context)) requireChange(context, changes);
   const current = await findHook(context);
+  const secret = await readSecret(context, () => shapeFor({ ...current, ...changes }));
+  const body: JsonObject = { ...changes, ...secretMember(secret) };
   const hook = await patch(context, incomingResource, textOf(current['identifier']), {
     ...body, ...replaced(current, body, 'verification'),
   });
@@ -103,7 +106,7 @@ async function setEnabled(context: CommandContext, enabled: boolean): Promise<nu
   return 0;
 }
 
-async function membersOf(context: CommandContext, secret: GivenSecret | null): Promise<JsonObject> {
+async function membersOf(context: CommandContext): Promise<JsonObject> {
   const { given } = context;
   const pathSegment = given.find('path-segment');
   const actionConfiguration = given.find('action-config');
@@ -118,8 +121,18 @@ async function membersOf(context: CommandContext, secret: GivenSecret | null): P
     ...allowedAddresses.length === 0 ? {} : { allowedAddresses },
     ...bodyFormat === undefined ? {} : { bodyFormat },
     ...verification === null ? {} : { verification },
-    ...secret === null ? {} : { secret: secret.secret },
   };
+}
+
+function secretMember(given: GivenSecret | null): JsonObject {
+  return given === null ? {} : { secret: given.secret };
+}
+
+/** Of a secret to be made. Throws `usage` where only the sender can make one. */
+function shapeFor(hook: JsonObject): SecretShape {
+  const made = newSecretFor(hook);
+  if (typeof made !== 'string') return made.shape;
+  throw new AppError('usage', `--secret-file ${made}`);
 }
 
 /** `--preset`, and what else it needs; null without either. Throws `usage`. */
@@ -133,7 +146,9 @@ async function readVerification(context: CommandContext): Promise<JsonObject | n
   if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
     throw new AppError('usage', '--preset contradicts the preset of --verification');
   }
-  refuseSecretInPlace(context, 'verification', value);
+  // A scheme holds no secret, whatever its members are called.
+  const { scheme: _, ...others } = value;
+  refuseSecretInPlace(context, 'verification', others);
   return { ...value, ...named };
 }
 

@@ -22,7 +22,7 @@ const UNSET_MEMBERS = {
 };
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
-  const secret = await readSecret(context, 'whsec');
+  const secret = await readSecret(context, () => 'whsec');
   const body = {
     ...await membersOf(context, secret), enabled: !context.given.has('disabled'),
   };
@@ -32,7 +32,7 @@ export async function createOutgoing(context: CommandContext): Promise<number> {
 
 export async function updateOutgoing(context: CommandContext): Promise<number> {
   const removed = unsetMembers(context, UNSET_MEMBERS);
-  const secret = await readSecret(context, 'whsec');
+  const secret = await readSecret(context, () => 'whsec');
   const body = { ...removed, ...await membersOf(context, secret) };
   requireChange(context, body);
   const identifier = await identifierOf(context, outgoingResource);

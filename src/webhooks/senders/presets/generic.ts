@@ -48,7 +48,7 @@ export const GENERIC: readonly Preset[] = [
     },
     setup: { ...ANYWHERE, secret: 'the secret is `user:password`' },
     documentation: 'https://www.rfc-editor.org/rfc/rfc7617',
-    newSecret: 'hex',
+    newSecret: 'user:password',
     sample: SAMPLE,
   },
   {

@@ -19,7 +19,7 @@ export type Preset = {
   /** The sender's own page. */
   readonly documentation: string;
   /** What a new secret looks like; null: only the sender can make it. */
-  readonly newSecret: 'hex' | 'whsec' | null;
+  readonly newSecret: 'hex' | 'whsec' | 'user:password' | null;
   /** A request as the sender makes it, for tests. */
   readonly sample: {
     readonly body: string;

@@ -65,6 +65,19 @@ test('a new secret has the shape that the preset wants, or is asked for', async 
   assert.match(refused.text, /"\/secret".*only the sender \(Stripe\) can make it/);
 });
 
+test('a secret that never matched does not spoil the one that takes its place', async (context) => {
+  const relay = await start(context, { verification: { preset: 'standard' } });
+  await relay.ask('PATCH', relay.path, { secret: 'whsec_planted?' });
+  await relay.ask('POST', `${relay.path}/rotate-secret`);
+  const { path, headers, body } = (await relay.control(
+    `/control${relay.path.slice('/api'.length)}/sample`, {})).json;
+  const sent = Object.entries(headers as object).map(([name, value]) =>
+    [name.toLowerCase(), String(value)]);
+  const answer = await relay.ask('POST', String(path), Buffer.from(String(body), 'base64'),
+    Object.fromEntries(sent));
+  assert.equal(answer.status, 200, answer.text);
+});
+
 test('a new secret of HTTP Basic changes the password alone', async (context) => {
   const relay = await start(context, { verification: { preset: 'basic' } });
   await relay.ask('PATCH', relay.path, { secret: 'planted-user:planted-old' });

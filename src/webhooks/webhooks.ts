@@ -173,6 +173,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     start() {
       worker.start();
       retention.start();
+      warnOfUnusable(indexes.incoming, options.logger);
     },
     async close(graceMs) {
       await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
@@ -183,6 +184,19 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     statistics: () => worker.statistics(),
     rejections: () => indexes.incoming.rejectionCounts(),
   };
+}
+
+const UNUSABLE_SHOWN_MAX = 10;
+
+/** One line, however many there are. */
+function warnOfUnusable(hooks: HookIndex, log: Logger): void {
+  const unusable = hooks.unusable();
+  if (unusable.length === 0) return;
+  log.warning('incoming webhooks refuse every request: their preset lacks what it needs', {
+    count: unusable.length,
+    webhooks: unusable.slice(0, UNUSABLE_SHOWN_MAX)
+      .map(({ pathSegment, finding }) => `${pathSegment}: ${finding}`),
+  });
 }
 
 type Indexes = ReturnType<typeof openIndexes>;

@@ -33,6 +33,10 @@ for (const way of WAYS) {
     const made = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
     assert.deepEqual([made.verification, made.allowedAddresses, made.bodyFormat],
       [{ preset: 'square', url: 'https://a.example/in' }, ['127.0.0.1', '::1'], 'json']);
+    await run(0, 'incomingwebhook:update', 'pay', '--allowed-address', '192.0.2.1');
+    const tested = await place.run(['incomingwebhook:test', 'pay']);
+    assert.deepEqual([tested.code, /^status +200$/m.test(tested.stdout)], [0, true]);
+    assert.match(tested.stderr, /allowedAddresses was not checked.*diagnose --client/);
     await run(0, 'incomingwebhook:update', 'pay', '--preset', 'github', '--unset', 'body-format',
       '--unset', 'allowed-addresses');
     const changed = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
@@ -55,7 +59,9 @@ for (const way of WAYS) {
     assert.match(await run(2, 'incomingwebhook:diagnose', 'pay'), /--request|--headers-file/);
     assert.match(await run(0, 'incomingwebhook:test', 'pay', '--event', 'push'),
       /^status +200$[^]*^body\.success +true$/m);
-    assert.match(await run(0, 'incomingwebhook:test', 'pay', '--payload', '{"a":1}'), /200/);
+    const plain = await place.run(['incomingwebhook:test', 'pay', '--payload', '{"a":1}']);
+    assert.equal(plain.code, 0);
+    assert.ok(!plain.stderr.includes('allowedAddresses'));
     assert.match(await run(1, 'incomingwebhook:test', 'pay', '--handshake'), /no handshake/);
     assert.match(await run(0, 'incomingwebhook:show', 'pay'),
       /^setup\.pasteUrl +repository[^]*openssl dgst -sha256[^]*X-Hub-Signature-256/m);

@@ -175,6 +175,36 @@ test('only allowed addresses may call, decided before the rate limit and the bod
     }
   });
 
+test('the control socket has no address to be allowed', async (context) => {
+  const relay = await start(context, { allowedAddresses: ['10.0.0.0/8'] });
+  assert.equal((await relay.control('/webhook/in/hook', {})).status, 200);
+  assert.equal((await post(relay, '{}', {})).status, 403);
+});
+
+test('one line at the start names the webhooks that refuse everything', async (context) => {
+  const quiet = await start(context, {});
+  quiet.webhooks.start();
+  assert.ok(!quiet.logLines.join().includes('refuse every request'));
+  const relay = await start(context, { secret: 'planted', verification: { preset: 'stripe' } });
+  await relay.hook({ actionType: 'log' }, { pathSegment: 'off', enabled: false, ...BARE });
+  await relay.hook({ actionType: 'log' },
+    { pathSegment: 'odd', secret: 'whsec_planted?', verification: { preset: 'standard' } });
+  for (let count = 0; count < 12; count += 1) {
+    await relay.hook({ actionType: 'log' }, { pathSegment: `bare-${count}`, ...BARE });
+  }
+  relay.webhooks.start();
+  const lines = relay.logLines.filter((line) => line.includes('refuse every request'));
+  assert.equal(lines.length, 1);
+  const { level, count, webhooks } = JSON.parse(lines[0] ?? '');
+  assert.deepEqual([level, count, webhooks.length], ['warning', 13, 10]);
+  assert.deepEqual(webhooks.slice(0, 2), [
+    'odd: the current secret is not base64 after whsec_',
+    'bare-0: the webhook has no secret',
+  ]);
+  assert.ok(!lines.join().includes('planted'));
+});
+
+const BARE = { verification: { preset: 'github' } };
 const FORM = 'application/x-www-form-urlencoded';
 const BODIES: readonly [string | undefined, string, string, unknown][] = [
   [undefined, FORM, 'a=1', []],

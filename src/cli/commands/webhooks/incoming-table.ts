@@ -92,7 +92,10 @@ export const INCOMING: readonly CommandSpec[] = [
   {
     name: 'incomingwebhook:test', isLocal: true,
     summary: 'Send a request as the sender would, print the answer',
-    details: ['Exit code 1 when the answer is no success, or only the sender can sign.'],
+    details: [
+      'Exit code 1 when the answer is no success, or only the sender can sign.',
+      'It comes through the control socket, where allowedAddresses does not apply.',
+    ],
     needsActions: true,
     options: {
       identifier: hookIdentifier,

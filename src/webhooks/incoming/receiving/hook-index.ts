@@ -49,6 +49,8 @@ export interface HookIndex {
   readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
   rejectionCounts(): readonly RejectionCount[];
+  /** Enabled webhooks that refuse every request, each with the reason. */
+  unusable(): readonly { readonly pathSegment: string; readonly finding: string }[];
   close(): void;
 }
 
@@ -88,6 +90,10 @@ export function createHookIndex(options: {
     find: (identifier) => byIdentifier.get(identifier),
     unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),
+    unusable: () => [...byIdentifier.values()].flatMap(({ pathSegment, enabled, sender }) => {
+      const { finding } = sender?.verifier.problem ?? {};
+      return enabled && finding !== undefined ? [{ pathSegment, finding }] : [];
+    }),
     close() {
       unfollow();
       unmatched.close();

@@ -25,12 +25,16 @@ type SampleParts = {
 };
 
 type SampleCall = {
+  /** Whether `allowedAddresses` is set, which does not apply to calls over the control socket. */
+  readonly isAddressLimited: boolean;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** base64; null: it has none. */
   readonly body: string | null;
 };
+
+type SentCall = Omit<SampleCall, 'isAddressLimited'>;
 
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'SampleRequest',
@@ -53,14 +57,18 @@ export function sampleRoute({ hooks, collection, now }: SampleParts): Route {
     async handle(exchange) {
       const hook = getHook(hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
-      exchange.sendJson(200, sampleFor(hook, getStored(collection, hook), given, now()));
+      const sample: SampleCall = {
+        ...sampleFor(hook, getStored(collection, hook), given, now()),
+        isAddressLimited: hook.addresses !== null,
+      };
+      exchange.sendJson(200, sample);
     },
   };
 }
 
 function sampleFor(
   hook: ReadyHook, stored: IncomingWebhook, given: JsonObject, atMs: number,
-): SampleCall {
+): SentCall {
   const { preset: name } = stored.verification ?? { preset: 'hookshelf' };
   const preset = findPreset(name);
   const verification = stored.verification ?? { preset: name };
@@ -87,7 +95,7 @@ type Asked = {
   readonly path: string; readonly atMs: number;
 };
 
-function handshakeFor(preset: Preset, { signing, stored, path, atMs }: Asked): SampleCall {
+function handshakeFor(preset: Preset, { signing, stored, path, atMs }: Asked): SentCall {
   const handshake = makeHandshake(signing.scheme, signing.settings);
   if (handshake === null) {
     throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
@@ -140,14 +148,18 @@ function bodyFor(
 }
 
 /** What the sender has in the body beside the payload, to be filled in when it is signed. */
-function withPlaceholders(payload: JsonObject, { signature, timestamp, id }: Scheme): JsonObject {
+function withPlaceholders(
+  payload: JsonObject, { signature, timestamp, id }: Scheme,
+): JsonValue {
   const places: readonly (readonly [ValueSources | undefined, string])[] = [
     [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
   ];
-  return places.reduce((whole, [sources, value]) => {
+  let whole: JsonValue = payload;
+  for (const [sources, text] of places) {
     const path = jsonPath(sources);
-    return path === null || hasAt(whole, path) ? whole : putAt(whole, path, value);
-  }, payload);
+    if (path !== null) whole = putAt(whole, path, (given) => given ?? text);
+  }
+  return whole;
 }
 
 /** Only where the sender names the event in the body. */
@@ -158,7 +170,7 @@ function withEvent(
   if (event === undefined || path === null) return body;
   try {
     const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) ? JSON.stringify(putAt(parsed, path, event)) : body;
+    return isJsonObject(parsed) ? JSON.stringify(putAt(parsed, path, () => event)) : body;
   } catch {
     return body;
   }
@@ -178,23 +190,28 @@ function eventHeader(
 /** Of the first place that is a member of the body's JSON; null where a header comes first. */
 function jsonPath(sources: ValueSources | undefined): readonly string[] | null {
   const [source] = sourcesOf(sources);
-  if (source === undefined || !('json' in source)) return null;
-  const steps = source.json.split('.');
-  // Elements of arrays are the payload's own.
-  return steps.some((step) => step.endsWith('[]') || /^\d+$/.test(step)) ? null : steps;
+  return source !== undefined && 'json' in source ? source.json.split('.') : null;
 }
 
-function hasAt(value: JsonValue | undefined, [step, ...rest]: readonly string[]): boolean {
-  if (step === undefined) return value !== undefined;
-  return isJsonObject(value) && hasAt(value[step], rest);
-}
-
+/** Puts what `make` gives for what stands there; an array that is not there gets one element. */
 function putAt(
-  target: JsonObject, [step = '', ...rest]: readonly string[], value: JsonValue,
-): JsonObject {
-  const inner = target[step];
-  const put = rest.length === 0 ? value : putAt(isJsonObject(inner) ? inner : {}, rest, value);
-  return { ...target, [step]: put };
+  target: JsonValue | undefined, [step, ...rest]: readonly string[],
+  make: (given: JsonValue | undefined) => JsonValue,
+): JsonValue {
+  if (step === undefined) return make(target);
+  if (/^\d{1,2}$/.test(step) && !isJsonObject(target)) {
+    const elements = Array.isArray(target) ? target : [];
+    const index = Number(step);
+    const before = Array.from({ length: index }, (_, at) => elements[at] ?? null);
+    return [...before, putAt(elements[index], rest, make), ...elements.slice(index + 1)];
+  }
+  const isEvery = step.endsWith('[]');
+  const name = isEvery ? step.slice(0, -'[]'.length) : step;
+  const whole = isJsonObject(target) ? target : {};
+  const inner = whole[name];
+  if (!isEvery) return { ...whole, [name]: putAt(inner, rest, make) };
+  const elements = Array.isArray(inner) ? inner : [undefined];
+  return { ...whole, [name]: elements.map((element) => putAt(element, rest, make)) };
 }
 
 function withQuery(path: string, search: string): string {

@@ -105,10 +105,14 @@ function put(
   if (place !== undefined) headers[place.header] = value;
 }
 
+/** The body is JSON, as only there a sender has something of the signature. */
 function fill(body: Buffer, values: Readonly<Record<string, string>>): Buffer {
   if (!Object.keys(values).some((name) => body.includes(`{${name}}`))) return body;
   const text = body.toString('utf8').replace(/\{(timestamp|id|signature)\}/g,
-    (whole, name: string) => values[name] ?? whole);
+    (whole, name: string) => {
+      const value = values[name];
+      return value === undefined ? whole : JSON.stringify(value).slice(1, -1);
+    });
   return Buffer.from(text, 'utf8');
 }
 

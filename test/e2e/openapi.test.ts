@@ -142,12 +142,22 @@ async function exerciseWebhooks(described: Described): Promise<void> {
     { key: 'shop', status: 413, body: 'x'.repeat(1_100_000) });
   await call('getIncomingWebhookExamples', { key: incoming });
   await call('getIncomingWebhookExamples', { status: 404 });
+  await call('listVerificationPresets');
+  await call('diagnoseIncomingWebhook', { key: incoming, body: { headers: { 'X-A': 'b' } } });
+  await call('diagnoseIncomingWebhook', { key: incoming, body: {}, status: 422 });
+  await call('diagnoseIncomingWebhook', { body: { headers: {} }, status: 404 });
+  for (const overlapHours of [0, 1]) {
+    await call('rotateIncomingWebhookSecret', { key: incoming, body: { overlapHours } });
+  }
+  await call('rotateIncomingWebhookSecret', { key: incoming, body: {}, status: 409 });
   await call('deleteWebhookActionConfiguration', { key: note, status: 409 });
   const outgoing = await exerciseResource(described, 'OutgoingWebhook', 'outgoing-webhooks',
     { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.*' }, { headers: { 'X-A': 'b' } });
   await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
   await call('sendOutgoingWebhook', { key: outgoing });
   await call('sendOutgoingWebhook', { body: {}, status: 404 });
+  await call('rotateOutgoingWebhookSecret', { key: outgoing, body: {} });
+  await call('rotateOutgoingWebhookSecret', { key: outgoing, body: { nope: 1 }, status: 422 });
   const { text } = await call('emitEvent',
     { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
   const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };

@@ -1,7 +1,6 @@
 /** `GET /docs`: the OpenAPI document as a page to read, and the chapters of the manual. */
 import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
-import { docsPolicy, renderChapter, renderDocs } from './page/page.ts';
 import type { ChapterView } from './page/page.ts';
 import { problemAnswers } from '../problem.ts';
 import type { AnswerSpec, Route } from '../route.ts';
@@ -30,25 +29,25 @@ export function docsRoute(spec: {
     summary: 'This interface as a page to read',
     access: 'public',
     answers: [PAGE_ANSWER],
-    handle(exchange) {
+    handle: (exchange) => withPages((pages) => {
       const base = exchange.linkTo('');
       if (template.page === '' || base !== template.base) {
         const baseUri = base.startsWith('http') ? base : ORIGIN + base;
-        template = { base, page: renderDocs(spec.document(), baseUri, base, spec.chapters) };
+        template = { base, page: pages.renderDocs(spec.document(), baseUri, base, spec.chapters) };
         last.origin = '';
       }
       const origin = originOf(exchange.request);
       if (origin !== last.origin) {
         last = { origin, bytes: Buffer.from(template.page.replaceAll(ORIGIN, origin)) };
       }
-      exchange.send(200, pageHeaders(), last.bytes);
-    },
+      exchange.send(200, pageHeaders(pages), last.bytes);
+    }),
   };
 }
 
 /** `GET /docs/{chapter}`. Each page is made once, when it is first asked for. */
 export function chapterRoute(manual: Manual): Route {
-  const pages = new Map<string, Buffer>();
+  const made = new Map<string, Buffer>();
   return {
     method: 'GET',
     path: '/docs/{chapter}',
@@ -60,15 +59,15 @@ export function chapterRoute(manual: Manual): Route {
       schema: { kind: 'string' }, isRequired: true,
     }],
     answers: [PAGE_ANSWER, ...problemAnswers(404)],
-    handle(exchange) {
+    handle: (exchange) => withPages((pages) => {
       const chapter = manual.get(exchange.params[0] ?? '');
-      let page = pages.get(chapter.name);
+      let page = made.get(chapter.name);
       if (page === undefined) {
-        page = Buffer.from(renderChapter(chapter, manual.read(chapter), manual.chapters));
-        pages.set(chapter.name, page);
+        page = Buffer.from(pages.renderChapter(chapter, manual.read(chapter), manual.chapters));
+        made.set(chapter.name, page);
       }
-      exchange.send(200, pageHeaders(), page);
-    },
+      exchange.send(200, pageHeaders(pages), page);
+    }),
   };
 }
 
@@ -79,11 +78,24 @@ const PAGE_ANSWER: AnswerSpec = {
 let madeHeaders: readonly string[] | null = null;
 
 /** The policy holds checksums of the page's own script and style: they are computed once. */
-function pageHeaders(): readonly string[] {
+function pageHeaders({ docsPolicy }: Pages): readonly string[] {
   madeHeaders ??= [
     'Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', docsPolicy(),
   ];
   return madeHeaders;
+}
+
+type Pages = typeof import('./page/page.ts');
+
+let loadedPages: Pages | null = null;
+
+/** What renders pages is loaded with the first one: an idle server has no use for it. */
+function withPages(use: (pages: Pages) => void): void | Promise<void> {
+  if (loadedPages !== null) return use(loadedPages);
+  return import('./page/page.ts').then((pages) => {
+    loadedPages = pages;
+    use(pages);
+  });
 }
 
 /** Stands for the origin in the page that is kept. */

@@ -73,6 +73,15 @@ type RotationParts = {
   readonly findProblem?: (secret: string) => string | null;
 };
 
+/** What a rotation answers: the one time that a secret is shown. */
+function rotatedSchema(schema: ObjectSchema & { readonly name: string }): ObjectSchema {
+  const secret: Member = {
+    schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
+    description: 'The new secret, if it was made here; never shown again',
+  };
+  return { ...schema, name: `Rotated${schema.name}`, members: { ...schema.members, secret } };
+}
+
 export function rotationRoute(parts: RotationParts): Route {
   const { resource: { path, noun, schema, collection }, records, secretLengthMax } = parts;
   const input: ObjectSchema = {
@@ -99,7 +108,7 @@ export function rotationRoute(parts: RotationParts): Route {
     parameters: [pathParameter(collection.key, `Of the ${noun}`)],
     body: { mediaTypes: [JSON_TYPE], schema: input, isOptional: true },
     answers: [
-      shown(`The ${noun} as stored, with \`secret\` if it was made`, schema),
+      shown(`The ${noun} as stored, with \`secret\` if it was made`, rotatedSchema(schema)),
       ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {

@@ -9,10 +9,9 @@ import {
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { Collection } from '../../../store/port.ts';
-import { diagnose, readerOf } from '../../senders/diagnosis/diagnose.ts';
 import { CHECKS, type Diagnosis } from '../../senders/diagnosis/report.ts';
 import { findPreset } from '../../senders/presets/table.ts';
-import type { SignedRequest } from '../../senders/request/reader.ts';
+import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
 import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
 import { parseTime } from '../../senders/verification/time.ts';
@@ -116,6 +115,8 @@ async function diagnoseFor(
     && isUnsignedAllowed;
   const { client, at } = given;
   const time = at === undefined ? now() : parseTime(String(at), 'iso');
+  // Loaded when somebody asks: an idle server has no use for it.
+  const { diagnose } = await import('../../senders/diagnosis/diagnose.ts');
   return diagnose({
     preset, verifier, request, url, isOpen,
     secrets: secretsOf(stored),

@@ -5,7 +5,7 @@
  */
 import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/table.ts';
-import { RequestReader, type SignedRequest } from '../request/reader.ts';
+import { readerOf, type RequestReader, type SignedRequest } from '../request/reader.ts';
 import { coveredBy } from '../scheme/coverage.ts';
 import { sourcesOf, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 import { answerChallenge, findChallenge, isChallengeAttempt } from '../verification/challenge.ts';
@@ -57,10 +57,6 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   }
   report.note('coverage', ...coverageOf(verifier.scheme));
   return report.finish();
-}
-
-export function readerOf({ payload }: Scheme, request: SignedRequest): RequestReader {
-  return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
 }
 
 function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): void {

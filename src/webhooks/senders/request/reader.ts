@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../../base/fields.ts';
 import { FORM_TYPE, mediaTypeOf, parseForm, sortedFields, type FormFields } from './form.ts';
-import type { ValueSource, ValueSources } from '../scheme/scheme.ts';
+import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 
 export type SignedRequest = {
   readonly method: string;
@@ -17,6 +17,11 @@ export type SignedRequest = {
   readonly search: string;
   readonly body: Buffer;
 };
+
+/** The reader of a request whose sender follows that scheme. */
+export function readerOf({ payload }: Scheme, request: SignedRequest): RequestReader {
+  return new RequestReader(request, typeof payload === 'object' ? payload.formField : null);
+}
 
 /** How many steps a path may have, and how many elements `[]` may stand for. */
 const STEPS_MAX = 16;

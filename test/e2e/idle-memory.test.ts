@@ -8,8 +8,9 @@ import { BARE_HELLO } from '../support/bare-hello.ts';
 import { ask } from './ask.ts';
 import { endOf, inFolder, start } from './processes.ts';
 
-// 1.35 on Node 20 and 1.37 on Node 26, measured; 1.43 and 1.54 with V8 left to itself meanwhile.
-const RATIO_MAX = 1.4;
+// 1.39 to 1.42 on Node 20 and up to 1.44 on Node 26, measured, since senders are verified: each
+// module that is loaded costs some 40 KB. A tenth more with V8 left to itself meanwhile.
+const RATIO_MAX = 1.46;
 
 // A page more or less in memory is chance; each of several runs above the limit is not.
 const RUNS_MAX = 3;

@@ -111,7 +111,7 @@ class HttpDispatcher implements Dispatcher {
     const clientAddressOf = createClientAddress(options.trustProxy);
     const { bodyStallMs = stallMs } = options;
     this.#context = {
-      ...options, stallMs, bodyStallMs, batcher, clientAddressOf, isDraining: false
+      ...options, stallMs, bodyStallMs, batcher, clientAddressOf, isDraining: false,
     };
     this.#guard = options.guard;
     this.#underWay = options.underWay;

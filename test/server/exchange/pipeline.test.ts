@@ -61,6 +61,9 @@ for (const entrance of ['loopback', 'embedded'] as const) {
   });
 }
 
+/** Of 50 there are. A current Node reads one more than Node 20 does before it heeds a pause. */
+const CHUNKS_AHEAD_MAX = process.version.startsWith('v20.') ? 5 : 10;
+
 test('reads no more of a connection while requests wait', async () => {
   let open: () => void = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -94,8 +97,8 @@ test('reads no more of a connection while requests wait', async () => {
   http.emit('connection', pipe);
   try {
     await someTurns();
-    // What a stream reads ahead differs between Nodes: 4 or 5 of the 50 there are.
-    assert(chunks < 10, `${chunks} chunks were read behind a request that is not answered`);
+    assert(chunks < CHUNKS_AHEAD_MAX,
+      `${chunks} chunks were read behind a request that is not answered`);
     open();
     await turnsUntil(() => served === 1000);
   } finally {

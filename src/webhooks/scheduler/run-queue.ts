@@ -12,7 +12,7 @@ import type { Host, Slot, Task, TaskQueue, Verdict } from './task.ts';
 
 export type RunLimits = {
   readonly runningMax: number;
-  /** With 1, a queue's tasks run in strict order of creation. */
+  /** Of a queue that has no limit of its own. */
   readonly runningPerQueueMax: number;
 };
 
@@ -59,13 +59,15 @@ export class RunQueue {
   }
 
   /** The queue of that key, made when there is none. */
-  open(key: string, hostName: string, isOpen: boolean): TaskQueue {
+  open(
+    key: string, hostName: string, isOpen: boolean,
+    runningMax = this.#limits.runningPerQueueMax,
+  ): TaskQueue {
     const known = this.#queues.get(key);
     if (known !== undefined) return known;
-    const isStrict = this.#limits.runningPerQueueMax === 1;
     const queue: TaskQueue = {
-      key, ready: new PriorityQueue(isOlder), all: isStrict ? new PriorityQueue(isOlder) : null,
-      host: this.#enter(hostName), isOpen, running: 0, size: 0,
+      key, ready: new PriorityQueue(isOlder), all: runningMax === 1 ? inOrder([]) : null,
+      host: this.#enter(hostName), isOpen, runningMax, running: 0, size: 0,
     };
     this.#queues.set(key, queue);
     return queue;
@@ -79,6 +81,17 @@ export class RunQueue {
       queue.host = this.#enter(hostName);
     }
     queue.isOpen = isOpen;
+    this.#runnable.add(queue);
+  }
+
+  /** Sets how many of a queue's tasks run at once; `tasksOf` gives all that it has. */
+  limit(
+    queue: TaskQueue, runningMax = this.#limits.runningPerQueueMax,
+    tasksOf: (queue: TaskQueue) => Iterable<Task>,
+  ): void {
+    if (queue.runningMax === runningMax) return;
+    queue.runningMax = runningMax;
+    queue.all = runningMax === 1 ? inOrder(tasksOf(queue)) : null;
     this.#runnable.add(queue);
   }
 
@@ -175,8 +188,8 @@ export class RunQueue {
   }
 
   #canStart(queue: TaskQueue): boolean {
-    const { isOpen, running, ready, all, key } = queue;
-    if (!isOpen || running >= this.#limits.runningPerQueueMax || this.#held.has(key)) return false;
+    const { isOpen, running, runningMax, ready, all, key } = queue;
+    if (!isOpen || running >= runningMax || this.#held.has(key)) return false;
     dropWhile(ready, ({ state }) => state !== 'ready');
     const first = ready.peek();
     if (first === undefined) return false;
@@ -250,6 +263,12 @@ export class RunQueue {
 /** How many more attempts at the host may start. */
 function roomOf({ condition, isPaused, running }: Host): number {
   return isPaused ? 0 : RUNNING_MAX[condition] - running;
+}
+
+function inOrder(tasks: Iterable<Task>): PriorityQueue<Task> {
+  const queue = new PriorityQueue(isOlder);
+  for (const task of tasks) queue.push(task);
+  return queue;
 }
 
 /** Identifiers rise with creation. */

@@ -6,10 +6,16 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import { RunQueue, type RunLimits } from './run-queue.ts';
-import type { Host, Slot, Task, Verdict } from './task.ts';
+import type { Host, Slot, Task, TaskQueue, Verdict } from './task.ts';
 
 /** Where a task belongs: its queue, the host it goes to, and whether the queue may start tasks. */
-export type Place = { readonly key: string; readonly host: string; readonly isOpen: boolean };
+export type Place = {
+  readonly key: string;
+  readonly host: string;
+  readonly isOpen: boolean;
+  /** Tasks of the queue at once, 1 for strict order; the limit of every queue when not given. */
+  readonly runningMax?: number | undefined;
+};
 
 export class Scheduler {
   readonly #clock: Clock;
@@ -71,9 +77,9 @@ export class Scheduler {
     const queue = this.#queues.find(key);
     const ids: string[] = [];
     if (queue === undefined) return ids;
-    for (const task of this.#tasks.values()) {
+    for (const task of this.#tasksOf(queue)) {
       if (ids.length === max) break;
-      if (task.queue === queue) ids.push(task.id);
+      ids.push(task.id);
     }
     return ids;
   }
@@ -86,7 +92,8 @@ export class Scheduler {
 
   /** A task that is not known yet. One of the same identifier that is under way goes first. */
   add(id: string, place: Place, dueAtMs: number): void {
-    const task = this.#queues.add(id, this.#queues.open(place.key, place.host, place.isOpen));
+    const { key, host, isOpen, runningMax } = place;
+    const task = this.#queues.add(id, this.#queues.open(key, host, isOpen, runningMax));
     this.#tasks.set(id, task);
     if (this.#underWay.has(id)) task.state = 'running';
     else this.#wait(task, dueAtMs);
@@ -106,11 +113,12 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Moves the queue of that key, if there is one, to another host, or opens or closes it. */
-  update({ key, host, isOpen }: Place): void {
+  /** Moves the queue of that key, if there is one, to another host, opens, closes or limits it. */
+  update({ key, host, isOpen, runningMax }: Place): void {
     const queue = this.#queues.find(key);
     if (queue === undefined) return;
     this.#queues.update(queue, host, isOpen);
+    this.#queues.limit(queue, runningMax, (limited) => this.#tasksOf(limited));
     this.#onRunnable();
   }
 
@@ -149,6 +157,10 @@ export class Scheduler {
     if (task?.state !== 'running') return;
     if (dueAtMs === null) this.remove(id);
     else this.#wait(task, dueAtMs);
+  }
+
+  *#tasksOf(queue: TaskQueue): Generator<Task> {
+    for (const task of this.#tasks.values()) if (task.queue === queue) yield task;
   }
 
   #wait(task: Task, dueAtMs: number): void {

@@ -15,8 +15,10 @@ export type TaskQueue = {
   readonly key: string;
   readonly ready: PriorityQueue<Task>;
   /** Every task in order of creation, where that order is strict; else null. */
-  readonly all: PriorityQueue<Task> | null;
+  all: PriorityQueue<Task> | null;
   host: Host;
+  /** So many of its tasks run at once; with 1 they run in strict order of creation. */
+  runningMax: number;
   /** While false, its tasks wait. */
   isOpen: boolean;
   running: number;

@@ -54,6 +54,41 @@ test('in strict order nothing overtakes what waits for its next attempt', () => 
   assert.deepEqual(startAll(run).map(({ task }) => task.id), ['a-0000']);
 });
 
+test('a limit of its own holds for a queue in place of the common one', () => {
+  const run = runQueueOf(100, 3);
+  const queue = run.open('a', 'host', true, 1);
+  fill(run, queue, 'a', 10);
+  const [first] = startAll(run);
+  assert.ok(first !== undefined);
+  assert.equal(queue.running, 1);
+  finish(run, first, 'well');
+  const tasksOf = (): never => assert.fail('asked for tasks without need');
+  for (const [runningMax, running] of [[5, 5], [undefined, 5], [7, 7]] as const) {
+    run.limit(queue, runningMax, tasksOf);
+    startAll(run);
+    assert.equal(queue.running, running);
+  }
+});
+
+test('a queue that becomes strict lets nothing overtake what is there already', () => {
+  const run = runQueueOf(10, 2);
+  const queue = run.open('a', 'host', true);
+  fill(run, queue, 'a', 3);
+  const [first, second] = startAll(run);
+  assert.ok(first !== undefined && second !== undefined);
+  const third = queue.ready.peek();
+  assert.ok(third !== undefined);
+  run.limit(queue, 1, () => [third, second.task, first.task]);
+  run.release(first, 'dead');
+  first.task.state = 'waiting';
+  finish(run, second, 'well');
+  assert.deepEqual(startAll(run), []);
+  run.makeReady(first.task);
+  assert.deepEqual(startAll(run).map(({ task }) => task.id), ['a-0000']);
+  run.limit(queue, undefined, () => []);
+  assert.deepEqual(startAll(run).map(({ task }) => task.id), ['a-0002']);
+});
+
 test('a closed queue holds what it has', () => {
   const run = runQueueOf(10, 8);
   const queue = run.open('a', 'host', false);

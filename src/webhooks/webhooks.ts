@@ -37,6 +37,8 @@ import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
+import { requestBodyCollection, requestCollection } from './requests/request.ts';
+import { requestTotalsCollection } from './requests/totals.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body.ts';
 import { cancelPending, stageCancelled } from './sending/retirement.ts';
@@ -57,6 +59,7 @@ import { outgoingRoutes } from './outgoing/routes.ts';
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, totalsCollection,
+  requestCollection, requestBodyCollection, requestTotalsCollection,
 ];
 
 export type WebhooksOptions = {

@@ -34,6 +34,15 @@ export function hideQuerySecrets(query: string): string {
   return hideIn(query, secretParameters(query, VALUE_END, 0));
 }
 
+/** A raw query with the values of those parameters shown as `***` whose names `isHidden` takes. */
+export function hideQueryValues(query: string, isHidden: (name: string) => boolean): string {
+  return query.split('&').map((parameter) => {
+    const end = parameter.indexOf('=');
+    return end !== -1 && isHidden(parameter.slice(0, end))
+      ? `${parameter.slice(0, end)}=${MASK}` : parameter;
+  }).join('&');
+}
+
 /**
  * `text` with what `stored` holds for each `***` where credentials stand; null when it holds
  * nothing for one of them.

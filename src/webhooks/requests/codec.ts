@@ -1,0 +1,153 @@
+/**
+ * A stored request is one JSON object on one line. It begins
+ *
+ *     {"id":"<UUID>","receivedAt":"<time>","updatedAt":"<time>","status":"…","pinned":…,"hook":"…"
+ *
+ * where identifiers and times have one length, so that these are found without parsing. Then follow
+ * the other members of `KeptRequest`, those left out that have their usual value. The last one is
+ * the body: `"bodyText"` where it is valid UTF-8, else `"body"` in base64, or `"body":null` when it
+ * is larger than `INLINE_BODY_BYTES_MAX`. It is then the last member of a record of the collection
+ * `request-bodies`, `{"id","bodyText"}` or `{"id","body"}`, which is written once and goes with its
+ * request. A record that lacks one of the members that are always there is not sound: decoding it
+ * throws, which is damage and no state that a reader could go on from.
+ */
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
+import { REQUEST_STATUSES, type KeptRequest, type RequestStatus } from './request.ts';
+
+const INLINE_BODY_BYTES_MAX = 16 * 1024;
+/** Control characters take six bytes each in JSON: then base64 is what is shorter. */
+const TEXT_FACTOR_MAX = 2;
+
+const ID_LENGTH = 36;
+const RECEIVED_AT = '{"id":"","receivedAt":"'.length + ID_LENGTH;
+const UPDATED_AT = RECEIVED_AT + TIME_LENGTH + '","updatedAt":"'.length;
+const STATUS_MARK = Buffer.from('","status":"');
+const STATUS_AT = UPDATED_AT + TIME_LENGTH + STATUS_MARK.length;
+const PINNED_LENGTH = '","pinned":'.length;
+const LETTER_T = 0x74;
+// A plain quote cannot stand inside a string, and nothing follows the body.
+const BODY_START = Buffer.from(',"body');
+
+/** A body as members of a record. */
+export function bodyMembers(body: Buffer): string {
+  if (isUtf8(body)) {
+    const json = JSON.stringify(body.toString('utf8'));
+    if (Buffer.byteLength(json) <= body.length * TEXT_FACTOR_MAX + 2) return `"bodyText":${json}`;
+  }
+  return `"body":"${body.toString('base64')}"`;
+}
+
+/** Whether a body has a record of its own. */
+export function isBodyApart(bodyBytes: number): boolean {
+  return bodyBytes > INLINE_BODY_BYTES_MAX;
+}
+
+export function encodeBodyRecord(id: string, body: Buffer): string {
+  return `{"id":"${id}",${bodyMembers(body)}}`;
+}
+
+/** The body in a record of `request-bodies`. */
+export function decodeBodyRecord(bytes: Buffer): Buffer {
+  return decodeBody(bytes.subarray(bytes.indexOf(BODY_START) + 1, bytes.length - 1));
+}
+
+/** The body that `carried` holds. */
+export function decodeBody(carried: string | Buffer): Buffer {
+  const members = decodeRecordAs<{ readonly bodyText?: string; readonly body?: string }>(
+    `{${carried}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
+  const { bodyText, body = '' } = members;
+  return bodyText === undefined ? Buffer.from(body, 'base64') : Buffer.from(bodyText, 'utf8');
+}
+
+type Stored = Partial<KeptRequest> & Pick<KeptRequest,
+  'id' | 'receivedAt' | 'updatedAt' | 'status' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
+  | 'bodyBytes' | 'bodySha256' | 'client' | 'verdict' | 'routes'>;
+
+/** A stored request, with what it leaves out filled in. */
+export function decodeRequest(bytes: Buffer): KeptRequest {
+  const end = bytes.lastIndexOf(BODY_START);
+  if (end === -1) throw new TypeError('a stored request has no body');
+  // The body may be large, and is passed on as it is.
+  const stored = decodeRecordAs<Stored>(`${bytes.toString('utf8', 0, end)}}`, isSound);
+  const { id, receivedAt, updatedAt, status, pinned, hook, method, path, headers } = stored;
+  return {
+    id, receivedAt, updatedAt, status, pinned, hook, method, path, headers,
+    query: stored.query ?? '',
+    signatures: stored.signatures ?? [],
+    bodyBytes: stored.bodyBytes,
+    bodySha256: stored.bodySha256,
+    client: stored.client,
+    host: stored.host ?? '',
+    protocol: stored.protocol ?? 'http',
+    event: stored.event ?? null,
+    eventId: stored.eventId ?? null,
+    eventIdReused: stored.eventIdReused ?? false,
+    verdict: stored.verdict,
+    routes: stored.routes,
+    answered: stored.answered ?? null,
+    duplicateOf: stored.duplicateOf ?? null,
+    replayOf: stored.replayOf ?? null,
+    isReplay: stored.isReplay ?? false,
+    carried: isBodyApart(stored.bodyBytes) ? null : bytes.subarray(end + 1, bytes.length - 1),
+  };
+}
+
+function isSound(record: JsonObject): boolean {
+  const { id, receivedAt, status, hook, headers, bodyBytes, verdict, routes } = record;
+  return typeof id === 'string' && typeof receivedAt === 'string' && typeof hook === 'string'
+    && typeof bodyBytes === 'number' && Array.isArray(headers) && Array.isArray(routes)
+    && isJsonObject(verdict) && REQUEST_STATUSES.some((known) => known === status);
+}
+
+/** One line, members in a fixed order. */
+export function encodeRequest(request: KeptRequest): string {
+  const { id, receivedAt, updatedAt, status, pinned, hook, carried } = request;
+  const { query, host, protocol, signatures, eventIdReused, isReplay } = request;
+  const json = JSON.stringify({
+    id, receivedAt, updatedAt, status, pinned, hook,
+    method: request.method,
+    path: request.path,
+    query: query === '' ? undefined : query,
+    headers: request.headers,
+    signatures: signatures.length === 0 ? undefined : signatures,
+    bodyBytes: request.bodyBytes,
+    bodySha256: request.bodySha256,
+    client: request.client,
+    host: host === '' ? undefined : host,
+    protocol: protocol === 'http' ? undefined : protocol,
+    event: request.event ?? undefined,
+    eventId: request.eventId ?? undefined,
+    eventIdReused: eventIdReused ? true : undefined,
+    verdict: request.verdict,
+    routes: request.routes,
+    answered: request.answered ?? undefined,
+    duplicateOf: request.duplicateOf ?? undefined,
+    replayOf: request.replayOf ?? undefined,
+    isReplay: isReplay ? true : undefined,
+  });
+  return `${json.slice(0, -1)},${carried ?? '"body":null'}}`;
+}
+
+// The first two letters of a status are enough to tell it.
+const STATUS_BY_LETTERS = new Map(REQUEST_STATUSES.map((status) =>
+  [status.charCodeAt(0) << 8 | status.charCodeAt(1), status]));
+
+/** The status of a stored request, without parsing it. */
+export function statusOf(bytes: Buffer): RequestStatus {
+  const status = STATUS_BY_LETTERS.get(bytes.readUInt16BE(STATUS_AT));
+  if (status === undefined) throw new TypeError('a stored request has no status');
+  return status;
+}
+
+/** Whether it may not be removed, without parsing it. */
+export function isPinned(bytes: Buffer): boolean {
+  return bytes[STATUS_AT + statusOf(bytes).length + PINNED_LENGTH] === LETTER_T;
+}
+
+/** Milliseconds since the epoch at which a stored request was last written, without parsing it. */
+export function updatedMsOf(bytes: Buffer): number {
+  return Date.parse(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
+}

@@ -1,0 +1,147 @@
+/** One kept incoming request, and what a run of one of its routes makes of it. Pure. */
+import { timeText } from '../../base/clock.ts';
+import type { CollectionSpec } from '../../store/port.ts';
+import { MASK, hideQueryValues } from '../http/url-credentials.ts';
+
+export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';
+
+export const REQUEST_STATUSES: readonly RequestStatus[] = [
+  'rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed',
+];
+
+type RouteStatus = 'pending' | 'done' | 'failed';
+
+/** One run of the action of a route. */
+export type RunAttempt = {
+  readonly at: string;
+  readonly durationMs: number;
+  readonly success: boolean;
+  readonly message: string | null;
+  /** What the action gave; null when that is more than `ATTEMPT_DATA_BYTES_MAX` of JSON. */
+  readonly data: object | null;
+};
+
+export type RouteRun = {
+  readonly name: string;
+  readonly status: RouteStatus;
+  /** The newest `ATTEMPTS_MAX`. */
+  readonly attempts: readonly RunAttempt[];
+  readonly nextAttemptAt: string | null;
+  /** Attempts of the schedule that are used up. */
+  readonly failures: number;
+  /** All attempts there were: the number of the next one is one more. */
+  readonly attemptCount: number;
+};
+
+export type KeptVerdict = {
+  readonly preset: string | null;
+  readonly accepted: boolean;
+  readonly failedCheck: string | null;
+  readonly secret: 'current' | 'previous' | null;
+  readonly signedAt: string | null;
+};
+
+export type KeptRequest = {
+  readonly id: string;
+  readonly receivedAt: string;
+  readonly updatedAt: string;
+  readonly status: RequestStatus;
+  readonly pinned: boolean;
+  /** The incoming webhook's identifier. */
+  readonly hook: string;
+  readonly method: string;
+  readonly path: string;
+  /** Raw, without `?`. Values of credentials are `***` here and in `headers`. */
+  readonly query: string;
+  /** In the order and case received. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Names, in lower case, of headers and query parameters that hold a signature. */
+  readonly signatures: readonly string[];
+  readonly bodyBytes: number;
+  /** In hex. */
+  readonly bodySha256: string;
+  readonly client: string;
+  readonly host: string;
+  readonly protocol: 'http' | 'https';
+  readonly event: string | null;
+  readonly eventId: string | null;
+  /** The same id came before, unsigned and with another body. */
+  readonly eventIdReused: boolean;
+  readonly verdict: KeptVerdict;
+  readonly routes: readonly RouteRun[];
+  readonly answered: { readonly status: number; readonly afterMs: number } | null;
+  readonly duplicateOf: string | null;
+  readonly replayOf: string | null;
+  /** An operator has sent it again: `context.replay` is true from then on. */
+  readonly isReplay: boolean;
+  /** The body as the record's last members (codec.ts); null: it is in `request-bodies`. */
+  readonly carried: string | Buffer | null;
+};
+
+/** A request and the bytes it was decoded from, which never change. */
+export type KnownRequest = { readonly bytes: Buffer; readonly request: KeptRequest };
+
+export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
+/** Bodies that are too large for their request's own record, by the same id. */
+export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
+
+/** The one route of a hook with `actionConfiguration`. */
+export const DEFAULT_ROUTE = 'default';
+export const ATTEMPT_DATA_BYTES_MAX = 1024;
+/** Attempts kept of one route. */
+const ATTEMPTS_MAX = 20;
+
+/** A route that is to run, due at once. */
+export function pendingRoute(name: string, at: string): RouteRun {
+  return { name, status: 'pending', attempts: [], nextAttemptAt: at, failures: 0, attemptCount: 0 };
+}
+
+/** A route after one more attempt; whoever retries says when. */
+export function attempted(
+  route: RouteRun, attempt: RunAttempt, nextAttemptAt: string | null = null,
+): RouteRun {
+  const { success } = attempt;
+  const waits = nextAttemptAt === null ? 'failed' : 'pending';
+  return {
+    ...route, status: success ? 'done' : waits, nextAttemptAt: success ? null : nextAttemptAt,
+    attempts: [...route.attempts, attempt].slice(-ATTEMPTS_MAX),
+    failures: route.failures + (success ? 0 : 1), attemptCount: route.attemptCount + 1,
+  };
+}
+
+/** The request with its routes as they are now; its status follows from theirs. */
+export function withRoutes(
+  request: KeptRequest, routes: readonly RouteRun[], nowMs: number,
+): KeptRequest {
+  return { ...stamped(request, nowMs), routes, status: statusOfRoutes(routes) };
+}
+
+export function statusOfRoutes(routes: readonly RouteRun[]): RequestStatus {
+  if (routes.length === 0) return 'filtered';
+  if (routes.some(({ status }) => status === 'pending')) return 'pending';
+  return routes.some(({ status }) => status === 'failed') ? 'failed' : 'done';
+}
+
+/** `updatedAt` rises, whatever the clock does. */
+export function stamped(request: KeptRequest, nowMs: number): KeptRequest {
+  const updatedMs = Math.max(nowMs, Date.parse(request.updatedAt) + 1);
+  return { ...request, updatedAt: timeText(updatedMs) };
+}
+
+/** What callers see. `showsSignatures`: for a diagnosis. */
+export function shownRequest(request: KeptRequest, showsSignatures = false): object {
+  const {
+    id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
+    eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned,
+  } = request;
+  const isHidden = (name: string): boolean =>
+    !showsSignatures && request.signatures.includes(name.toLowerCase());
+  return {
+    id, hook, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
+    headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
+    bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
+    routes: request.routes.map(({ name, status: state, attempts, nextAttemptAt }) =>
+      ({ name, status: state, attempts, nextAttemptAt })),
+    answered, duplicateOf, replayOf, pinned,
+  };
+}

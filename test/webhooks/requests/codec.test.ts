@@ -1,0 +1,113 @@
+/** Kept requests as bytes: what is written comes back, and is found without parsing. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import {
+  bodyMembers, decodeBody, decodeBodyRecord, decodeRequest, encodeBodyRecord, encodeRequest,
+  isPinned, statusOf, updatedMsOf,
+} from '../../../src/webhooks/requests/codec.ts';
+import {
+  REQUEST_STATUSES, shownRequest, type KeptRequest,
+} from '../../../src/webhooks/requests/request.ts';
+import { keptRequest } from './kept-request.ts';
+
+const BODIES: Readonly<Record<string, Buffer>> = {
+  'no body': Buffer.alloc(0),
+  'JSON': Buffer.from('{"a":"b"}'),
+  'what reads like a body': Buffer.from('","bodyText":"x","body":null}'),
+  'line breaks and other letters': Buffer.from('a\r\nß\u2028\u{1f600}'),
+  'control characters': Buffer.alloc(300),
+  'what is no UTF-8': Buffer.from([0xff, 0xfe, 0, 1]),
+  'just what fits beside it': Buffer.alloc(16 * 1024, 'x'),
+};
+
+describe('a stored request', () => {
+  for (const [name, body] of Object.entries(BODIES)) {
+    test(`keeps ${name} byte for byte`, () => {
+      const request = keptRequest({ body });
+      const bytes = Buffer.from(encodeRequest(request));
+      const decoded = decodeRequest(bytes);
+      const { carried, ...rest } = decoded;
+      assert.ok(Buffer.isBuffer(carried));
+      assert.deepEqual(decodeBody(carried), body);
+      assert.deepEqual({ ...rest, carried: request.carried }, request);
+      // What carries the bytes on writes the same record.
+      assert.equal(encodeRequest(decoded), bytes.toString());
+    });
+  }
+
+  test('reads as text in the journal where the body is text', () => {
+    const request = keptRequest({ body: Buffer.from('needle') });
+    assert.match(encodeRequest(request), /"bodyText":"needle"/);
+  });
+
+  test('is not misled by what an action gave', () => {
+    const attempt = {
+      at: '2026-01-01T00:00:00.000Z', durationMs: 1, success: true, message: '","body":null}',
+      data: { bodyText: 'x', body: null },
+    };
+    const route = {
+      name: 'default', status: 'done', attempts: [attempt], nextAttemptAt: null, failures: 0,
+      attemptCount: 1,
+    } as const;
+    for (const body of [Buffer.from('real'), Buffer.alloc(20_000, 'y')]) {
+      const request = keptRequest({ body, given: { routes: [route], status: 'done' } });
+      const { carried, routes } = decodeRequest(Buffer.from(encodeRequest(request)));
+      assert.deepEqual(routes, [route]);
+      assert.equal(carried === null ? null : decodeBody(carried).toString(),
+        body.length > 10_000 ? null : 'real');
+    }
+  });
+
+  test('tells status, pin and time without being parsed', () => {
+    for (const status of REQUEST_STATUSES) {
+      for (const pinned of [true, false]) {
+        const updatedAt = '2026-03-04T05:06:07.089Z';
+        const request = keptRequest({ given: { status, pinned, updatedAt } });
+        const bytes = Buffer.from(encodeRequest(request));
+        assert.deepEqual([statusOf(bytes), isPinned(bytes), updatedMsOf(bytes)],
+          [status, pinned, Date.parse(updatedAt)]);
+      }
+    }
+  });
+
+  test('keeps a larger body in a record of its own', () => {
+    const body = Buffer.alloc(16 * 1024 + 1, 'z');
+    const request = keptRequest({ body });
+    assert.equal(decodeRequest(Buffer.from(encodeRequest(request))).carried, null);
+    const record = Buffer.from(encodeBodyRecord(request.id, body));
+    assert.deepEqual(decodeBodyRecord(record), body);
+  });
+
+  test('is refused when it lacks what is always there', () => {
+    const bytes = encodeRequest(keptRequest({}));
+    for (const [from, to] of [['"status":"pending"', '"status":"lost"'], ['"bodyBytes"', '"none"'],
+      ['"bodyText"', '"none"']] as const) {
+      assert.throws(() => decodeRequest(Buffer.from(bytes.replace(from, to))), TypeError);
+    }
+  });
+
+  test('every body is one line', () => {
+    for (const body of Object.values(BODIES)) assert.doesNotMatch(bodyMembers(body), /\n/);
+  });
+});
+
+test('shows the members of the contract and hides signatures', () => {
+  const given: Partial<KeptRequest> = {
+    headers: [['X-Sig', 'abc'], ['Accept', '*/*']], signatures: ['x-sig', 's'], query: 'a=1&s=2',
+  };
+  const body = Buffer.from('x');
+  const shown = shownRequest(keptRequest({ body, given }));
+  assert.deepEqual(Object.keys(shown), [
+    'id', 'hook', 'receivedAt', 'method', 'path', 'query', 'headers', 'bodyBytes', 'bodySha256',
+    'client', 'event', 'eventId', 'eventIdReused', 'verdict', 'status', 'routes', 'answered',
+    'duplicateOf', 'replayOf', 'pinned',
+  ]);
+  assert.deepEqual({ ...shown }, {
+    ...shown, headers: [['X-Sig', '***'], ['Accept', '*/*']], query: 'a=1&s=***', bodyBytes: 1,
+    bodySha256: createHash('sha256').update(body).digest('hex'),
+  });
+  assert.deepEqual({ ...shownRequest(keptRequest({ body, given }), true) }, {
+    ...shown, headers: given.headers, query: given.query,
+  });
+});

@@ -160,20 +160,23 @@ test('a change of a book is an event of the catalog', async (context) => {
   assert.ok(Number.isFinite(Date.parse(event.timestamp)));
 });
 
-test('a webhook that adds a book for each book that is added ends after eight', {
-  timeout: 20_000,
-}, async (context) => {
+for (const triggers of [{ triggerEvent: 'book.created' }, { triggerEvents: ['*', 'book.*'] }]) {
+  test(`a webhook that adds a book ends after eight, with ${JSON.stringify(triggers)}`, {
+    timeout: 20_000,
+  }, (context) => addsBooks(context, triggers));
+}
+
+async function addsBooks(context: TestContext, triggers: object): Promise<void> {
   const lines: string[] = [];
   const log = (message: string, fields?: object): void =>
     void lines.push(`${message} ${JSON.stringify(fields)}`);
   const { shelf, url } = await open(context, { debug() {}, info: log, warning: log, error: log });
   await hookOf(url, {
-    targetUrl: `${url}/api/books`, triggerEvent: 'book.created',
-    payloadTemplate: '{"title": "another"}',
+    targetUrl: `${url}/api/books`, ...triggers, payloadTemplate: '{"title": "another"}',
   });
   assert.equal((await post(`${url}/api/books`, { title: 'the first' })).status, 201);
   const isEnd = (line: string): boolean => line.startsWith('a chain of more than 8 hops');
   while (!lines.some(isEnd)) await new Promise((resolve) => void setImmediate(resolve));
   assert.match(lines.find(isEnd) ?? '', /"path":"\/api\/books"/);
   assert.equal((await shelf.books.list()).total, 8);
-});
+}

@@ -13,6 +13,9 @@ export interface Clock {
   startTimer(delayMs: number, run: () => void): Timer;
 }
 
+/** The longest wait that a setting or a webhook may ask for: a timer holds a little more. */
+export const TIMER_SECONDS_MAX = 2_000_000;
+
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -57,13 +57,15 @@ type Place = { readonly steps: (string | number)[]; readonly errors: FieldError[
 function readValue(schema: Schema, value: unknown, place: Place): JsonValue | undefined {
   switch (schema.kind) {
     case 'string': return readString(schema, value, place);
-    case 'integer': {
-      const { minimum, maximum } = schema;
-      if (Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum) {
+    case 'integer':
+    case 'number': {
+      const { kind, minimum, maximum } = schema;
+      const isRightKind = kind === 'integer' ? Number.isInteger(value) : typeof value === 'number';
+      if (isRightKind && Number(value) >= minimum && Number(value) <= maximum) {
         return value as number;
       }
-      return fail(place,
-        `must be an integer from ${minimum} to ${maximum}, not ${quoted(value)}`);
+      const wanted = kind === 'integer' ? 'an integer' : 'a number';
+      return fail(place, `must be ${wanted} from ${minimum} to ${maximum}, not ${quoted(value)}`);
     }
     case 'boolean':
       return typeof value === 'boolean' ? value

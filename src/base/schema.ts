@@ -5,7 +5,7 @@
  */
 
 export type Schema =
-  | StringSchema | IntegerSchema | BooleanSchema | ArraySchema | ObjectSchema | JsonSchema;
+  | StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema | JsonSchema;
 
 /** Lengths count Unicode code points. */
 export type StringSchema = {
@@ -27,8 +27,8 @@ export type StringSchema = {
   /** JSON Schema `format`, for publication only. */
   readonly format?: string;
 };
-type IntegerSchema = {
-  readonly kind: 'integer'; readonly minimum: number; readonly maximum: number;
+type NumberSchema = {
+  readonly kind: 'integer' | 'number'; readonly minimum: number; readonly maximum: number;
 };
 type BooleanSchema = { readonly kind: 'boolean' };
 export type ArraySchema = {

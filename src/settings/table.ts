@@ -2,6 +2,7 @@
  * Every setting: its name, type, default, unit and meaning, once. `load.ts` follows this
  * table, `settings:show` and the README print it, and the type `Settings` is made from it.
  */
+import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
 import {
   checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
@@ -30,7 +31,6 @@ type Setting<Value> = {
   readonly isSecret: boolean;
 };
 
-const SECONDS_MAX = 2_000_000; // What a timer can hold: 23 days.
 const DAYS_MAX = 36_500;
 const COUNT_MAX = 1_000_000_000;
 const BYTES_MAX = 1_000_000_000_000;
@@ -39,7 +39,7 @@ const LIST_ITEMS_MAX = 1000;
 const SCHEDULE_ITEMS_MAX = 100;
 
 const seconds = (standard: number, meaning: string, minimum = 0.001): Setting<number> =>
-  number(standard, 'seconds', meaning, minimum, SECONDS_MAX);
+  number(standard, 'seconds', meaning, minimum, TIMER_SECONDS_MAX);
 const days = (standard: number, meaning: string): Setting<number> =>
   number(standard, 'days', meaning, 0, DAYS_MAX);
 const count = (
@@ -72,7 +72,7 @@ const paths = (meaning: string): Setting<readonly string[]> => ({
 const schedule = (standard: readonly number[], meaning: string): Setting<readonly number[]> => ({
   kind: {
     is: 'list', itemsMax: SCHEDULE_ITEMS_MAX,
-    items: { is: 'number', minimum: 0, maximum: SECONDS_MAX, isInteger: false },
+    items: { is: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX, isInteger: false },
   },
   default: standard, unit: 'seconds', meaning, isSecret: false,
 });
@@ -136,7 +136,7 @@ const http = {
     'addresses never connected to: link-local, metadata, loopback, private, CIDRs'),
   maxSocketsPerHost: count(64, 'sockets to one host', 1, 65_535),
   retries: count(2, 'further attempts after a network or transient error', 0, 100),
-  retryDelayMs: number(200, 'milliseconds', 'between attempts', 0, SECONDS_MAX * 1000),
+  retryDelayMs: number(200, 'milliseconds', 'between attempts', 0, TIMER_SECONDS_MAX * 1000),
   totalTimeout: seconds(15, 'all attempts and waits of one call'),
 };
 

@@ -25,6 +25,7 @@ const MODEL: ObjectSchema = {
       },
     },
     pages: { schema: { kind: 'integer', minimum: 1, maximum: 9 } },
+    weight: { schema: { kind: 'number', minimum: 0, maximum: 2.5 } },
     isOpen: { schema: { kind: 'boolean' }, default: true },
     words: {
       schema: { kind: 'array', items: { kind: 'string' }, maxItems: 3, isUnique: true },
@@ -49,10 +50,11 @@ function errorsOf(value: unknown): readonly FieldError[] {
 test('a valid value comes back canonical, in the order of the table, with defaults', () => {
   const parsed = parseObject(MODEL, {
     words: ['x'], tag: 'ABC', title: 'T', createdAt: 'whatever', id: 'kept', pages: null,
+    weight: 0.5,
   });
   assert.equal(
     JSON.stringify(parsed),
-    '{"id":"kept","title":"T","tag":"abc","isOpen":true,"words":["x"]}',
+    '{"id":"kept","title":"T","tag":"abc","weight":0.5,"isOpen":true,"words":["x"]}',
   );
 });
 
@@ -78,6 +80,8 @@ test('values of every wrong kind are refused', () => {
     [{ title: 'a', words: ['a', 'b', 'c', 'd'] }, '/words'],
     [{ title: 'a', people: [{}] }, '/people/0/name'],
     [{ title: 'a', people: [{ name: '' }] }, '/people/0/name'],
+    [{ title: 'a', weight: '1' }, '/weight'], [{ title: 'a', weight: -0.1 }, '/weight'],
+    [{ title: 'a', weight: 2.6 }, '/weight'], [{ title: 'a', weight: NaN }, '/weight'],
     [{ title: 'a', extra: [] }, '/extra'],
     [{ title: 'a', extra: { a: { b: { c: 1 } } } }, '/extra/a/b'],
     [{ title: 'a', extra: { a: Infinity } }, '/extra/a'],

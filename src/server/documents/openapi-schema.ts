@@ -38,9 +38,10 @@ type Convert = (schema: Schema, form: Form) => JsonSchemaObject;
 function inline(schema: Schema, form: Form, convert: Convert): JsonSchemaObject {
   switch (schema.kind) {
     case 'string': return stringSchema(schema, form);
-    case 'integer': {
-      const { minimum, maximum } = schema;
-      return { type: 'integer', minimum, ...isLimit(maximum) ? { maximum } : {} };
+    case 'integer':
+    case 'number': {
+      const { kind, minimum, maximum } = schema;
+      return { type: kind, minimum, ...isLimit(maximum) ? { maximum } : {} };
     }
     case 'boolean': return { type: 'boolean' };
     case 'array': return arraySchema(schema, form, convert);

@@ -5,6 +5,8 @@ export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters wit
   + 'and no space at its ends';
 
 export const EVENT_NAME_LENGTH_MAX = 200;
+/** What a webhook listens for that hears every event; no event has this name. */
+export const EVERY_EVENT = '*';
 // Free-form, but for what nobody sees, and for what stands between names and for many of them.
 const EVENT_NAME_PATTERN = /^[^,*\p{C}\p{Zl}\p{Zp}]+$/u;
 

@@ -5,7 +5,8 @@ import type { Collection } from '../../store/port.ts';
 import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { sentHeaders } from '../http/target.ts';
-import { outgoingSchema, type OutgoingWebhook } from './webhook.ts';
+import { EVERY_EVENT } from '../actions/event-name.ts';
+import { outgoingSchema, triggersOf, type OutgoingWebhook } from './webhook.ts';
 import { parseTemplate } from './template.ts';
 import type { Template } from './template.ts';
 
@@ -33,11 +34,18 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
   const hooks = new Map<string, ReadyOutgoing>();
   const byTrigger = new Map<string, Set<string>>();
   const listeners: ((identifier: string) => void)[] = [];
-  const untrigger = ({ identifier, triggerEvent }: OutgoingWebhook): void => {
-    if (triggerEvent === undefined) return;
-    const set = byTrigger.get(triggerEvent);
-    set?.delete(identifier);
-    if (set?.size === 0) byTrigger.delete(triggerEvent);
+  const untrigger = (hook: OutgoingWebhook): void => {
+    for (const trigger of triggersOf(hook)) {
+      const set = byTrigger.get(trigger);
+      set?.delete(hook.identifier);
+      if (set?.size === 0) byTrigger.delete(trigger);
+    }
+  };
+  const addTriggers = (hook: OutgoingWebhook): void => {
+    for (const trigger of triggersOf(hook)) {
+      const set = byTrigger.get(trigger) ?? new Set();
+      byTrigger.set(trigger, set.add(hook.identifier));
+    }
   };
   const close = follow(collection, ({ id, after }) => {
     const previous = hooks.get(id);
@@ -47,10 +55,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
     } else {
       const hook = toReady(decodeOutgoing(after));
       hooks.set(id, hook);
-      if (hook.enabled && hook.triggerEvent !== undefined) {
-        const set = byTrigger.get(hook.triggerEvent) ?? new Set();
-        byTrigger.set(hook.triggerEvent, set.add(id));
-      }
+      if (hook.enabled) addTriggers(hook);
     }
     for (const listener of listeners) listener(id);
   });
@@ -95,11 +100,14 @@ function rememberLast(make: (depth: number) => SentHeaders): (depth: number) => 
   };
 }
 
-/** The name itself, and each prefix of it that ends before a dot. */
+/** By the name itself, by each prefix of it that ends before a dot, or by every name. */
 function matchesOf(byTrigger: ReadonlyMap<string, ReadonlySet<string>>, event: string): string[] {
   const found = [...byTrigger.get(event) ?? []];
+  const countByName = found.length;
   for (let dot = event.indexOf('.'); dot !== -1; dot = event.indexOf('.', dot + 1)) {
-    found.push(...byTrigger.get(`${event.slice(0, dot)}.*`) ?? []);
+    for (const hook of byTrigger.get(`${event.slice(0, dot)}.*`) ?? []) found.push(hook);
   }
-  return found.sort();
+  for (const hook of byTrigger.get(EVERY_EVENT) ?? []) found.push(hook);
+  // A webhook may listen for the name and for a prefix of it. A set of all would cost four times.
+  return (found.length === countByName ? found : [...new Set(found)]).sort();
 }

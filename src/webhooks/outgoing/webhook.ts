@@ -1,7 +1,8 @@
 /** What an outgoing webhook is: where a request goes, what it carries, and what fires it. */
+import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, Schema } from '../../base/schema.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
@@ -10,7 +11,7 @@ import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target.ts';
 import {
-  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, isEventName, refuseEventName,
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, isEventName, refuseEventName,
 } from '../actions/event-name.ts';
 import { findSecretProblem } from './signature.ts';
 import { parseTemplate } from './template.ts';
@@ -24,6 +25,13 @@ export type OutgoingWebhook = {
   readonly enabled: boolean;
   readonly actionConfiguration?: string;
   readonly triggerEvent?: string;
+  /** Several of them; at most one of the two members. */
+  readonly triggerEvents?: readonly string[];
+  /** Seconds between attempts. */
+  readonly retrySchedule?: readonly number[];
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly maxInFlight?: number;
   readonly secret?: string;
   readonly previousSecret?: PreviousSecret;
 };
@@ -33,6 +41,16 @@ export const outgoingCollection: CollectionSpec = {
 };
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
+const TRIGGERS_MAX = 50;
+const SCHEDULE_ITEMS_MAX = 100;
+const IN_FLIGHT_MAX = 65_535;
+
+const triggerSchema: Schema = {
+  kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
+  description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event`,
+  canonical: (value) => isTrigger(value) ? value : null,
+  explain: (value) => refuseEventName(value, 'name each by itself in triggerEvents'),
+};
 
 export const outgoingSchema: NamedSchema = {
   kind: 'object',
@@ -60,13 +78,30 @@ export const outgoingSchema: NamedSchema = {
       description: 'The action whose result is sent instead of the payload',
     },
     triggerEvent: {
+      schema: triggerSchema,
+      description: 'The event that fires this webhook; `book.*` is every name below `book.`, `*` '
+        + 'every event',
+    },
+    triggerEvents: {
+      schema: { kind: 'array', items: triggerSchema, maxItems: TRIGGERS_MAX, isUnique: true },
+      description: 'Several of them, in place of `triggerEvent`; an event fires the webhook once',
+    },
+    retrySchedule: {
       schema: {
-        kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
-        description: `${EVENT_NAME_RULE}; or a prefix of one that ends in ".*"`,
-        canonical: (value) => isTriggerEvent(value) ? value : null,
-        explain: (value) => refuseEventName(value, 'make one webhook for each name'),
+        kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
+        items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
       },
-      description: 'The event that fires this webhook; `book.*` is every name below `book.`',
+      description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
+    },
+    timeout: {
+      schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
+      description: 'Seconds for one attempt, and for one sending with all its attempts, in place '
+        + 'of the settings `http.timeout` and `http.totalTimeout`',
+    },
+    maxInFlight: {
+      schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
+      description: 'Attempts under way at once, in place of the setting '
+        + '`outgoing.maxInFlightPerHook`; 1 is strict order',
     },
     ...secretMembers,
     previousSecret: previousSecretMember,
@@ -74,8 +109,14 @@ export const outgoingSchema: NamedSchema = {
   check: findProblems,
 };
 
-function isTriggerEvent(pattern: string): boolean {
-  return isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);
+/** The events that fire it: names, prefixes that end in `.*`, or `*`. */
+export function triggersOf({ triggerEvent, triggerEvents }: OutgoingWebhook): readonly string[] {
+  return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
+}
+
+function isTrigger(pattern: string): boolean {
+  return pattern === EVERY_EVENT
+    || isEventName(pattern.endsWith('.*') ? pattern.slice(0, -2) : pattern);
 }
 
 function findProblems(hook: JsonObject): readonly FieldError[] {
@@ -91,6 +132,11 @@ function findProblems(hook: JsonObject): readonly FieldError[] {
     } catch (thrown) {
       errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
     }
+  }
+  if (hook['triggerEvent'] !== undefined && hook['triggerEvents'] !== undefined) {
+    errors.push({
+      pointer: '/triggerEvents', detail: 'must not stand beside triggerEvent: give one of the two',
+    });
   }
   const secret = hook['secret'];
   const problem = typeof secret === 'string' ? findSecretProblem(secret) : null;

@@ -13,7 +13,7 @@ import { untilWritten, type WriteParts } from './until-written.ts';
 
 export type RecorderParts = WriteParts & RetirementParts & {
   readonly results: ResultBatch;
-  /** Seconds between attempts. */
+  /** Seconds between attempts, for what has no schedule of its own. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
@@ -42,11 +42,12 @@ function record(
   parts: RecorderParts, { outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
   const { identifier, hook } = known.delivery;
+  const { retrySchedule = parts.schedule } = (hook === null ? null : parts.hooks.find(hook)) ?? {};
   const nowMs = parts.clock.now();
   const random = parts.random();
   const change = (before: Delivery): Delivery => {
     const after = before.status === 'pending'
-      ? afterAttempt(before, outcome, parts.schedule, nowMs, random)
+      ? afterAttempt(before, outcome, retrySchedule, nowMs, random)
       : afterLateAttempt(before, outcome, nowMs);
     return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
   };

@@ -45,6 +45,8 @@ export type DeliveryRequest = {
   readonly previousSecret: PreviousSecret | null;
   /** null: the method has none. */
   readonly body: Buffer | null;
+  /** For an attempt, and for all of them together; the client's own when not given. */
+  readonly timeoutMs?: number | undefined;
 };
 
 export interface Sender {
@@ -88,6 +90,7 @@ export function requestOf(
     secret: hook.secret ?? null,
     previousSecret: hook.previousSecret ?? null,
     body: hasRequestBody(hook.httpMethod) ? body : null,
+    timeoutMs: hook.timeout === undefined ? undefined : hook.timeout * 1000,
   };
 }
 
@@ -150,13 +153,16 @@ async function attempt(
 function httpRequestOf(
   request: DeliveryRequest, atMs: number, retries?: number, signal?: AbortSignal,
 ): HttpRequest {
-  const { id, url, method, secret, previousSecret, body } = request;
+  const { id, url, method, secret, previousSecret, body, timeoutMs } = request;
   const headers = secret === null ? request.headers
     : {
       ...request.headers,
       ...signatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret),
     };
-  return { method, url, headers, body: body ?? undefined, retries, signal };
+  return {
+    method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
+    signal,
+  };
 }
 
 function kindOf(statusCode: number): Outcome['kind'] {

@@ -137,8 +137,8 @@ export class DeliveryWorker {
   }
 
   #placeOfHook(identifier: string): Place {
-    const { host = '', enabled = false } = this.#parts.hooks.find(identifier) ?? {};
-    return { key: identifier, host, isOpen: enabled };
+    const { host = '', enabled = false, maxInFlight } = this.#parts.hooks.find(identifier) ?? {};
+    return { key: identifier, host, isOpen: enabled, runningMax: maxInFlight };
   }
 
   #onHookChange(identifier: string): void {

@@ -44,15 +44,40 @@ test('a trigger that ends in .* takes what is below it, and nothing else', async
   const simulation = new Simulation();
   const events = ['a.b', 'a.b.c', 'a', 'ab.c', 'a.b.c.d'];
   const counts: Record<string, number[]> = {};
-  for (const trigger of ['a.b', 'a.*', 'a.b.*']) {
+  for (const trigger of ['a.b', 'a.*', 'a.b.*', '*']) {
     const hook = await simulation.addHook('target', { triggerEvent: trigger });
     counts[trigger] = [];
     for (const event of events) counts[trigger].push((await simulation.emit({}, event)).length);
     await simulation.run(simulation.webhooks.resources.outgoing.remove(hook));
   }
   assert.deepEqual(counts, {
-    'a.b': [1, 0, 0, 0, 0], 'a.*': [1, 1, 0, 0, 1], 'a.b.*': [0, 1, 0, 0, 1],
+    'a.b': [1, 0, 0, 0, 0], 'a.*': [1, 1, 0, 0, 1], 'a.b.*': [0, 1, 0, 0, 1], '*': [1, 1, 1, 1, 1],
   });
+});
+
+test('an event that a webhook hears by several of its triggers fires it once', async () => {
+  const simulation = new Simulation();
+  const events = ['a.b', 'a.b.c', 'a', 'c', 'd'];
+  const heard = async (): Promise<number[]> => {
+    const counts: number[] = [];
+    for (const event of events) counts.push((await simulation.emit({}, event)).length);
+    return counts;
+  };
+  const hook = await simulation.addHook('target', {
+    triggerEvent: null, triggerEvents: ['a.b', 'a.*', 'a.b.*', 'c'],
+  });
+  await simulation.addHook('other', { triggerEvent: 'c' });
+  assert.deepEqual(await heard(), [1, 1, 0, 2, 0]);
+  const change = (body: object): Promise<unknown> =>
+    simulation.run(simulation.webhooks.resources.outgoing.patch(hook, body));
+  await change({ triggerEvents: ['d', '*'] });
+  assert.deepEqual(await heard(), [1, 1, 1, 2, 1]);
+  await change({ triggerEvents: ['d'] });
+  assert.deepEqual(await heard(), [0, 0, 0, 1, 1]);
+  await change({ enabled: false });
+  assert.deepEqual(await heard(), [0, 0, 0, 1, 0]);
+  await change({ enabled: true, triggerEvents: [] });
+  assert.deepEqual(await heard(), [0, 0, 0, 1, 0]);
 });
 
 test('the payload is kept once an event, and goes with the last delivery that needs it',

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startRelay, type Relay } from '../relay.ts';
+
+const PATH = '/api/outgoing-webhooks';
+const targetUrl = 'http://127.0.0.1:1/';
+let relay: Relay;
+before(async () => {
+  relay = await startRelay();
+});
+after(() => relay.close());
+
+const REFUSED: readonly [object, string][] = [
+  [{ triggerEvent: '*.*' }, '/triggerEvent'],
+  [{ triggerEvent: '*.a' }, '/triggerEvent'],
+  [{ triggerEvents: 'a' }, '/triggerEvents'],
+  [{ triggerEvents: ['a', 'b*'] }, '/triggerEvents/1'],
+  [{ triggerEvents: ['a', 'b', 'a'] }, '/triggerEvents/2'],
+  [{ triggerEvents: namesOf(51) }, '/triggerEvents'],
+  [{ triggerEvent: 'a', triggerEvents: ['b'] }, '/triggerEvents'],
+  [{ retrySchedule: '5,60' }, '/retrySchedule'],
+  [{ retrySchedule: [5, -1] }, '/retrySchedule/1'],
+  [{ retrySchedule: [2_000_001] }, '/retrySchedule/0'],
+  [{ retrySchedule: new Array(101).fill(1) }, '/retrySchedule'],
+  [{ timeout: 0 }, '/timeout'],
+  [{ timeout: '5' }, '/timeout'],
+  [{ maxInFlight: 0 }, '/maxInFlight'],
+  [{ maxInFlight: 1.5 }, '/maxInFlight'],
+];
+
+for (const [members, pointer] of REFUSED) {
+  test(`refuses ${JSON.stringify(members).slice(0, 80)} at ${pointer}`, async () => {
+    const { status, json } = await relay.ask('POST', PATH, { targetUrl, ...members });
+    assert.equal(status, 422, JSON.stringify(json));
+    const errors = json['errors'] as readonly { readonly pointer: string }[];
+    assert.deepEqual(errors.map((error) => error.pointer), [pointer]);
+  });
+}
+
+test('listens for one name, several or every one, by one member', async () => {
+  const several = { targetUrl, triggerEvents: ['order.*', 'paid', '*', ...namesOf(47)] };
+  const made = await relay.ask('POST', PATH, several);
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(made.json['triggerEvents'], several.triggerEvents);
+  const path = `${PATH}/${String(made.json['identifier'])}`;
+  const patch = (body: object): ReturnType<typeof relay.ask> =>
+    relay.ask('PATCH', path, body, { 'Content-Type': 'application/merge-patch+json' });
+  const refused = await patch({ triggerEvent: '*' });
+  assert.equal(refused.status, 422);
+  assert.match(refused.text, /must not stand beside triggerEvent: give one of the two/);
+  const changed = await patch({ triggerEvent: '*', triggerEvents: null });
+  assert.deepEqual([changed.status, changed.json['triggerEvent'], changed.json['triggerEvents']],
+    [200, '*', undefined]);
+  assert.equal((await patch({ triggerEvent: null, triggerEvents: [] })).status, 200);
+  assert.equal((await relay.ask('DELETE', path)).status, 204);
+});
+
+test('rules of its own are kept as they were given, and can be taken away', async () => {
+  const rules = { retrySchedule: [0, 0.5, 2_000_000], timeout: 0.001, maxInFlight: 65_535 };
+  const made = await relay.ask('POST', PATH, { targetUrl, ...rules });
+  assert.equal(made.status, 201, made.text);
+  const { retrySchedule, timeout, maxInFlight } = made.json;
+  assert.deepEqual({ retrySchedule, timeout, maxInFlight }, rules);
+  const path = `${PATH}/${String(made.json['identifier'])}`;
+  const { json } = await relay.ask('PUT', path, { targetUrl });
+  for (const name of Object.keys(rules)) assert.equal(json[name], undefined);
+});
+
+function namesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `name.${index}`);
+}

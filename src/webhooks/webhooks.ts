@@ -24,15 +24,14 @@ import {
 } from './incoming/receiving/hook-index.ts';
 import { incomingCollection } from './incoming/webhook.ts';
 import { Capacity } from './deliveries/capacity.ts';
-import { deliveryCollection } from './deliveries/delivery.ts';
+import { deliveryCollection, type Delivery, type DeliveryStatus } from './deliveries/delivery.ts';
 import { createEvents, type Events } from './deliveries/events.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
 import { eventCollection } from './deliveries/message.ts';
-import { Retention } from './deliveries/retention.ts';
+import { deliveryRetention } from './deliveries/retention.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
-import { totalsCollection } from './deliveries/totals.ts';
-import { fanOutCollection } from './deliveries/unit-of-work.ts';
+import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
@@ -45,6 +44,7 @@ import { cancelPending, stageCancelled } from './sending/retirement.ts';
 import { createSender, type Sender, type SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
 import { DeliveryWorker } from './sending/worker.ts';
+import { Retention } from './work/retention.ts';
 import { usesCollection } from './actions/references.ts';
 import { createResources, type Resources } from './resources.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
@@ -58,7 +58,7 @@ import { outgoingRoutes } from './outgoing/routes.ts';
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
-  eventCollection, deliveryCollection, fanOutCollection, totalsCollection,
+  eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
   requestCollection, requestBodyCollection, requestTotalsCollection,
 ];
 
@@ -202,6 +202,7 @@ function warnOfUnusable(hooks: HookIndex, log: Logger): void {
   });
 }
 
+type DeliveryRetention = Retention<Delivery, DeliveryStatus>;
 type Indexes = ReturnType<typeof openIndexes>;
 
 function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
@@ -225,7 +226,9 @@ function composeDelivery(
     readonly fanOuts: FanOuts; readonly capacity: Capacity; readonly scheduler: Scheduler;
     readonly actions: ActionRegistry; readonly runner: ActionRunner;
   },
-): { readonly sender: Sender; readonly worker: DeliveryWorker; readonly retention: Retention } {
+): {
+  readonly sender: Sender; readonly worker: DeliveryWorker; readonly retention: DeliveryRetention;
+} {
   const { store, http, logger: log, clock, makeId, random, outgoing } = options;
   const { fanOuts, capacity, scheduler, actions, runner } = shared;
   const { configurations, outgoing: hooks } = indexes;
@@ -236,8 +239,7 @@ function composeDelivery(
     schedule: outgoing.retrySchedule,
   });
   const retention = new Retention({
-    store, clock, log, finishedMs: outgoing.retentionMs, finishedMax: outgoing.retentionCount,
-    failedMs: outgoing.failedRetentionMs,
+    ...deliveryRetention(outgoing), kind: deliveryKind, store, clock, log,
   });
   return { sender, worker, retention };
 }

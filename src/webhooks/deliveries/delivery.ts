@@ -1,6 +1,8 @@
 /** One delivery, and what an attempt makes of it. Pure: time and randomness are parameters. */
 import { timeText } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import type { Known } from '../work/kind.ts';
+import { jittered, nextAttemptTime, storedDueMs, timeAfter } from '../work/retry-time.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
 
@@ -38,8 +40,7 @@ export type Delivery = {
   readonly attempts: readonly Attempt[];
 };
 
-/** A delivery and the bytes it was decoded from, which never change. */
-export type KnownDelivery = { readonly bytes: Buffer; readonly delivery: Delivery };
+export type KnownDelivery = Known<Delivery>;
 
 /** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
 export type Outcome = {
@@ -57,10 +58,6 @@ export const RESPONSE_BYTES_MAX = 1024;
 
 /** Attempts shown of one delivery, the newest. */
 const ATTEMPTS_MAX = 50;
-/** Jitter only lengthens a wait: what failed together must not be retried together, or early. */
-const JITTER = 0.1;
-/** The longest pause that a target may ask for. */
-const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
 const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
 
@@ -84,11 +81,10 @@ export function afterAttempt(
   if (kind === 'delivered') return finished({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
   const counted = { ...delivery, failures, attempts };
-  const delayS = kind === 'failed' ? schedule[failures - 1] : undefined;
-  if (delayS === undefined) return finished(counted, 'failed', nowMs);
-  const jitteredMs = delayS * 1000 * (1 + JITTER * random);
-  const waitMs = Math.max(jitteredMs, Math.min(outcome.retryAfterMs, RETRY_AFTER_MS_MAX));
-  return { ...stamped(counted, nowMs), nextAttemptAt: timeText(nowMs + waitMs) };
+  const nextAttemptAt = kind === 'failed'
+    ? nextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
+  if (nextAttemptAt === null) return finished(counted, 'failed', nowMs);
+  return { ...stamped(counted, nowMs), nextAttemptAt };
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
@@ -96,7 +92,7 @@ function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): D
   const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
   return {
     ...stamped(delivery, nowMs), proxyFailures: before + 1,
-    nextAttemptAt: timeText(nowMs + backoffMs * (1 + JITTER * random)),
+    nextAttemptAt: timeText(nowMs + jittered(backoffMs, random)),
   };
 }
 
@@ -129,17 +125,9 @@ export function retried(delivery: Delivery, nowMs: number): Delivery {
   };
 }
 
-/**
- * When a pending delivery is due, by a clock that stands at `nowMs`. Where that was set back since
- * the wait was written down, what counts is how long it was to be.
- */
+/** When a pending delivery is due, by a clock that stands at `nowMs`: see `storedDueMs`. */
 export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowMs: number): number {
-  const dueAtMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt);
-  if (dueAtMs <= nowMs) return dueAtMs;
-  const writtenAtMs = Date.parse(attempts.at(-1)?.at ?? createdAt);
-  // Due before it was written: the clock had been set back by then, and is right about this.
-  const isSetBack = writtenAtMs > nowMs && dueAtMs >= writtenAtMs;
-  return isSetBack ? nowMs + (dueAtMs - writtenAtMs) : dueAtMs;
+  return storedDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
 }
 
 /** Only what waits, or has failed and may be tried again, needs what it is to send. */
@@ -151,8 +139,4 @@ export function isMessageNeeded(status: DeliveryStatus): boolean {
 export function shownDelivery(delivery: Delivery): object {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, attempts } = delivery;
   return { identifier, hook, event, status, createdAt, nextAttemptAt, attempts };
-}
-
-function timeAfter(before: string, nowMs: number): string {
-  return timeText(Math.max(nowMs, Date.parse(before) + 1));
 }

@@ -11,8 +11,8 @@ import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
-import { CHUNK, acceptDeliveries } from './unit-of-work.ts';
-import { readTotals } from './totals.ts';
+import { CHUNK } from '../work/kind.ts';
+import { acceptDeliveries, deliveryKind } from './unit-of-work.ts';
 import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { isEventName, refuseEventName } from '../actions/event-name.ts';
@@ -65,7 +65,7 @@ export function createEvents(parts: {
     const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
       transaction.find(outgoingCollection.name, hook) !== undefined);
     if (heard.length === 0) return [];
-    const { pending } = readTotals(transaction);
+    const { pending } = deliveryKind.totals.read(transaction);
     capacity.check(pending, heard.length, payloadJson.length, reservedBytes);
     const { seed } = drawn;
     const nextId = deriveIds(seed);
@@ -115,7 +115,7 @@ export function createEvents(parts: {
       const delivery = newDelivery(origin, at);
       const { length } = carried;
       await capacity.reserveWhile(length, () => store.transact((transaction) => {
-        capacity.check(readTotals(transaction).pending, 1, length, length);
+        capacity.check(deliveryKind.totals.read(transaction).pending, 1, length, length);
         acceptDeliveries(transaction, [delivery], null);
       }));
       return identifier;

@@ -17,7 +17,8 @@ import type { Store, Transaction } from '../../store/port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';
-import { CHUNK, fanOutCollection, putDelivery } from './unit-of-work.ts';
+import { CHUNK } from '../work/kind.ts';
+import { fanOutCollection, putDelivery } from './unit-of-work.ts';
 
 type FanOut = {
   /** Of the message. */

@@ -3,14 +3,14 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
+import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
 import { cancelledIfPending, deliveryCollection, retried, type Delivery } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
 import { reconcile, type Reconciliation } from './reconciliation.ts';
-import { committedTotals, readTotals, totalsCollection, type Totals } from './totals.ts';
-import { CHUNK, changeDeliveries, firstChunk, sizesIn } from './unit-of-work.ts';
+import { changeDeliveries, deliveryKind, type Totals } from './unit-of-work.ts';
 
 export interface DeliveryService {
   /** Up to `limit` deliveries after key `after`, in order of creation. */
@@ -45,10 +45,10 @@ export function createDeliveryService(parts: {
     if (bytes === undefined) throw notFound(identifier);
     const delivery = decodeDelivery(bytes);
     const after = changeDeliveries(transaction, (unit) =>
-      unit.change(identifier, (before) => apply(transaction, before), { bytes, delivery }));
+      unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
     return after ?? delivery;
   });
-  const totals = (): Totals => committedTotals(store.collection(totalsCollection.name));
+  const totals = (): Totals => deliveryKind.totals.committed(store);
   return {
     find,
     totals,
@@ -68,7 +68,7 @@ export function createDeliveryService(parts: {
         tryAgain(transaction, before, nowMs, capacity));
     },
     async retryFailed() {
-      const sizeOf = sizesIn(store);
+      const sizeOf = sizesIn(records);
       let count = 0;
       let after: string | null = null;
       for (;;) {
@@ -110,7 +110,7 @@ function tryAgain(
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);
   }
   // Its bytes are counted already, as those of a failed one that is kept.
-  if (status === 'failed') capacity.check(readTotals(transaction).pending, 1, 0);
+  if (status === 'failed') capacity.check(deliveryKind.totals.read(transaction).pending, 1, 0);
   return retried(before, nowMs);
 }
 
@@ -118,7 +118,7 @@ function retryAll(
   store: Store, failed: readonly Delivery[], nowMs: number, capacity: Capacity,
 ): Promise<number> {
   return store.transact((transaction) => {
-    capacity.check(readTotals(transaction).pending, failed.length, 0);
+    capacity.check(deliveryKind.totals.read(transaction).pending, failed.length, 0);
     const isHookGone = ({ hook }: Delivery): boolean =>
       hook !== null && transaction.find(outgoingCollection.name, hook) === undefined;
     return changeDeliveries(transaction, (unit) => failed.filter((delivery) =>

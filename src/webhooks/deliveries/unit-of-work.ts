@@ -1,25 +1,34 @@
 /**
- * Every change of deliveries goes through here, inside a transaction, together with the totals. A
- * message is deleted with the last delivery that could still need it.
+ * Deliveries as a kind of work. A message is deleted with the last delivery that could still need
+ * it.
  */
 import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
+import type { Attendant, WorkKind } from '../work/kind.ts';
+import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
+import { changeWork, commitWork, type UnitOfWork } from '../work/unit-of-work.ts';
 import { decodeDelivery, encodeDelivery, statusOf, updatedMsOf } from './codec.ts';
 import {
-  deliveryCollection, isMessageNeeded, type Delivery, type KnownDelivery,
+  DELIVERY_STATUSES, deliveryCollection, isMessageNeeded, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import { eventCollection, hasDelivery } from './message.ts';
-import { readTotals, writeTotals, type Totals } from './totals.ts';
 
 /** Events whose deliveries are not all there yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
-/** Makes of a delivery what it becomes; null leaves it as it is. */
-export type DeliveryChange = (before: Delivery) => Delivery | null;
+export type Totals = WorkTotals<DeliveryStatus>;
+export type DeliveryUnit = UnitOfWork<Delivery, DeliveryStatus>;
 
-/** Deliveries changed in one transaction: it is a few milliseconds of work. */
-export const CHUNK = 250;
-/** And their bytes, where they hold answers or a body. */
-const CHUNK_BYTES = 1 << 19;
+export const deliveryKind: WorkKind<Delivery, DeliveryStatus> = {
+  noun: 'deliveries',
+  collection: deliveryCollection,
+  totals: new TotalsRecord('delivery-totals', DELIVERY_STATUSES, []),
+  idOf: ({ identifier }) => identifier,
+  decode: decodeDelivery,
+  encode: encodeDelivery,
+  statusOf,
+  updatedMsOf,
+  attend: (transaction) => new MessageCleaner(transaction),
+};
 
 /**
  * Stages new pending deliveries, and the record of the message that they share. `count` is higher
@@ -30,102 +39,22 @@ export function acceptDeliveries(
   shared: { readonly identifier: string; readonly json: string } | null,
   count = deliveries.length,
 ): void {
-  const totals = readTotals(transaction);
   // The message first: whoever sees a delivery applied finds its message there.
   if (shared !== null) transaction.put(eventCollection.name, shared.identifier, shared.json);
-  for (const delivery of deliveries) putDelivery(transaction, delivery);
-  writeTotals(transaction, {
-    ...totals, accepted: totals.accepted + count, pending: totals.pending + count,
+  changeDeliveries(transaction, (unit) => {
+    for (const delivery of deliveries) unit.put(delivery);
+    unit.count('pending', count);
   });
-}
-
-/** As many deliveries, from the first on, as one transaction should change. */
-export function firstChunk<T>(deliveries: readonly T[], bytesOf: (delivery: T) => number): T[] {
-  let bytes = 0;
-  const end = deliveries.findIndex((delivery, index) => {
-    bytes += bytesOf(delivery);
-    return index > 0 && (index === CHUNK || bytes > CHUNK_BYTES);
-  });
-  return deliveries.slice(0, end === -1 ? deliveries.length : end);
-}
-
-/** Tells the bytes of a stored delivery by its identifier. */
-export function sizesIn(store: Store): (identifier: string) => number {
-  const records = store.collection(deliveryCollection.name);
-  return (identifier) => records.bytesOf(identifier)?.length ?? 0;
 }
 
 /** Runs `work` as one unit: the totals and the messages follow its changes once. */
-export function changeDeliveries<T>(transaction: Transaction, work: (unit: UnitOfWork) => T): T {
-  const unit = new UnitOfWork(transaction);
-  const result = work(unit);
-  unit.complete();
-  return result;
+export function changeDeliveries<T>(transaction: Transaction, work: (unit: DeliveryUnit) => T): T {
+  return changeWork(deliveryKind, transaction, work);
 }
 
 /** The same in a transaction of its own. */
-export function commitChanges<T>(store: Store, work: (unit: UnitOfWork) => T): Promise<T> {
-  return store.transact((transaction) => changeDeliveries(transaction, work));
-}
-
-export class UnitOfWork {
-  readonly #transaction: Transaction;
-  readonly #totals: Record<keyof Totals, number>;
-  readonly #leftMessages = new Set<string>();
-  #hasMoved = false;
-
-  constructor(transaction: Transaction) {
-    this.#transaction = transaction;
-    this.#totals = { ...readTotals(transaction) };
-  }
-
-  /**
-   * Stages a delivery as `change` makes it; undefined when it is gone or stays as it is. `known` is
-   * not decoded again while its bytes are still the record's.
-   */
-  change(
-    identifier: string, change: DeliveryChange, known: KnownDelivery | null = null,
-  ): Delivery | undefined {
-    const bytes = this.#transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined) return undefined;
-    const before = known !== null && isSame(known.bytes, bytes)
-      ? known.delivery : decodeDelivery(bytes);
-    const after = change(before);
-    if (after === null) return undefined;
-    putDelivery(this.#transaction, after);
-    if (after.status !== before.status) {
-      this.#move(before.status, after.status);
-      if (!isMessageNeeded(after.status)) this.#leaveMessage(after);
-    }
-    return after;
-  }
-
-  /** Deletes a finished delivery that is too old to keep, unless it was written since `atMs`. */
-  ageOut(identifier: string, atMs: number): void {
-    const bytes = this.#transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined || updatedMsOf(bytes) !== atMs) return;
-    const status = statusOf(bytes);
-    if (status === 'pending') return;
-    this.#transaction.delete(deliveryCollection.name, identifier);
-    this.#move(status, 'agedOut');
-    // The others left their message when they finished.
-    if (isMessageNeeded(status)) this.#leaveMessage(decodeDelivery(bytes));
-  }
-
-  complete(): void {
-    for (const message of this.#leftMessages) deleteIfUnneeded(this.#transaction, message);
-    if (this.#hasMoved) writeTotals(this.#transaction, this.#totals);
-  }
-
-  #leaveMessage({ carried, message }: Delivery): void {
-    if (carried === null) this.#leftMessages.add(message);
-  }
-
-  #move(from: keyof Totals, to: keyof Totals): void {
-    this.#totals[from] -= 1;
-    this.#totals[to] += 1;
-    this.#hasMoved = true;
-  }
+export function commitChanges<T>(store: Store, work: (unit: DeliveryUnit) => T): Promise<T> {
+  return commitWork(deliveryKind, store, work);
 }
 
 /** Stages a delivery that the totals count already. */
@@ -133,10 +62,25 @@ export function putDelivery(transaction: Transaction, delivery: Delivery): void 
   transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
 }
 
-/** Whether both are one place in memory; what lies there never changes. */
-function isSame(left: Buffer, right: Buffer): boolean {
-  return left.buffer === right.buffer && left.byteOffset === right.byteOffset
-    && left.length === right.length;
+/** Deletes messages that no delivery needs any more, once all changes are staged. */
+class MessageCleaner implements Attendant<Delivery, DeliveryStatus, never> {
+  readonly #transaction: Transaction;
+  readonly #left = new Set<string>();
+
+  constructor(transaction: Transaction) {
+    this.#transaction = transaction;
+  }
+
+  moved(from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery): void {
+    // Those that needed it no more had left it before.
+    if (!isMessageNeeded(from) || (to !== 'agedOut' && isMessageNeeded(to))) return;
+    const { carried, message } = item();
+    if (carried === null) this.#left.add(message);
+  }
+
+  complete(): void {
+    for (const message of this.#left) deleteIfUnneeded(this.#transaction, message);
+  }
 }
 
 function deleteIfUnneeded(transaction: Transaction, message: string): void {

@@ -5,14 +5,15 @@
  */
 import type { Logger } from '../../base/log.ts';
 import {
-  afterAttempt, finished, stamped, type Delivery, type KnownDelivery, type Outcome,
+  afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
+  type Outcome,
 } from '../deliveries/delivery.ts';
-import type { ResultBatch } from './result-batch.ts';
+import type { ResultBatch } from '../work/result-batch.ts';
+import { untilWritten, type WriteParts } from '../work/until-written.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
-import { untilWritten, type WriteParts } from './until-written.ts';
 
 export type RecorderParts = WriteParts & RetirementParts & {
-  readonly results: ResultBatch;
+  readonly results: ResultBatch<Delivery, DeliveryStatus>;
   /** Seconds between attempts, for what has no schedule of its own. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -31,7 +32,7 @@ export type Attempted = {
 export async function recordOutcome(
   parts: RecorderParts, attempted: Attempted,
 ): Promise<Delivery | undefined> {
-  const { identifier } = attempted.known.delivery;
+  const { identifier } = attempted.known.item;
   const recorded = await untilWritten(parts, 'the result of an attempt waits to be written',
     { delivery: identifier }, () => record(parts, attempted));
   logAttempt(parts.log, attempted, recorded);
@@ -41,7 +42,7 @@ export async function recordOutcome(
 function record(
   parts: RecorderParts, { outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
-  const { identifier, hook } = known.delivery;
+  const { identifier, hook } = known.item;
   const { retrySchedule = parts.schedule } = (hook === null ? null : parts.hooks.find(hook)) ?? {};
   const nowMs = parts.clock.now();
   const random = parts.random();
@@ -54,7 +55,7 @@ function record(
   // Where several attempts are told that the target is gone, the first one retires the hook.
   const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);
   return isRetiring ? retireHook(parts, hook, { identifier, change })
-    : parts.results.write(identifier, change, known);
+    : parts.results.write(known, change);
 }
 
 /** The delivery was cancelled, or failed with its hook, while the attempt was under way. */
@@ -70,7 +71,7 @@ function logAttempt(
   const { statusCode, error, durationMs } = outcome.attempt;
   const level = outcome.kind === 'delivered' ? 'info' : 'warning';
   log[level]('a delivery was attempted', {
-    delivery: known.delivery.identifier,
+    delivery: known.item.identifier,
     hook: recorded?.hook ?? null, event: recorded?.event ?? null,
     statusCode, error, durationMs, status: recorded?.status ?? null,
     attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,

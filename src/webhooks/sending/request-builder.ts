@@ -43,8 +43,8 @@ export function prepareRequest(
 ): Prepared | null | Promise<Prepared | typeof HELD_BACK | null> {
   const bytes = parts.store.collection(deliveryCollection.name).bytesOf(identifier);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
-  const known = { bytes, delivery: decodeDelivery(bytes) };
-  const { delivery } = known;
+  const known = { bytes, item: decodeDelivery(bytes) };
+  const delivery = known.item;
   const messageBytes = messageBytesOf(parts.store, known);
   const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
   if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
@@ -121,7 +121,7 @@ export function forwardHost(store: Store, known: KnownDelivery): string {
 }
 
 /** The record that has a delivery's message. */
-function messageBytesOf(store: Store, { bytes, delivery }: KnownDelivery): Buffer | undefined {
-  return delivery.carried === null
-    ? store.collection(eventCollection.name).bytesOf(delivery.message) : bytes;
+function messageBytesOf(store: Store, { bytes, item }: KnownDelivery): Buffer | undefined {
+  return item.carried === null
+    ? store.collection(eventCollection.name).bytesOf(item.message) : bytes;
 }

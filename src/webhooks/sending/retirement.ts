@@ -9,10 +9,14 @@ import type { Store, Transaction } from '../../store/port.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { cancelledIfPending, failedIfPending, type Delivery } from '../deliveries/delivery.ts';
 import {
-  CHUNK, changeDeliveries, commitChanges, firstChunk, sizesIn, type DeliveryChange, type UnitOfWork,
+  cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus,
+} from '../deliveries/delivery.ts';
+import {
+  changeDeliveries, commitChanges, deliveryKind, type DeliveryUnit,
 } from '../deliveries/unit-of-work.ts';
+import { endWaiting, stageEnding, type EndingParts } from '../work/ending.ts';
+import { CHUNK, firstChunk, sizesIn, type WorkChange } from '../work/kind.ts';
 
 export type RetirementParts = {
   readonly store: Store;
@@ -25,7 +29,7 @@ export type RetirementParts = {
 /** Disables a hook and fails its deliveries, but for `own`, which is returned as written. */
 export async function retireHook(
   parts: RetirementParts, hook: string,
-  own: { readonly identifier: string; readonly change: DeliveryChange },
+  own: { readonly identifier: string; readonly change: WorkChange<Delivery> },
 ): Promise<Delivery | undefined> {
   parts.scheduler.hold(hook);
   try {
@@ -40,26 +44,22 @@ export function stageCancelled(
   { store, scheduler }: Pick<RetirementParts, 'store' | 'scheduler'>, transaction: Transaction,
   hook: string, nowMs: number,
 ): void {
-  const ids = firstChunk(scheduler.idsIn(hook, CHUNK), sizesIn(store));
-  changeDeliveries(transaction, (unit) => {
-    for (const id of ids) unit.change(id, (before) => cancelledIfPending(before, nowMs));
-  });
+  stageEnding(endingParts(store, scheduler), transaction, hook,
+    (before) => cancelledIfPending(before, nowMs));
 }
 
 /** Cancels what is pending for a hook, as long as there is no such hook. */
-export async function cancelPending(
+export function cancelPending(
   { store, hooks, clock, scheduler }: RetirementParts, hook: string,
 ): Promise<void> {
-  // Not at once: the rest of the transaction that we heard of is not applied yet.
-  await Promise.resolve();
-  for (;;) {
-    const ids = firstChunk(scheduler.idsIn(hook, CHUNK), sizesIn(store));
-    if (ids.length === 0 || hooks.find(hook) !== undefined) return;
-    const nowMs = clock.now();
-    await commitChanges(store, (unit) => {
-      for (const id of ids) unit.change(id, (before) => cancelledIfPending(before, nowMs));
-    });
-  }
+  return endWaiting(endingParts(store, scheduler), hook, () => hooks.find(hook) === undefined,
+    (nowMs) => (before) => cancelledIfPending(before, nowMs), clock);
+}
+
+function endingParts(
+  store: Store, scheduler: RetirementParts['scheduler'],
+): EndingParts<Delivery, DeliveryStatus> {
+  return { kind: deliveryKind, store, scheduler, recordOf: (taskId) => taskId };
 }
 
 // The last transaction holds the delivery itself and disables the hook, so a crash before it only
@@ -71,12 +71,13 @@ async function failAll(
   const nowMs = clock.now();
   const others = (): string[] =>
     scheduler.idsIn(hook, CHUNK + 1).filter((other) => other !== identifier);
-  const fail = (unit: UnitOfWork, ids: readonly string[]): void => {
+  const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
     for (const id of ids) unit.change(id, (before) => failedIfPending(before, nowMs));
   };
+  const sizeOf = sizesIn(store.collection(deliveryKind.collection.name));
   let last = others();
   for (;;) {
-    const ids = firstChunk(last, sizesIn(store));
+    const ids = firstChunk(last, sizeOf);
     if (ids.length === last.length && last.length < CHUNK) break;
     await commitChanges(store, (unit) => fail(unit, ids));
     last = others();

@@ -3,17 +3,19 @@ import type { Logger } from '../../base/log.ts';
 
 export class BackgroundTasks {
   readonly #log: Logger;
+  readonly #failure: string;
   readonly #onEnd: () => void;
   #count = 0;
   #onIdle: (() => void)[] = [];
 
-  /** `onEnd` is called after each piece of work. */
-  constructor(log: Logger, onEnd: () => void) {
+  /** `failure` is logged with what was not expected; `onEnd` is called after each task. */
+  constructor(log: Logger, failure: string, onEnd: () => void) {
     this.#log = log;
+    this.#failure = failure;
     this.#onEnd = onEnd;
   }
 
-  /** Pieces of work under way. */
+  /** Tasks under way. */
   get count(): number {
     return this.#count;
   }
@@ -21,7 +23,7 @@ export class BackgroundTasks {
   run(work: Promise<void>): void {
     this.#count += 1;
     void work.then(() => this.#end(), (thrown: unknown) => {
-      this.#log.error('the delivery queue failed unexpectedly', { error: thrown });
+      this.#log.error(this.#failure, { error: thrown });
       this.#end();
     });
   }

@@ -1,0 +1,49 @@
+/**
+ * The results of attempts that end in one turn of the loop, written in one transaction: the totals
+ * change once for all of them. Where that transaction fails, all of them have failed.
+ */
+import type { Store } from '../../store/port.ts';
+import { firstChunk, type Known, type WorkChange, type WorkKind } from './kind.ts';
+import { commitWork } from './unit-of-work.ts';
+
+type Result<Item> = {
+  readonly change: WorkChange<Item>;
+  readonly known: Known<Item>;
+  readonly resolve: (changed: Item | undefined) => void;
+  readonly reject: (thrown: unknown) => void;
+};
+
+export class ResultBatch<
+  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
+> {
+  readonly #kind: WorkKind<Item, Status, Gone>;
+  readonly #store: Store;
+  #waiting: Result<Item>[] = [];
+
+  constructor(kind: WorkKind<Item, Status, Gone>, store: Store) {
+    this.#kind = kind;
+    this.#store = store;
+  }
+
+  /** Resolves with the piece of work as written; undefined when it is gone. */
+  write(known: Known<Item>, change: WorkChange<Item>): Promise<Item | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ change, known, resolve, reject }) > 1) return;
+      setImmediate(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    let waiting = this.#waiting;
+    this.#waiting = [];
+    while (waiting.length > 0) {
+      const results = firstChunk(waiting, ({ known }) => known.bytes.length);
+      waiting = waiting.slice(results.length);
+      commitWork(this.#kind, this.#store, (unit) => results.map(({ change, known }) =>
+        unit.change(this.#kind.idOf(known.item), change, known))).then(
+        (changed) => results.forEach(({ resolve }, index) => resolve(changed[index])),
+        (thrown: unknown) => results.forEach(({ reject }) => reject(thrown)),
+      );
+    }
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Removes finished work that is too old or too much, in transactions of its own, together with the
+ * totals. Which records they are is derived from the applied entries.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/port.ts';
+import { follow, type RecordChange } from '../../resources/projection.ts';
+import { PriorityQueue } from '../scheduler/priority-queue.ts';
+import { CHUNK, firstChunk, type WorkKind } from './kind.ts';
+import { commitWork } from './unit-of-work.ts';
+
+/** Failed work is looked into, so it is kept for a time of its own. */
+type Finish = 'finished' | 'failed';
+
+export type RetentionRules = {
+  /** null: it is not to be removed. */
+  readonly finishOf: (bytes: Buffer) => Finish | null;
+  /** What removing a record frees. */
+  readonly bytesOf: (bytes: Buffer) => number;
+  readonly keptMs: Readonly<Record<Finish, number>>;
+  /** How many that finished, and have not failed, are kept. */
+  readonly finishedMax: number;
+  /**
+   * Records and bytes of all work together; beyond, what finished first goes first, failed or not.
+   */
+  readonly countMax: number;
+  readonly bytesMax: number;
+  /** Names of the collections whose bytes count. */
+  readonly collections: readonly string[];
+};
+
+type RetentionParts<
+  Item extends { readonly status: Status }, Status extends string, Gone extends string,
+> = RetentionRules & {
+  readonly kind: WorkKind<Item, Status, Gone>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** A piece of work as it was when it finished; void if it was written since. */
+type Old = {
+  readonly id: string;
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly finish: Finish;
+};
+
+const SWEEP_MS = 60_000;
+
+export class Retention<
+  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
+> {
+  readonly #parts: RetentionParts<Item, Status, Gone>;
+  readonly #unfollow: () => void;
+  readonly #queues = {
+    finished: new PriorityQueue<Old>(isEarlier), failed: new PriorityQueue<Old>(isEarlier),
+  };
+  #finishedCount = 0;
+  #timer: Timer | null = null;
+  #sweep: Promise<void> | null = null;
+  #isStarted = false;
+
+  constructor(parts: RetentionParts<Item, Status, Gone>) {
+    this.#parts = parts;
+    const records = parts.store.collection(parts.kind.collection.name);
+    this.#unfollow = follow(records, (applied) => this.#apply(applied));
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#startSweep();
+  }
+
+  async close(): Promise<void> {
+    this.#isStarted = false;
+    this.#timer?.cancel();
+    this.#unfollow();
+    await this.#sweep;
+  }
+
+  #apply({ id, before, after }: RecordChange): void {
+    const { finishOf, bytesOf, kind } = this.#parts;
+    if (before !== null && finishOf(before) === 'finished') this.#finishedCount -= 1;
+    const finish = after === null ? null : finishOf(after);
+    if (after !== null && finish !== null) {
+      this.#keep({ id, atMs: kind.updatedMsOf(after), bytes: bytesOf(after), finish });
+      if (finish === 'finished') this.#finishedCount += 1;
+    }
+    if (this.#isStarted && this.#isOver()) this.#startSweep();
+  }
+
+  #keep(old: Old): void {
+    this.#queues[old.finish].push(old);
+  }
+
+  #isOver(): boolean {
+    const { finishedMax } = this.#parts;
+    if (this.#finishedCount > finishedMax) return true;
+    const { count, bytes } = this.#surplus();
+    return (count > 0 || bytes > 0) && this.#oldest() !== undefined;
+  }
+
+  /** By how much all work together is over its limits. */
+  #surplus(): { count: number; bytes: number } {
+    const { store, kind, collections, countMax, bytesMax } = this.#parts;
+    let bytes = -bytesMax;
+    for (const name of collections) bytes += store.collection(name).bytesTotal;
+    return { count: store.collection(kind.collection.name).size - countMax, bytes };
+  }
+
+  #startSweep(): void {
+    if (this.#sweep !== null || !this.#isStarted) return;
+    this.#timer?.cancel();
+    // Not at once: the rest of the transaction that we heard of is not applied yet.
+    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
+      const { log, kind } = this.#parts;
+      log.error(`old ${kind.noun} could not be removed`, { error: thrown });
+    }).finally(() => {
+      this.#sweep = null;
+      if (this.#isStarted) {
+        this.#timer = this.#parts.clock.startTimer(SWEEP_MS, () => this.#startSweep());
+      }
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    for (;;) {
+      let old = this.#takeOld();
+      if (old.length === 0) return;
+      try {
+        while (old.length > 0) {
+          const chunk = firstChunk(old, ({ bytes }) => bytes);
+          await this.#remove(chunk);
+          old = old.slice(chunk.length);
+        }
+      } catch (thrown) {
+        for (const item of old) this.#keep(item);
+        throw thrown;
+      }
+      if (!this.#isStarted) return;
+    }
+  }
+
+  async #remove(chunk: readonly Old[]): Promise<void> {
+    const { kind, store, finishOf } = this.#parts;
+    await commitWork(kind, store, (unit) => {
+      for (const { id, atMs } of chunk) {
+        unit.remove(id, 'agedOut', (bytes) =>
+          kind.updatedMsOf(bytes) === atMs && finishOf(bytes) !== null);
+      }
+    });
+  }
+
+  #takeOld(): Old[] {
+    const { clock, keptMs, finishedMax } = this.#parts;
+    const nowMs = clock.now();
+    const taken: Old[] = [];
+    const take = (finish: Finish, isOld: (old: Old) => boolean): void => {
+      const queue = this.#queues[finish];
+      for (let first = queue.peek(); first !== undefined; first = queue.peek()) {
+        if (taken.length >= CHUNK || !isOld(first)) return;
+        queue.pop();
+        taken.push(first);
+      }
+    };
+    let surplus = this.#finishedCount - finishedMax;
+    take('finished', ({ atMs }) => {
+      surplus -= 1;
+      return surplus >= 0 || atMs < nowMs - keptMs.finished;
+    });
+    take('failed', ({ atMs }) => atMs < nowMs - keptMs.failed);
+    this.#takeSurplus(taken);
+    return taken;
+  }
+
+  #takeSurplus(taken: Old[]): void {
+    let { count, bytes } = this.#surplus();
+    const isFreed = (old: Old): void => {
+      count -= 1;
+      bytes -= old.bytes;
+    };
+    for (const old of taken) isFreed(old);
+    while (taken.length < CHUNK && (count > 0 || bytes > 0)) {
+      const oldest = this.#oldest();
+      if (oldest === undefined) return;
+      this.#queues[oldest.finish].pop();
+      taken.push(oldest);
+      isFreed(oldest);
+    }
+  }
+
+  #oldest(): Old | undefined {
+    const [finished, failed] = [this.#queues.finished.peek(), this.#queues.failed.peek()];
+    if (finished === undefined || failed === undefined) return finished ?? failed;
+    return isEarlier(failed, finished) ? failed : finished;
+  }
+}
+
+// Many finish in the same millisecond; in order of id they are found faster.
+function isEarlier(left: Old, right: Old): boolean {
+  return left.atMs < right.atMs || (left.atMs === right.atMs && left.id < right.id);
+}

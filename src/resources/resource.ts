@@ -56,8 +56,8 @@ type ColumnSpec = {
   readonly widthMin?: number;
   /** Where room is short columns go, the lowest first; one without this stays. */
   readonly importance?: number;
-  /** The member in words; null when there is nothing to say. */
-  readonly show?: (value: JsonValue | undefined) => string | null;
+  /** The member in words, or others in its place; null when there is nothing to say. */
+  readonly show?: (value: JsonValue | undefined, row: JsonObject) => string | null;
   /** Colours, by the member's value. */
   readonly tones?: Readonly<Record<string, 'good' | 'warning' | 'bad'>>;
 };

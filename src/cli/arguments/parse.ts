@@ -45,7 +45,27 @@ export class Arguments {
     const range = `an integer from ${minimum} to ${maximum}`;
     throw new AppError('usage', `--${name} must be ${range}, not ${JSON.stringify(text)}`);
   }
+
+  /** Throws `usage` unless it is absent or a number such as 5 or 0.5. */
+  number(name: string): number | undefined {
+    const text = this.find(name);
+    if (text === undefined) return undefined;
+    if (DECIMAL.test(text)) return Number(text);
+    throw new AppError('usage', `--${name} must be a number, not ${JSON.stringify(text)}`);
+  }
+
+  /** Throws `usage` unless it is absent, `none`, or numbers with commas between them. */
+  numbers(name: string): readonly number[] | undefined {
+    const text = this.find(name);
+    if (text === undefined) return undefined;
+    const items = text === 'none' ? [] : text.split(',').map((item) => item.trim());
+    if (items.every((item) => DECIMAL.test(item))) return items.map(Number);
+    throw new AppError('usage',
+      `--${name} must be none, or numbers such as 5,60,3600, not ${JSON.stringify(text)}`);
+  }
 }
+
+const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
 
 /** Options that say which server elsewhere a command works on. */
 const SERVER_OPTIONS: OptionSpecs = {

@@ -152,14 +152,15 @@ export function requireChange(context: CommandContext, body: JsonObject): void {
 
 /** Members that `--unset` takes away, by option name. Throws `usage` when one is also given. */
 export function unsetMembers(
-  { given }: CommandContext, members: Readonly<Record<string, string>>,
+  { given }: CommandContext, members: Readonly<Record<string, string | readonly string[]>>,
 ): JsonObject {
   const names = given.all('unset');
   const setter = names.find((name) => SETTERS.some((prefix) => given.has(prefix(name))));
   if (setter !== undefined) {
     throw new AppError('usage', `--unset ${setter} contradicts what another option sets it to`);
   }
-  return Object.fromEntries(names.map((name) => [members[name] ?? name, null]));
+  return Object.fromEntries(
+    names.flatMap((name) => members[name] ?? name).map((member) => [member, null]));
 }
 
 // `secret` is set by `--secret-file` or `--generate-secret`, `headers` by `--header` too.
@@ -171,7 +172,7 @@ const SETTERS: readonly ((name: string) => string)[] = [
 /** The columns of a table; `-` where a member is absent. */
 export function columnsOf({ columns }: Pick<Listed, 'columns'>): Column<JsonObject>[] {
   return columns.map(({ member, form, show: inWords = textOf, tones, ...more }) => ({
-    value: (row) => inWords(row[member]) ?? textOf(null),
+    value: (row) => inWords(row[member], row) ?? textOf(null),
     ...form === undefined ? {}
       : { isWhole: true, short: (row) => SHORT[form](textOf(row[member])) },
     ...tones === undefined ? {} : { tone: (row) => tones[textOf(row[member])] },

@@ -1,5 +1,5 @@
 /** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask, urlsIn } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
@@ -25,9 +25,14 @@ export const outgoingResource: Resource = {
     { title: 'TARGET', member: 'targetUrl', widthMin: 24 },
     { title: 'ENABLED', member: 'enabled' },
     { title: 'SECRET', member: 'hasSecret', importance: 1 },
-    { title: 'EVENT', member: 'triggerEvent', widthMin: 12 },
+    { title: 'EVENT', member: 'triggerEvent', show: showTriggers, widthMin: 12 },
   ],
 };
+
+function showTriggers(one: JsonValue | undefined, { triggerEvents }: JsonObject): string | null {
+  if (typeof one === 'string') return one;
+  return Array.isArray(triggerEvents) ? triggerEvents.join(', ') : null;
+}
 
 /** Without secrets; the previous one is mentioned while it counts. */
 export function showOutgoing(record: JsonObject, nowMs: number): JsonObject {

@@ -141,6 +141,45 @@ for (const way of WAYS) {
       assert.equal((await place.run(['outgoingwebhook:show', '--id', id])).code, 1);
     })));
 
+  test(`an outgoing webhook is given events and rules of its own, ${way}`,
+    () => inPlace(way, async (place) => {
+      const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
+      const hook = await json(place, [...create, '--trigger-event', 'order.*', '--trigger-event',
+        'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1']);
+      const ownOf = ({
+        triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight,
+      }: Record<string, unknown>): unknown =>
+        ({ triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight });
+      const none = ownOf({});
+      assert.deepEqual(ownOf(hook), {
+        triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
+        timeout: 2.5, maxInFlight: 1,
+      });
+      const { stdout } = await place.run(['outgoingwebhook:list']);
+      assert.match(stdout, / order\.\*, paid\n/);
+      const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
+      const bare = await json(place, [...update, ...['trigger-event', 'retry-schedule', 'timeout',
+        'max-in-flight'].flatMap((name) => ['--unset', name])]);
+      assert.deepEqual(ownOf(bare), none);
+      for (const events of [['*'], ['a', 'b'], ['c']]) {
+        const changed = await json(place,
+          [...update, ...events.flatMap((event) => ['--trigger-event', event])]);
+        assert.deepEqual([changed['triggerEvent'] ?? null, changed['triggerEvents'] ?? null],
+          events.length === 1 ? [events[0], null] : [null, events]);
+      }
+      const once = await json(place, [...update, '--retry-schedule', 'none']);
+      assert.deepEqual(once['retrySchedule'], []);
+      for (const [option, value, told] of [
+        ['--retry-schedule', '5;60', /--retry-schedule must be none, or numbers such as 5,60,3600/],
+        ['--timeout', 'soon', /--timeout must be a number, not "soon"/],
+        ['--max-in-flight', '0', /maxInFlight: must be an integer from 1/],
+        ['--trigger-event', 'a,b', /name each by itself in triggerEvents/],
+      ] as const) {
+        const { code, stderr } = await place.run([...update, option, value]);
+        assert.deepEqual([code > 0, told.test(stderr)], [true, true], stderr);
+      }
+    }));
+
   test(`a payload goes out as it is written, ${way}`, () => inPlace(way, (place) =>
     withTarget(async (url, received) => {
       const hook = await json(place, ['outgoingwebhook:create', '--target-url', url,

@@ -17,8 +17,9 @@ import type { GivenSecret } from '../secret.ts';
 import { headerOf } from './header-line.ts';
 
 const UNSET_MEMBERS = {
-  'payload-template': 'payloadTemplate', 'trigger-event': 'triggerEvent',
-  'action-config': 'actionConfiguration',
+  'payload-template': 'payloadTemplate', 'trigger-event': ['triggerEvent', 'triggerEvents'],
+  'action-config': 'actionConfiguration', 'retry-schedule': 'retrySchedule',
+  'max-in-flight': 'maxInFlight',
 };
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
@@ -33,7 +34,11 @@ export async function createOutgoing(context: CommandContext): Promise<number> {
 export async function updateOutgoing(context: CommandContext): Promise<number> {
   const removed = unsetMembers(context, UNSET_MEMBERS);
   const secret = await readSecret(context, () => 'whsec');
-  const body = { ...removed, ...await membersOf(context, secret) };
+  const triggers = triggersOf(context);
+  // The webhook may have the other of the two members.
+  const other = Object.keys(triggers).length === 0 ? {}
+    : { triggerEvent: null, triggerEvents: null };
+  const body = { ...removed, ...other, ...await membersOf(context, secret) };
   requireChange(context, body);
   const identifier = await identifierOf(context, outgoingResource);
   const hook = await patch(context, outgoingResource, identifier, body);
@@ -90,10 +95,27 @@ async function membersOf(
     ...await readHeaders(context),
     ...given.has('payload-template')
       ? { payloadTemplate: await readNamedText(context, 'payload-template') } : {},
-    ...member('triggerEvent', 'trigger-event'),
+    ...triggersOf(context),
     ...member('actionConfiguration', 'action-config'),
+    ...numbersOf(context),
     ...secret === null ? {} : { secret: secret.secret },
   };
+}
+
+function triggersOf({ given }: CommandContext): JsonObject {
+  const events = given.all('trigger-event');
+  const [only] = events;
+  if (only === undefined) return {};
+  return events.length === 1 ? { triggerEvent: only } : { triggerEvents: events };
+}
+
+function numbersOf({ given }: CommandContext): JsonObject {
+  const members = {
+    retrySchedule: given.numbers('retry-schedule'), timeout: given.number('timeout'),
+    maxInFlight: given.number('max-in-flight'),
+  };
+  return Object.fromEntries(Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]]));
 }
 
 /** In place, or from a file when it holds a password or a token. */

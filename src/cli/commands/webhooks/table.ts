@@ -80,8 +80,15 @@ const outgoingOptions: OptionSpecs = {
   },
   ...secretOptions,
   'payload-template': text('<json | @file | ->', 'JSON text with {{ path.to.value }} in strings'),
-  'trigger-event': text('<event>', 'event that fires it, such as book.created or book.*'),
+  'trigger-event': {
+    ...text('<event>', 'event that fires it, such as book.created, book.* or *; repeatable'),
+    isRepeatable: true,
+  },
   'action-config': actionConfig,
+  'retry-schedule': text('<seconds,…>',
+    'waits between attempts, or none; instead of outgoing.retrySchedule'),
+  timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
+  'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
 };
 
 const OUTGOING: readonly CommandSpec[] = [
@@ -113,9 +120,15 @@ const OUTGOING: readonly CommandSpec[] = [
     name: 'outgoingwebhook:update', summary: 'Change an outgoing webhook',
     options: {
       ...outgoing, ...outgoingOptions,
-      unset: unset(['headers', 'secret', 'payload-template', 'trigger-event', 'action-config']),
+      unset: unset([
+        'headers', 'secret', 'payload-template', 'trigger-event', 'action-config',
+        'retry-schedule', 'timeout', 'max-in-flight',
+      ]),
     },
-    examples: ['hookshelf outgoingwebhook:update <id> --trigger-event book.created'],
+    examples: [
+      'hookshelf outgoingwebhook:update <id> --trigger-event book.created --trigger-event order.*',
+      'hookshelf outgoingwebhook:update <id> --retry-schedule 5,60,3600 --timeout 20',
+    ],
     load: async () => (await loadOutgoing()).updateOutgoing,
   },
   ...(['enable', 'disable', 'delete'] as const).map((verb): CommandSpec => ({

@@ -90,6 +90,45 @@ export type Drawn = {
   readonly hops: number;
 };
 
+/** What an operation of a transaction did, as it was applied. */
+export type CommittedChange = Pick<Change, 'id' | 'before' | 'after'> & {
+  readonly collection: string;
+};
+
+/** `changes` are those of the transaction of that sequence, in their order; one or more. */
+export type CommitListener = (sequence: number, changes: readonly CommittedChange[]) => void;
+
+/** What the log holds of an operation: a record, which names its key itself, or a deleted key. */
+export type LoggedChange =
+  | { readonly collection: string; readonly id: null; readonly after: Buffer }
+  | { readonly collection: string; readonly id: string; readonly after: null };
+
+export type LoggedTransaction = {
+  readonly sequence: number;
+  readonly changes: readonly LoggedChange[];
+};
+
+/** A place in the log of committed transactions, from which it is read in order. */
+export interface LogReader {
+  /** Of the last transaction given. */
+  readonly sequence: number;
+  /**
+   * The next few, none later than `applied`, which has been applied: an empty array once all of
+   * them were given. Rejects when they can no longer be read.
+   */
+  next(applied: number): Promise<readonly LoggedTransaction[]>;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** The committed transactions in their order: each has a sequence, one more than the one before. */
+export interface ChangeLog {
+  /** Calls `listener` for each transaction as it is applied. Returns what ends it. */
+  follow(listener: CommitListener): () => void;
+  /** Reads what was committed after `sequence`; null when the log no longer goes back so far. */
+  since(sequence: number): Promise<LogReader | null>;
+}
+
 export interface Store {
   collection(name: string): Collection;
   /**
@@ -101,6 +140,7 @@ export interface Store {
    * fails.
    */
   transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
+  readonly changes: ChangeLog;
   /** null while the store takes writes, else why it does not. */
   readonly failure: string | null;
   readonly statistics: StoreStatistics;

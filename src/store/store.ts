@@ -13,11 +13,12 @@ import {
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/error.ts';
 import type { Files } from './disk/files.ts';
+import { ChangeFeed } from './transactions/change-feed.ts';
 import { GroupCommit } from './transactions/group-commit.ts';
 import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
-  Collection, CollectionSpec, Store, StoreStatistics, Transaction,
+  ChangeLog, Collection, CollectionSpec, Store, StoreStatistics, Transaction,
 } from './port.ts';
 import { FileJournal } from './generations/file-journal.ts';
 import { assess } from './generations/recovery.ts';
@@ -101,6 +102,7 @@ async function endBackup(
 
 class JournaledStore implements OpenedStore {
   readonly directory: string;
+  readonly changes: ChangeLog;
   readonly #files: Files;
   readonly #collections: ReadonlyMap<string, StoredCollection>;
   readonly #journal: FileJournal;
@@ -116,11 +118,17 @@ class JournaledStore implements OpenedStore {
     this.#files = files;
     this.#collections = collections;
     this.#journal = journal;
+    const onListenerError = (error: unknown): void =>
+      logger.error('a change listener failed', { error });
+    const feed = new ChangeFeed(onListenerError);
+    this.changes = {
+      follow: (listener) => feed.follow(listener),
+      since: async (sequence) => sequence > journal.sequence ? null : journal.read(sequence),
+    };
     this.#commit = new GroupCommit({
-      journal,
+      journal, feed,
       stagedBytesMax: limits.stagedBytesMax,
-      staging: new Staging(collections.values(), (error) =>
-        logger.error('a change listener failed', { error })),
+      staging: new Staging(collections.values(), onListenerError),
     });
   }
 

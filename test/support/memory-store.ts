@@ -68,6 +68,10 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
       if (staged.length === 0) setImmediate(flush);
       staged.push({ operations, commit: () => resolve(result), reject });
     }),
+    changes: {
+      follow: () => () => {},
+      since: async () => null,
+    },
     failure: null,
     get statistics() {
       return {

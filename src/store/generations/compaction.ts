@@ -7,7 +7,9 @@
  *  2. The snapshots as `.tmp` files, each synced.
  *  3. All of them renamed, the directory synced.
  *  4. A `snapshots` note in the new journal: from here on a missing one is damage.
- *  5. Everything older than the generation before is deleted; that one stays as a fall-back.
+ *  5. Everything older than the generation before is deleted; that one stays as a fall-back. The
+ *     newest of the older journals stay too, up to a size: who follows the changes and was away
+ *     goes on where they are (journal-reader.ts). No start reads them.
  *
  * When a step fails the new journal stays in use, and the next attempt makes another generation.
  */
@@ -30,6 +32,9 @@ import { writeSnapshot } from './snapshot-writer.ts';
 const JOURNAL_BYTES_MIN = 16 << 20;
 const GARBAGE_BYTES_MIN = 32 << 20;
 const GARBAGE_SHARE_MAX = 0.5;
+/** Of journals that only readers of past changes still need. */
+const HISTORY_BYTES_MAX = 16 << 20;
+const HISTORY_FILES_MAX = 16;
 
 type CompactionOptions = {
   readonly directory: string;
@@ -166,12 +171,24 @@ export class Compaction implements Snapshots {
       if (other === generation || other === previous) continue;
       old.push(...names.map((name) => snapshotName(name, other)));
     }
-    for (const other of inventory.journals) {
-      if (other < previous) old.push(journalName(other));
-    }
+    old.push(...this.#findOldJournals(inventory.journals.filter((other) => other < previous)));
     for (const other of inventory.unsynced) old.push(unsyncedName(other));
     for (const torn of inventory.torn) if (torn.generation < previous) old.push(torn.name);
     for (const name of old) await files.unlinkAsync(join(directory, name));
+  }
+
+  /** The names of those among `generations`, rising, that go back further than is worth keeping. */
+  #findOldJournals(generations: readonly number[]): string[] {
+    const { directory, files } = this.#options;
+    const old: string[] = [];
+    let bytes = 0;
+    for (const [index, name] of generations.map(journalName).reverse().entries()) {
+      const descriptor = files.open(join(directory, name), 'read');
+      bytes += files.sizeOf(descriptor);
+      files.close(descriptor);
+      if (bytes > HISTORY_BYTES_MAX || index >= HISTORY_FILES_MAX) old.push(name);
+    }
+    return old;
   }
 
   async #removeTemporary(): Promise<void> {

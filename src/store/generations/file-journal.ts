@@ -14,7 +14,9 @@ import { FailureLog } from '../journal/failure-log.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
 import { JournalWriter } from '../journal/journal-writer.ts';
 import type { Append, Journal, Snapshots } from '../journal/port.ts';
+import type { LogReader } from '../port.ts';
 import { Compaction } from './compaction.ts';
+import { openReader } from './journal-reader.ts';
 import type { Assessment } from './recovery.ts';
 
 type FileJournalOptions = {
@@ -99,6 +101,10 @@ export class FileJournal implements Journal {
         if (error === null) this.#compactWhenDue();
       },
     });
+  }
+
+  read(sequence: number): Promise<LogReader | null> {
+    return openReader(this.#options.files, this.#options.directory, sequence);
   }
 
   /** Runs between two batches, while all that is committed has been applied. */

@@ -33,14 +33,13 @@
 import { join } from 'node:path';
 import { isError } from '../../base/errors.ts';
 import { StoredCollection } from '../records/collection.ts';
-import { damagedAt, foreignLine, missingFile } from './damage.ts';
-import { readFully } from '../disk/read-write.ts';
+import { damagedAt, missingFile } from './damage.ts';
 import type { Files } from '../disk/files.ts';
-import { hasChecksum, parseLine } from '../journal/line.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import { journalName, snapshotName, takeInventory } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import type { CollectionSpec } from '../port.ts';
+import { START_BYTES_MAX, readStart } from './journal-start.ts';
 import { replayJournal } from './replay.ts';
 import type { Replayed } from './replay.ts';
 import { loadSnapshot, readHeader } from './snapshot.ts';
@@ -72,10 +71,6 @@ export type JournalPart = {
   readonly path: string;
   readonly replayed: Replayed;
 };
-
-const LINE_FEED = 0x0a;
-// A start line is about 110 bytes.
-const START_BYTES_MAX = 512;
 
 /** Reads a directory. Throws `damaged`. */
 export async function assess(source: Source): Promise<Assessment> {
@@ -220,36 +215,6 @@ async function loadSet(
     await loadSnapshot(files, path, collection);
   }
   return sequence;
-}
-
-type Start = {
-  /** -1 when the first line is not valid. */
-  readonly sequence: number;
-  /** Of the whole file. */
-  readonly bytes: number;
-  /** There is nothing but, at most, that line. */
-  readonly isAlone: boolean;
-};
-
-async function readStart(files: Files, path: string): Promise<Start> {
-  const descriptor = files.open(path, 'read');
-  try {
-    const content = Buffer.alloc(START_BYTES_MAX);
-    const count = await readFully(files, descriptor, content, 0);
-    const end = content.subarray(0, count).indexOf(LINE_FEED);
-    const line = end < 0 ? null : parseLine(content, 0, end);
-    if (line === null && hasChecksum(content, 0, end)) {
-      throw foreignLine({ path, line: 1, offset: 0 });
-    }
-    const bytes = files.sizeOf(descriptor);
-    return {
-      sequence: line?.kind === 'start' ? line.sequence : -1,
-      bytes,
-      isAlone: bytes <= end + 1 || end < 0,
-    };
-  } finally {
-    files.close(descriptor);
-  }
 }
 
 function emptyCollections(source: Source): Map<string, StoredCollection> {

@@ -156,6 +156,15 @@ export function parseLine(buffer: Buffer, start: number, end: number): JournalLi
   }
 }
 
+const HEAD_PATTERN = /^\{"crc":"[0-9a-f]{8}","seq":(\d{1,15}),/;
+const HEAD_BYTES_MAX = 64;
+
+/** The sequence of the line that begins at the start of `bytes`, unchecked; null when none does. */
+export function sequenceAt(bytes: Buffer): number | null {
+  const sequence = HEAD_PATTERN.exec(bytes.toString('latin1', 0, HEAD_BYTES_MAX))?.[1];
+  return sequence === undefined ? null : Number(sequence);
+}
+
 /** Whether the bytes are a line as somebody wrote it, though perhaps of a format unknown here. */
 export function hasChecksum(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= CRC_END || !matches(buffer, start, '{"crc":"')) return false;

@@ -5,6 +5,7 @@
  * A journal is opened by replaying what it holds: for files, `assess` of generations/recovery.ts.
  */
 import type { AppError } from '../../base/errors.ts';
+import type { LogReader } from '../port.ts';
 
 /** Puts a record in the place of its id, or deletes it. */
 export type Operation = {
@@ -32,6 +33,8 @@ export interface Journal {
   readonly failure: AppError | null;
   /** Commits what `prepare` returns, all or nothing, directly after what is committed. */
   append(append: Append): void;
+  /** Reads what was committed after `sequence`; null when that is no longer there. */
+  read(sequence: number): Promise<LogReader | null>;
   readonly snapshots: Snapshots;
   /** Idempotent; nothing may be appended any more. */
   close(): Promise<void>;

@@ -6,14 +6,16 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Journal, Operation } from '../journal/port.ts';
-import type { Transaction } from '../port.ts';
+import type { CommittedChange, Transaction } from '../port.ts';
 import { BatchWindow } from './batch-window.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import { StagedTransaction, newBatch, rejectAll } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
 
 type GroupCommitOptions = {
   readonly journal: Journal;
   readonly staging: Staging;
+  readonly feed: ChangeFeed;
   readonly stagedBytesMax: number;
 };
 
@@ -125,10 +127,25 @@ export class GroupCommit {
   #finish(batch: Batch): void {
     this.commits += 1;
     this.transactions += batch.transactions.length;
-    for (const transaction of batch.transactions) this.#options.staging.apply(transaction);
+    this.#apply(batch.transactions);
     this.#options.staging.dropSealed();
     for (const transaction of batch.transactions) transaction.resolve();
     for (const follower of batch.followers) follower(true);
+  }
+
+  #apply(transactions: readonly StagedTransaction[]): void {
+    const { staging, feed, journal } = this.#options;
+    let sequence = journal.sequence - transactions.length;
+    for (const transaction of transactions) {
+      sequence += 1;
+      if (feed.isFollowed) {
+        const changes: CommittedChange[] = [];
+        staging.apply(transaction, (change) => changes.push(change));
+        feed.tell(sequence, changes);
+      } else {
+        staging.apply(transaction);
+      }
+    }
   }
 
   /** With what was being written, if anything was, all that has gathered on it fails. */

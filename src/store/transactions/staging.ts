@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Span } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { Operation } from '../journal/port.ts';
-import type { StoredRecord, Transaction } from '../port.ts';
+import type { CommittedChange, StoredRecord, Transaction } from '../port.ts';
 import { StagedRecords } from './staged-records.ts';
 
 const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
@@ -82,10 +82,15 @@ export class Staging {
     for (const { staged } of this.#areas.values()) staged.dropSealed();
   }
 
-  /** Makes a transaction's operations the committed state. */
-  apply(transaction: StagedTransaction): void {
+  /** Makes a transaction's operations the committed state; `note` is told what each does. */
+  apply(
+    transaction: StagedTransaction, note: ((change: CommittedChange) => void) | null = null,
+  ): void {
     for (const operation of transaction.operations) {
-      const { collection, id, place, record } = operation;
+      const { collection, collectionName, id, bytes, place, record } = operation;
+      note?.({
+        collection: collectionName, id, before: collection.bytesOf(id) ?? null, after: bytes,
+      });
       try {
         if (place === null) collection.applyDelete(id);
         else collection.applyPut(id, place, record);

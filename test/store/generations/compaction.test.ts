@@ -60,7 +60,7 @@ test('a compacted store has the same records, before and after a restart', async
   assert.deepEqual(contentOf(reopened), before);
   assert.deepEqual(files.list('/data').sort(), [
     'books-000005.json', 'books-000006.json', 'hooks-000005.json', 'hooks-000006.json',
-    'journal-000005.jsonl', 'journal-000006.jsonl',
+    ...[1, 2, 3, 4, 5, 6].map((generation) => `journal-00000${generation}.jsonl`),
   ]);
   await reopened.close();
 });

@@ -1,0 +1,201 @@
+/**
+ * Reads committed transactions back from the journals, from any sequence that they still hold. It
+ * reads beside the writer and never past what it is told to have been applied: what lies behind
+ * that may be half written, or be cut off again. Compaction may delete a journal while it is read;
+ * its descriptor stays good until the reader goes on in the next one.
+ */
+import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
+import { systemCodeOf } from '../../base/errors.ts';
+import { readFully } from '../disk/read-write.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
+import { journalName, takeInventory } from '../disk/inventory.ts';
+import { parseLine, sequenceAt, visitOperations } from '../journal/line.ts';
+import type { JournalLine } from '../journal/line.ts';
+import type { LogReader, LoggedChange, LoggedTransaction } from '../port.ts';
+import { readStart } from './journal-start.ts';
+
+/** What is read, and at most about what is given, at a time. */
+const PIECE_BYTES = 1 << 18;
+/** Where the first line is looked for by halving, up to so close. */
+const NEAR_BYTES = 1 << 16;
+const LINE_FEED = 0x0a;
+
+type Place = { readonly generation: number; readonly descriptor: Descriptor };
+
+/**
+ * A reader of what was committed after `sequence`; null when no journal goes back so far. The
+ * caller closes it.
+ */
+export async function openReader(
+  files: Files, directory: string, sequence: number,
+): Promise<LogReader | null> {
+  const { journals } = takeInventory(files, directory);
+  for (const generation of journals.toReversed()) {
+    const path = join(directory, journalName(generation));
+    const start = await findStart(files, path);
+    // One with nothing but its first line may have been given up for the journal before it.
+    const isEmpty = start.isAlone && generation !== journals.at(-1);
+    if (start.sequence < 0 || start.sequence > sequence || isEmpty) continue;
+    const descriptor = openOrNull(files, path);
+    if (descriptor === null) return null;
+    const offset = await findOffset(files, descriptor, sequence);
+    return new JournalReader(files, directory, { generation, descriptor }, offset, sequence);
+  }
+  return null;
+}
+
+class JournalReader implements LogReader {
+  readonly #files: Files;
+  readonly #directory: string;
+  #place: Place;
+  #offset: number;
+  #sequence: number;
+  #isReading = false;
+  #isClosed = false;
+
+  constructor(
+    files: Files, directory: string, place: Place, offset: number, sequence: number,
+  ) {
+    this.#files = files;
+    this.#directory = directory;
+    this.#place = place;
+    this.#offset = offset;
+    this.#sequence = sequence;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  async next(applied: number): Promise<readonly LoggedTransaction[]> {
+    assert(!this.#isReading);
+    this.#isReading = true;
+    try {
+      return await this.#next(applied);
+    } finally {
+      this.#isReading = false;
+      if (this.#isClosed) this.#files.close(this.#place.descriptor);
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // What reads must not find another file behind its descriptor.
+    if (!this.#isReading) this.#files.close(this.#place.descriptor);
+  }
+
+  async #next(applied: number): Promise<readonly LoggedTransaction[]> {
+    let pieceBytes = PIECE_BYTES;
+    while (this.#sequence < applied && !this.#isClosed) {
+      const piece = Buffer.allocUnsafeSlow(pieceBytes);
+      const { descriptor } = this.#place;
+      const count = await readFully(this.#files, descriptor, piece, this.#offset);
+      const lines = piece.subarray(0, count);
+      if (lines.indexOf(LINE_FEED) === -1 && count === pieceBytes) {
+        pieceBytes *= 2;
+        continue;
+      }
+      const found = this.#take(lines, applied);
+      if (found.length > 0) return found;
+      if (count < pieceBytes) this.#goOn();
+    }
+    return [];
+  }
+
+  /** The transactions of the lines that lie in `piece` whole. */
+  #take(piece: Buffer, applied: number): LoggedTransaction[] {
+    const found: LoggedTransaction[] = [];
+    let start = 0;
+    let end = piece.indexOf(LINE_FEED);
+    while (end >= 0 && this.#sequence < applied) {
+      const line = parseLine(piece, start, end);
+      if (line !== null && line.kind === 'ops' && line.sequence > this.#sequence) {
+        found.push(this.#decode(piece, line, end));
+      }
+      this.#offset += end + 1 - start;
+      start = end + 1;
+      end = piece.indexOf(LINE_FEED, start);
+    }
+    return found;
+  }
+
+  #decode(piece: Buffer, line: JournalLine, end: number): LoggedTransaction {
+    assert(line.sequence === this.#sequence + 1, 'the journals no longer hold what is read');
+    const changes: LoggedChange[] = [];
+    visitOperations(piece, line.operationsAt, end, {
+      put: (collection, from, to) =>
+        void changes.push({ collection, id: null, after: piece.subarray(from, to) }),
+      delete: (collection, id) => void changes.push({ collection, id, after: null }),
+    });
+    this.#sequence = line.sequence;
+    return { sequence: line.sequence, changes };
+  }
+
+  /** The file is read to its end, and what is still to come was applied: it is in the next one. */
+  #goOn(): void {
+    const { journals } = takeInventory(this.#files, this.#directory);
+    const next = journals.find((generation) => generation > this.#place.generation);
+    assert(next !== undefined, 'a journal ends before what was applied');
+    const path = join(this.#directory, journalName(next));
+    const descriptor = this.#files.open(path, 'read');
+    this.#files.close(this.#place.descriptor);
+    this.#place = { generation: next, descriptor };
+    this.#offset = 0;
+  }
+}
+
+/** Where a line begins that is not behind the one after `sequence`, and not far before it. */
+async function findOffset(
+  files: Files, descriptor: Descriptor, sequence: number,
+): Promise<number> {
+  let low = 0;
+  let high = files.sizeOf(descriptor);
+  while (high - low > NEAR_BYTES) {
+    const middle = low + Math.floor((high - low) / 2);
+    const line = await firstLineFrom(files, descriptor, middle, high);
+    if (line !== null && line.sequence <= sequence) low = line.offset;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The first line that begins behind `from` and before `to`, if one does. */
+async function firstLineFrom(
+  files: Files, descriptor: Descriptor, from: number, to: number,
+): Promise<{ readonly offset: number; readonly sequence: number } | null> {
+  const piece = Buffer.allocUnsafeSlow(NEAR_BYTES);
+  for (let at = from; at < to; at += NEAR_BYTES) {
+    const count = await readFully(files, descriptor, piece, at);
+    const end = piece.subarray(0, count).indexOf(LINE_FEED);
+    if (end === -1) continue;
+    const offset = at + end + 1;
+    if (offset >= to) return null;
+    const head = piece.subarray(0, await readFully(files, descriptor, piece, offset));
+    const sequence = sequenceAt(head);
+    return sequence === null ? null : { offset, sequence };
+  }
+  return null;
+}
+
+/** As `readStart`; one that compaction has deleted meanwhile counts as one without a start. */
+async function findStart(
+  files: Files, path: string,
+): Promise<{ readonly sequence: number; readonly isAlone: boolean }> {
+  try {
+    return await readStart(files, path);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    return { sequence: -1, isAlone: true };
+  }
+}
+
+function openOrNull(files: Files, path: string): Descriptor | null {
+  try {
+    return files.open(path, 'read');
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    return null;
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Tells listeners of each transaction as it is applied, in commit order. Costs nothing while nobody
+ * listens, as the listeners alone need to know what each operation replaced.
+ */
+import type { CommitListener, CommittedChange } from '../port.ts';
+
+export class ChangeFeed {
+  readonly #onError: (error: unknown) => void;
+  #listeners: readonly CommitListener[] = [];
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  get isFollowed(): boolean {
+    return this.#listeners.length > 0;
+  }
+
+  /** Returns what ends it. */
+  follow(listener: CommitListener): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  tell(sequence: number, changes: readonly CommittedChange[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(sequence, changes);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+}

@@ -146,7 +146,7 @@ function readObject(schema: ObjectSchema, value: unknown, place: Place): JsonObj
   }
   if (schema.check !== undefined) {
     const told = errors.slice(countBefore);
-    for (const { pointer, detail } of schema.check(parsed)) {
+    for (const { pointer, detail } of schema.check(parsed, value)) {
       if (!isTold(told, pointerOf(place) + pointer)) fail(place, detail, pointer);
     }
   }
@@ -157,7 +157,7 @@ function readMember(
   member: Member, name: string, given: unknown, place: Place,
 ): JsonValue | undefined {
   if (member.readOnly === 'ignored') return undefined;
-  if (given === undefined || given === null) {
+  if (given === undefined || (given === null && member.isNullKept !== true)) {
     if (member.isRequired === true) fail(place, 'is required', pointerStep(name));
     return member.default;
   }

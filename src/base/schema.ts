@@ -45,10 +45,12 @@ export type ObjectSchema = {
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean;
   /**
-   * Rules across members, run on what could be parsed, so that members may be missing. Each
-   * broken one is reported, unless its member was refused already.
+   * Rules across members, run on what could be parsed, so that members may be missing that were
+   * `given`. Each broken one is reported, unless its member was refused already.
    */
-  readonly check?: (value: JsonObject) => readonly { pointer: string; detail: string }[];
+  readonly check?: (
+    value: JsonObject, given: JsonObject,
+  ) => readonly { pointer: string; detail: string }[];
 };
 /** Free JSON, the caller's own. `isObject`: the outermost value must be an object. */
 export type JsonSchema = {
@@ -66,6 +68,8 @@ export type Member = {
    * for the service to compare with the path. Either is published as readOnly.
    */
   readonly readOnly?: 'ignored' | 'echo';
+  /** As input, null is a value like others and not the absence of one. */
+  readonly isNullKept?: boolean;
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;
   /** Shown with every record. When absent: what is read-only is, and what has a default. */

@@ -3,6 +3,7 @@ import type { Repository } from '../resources/repository.ts';
 import type { Store } from '../store/port.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { createConfigurations, recordsNaming } from './actions/repository.ts';
+import { referencesOf } from './actions/references.ts';
 import { decodeIncoming, incomingCollection } from './incoming/webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
@@ -28,10 +29,12 @@ export function createResources(
 
 /** What a person knows the hooks by that use a configuration, as committed. */
 function findUsers(store: Store, configuration: string): string[] {
+  const isUser = (hook: Parameters<typeof referencesOf>[0]): boolean =>
+    referencesOf(hook).some(({ name }) => name === configuration);
   const incoming = [...recordsNaming(store.collection(incomingCollection.name), configuration)]
-    .map(decodeIncoming).filter((hook) => hook.actionConfiguration === configuration);
+    .map(decodeIncoming).filter(isUser);
   const outgoing = [...recordsNaming(store.collection(outgoingCollection.name), configuration)]
-    .map(decodeOutgoing).filter((hook) => hook.actionConfiguration === configuration);
+    .map(decodeOutgoing).filter(isUser);
   return [
     ...incoming.map(({ pathSegment }) => pathSegment),
     ...outgoing.map(({ identifier }) => identifier),

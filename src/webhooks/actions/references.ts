@@ -3,7 +3,7 @@
  * have staged: a configuration cannot go while a hook that names it is being written, nor the other
  * way round. One record a configuration in use; the hooks' names come from the indexes.
  */
-import { AppError } from '../../base/errors.ts';
+import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { CollectionSpec, Transaction } from '../../store/port.ts';
@@ -20,21 +20,44 @@ type Uses = Readonly<Record<HookKind, number>>;
 
 const NAMES_MAX = 10;
 
-/** A hook's `actionConfiguration` before and after a change. Throws `invalid` for a bad one. */
-export function moveReference(
+/** The name of a configuration, and the JSON Pointer of where a hook has it. */
+export type Reference = { readonly name: string; readonly pointer: string };
+
+/** What a hook names. */
+export function referencesOf({ actionConfiguration, routes = [] }: {
+  readonly actionConfiguration?: string;
+  readonly routes?: readonly { readonly actionConfiguration: string }[];
+}): Reference[] {
+  const inRoutes = routes.map((route, index) =>
+    ({ name: route.actionConfiguration, pointer: `/routes/${index}/actionConfiguration` }));
+  return actionConfiguration === undefined ? inRoutes
+    : [{ name: actionConfiguration, pointer: '/actionConfiguration' }, ...inRoutes];
+}
+
+/** What a hook names before and after a change. Throws `invalid` for a bad name. */
+export function moveReferences(
   transaction: Transaction, kind: HookKind,
   { before, after, known }: {
-    readonly before: string | undefined; readonly after: string | undefined;
+    readonly before: readonly Reference[]; readonly after: readonly Reference[];
     /** The configurations that there are, asked for when a name is refused. */
     readonly known: () => readonly string[];
   },
 ): void {
-  if (before === after) return;
-  if (after !== undefined) {
-    checkTarget(transaction, kind, after, known);
-    count(transaction, kind, after, 1);
-  }
-  if (before !== undefined) count(transaction, kind, before, -1);
+  const added = without(after, before);
+  const errors = added.flatMap((reference) =>
+    findTargetProblem(transaction, kind, reference, known));
+  if (errors.length > 0) throw invalid(errors);
+  // A hook counts once, however often it names a configuration.
+  for (const name of namesOf(added)) count(transaction, kind, name, 1);
+  for (const name of namesOf(without(before, after))) count(transaction, kind, name, -1);
+}
+
+function without(references: readonly Reference[], others: readonly Reference[]): Reference[] {
+  return references.filter(({ name }) => !others.some((other) => other.name === name));
+}
+
+function namesOf(references: readonly Reference[]): ReadonlySet<string> {
+  return new Set(references.map(({ name }) => name));
 }
 
 /** Throws `conflict` when a configuration that is to go is in use. */
@@ -58,18 +81,17 @@ export function checkActionType(
     `${identifier} is in use by outgoing webhooks, and ${EMIT_EVENT} is not for them`);
 }
 
-function checkTarget(
-  transaction: Transaction, kind: HookKind, identifier: string, known: () => readonly string[],
-): void {
-  const pointer = '/actionConfiguration';
-  const found = transaction.find(configurationCollection.name, identifier);
+function findTargetProblem(
+  transaction: Transaction, kind: HookKind, { name, pointer }: Reference,
+  known: () => readonly string[],
+): FieldError[] {
+  const found = transaction.find(configurationCollection.name, name);
   if (found === undefined) {
-    const detail = `there is no action configuration ${quoted(identifier)}`;
-    throw invalid([{ pointer, detail: detail + hintFor(identifier, known()) }]);
+    const detail = `there is no action configuration ${quoted(name)}`;
+    return [{ pointer, detail: detail + hintFor(name, known()) }];
   }
-  if (kind === 'outgoing' && decodeConfiguration(found).actionType === EMIT_EVENT) {
-    throw invalid([{ pointer, detail: `${EMIT_EVENT} is not for an outgoing webhook` }]);
-  }
+  const isRefused = kind === 'outgoing' && decodeConfiguration(found).actionType === EMIT_EVENT;
+  return isRefused ? [{ pointer, detail: `${EMIT_EVENT} is not for an outgoing webhook` }] : [];
 }
 
 function count(transaction: Transaction, kind: HookKind, identifier: string, by: number): void {

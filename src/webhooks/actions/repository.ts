@@ -7,7 +7,9 @@ import { createRepository, type ChangeHook, type Repository } from '../../resour
 import type { Collection, Store } from '../../store/port.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
-import { checkActionType, checkUnused, moveReference, type HookKind } from './references.ts';
+import {
+  checkActionType, checkUnused, moveReferences, type HookKind, type Reference,
+} from './references.ts';
 import type { ActionRegistry } from './registry.ts';
 import { configurationResource } from './resource.ts';
 
@@ -30,13 +32,13 @@ export function createConfigurations(parts: {
   });
 }
 
-/** For the webhooks that name a configuration: only one that there is, which then cannot go. */
+/** For the webhooks that name configurations: only ones that there are, which then cannot go. */
 export function configurationUse(
-  kind: HookKind, store: Store, nameIn: (hook: Buffer) => string | undefined,
+  kind: HookKind, store: Store, namesIn: (hook: Buffer) => readonly Reference[],
 ): ChangeHook {
-  return (transaction, { before, after }) => moveReference(transaction, kind, {
-    before: before === null ? undefined : nameIn(before),
-    after: after === null ? undefined : nameIn(after),
+  return (transaction, { before, after }) => moveReferences(transaction, kind, {
+    before: before === null ? [] : namesIn(before),
+    after: after === null ? [] : namesIn(after),
     known: () => firstIdentifiers(store.collection(configurationCollection.name)),
   });
 }

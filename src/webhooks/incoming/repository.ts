@@ -1,7 +1,8 @@
-/** Incoming webhooks as they are kept: only with an action configuration that there is. */
+/** Incoming webhooks as they are kept: only with action configurations that there are. */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
+import { referencesOf } from '../actions/references.ts';
 import { incomingResource, showIncoming } from './resource.ts';
 import { decodeIncoming } from './webhook.ts';
 
@@ -12,6 +13,6 @@ export function createIncoming(parts: {
     ...parts,
     resource: { ...incomingResource, present: (record) => showIncoming(record, parts.now()) },
     onChange: configurationUse('incoming', parts.store, (bytes) =>
-      decodeIncoming(bytes).actionConfiguration),
+      referencesOf(decodeIncoming(bytes))),
   });
 }

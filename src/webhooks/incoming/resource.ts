@@ -4,6 +4,7 @@ import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
+import { withInbox } from './inbox.ts';
 import { incomingCollection, incomingSchema } from './webhook.ts';
 import { showVerification } from './verification.ts';
 
@@ -30,5 +31,5 @@ export const incomingResource: Resource = {
 /** Without secrets; the previous one is mentioned while it counts. */
 export function showIncoming(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  return showPrevious(showVerification(mask(hideSecret(rest)), record), record, nowMs);
+  return showPrevious(showVerification(mask(hideSecret(withInbox(rest))), record), record, nowMs);
 }

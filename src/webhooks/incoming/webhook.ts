@@ -5,6 +5,14 @@ import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
+import type { FieldError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import {
+  findInboxProblems, inboxMembers, type AnswerMode, type Deduplication, type Inbox,
+} from './inbox.ts';
+import {
+  configurationNameSchema, findRouteProblems, routesMember, type IncomingRoute,
+} from './routing.ts';
 import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
 import { verificationSchema, type Verification } from './verification.ts';
 
@@ -19,7 +27,13 @@ export type IncomingWebhook = {
   readonly bodyFormat?: BodyFormat;
   readonly allowedMethods?: readonly string[];
   readonly staticHeaders?: Readonly<Record<string, unknown>>;
-  readonly actionConfiguration: string;
+  /** Of this and `routes` there is one. */
+  readonly actionConfiguration?: string;
+  readonly routes?: readonly IncomingRoute[];
+  readonly inbox?: Inbox;
+  readonly answer?: AnswerMode;
+  readonly deduplicate?: Deduplication;
+  readonly deduplicateHours?: number;
 };
 
 export const incomingCollection: CollectionSpec = {
@@ -88,14 +102,22 @@ export const incomingSchema: NamedSchema = {
         + 'stored one',
     },
     actionConfiguration: {
-      schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,
-      description: 'The identifier of an existing action configuration',
+      schema: configurationNameSchema,
+      description: 'The identifier of an existing action configuration; it or `routes` is required',
     },
+    routes: routesMember,
+    ...inboxMembers,
   },
-  // It would let nobody in, which `enabled` says better.
-  check: ({ allowedAddresses }) => Array.isArray(allowedAddresses) && allowedAddresses.length === 0
-    ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [],
+  check: (hook, given) => [
+    ...findAddressProblems(hook), ...findRouteProblems(hook, given), ...findInboxProblems(hook),
+  ],
 };
+
+/** It would let nobody in, which `enabled` says better. */
+function findAddressProblems({ allowedAddresses }: JsonObject): FieldError[] {
+  return Array.isArray(allowedAddresses) && allowedAddresses.length === 0
+    ? [{ pointer: '/allowedAddresses', detail: 'must hold an address; null lets any in' }] : [];
+}
 
 /** A stored one. */
 export function decodeIncoming(bytes: Buffer): IncomingWebhook {

@@ -2,6 +2,7 @@
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
+import { referencesOf } from '../actions/references.ts';
 import { outgoingResource, showOutgoing } from './resource.ts';
 import { decodeOutgoing } from './webhook-index.ts';
 
@@ -17,7 +18,7 @@ export type OutgoingParts = {
 
 export function createOutgoing(parts: OutgoingParts): Repository {
   const moveName = configurationUse('outgoing', parts.store, (bytes) =>
-    decodeOutgoing(bytes).actionConfiguration);
+    referencesOf(decodeOutgoing(bytes)));
   return createRepository({
     ...parts,
     resource: { ...outgoingResource, present: (record) => showOutgoing(record, parts.now()) },

@@ -9,6 +9,7 @@
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import { memberOf, parsePath, valueAt, type Path } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
 export type Template = readonly Part[];
@@ -18,15 +19,13 @@ type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly path: Path }
   | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
+/** The path from the payload on; empty is all of it. */
 type Piece = string | Path;
-/** Member names and indexes from the payload on; empty is all of it. `payload` may come first. */
-type Path = readonly string[];
 
 /** A filled template may repeat the payload; this bounds how often. */
 const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 
 const ALL = 'payload';
-const INDEX_PATTERN = /^(0|[1-9][0-9]{0,8})$/;
 
 /** Throws `malformed` with line and column: not JSON, an open, empty or malformed placeholder. */
 export function parseTemplate(given: string): Template {
@@ -68,10 +67,10 @@ export function fillTemplate(template: Template, payload: JsonValue): string {
 
 function fillPart(part: Part, payload: JsonValue): string {
   if (part.kind === 'text') return part.text;
-  if (part.kind === 'value') return encodeJson(valueAt(payload, part.path) ?? null);
+  if (part.kind === 'value') return encodeJson(read(payload, part.path) ?? null);
   let text = '';
   for (const piece of part.pieces) {
-    text += typeof piece === 'string' ? piece : textOf(valueAt(payload, piece));
+    text += typeof piece === 'string' ? piece : textOf(read(payload, piece));
     if (text.length > FILLED_LENGTH_MAX) break;
   }
   return JSON.stringify(text);
@@ -82,20 +81,10 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : encodeJson(value);
 }
 
-function valueAt(payload: JsonValue, path: Path): JsonValue | undefined {
-  let value: unknown = payload;
-  for (const [index, step] of path.entries()) {
-    if (index === 0 && step === ALL && !ownsMember(payload, ALL)) continue;
-    if (typeof value !== 'object' || value === null) return undefined;
-    if (Array.isArray(value) && !INDEX_PATTERN.test(step)) return undefined;
-    if (!Object.hasOwn(value, step)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[step];
-  }
-  return value as JsonValue;
-}
-
-function ownsMember(value: JsonValue, name: string): boolean {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+/** `payload` may come first, where the payload has no member of that name. */
+function read(payload: JsonValue, path: Path): JsonValue | undefined {
+  const isPrefixed = path[0] === ALL && memberOf(payload, ALL) === undefined;
+  return valueAt(payload, isPrefixed ? path.slice(1) : path);
 }
 
 /** The index after the closing quote of the string that opens at `start`, in valid JSON. */
@@ -130,7 +119,7 @@ function parseString(text: string, start: number, raw: string): Part | null {
     }
     const close = decoded.indexOf('}}', open + 2);
     if (close === -1) fail(open, 'a placeholder is opened with {{ and not closed with }}');
-    const path = parsePath(decoded.slice(open + 2, close));
+    const path = parsePlaceholder(decoded.slice(open + 2, close));
     if (path === null) fail(open, 'a placeholder needs a path such as {{ path.to.value }}');
     literal += decoded.slice(index, open);
     if (literal !== '') pieces.push(literal);
@@ -146,11 +135,11 @@ function parseString(text: string, start: number, raw: string): Part | null {
   return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
 }
 
-function parsePath(source: string): Path | null {
+function parsePlaceholder(source: string): Path | null {
   const trimmed = source.trim();
   if (trimmed === ALL) return [];
-  const steps = trimmed.split('.').map((step) => step.trim());
-  return steps.some((step) => step === '' || step.includes('{')) ? null : steps;
+  const path = trimmed.split('.').map((step) => step.trim()).join('.');
+  return path.includes('{') ? null : parsePath(path);
 }
 
 /** Where the decoded string's `decodedIndex` stands in its raw text, quotes and escapes counted. */

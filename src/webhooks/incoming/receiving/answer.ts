@@ -5,11 +5,14 @@ import type { ErrorCode } from '../../../base/errors.ts';
 import type { ErrorFormat, Exchange } from '../../../server/route.ts';
 import type { ActionResult } from '../../actions/action.ts';
 import { FAILED_MESSAGE, encodeData } from '../../actions/run-action.ts';
+import type { RouteOutcome } from './run-routes.ts';
 
 const JSON_TYPE = 'application/json';
 const JSON_HEADERS = ['Content-Type', JSON_TYPE] as const;
 // Text goes out in one write with its head; a buffer would take two pieces.
 const DONE = '{"success":true,"message":"","data":{}}';
+
+const FILTERED = '{"success":true,"message":"Filtered","data":{}}';
 
 /** What is said in place of an error's own message: the caller may be anybody. */
 const MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -35,6 +38,21 @@ export function answer(exchange: Exchange, { success, message, data }: ActionRes
   if (success && message === null && text === '{}') return exchange.send(200, JSON_HEADERS, DONE);
   const body = `{"success":${success},"message":${JSON.stringify(message ?? '')},"data":${text}}`;
   exchange.send(success ? 200 : 400, JSON_HEADERS, body);
+}
+
+/**
+ * Answers for a webhook with routes: with the data of each route that ran, or the message of the
+ * first that failed.
+ */
+export function answerRoutes(exchange: Exchange, outcomes: readonly RouteOutcome[]): void {
+  const failed = outcomes.find(({ result }) => !result.success);
+  if (failed !== undefined) {
+    return exchange.send(400, JSON_HEADERS, failure(failed.result.message ?? ''));
+  }
+  if (outcomes.length === 0) return exchange.send(200, JSON_HEADERS, FILTERED);
+  const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
+  const body = `{"success":true,"message":"","data":{"routes":{${routes.join(',')}}}}`;
+  exchange.send(200, JSON_HEADERS, body);
 }
 
 function failure(message: string): string {

@@ -7,12 +7,14 @@ import type { Collection } from '../../../store/port.ts';
 import { follow } from '../../../resources/projection.ts';
 import { bodyReading, type BodyReading } from '../body-format.ts';
 import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
+import { prepareInbox, type ReadyInbox } from '../inbox.ts';
+import { prepareRoutes, type ReadyRoute } from '../routing.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionReason } from './rejections.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
 import { signatureKey } from '../../senders/x-signature.ts';
 
-export type ReadyHook = {
+export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly enabled: boolean;
@@ -25,7 +27,10 @@ export type ReadyHook = {
   /** null: every address may call. */
   readonly addresses: AddressSet | null;
   readonly reading: BodyReading;
-  readonly actionConfiguration: string;
+  /** At least one; of a webhook with an `actionConfiguration` it alone, named `default`. */
+  readonly routes: readonly ReadyRoute[];
+  /** Whether they are routes of the webhook, and not its `actionConfiguration`. */
+  readonly isRouted: boolean;
   readonly load: HookLoad;
 };
 
@@ -105,11 +110,13 @@ export function createHookIndex(options: {
 function toReady(
   hook: IncomingWebhook, defaultMethods: readonly string[], load: HookLoad,
 ): ReadyHook {
-  const { identifier, pathSegment, enabled, actionConfiguration } = hook;
+  const { identifier, pathSegment, enabled } = hook;
   const { allowedMethods = [], allowedAddresses } = hook;
   const sender = prepareSenderCheck(hook);
   return {
-    identifier, pathSegment, enabled, actionConfiguration, load, sender,
+    ...prepareInbox(hook, sender?.verifier.scheme ?? null),
+    identifier, pathSegment, enabled, load, sender,
+    routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     keys: sender === null ? signatureKeys(hook) : [],
     hasSecret: hook.secret !== undefined,

@@ -6,25 +6,22 @@ import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/route.ts';
-import type { ConfigurationIndex } from '../../actions/configuration-index.ts';
 import { ActionResult } from '../../actions/action.ts';
-import type { ActionRegistry } from '../../actions/registry.ts';
-import { FAILED_MESSAGE, runAction } from '../../actions/run-action.ts';
-import type { ActionRunner } from '../../actions/run-action.ts';
 import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
-import { answer } from './answer.ts';
+import { Facts } from '../../filters/facts.ts';
+import { answer, answerRoutes } from './answer.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
 import { ReceivedCall, type Received } from './received-call.ts';
 import type { Rejection } from './rejections.ts';
+import {
+  findMatching, runRoute, runRoutes, type RouteOutcome, type RouteParts, type RoutedRequest,
+} from './run-routes.ts';
 import { isMethodAllowed, partsOf, verifySender, verifySignature } from './verify-call.ts';
 
-export type ReceiveParts = {
+export type ReceiveParts = RouteParts & {
   readonly hooks: HookIndex;
-  readonly configurations: ConfigurationIndex;
-  readonly actions: ActionRegistry;
   readonly clock: Clock;
-  readonly runner: ActionRunner;
   readonly previousUses: PreviousSecretUses;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
@@ -115,7 +112,11 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
   }
   load.running += 1;
   try {
-    const outcome = run(parts, exchange, received);
+    const [route] = hook.routes;
+    if (hook.isRouted || route === undefined) {
+      return answerRoutes(exchange, await runMatching(parts, exchange, received));
+    }
+    const outcome = runRoute(parts, route, routedRequest(exchange, received));
     // An action that answered at once needs no turn of the event loop.
     answer(exchange, outcome instanceof ActionResult ? outcome : await outcome);
   } catch (thrown) {
@@ -161,22 +162,28 @@ function admit(
   });
 }
 
-function run(
+/** Throws the first refusal of a built-in action: nothing else tells the sender to try again. */
+async function runMatching(
   parts: ReceiveParts, exchange: Exchange, received: Received,
-): ActionResult | Promise<ActionResult> {
-  const { identifier, actionConfiguration } = received.hook;
-  const configuration = parts.configurations.find(actionConfiguration);
-  const action = configuration === undefined
-    ? undefined : parts.actions.find(configuration.actionType);
-  if (configuration === undefined || action === undefined) {
-    const { actionType = null } = configuration ?? {};
-    exchange.log.error('the action of an incoming webhook is not there', {
-      hook: identifier, configuration: actionConfiguration, actionType,
-    });
-    return ActionResult.fail(FAILED_MESSAGE);
-  }
-  const call = new ReceivedCall(exchange, received, configuration.options);
-  return runAction(action, call, parts.runner, exchange);
+): Promise<readonly RouteOutcome[]> {
+  const call = new ReceivedCall(exchange, received, {});
+  const facts = new Facts({
+    payload: call.payload, event: () => call.context.event, headers: exchange.request.headers,
+    query: exchange.search, method: exchange.request.method ?? '',
+  });
+  const routes = findMatching(received.hook.routes, facts);
+  const outcomes =
+    await runRoutes(parts, routes, routedRequest(exchange, received), parts.clock);
+  const refused = outcomes.find((outcome) => outcome.refused !== null)?.refused ?? null;
+  if (refused !== null) throw refused;
+  return outcomes;
+}
+
+function routedRequest(exchange: Exchange, received: Received): RoutedRequest {
+  return {
+    hook: received.hook.identifier, holder: exchange,
+    makeCall: (options) => new ReceivedCall(exchange, received, options),
+  };
 }
 
 /** Nothing was accepted, or we cannot know: the sender must try again. */

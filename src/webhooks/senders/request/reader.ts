@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isJsonObject } from '../../../base/fields.ts';
+import { memberOf } from '../../../base/json/path.ts';
 import { FORM_TYPE, mediaTypeOf, parseForm, sortedFields, type FormFields } from './form.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 
@@ -176,11 +176,6 @@ function memberAt(value: unknown, path: string): unknown {
   let found = value;
   for (const step of path.split('.', STEPS_MAX + 1)) found = memberOf(found, step);
   return found;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return /^\d{1,6}$/.test(name) ? value[Number(name)] : undefined;
-  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function textOf(value: unknown): string | null {

@@ -1,0 +1,152 @@
+/**
+ * Conditions: filters as data, no code and no regular expressions. The table of their members, and
+ * the rules across members; whatever is wrong is refused when the webhook is saved, with the JSON
+ * Pointer of the place. How they are evaluated is prepare.ts's.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/schema.ts';
+import { SOURCES, findPathProblem, type FactSource } from './facts.ts';
+
+const OPERATORS = [
+  'eq', 'ne', 'in', 'exists', 'prefix', 'suffix', 'contains', 'lt', 'lte', 'gt', 'gte',
+] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+export type Condition = {
+  readonly all?: readonly Condition[];
+  readonly any?: readonly Condition[];
+  readonly not?: Condition;
+  readonly path?: string;
+  readonly op?: Operator;
+  readonly value?: JsonValue;
+};
+
+const DEPTH_MAX = 8;
+const CONDITIONS_MAX = 50;
+const PATH_LENGTH_MAX = 500;
+const VALUE_BYTES_MAX = 8192;
+const KINDS = ['all', 'any', 'not', 'path'];
+
+/** By itself it does not bound depth and number: `findConditionProblems` does. */
+export const conditionSchema: ObjectSchema = {
+  kind: 'object', name: 'WebhookCondition',
+  // A condition holds conditions, so that its table can be made only when it is first looked at.
+  get members() {
+    return MEMBERS;
+  },
+  check: findShapeProblems,
+};
+
+const LIST: Member = {
+  schema: { kind: 'array', maxItems: CONDITIONS_MAX, items: conditionSchema },
+};
+
+const MEMBERS: Readonly<Record<string, Member>> = {
+  all: { ...LIST, description: 'True when every one of them is' },
+  any: { ...LIST, description: 'True when at least one of them is' },
+  not: { schema: conditionSchema, description: 'True when it is false' },
+  path: {
+    schema: { kind: 'string', minLength: 1, maxLength: PATH_LENGTH_MAX },
+    description: 'What is looked at: `payload` and the names and indexes from there on, joined by '
+      + 'dots; `headers.<name>`, `query.<name>`, `event` or `method`',
+  },
+  op: { schema: { kind: 'string', values: OPERATORS }, description: 'How it is compared' },
+  value: {
+    schema: { kind: 'json', isObject: false, bytesMax: VALUE_BYTES_MAX, depthMax: 1 },
+    isNullKept: true,
+    description: 'With what: text, a number, true, false or null; of `in` an array of these; of '
+      + '`exists` true, which is meant without one, or false. Of another type than what stands at '
+      + 'the path: the condition is false',
+  },
+};
+
+/**
+ * What is wrong with a condition as a whole: nested too deep, too many, or a path that begins with
+ * none of `sources`. For the check of the model that holds it, once it has been parsed.
+ */
+export function findConditionProblems(
+  value: JsonValue | undefined, pointer: string, sources: readonly FactSource[] = SOURCES,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  let count = 0;
+  const walk = (condition: JsonValue | undefined, place: string, depth: number): void => {
+    if (!isJsonObject(condition)) return;
+    if (condition['path'] !== undefined) count += 1;
+    if (depth > DEPTH_MAX) {
+      errors.push({ pointer: place, detail: `is nested deeper than ${DEPTH_MAX} levels` });
+      return;
+    }
+    const { path, not } = condition;
+    const problem = typeof path === 'string' ? findPathProblem(path, sources) : null;
+    if (problem !== null) errors.push({ pointer: `${place}/path`, detail: problem });
+    for (const [at, inner] of innerOf(condition)) walk(inner, place + at, depth + 1);
+    walk(not, `${place}/not`, depth + 1);
+  };
+  walk(value, pointer, 1);
+  if (count > CONDITIONS_MAX) {
+    const detail = `must hold at most ${CONDITIONS_MAX} conditions with a path, not ${count}`;
+    errors.push({ pointer, detail });
+  }
+  return errors;
+}
+
+function innerOf(condition: JsonObject): [string, JsonValue][] {
+  return ['all', 'any'].flatMap((kind) => {
+    const list = condition[kind];
+    return Array.isArray(list) ? list.map((inner: JsonValue, index): [string, JsonValue] =>
+      [pointerStep(kind) + pointerStep(index), inner]) : [];
+  });
+}
+
+/** Of one condition by itself. */
+function findShapeProblems(condition: JsonObject): FieldError[] {
+  const kinds = KINDS.filter((kind) => condition[kind] !== undefined);
+  if (kinds.length !== 1) {
+    const found = kinds.length === 0 ? '' : `, not ${kinds.join(' and ')}`;
+    return [{ pointer: '', detail: `must have one of ${KINDS.join(', ')}${found}` }];
+  }
+  const [kind = ''] = kinds;
+  if (kind === 'path') return findComparisonProblems(condition);
+  const errors = ['op', 'value'].filter((name) => condition[name] !== undefined)
+    .map((name) => ({ pointer: pointerStep(name), detail: `stands beside a path, not ${kind}` }));
+  const list = condition[kind];
+  return Array.isArray(list) && list.length === 0
+    ? [...errors, { pointer: pointerStep(kind), detail: 'must hold a condition' }] : errors;
+}
+
+function findComparisonProblems({ op, value }: JsonObject): FieldError[] {
+  if (op === undefined) return [{ pointer: '/op', detail: 'is required beside a path' }];
+  const wanted = WANTED[String(op)];
+  if (wanted === undefined || (value === undefined && op === 'exists')) return [];
+  if (value === undefined) {
+    return [{ pointer: '/value', detail: `is required: ${String(op)} takes ${wanted.form}` }];
+  }
+  return wanted.test(value) ? []
+    : [{ pointer: '/value', detail: `must be ${wanted.form} for ${String(op)}` }];
+}
+
+type Wanted = { readonly form: string; readonly test: (value: JsonValue) => boolean };
+
+const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
+const TEXT: Wanted = { form: 'text', test: (value) => typeof value === 'string' };
+const ORDERED: Wanted = {
+  form: 'a number or text', test: (value) => ['number', 'string'].includes(typeof value),
+};
+
+const WANTED: Readonly<Record<string, Wanted>> = {
+  eq: { form: 'text, a number, true, false or null', test: isScalar },
+  // Only null has its type, so that nothing could be of it and another value.
+  ne: {
+    form: 'text, a number, true or false (what is not null: not and eq null)',
+    test: (value) => isScalar(value) && value !== null,
+  },
+  in: {
+    form: 'an array of texts, numbers, true, false and null, and not empty',
+    test: (value) => Array.isArray(value) && value.length > 0 && value.every(isScalar),
+  },
+  exists: { form: 'true or false', test: (value) => typeof value === 'boolean' },
+  prefix: TEXT, suffix: TEXT,
+  contains: { form: 'text, a number, true, false or null', test: isScalar },
+  lt: ORDERED, lte: ORDERED, gt: ORDERED, gte: ORDERED,
+};

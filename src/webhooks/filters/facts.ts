@@ -1,0 +1,110 @@
+/**
+ * What a filter looks at: a request, or an event and its payload. What no condition asks for is
+ * neither decoded nor parsed. A path begins with one of five sources. Pure.
+ */
+import { parsePath, valueAt } from '../../base/json/path.ts';
+import { quoted } from '../../base/text/refusal.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
+
+export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as const;
+export type FactSource = (typeof SOURCES)[number];
+
+type Given = {
+  /** Asked for at most once. */
+  readonly payload: () => unknown;
+  /** Asked for at most once; null: unknown. */
+  readonly event: () => string | null;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The raw query without `?`. */
+  readonly query?: string;
+  readonly method?: string;
+};
+
+export class Facts {
+  readonly #given: Given;
+  #payload: unknown;
+  #isPayloadRead = false;
+  #event: string | null | undefined;
+  #query: URLSearchParams | null = null;
+
+  constructor(given: Given) {
+    this.#given = given;
+  }
+
+  payload(): unknown {
+    if (!this.#isPayloadRead) {
+      this.#isPayloadRead = true;
+      this.#payload = this.#given.payload();
+    }
+    return this.#payload;
+  }
+
+  event(): string | undefined {
+    if (this.#event === undefined) this.#event = this.#given.event();
+    return this.#event ?? undefined;
+  }
+
+  get method(): string | undefined {
+    return this.#given.method;
+  }
+
+  /** `name` in lower case. */
+  header(name: string): unknown {
+    const { headers = {} } = this.#given;
+    return Object.hasOwn(headers, name) ? headers[name] : undefined;
+  }
+
+  /** The first value of that name. */
+  queryValue(name: string): string | undefined {
+    this.#query ??= new URLSearchParams(this.#given.query ?? '');
+    return this.#query.get(name) ?? undefined;
+  }
+}
+
+/** What stands at a path; undefined when nothing does. */
+type Reader = (facts: Facts) => unknown;
+
+/** Throws nothing: a path that `findPathProblem` refuses reads nothing. */
+export function readerOf(path: string): Reader {
+  const { source, rest } = split(path);
+  switch (source) {
+    case 'payload': {
+      const steps = rest === null ? [] : parsePath(rest);
+      return steps === null ? () => undefined : (facts) => valueAt(facts.payload(), steps);
+    }
+    case 'headers': {
+      const name = (rest ?? '').toLowerCase();
+      return (facts) => facts.header(name);
+    }
+    case 'query': return (facts) => facts.queryValue(rest ?? '');
+    case 'event': return (facts) => facts.event();
+    case 'method': return (facts) => facts.method;
+    default: return () => undefined;
+  }
+}
+
+/** What keeps a path from being read; null when it can be. */
+export function findPathProblem(path: string, sources: readonly string[]): string | null {
+  const { source, rest } = split(path);
+  if (!sources.includes(source)) {
+    const last = sources.at(-1) ?? '';
+    return `must begin with ${sources.slice(0, -1).join(', ')} or ${last}, not ${quoted(source)}`
+      + didYouMean(source, sources);
+  }
+  if (source === 'event' || source === 'method') {
+    return rest === null ? null : `must be ${source} alone, which is a text without members`;
+  }
+  if (source === 'payload') {
+    return rest === null || parsePath(rest) !== null ? null
+      : 'must not have an empty step: member names and indexes are joined by single dots';
+  }
+  return rest !== null && rest !== '' ? null
+    : `must name one, such as ${source === 'query' ? 'query.page' : 'headers.x-github-event'}`;
+}
+
+function split(path: string): { readonly source: string; readonly rest: string | null } {
+  const dot = path.indexOf('.');
+  return dot === -1 ? { source: path, rest: null }
+    : { source: path.slice(0, dot), rest: path.slice(dot + 1) };
+}

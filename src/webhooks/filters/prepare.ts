@@ -1,0 +1,80 @@
+/**
+ * Conditions made ready to be asked, once a change of the webhook. Values are compared with what is
+ * of their own type; anything else, and what is not there, is false, for `ne` as well. Pure.
+ */
+import type { JsonValue } from '../../base/schema.ts';
+import type { Condition, Operator } from './condition.ts';
+import { readerOf, type Facts } from './facts.ts';
+
+export type Predicate = (facts: Facts) => boolean;
+
+/** Of a condition that was checked when it was saved. */
+export function prepareCondition(condition: Condition): Predicate {
+  const { all, any, not, path, op, value } = condition;
+  if (all !== undefined) {
+    const predicates = all.map(prepareCondition);
+    return (facts) => predicates.every((predicate) => predicate(facts));
+  }
+  if (any !== undefined) {
+    const predicates = any.map(prepareCondition);
+    return (facts) => predicates.some((predicate) => predicate(facts));
+  }
+  if (not !== undefined) {
+    const predicate = prepareCondition(not);
+    return (facts) => !predicate(facts);
+  }
+  // Stored by a later version of this program.
+  if (path === undefined || op === undefined) return () => false;
+  const read = readerOf(path);
+  const compare = comparisonWith(op, value);
+  return (facts) => compare(read(facts));
+}
+
+/** Whether what stands at the path is as it should be. */
+function comparisonWith(op: Operator, value: JsonValue | undefined): (found: unknown) => boolean {
+  switch (op) {
+    case 'eq': return (found) => found === value;
+    case 'ne': return (found) => typeof found === typeof value && found !== null
+      && found !== value;
+    case 'in': {
+      const values = new Set<unknown>(Array.isArray(value) ? value : []);
+      return (found) => values.has(found);
+    }
+    case 'exists': return (found) => (found !== undefined) === (value !== false);
+    case 'contains': return (found) => holds(found, value);
+    case 'prefix': case 'suffix': return textComparison(op, value);
+    case 'lt': case 'lte': case 'gt': case 'gte': return orderComparison(op, value);
+    default: return () => false;
+  }
+}
+
+/** An element of an array, or a part of a text. */
+function holds(found: unknown, value: JsonValue | undefined): boolean {
+  if (Array.isArray(found)) return found.some((element: unknown) => element === value);
+  return typeof found === 'string' && typeof value === 'string' && found.includes(value);
+}
+
+function textComparison(
+  op: 'prefix' | 'suffix', value: JsonValue | undefined,
+): (found: unknown) => boolean {
+  if (typeof value !== 'string') return () => false;
+  return op === 'prefix' ? (found) => typeof found === 'string' && found.startsWith(value)
+    : (found) => typeof found === 'string' && found.endsWith(value);
+}
+
+type Order = (found: number | string, value: number | string) => boolean;
+
+/** Text is compared by its code units: times in one form and zone stand in order. */
+const ORDERS: Readonly<Record<'lt' | 'lte' | 'gt' | 'gte', Order>> = {
+  lt: (found, value) => found < value, lte: (found, value) => found <= value,
+  gt: (found, value) => found > value, gte: (found, value) => found >= value,
+};
+
+function orderComparison(
+  op: keyof typeof ORDERS, value: JsonValue | undefined,
+): (found: unknown) => boolean {
+  const order = ORDERS[op];
+  if (typeof value === 'number') return (found) => typeof found === 'number' && order(found, value);
+  if (typeof value === 'string') return (found) => typeof found === 'string' && order(found, value);
+  return () => false;
+}

@@ -71,6 +71,7 @@ export async function composeRelay(
       retrySchedule: settings.outgoing.retrySchedule,
       retentionMs: settings.outgoing.retentionDays * DAY_MS,
       retentionCount: settings.outgoing.retentionCount,
+      retentionBytes: Math.min(settings.outgoing.retentionBytes, parts.pendingBytesMax / 2),
       failedRetentionMs: settings.outgoing.failedRetentionDays * DAY_MS,
       maxPending: settings.outgoing.maxPending,
       maxPendingBytes: Math.min(settings.outgoing.maxPendingBytes, parts.pendingBytesMax),

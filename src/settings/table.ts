@@ -155,6 +155,9 @@ const outgoing = {
     'waits between durable delivery attempts'),
   retentionDays: days(7, 'delivered and cancelled deliveries are kept'),
   retentionCount: count(10_000, 'delivered and cancelled deliveries kept at most', 0),
+  retentionBytes: count(67_108_864,
+    'of delivered and cancelled deliveries, with what they sent. At most a sixteenth of '
+    + '--max-memory', 0, BYTES_MAX, 'bytes'),
   failedRetentionDays: days(30, 'failed deliveries are kept for inspection'),
   maxPending: count(100_000, 'pending deliveries; what would queue one more gets 503', 1),
   maxPendingBytes: count(268_435_456,

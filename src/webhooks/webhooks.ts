@@ -89,6 +89,7 @@ export type WebhooksOptions = {
     readonly retrySchedule: readonly number[];
     readonly retentionMs: number;
     readonly retentionCount: number;
+    readonly retentionBytes: number;
     readonly failedRetentionMs: number;
     readonly maxPending: number;
     readonly maxPendingBytes: number;
@@ -239,7 +240,7 @@ function composeDelivery(
     schedule: outgoing.retrySchedule,
   });
   const retention = new Retention({
-    ...deliveryRetention(outgoing), kind: deliveryKind, store, clock, log,
+    ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log,
   });
   return { sender, worker, retention };
 }

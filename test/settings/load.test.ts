@@ -49,8 +49,8 @@ test('the defaults are the contract\'s', () => {
     },
     outgoing: {
       retrySchedule: [5, 300, 1800, 7200, 18000, 36000, 36000], retentionDays: 7,
-      retentionCount: 10000, failedRetentionDays: 30, maxPending: 100000,
-      maxPendingBytes: 268435456, maxInFlight: 64, maxInFlightPerHook: 8,
+      retentionCount: 10000, retentionBytes: 67108864, failedRetentionDays: 30,
+      maxPending: 100000, maxPendingBytes: 268435456, maxInFlight: 64, maxInFlightPerHook: 8,
     },
     catalog: { events: true },
     actions: [],
@@ -198,7 +198,7 @@ test('the least values are those that make sense', () => {
   assert.deepEqual(zero.map(({ name }) => name), [
     'server.port', 'server.shutdownTimeout', 'http.retries', 'http.retryDelayMs',
     'incoming.rateLimit', 'outgoing.retentionDays', 'outgoing.retentionCount',
-    'outgoing.failedRetentionDays',
+    'outgoing.retentionBytes', 'outgoing.failedRetentionDays',
   ]);
   assert.ok(rest.every((minimum) => minimum === 1 || minimum === 0.001), String(rest));
 });

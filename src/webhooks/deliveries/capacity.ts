@@ -11,8 +11,8 @@ import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/port.ts';
 import { follow } from '../../resources/projection.ts';
 import { statusOf } from './codec.ts';
-import { deliveryCollection, isMessageNeeded } from './delivery.ts';
-import { eventCollection } from './message.ts';
+import { deliveryCollection, isQueued } from './delivery.ts';
+import { eventCollection, idleBytesOf, isIdleId } from './message.ts';
 
 /** Seconds that a caller who found the queue full is told to wait. */
 const FULL_RETRY_S = 10;
@@ -44,7 +44,7 @@ export class Capacity {
       follow(store.collection(deliveryCollection.name), ({ id, after }) => {
         if (after === null || statusOf(after) !== 'pending') this.#heldBodies.delete(id);
       }),
-      this.#count(store.collection(eventCollection.name), ({ length }) => length),
+      this.#count(store.collection(eventCollection.name), queuedBytes),
     ];
   }
 
@@ -99,16 +99,20 @@ export class Capacity {
     return this.#bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
 
-  #count(collection: Collection, bytesOf: (record: Buffer) => number): () => void {
-    return follow(collection, ({ before, after }) => {
-      if (before !== null) this.#bytes -= bytesOf(before);
-      if (after !== null) this.#bytes += bytesOf(after);
+  #count(collection: Collection, bytesOf: (record: Buffer, id: string) => number): () => void {
+    return follow(collection, ({ id, before, after }) => {
+      if (before !== null) this.#bytes -= bytesOf(before, id);
+      if (after !== null) this.#bytes += bytesOf(after, id);
     });
   }
 }
 
 function keptBytes(delivery: Buffer): number {
-  return isMessageNeeded(statusOf(delivery)) ? delivery.length : 0;
+  return isQueued(statusOf(delivery)) ? delivery.length : 0;
+}
+
+function queuedBytes(message: Buffer, id: string): number {
+  return isIdleId(id) ? -idleBytesOf(message) : message.length;
 }
 
 function full(why: string): AppError {

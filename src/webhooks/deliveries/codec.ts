@@ -4,12 +4,13 @@
  * its last members (message.ts); `failures`, how many attempts of the schedule are used up;
  * `proxyFailures`, how many were the proxy's own; and `body`, once an action or a template has made
  * one: every retry sends the same bytes. `status` stands before anything of free text, so that it
- * is found without parsing. See `encodeDelivery` for what is left out.
+ * is found without parsing. See `encodeDelivery` for what is left out. A finished delivery keeps
+ * what it sent, so that it can be shown and sent again; those of version 1.0.0 do not.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
-  DELIVERY_STATUSES, isMessageNeeded, type Delivery, type DeliveryStatus,
+  DELIVERY_STATUSES, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
 import { messageStart } from './message.ts';
 
@@ -48,13 +49,12 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
 
 /**
  * One line, members in a fixed order. What follows from the others is left out: a hundred thousand
- * waiting deliveries are to fit in memory. What can never be sent again keeps nothing to send.
+ * waiting deliveries are to fit in memory.
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, message, carried } = delivery;
   const { nextAttemptAt, failures, proxyFailures, isPayload, body, attempts } = delivery;
   const isDefaultTime = nextAttemptAt === (status === 'pending' ? createdAt : null);
-  const isKept = isMessageNeeded(status);
   const json = JSON.stringify({
     identifier,
     createdAt,
@@ -68,11 +68,13 @@ export function encodeDelivery(delivery: Delivery): string {
     proxyFailures: proxyFailures === 0 ? undefined : proxyFailures,
     isPayload: isPayload ? true : undefined,
     attempts: attempts.length === 0 ? undefined : attempts,
-    body: isKept && body !== null ? body : undefined,
+    body: body ?? undefined,
   });
-  return isKept && carried !== null ? `${json.slice(0, -1)},${carried}}` : json;
+  return carried !== null ? `${json.slice(0, -1)},${carried}}` : json;
 }
 
+const IDENTIFIER_MARK = Buffer.from('{"identifier":"');
+const MESSAGE_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('"updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
@@ -88,6 +90,11 @@ export function statusOf(bytes: Buffer): DeliveryStatus {
   const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
   if (status === undefined) throw new TypeError('a stored delivery has no status');
   return status;
+}
+
+/** The record that has the message of a stored delivery which does not carry it. */
+export function messageIdOf(bytes: Buffer): string {
+  return textAfter(bytes, MESSAGE_MARK) ?? textAfter(bytes, IDENTIFIER_MARK) ?? '';
 }
 
 /** Milliseconds since the epoch at which a stored delivery was last written, without parsing it. */

@@ -130,8 +130,8 @@ export function dueTimeMs({ nextAttemptAt, attempts, createdAt }: Delivery, nowM
   return storedDueMs(nextAttemptAt, attempts.at(-1)?.at ?? createdAt, nowMs);
 }
 
-/** Only what waits, or has failed and may be tried again, needs what it is to send. */
-export function isMessageNeeded(status: DeliveryStatus): boolean {
+/** What waits, or has failed and may be tried again: it has its place in the queue. */
+export function isQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }
 

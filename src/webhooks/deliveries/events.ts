@@ -13,7 +13,9 @@ import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK } from '../work/kind.ts';
 import { acceptDeliveries, deliveryKind } from './unit-of-work.ts';
-import { encodeMessage, eventMembers, forwardMembers } from './message.ts';
+import {
+  CARRIED_LENGTH_MAX, encodeMessage, eventMembers, forwardMembers,
+} from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { isEventName, refuseEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
@@ -72,7 +74,7 @@ export function createEvents(parts: {
     const at = timeText(drawn.nowMs);
     const identifiers = heard.map(() => nextId());
     const [message = ''] = identifiers;
-    const isAlone = heard.length === 1;
+    const isAlone = heard.length === 1 && payloadJson.length <= CARRIED_LENGTH_MAX;
     const members = eventMembers(depth, isAlone ? [] : identifiers, payloadJson);
     const shared = isAlone ? null
       : { identifier: message, json: encodeMessage(message, at, name, members) };
@@ -110,13 +112,18 @@ export function createEvents(parts: {
     async queueForward(forward) {
       const identifier = makeId();
       const at = timeText(clock.now());
-      const carried = forwardMembers(forward);
-      const origin = { identifier, hook: null, event: null, message: identifier, carried };
-      const delivery = newDelivery(origin, at);
-      const { length } = carried;
+      const isCarried = (forward.body?.length ?? 0) <= CARRIED_LENGTH_MAX;
+      const members = forwardMembers(forward, isCarried ? [] : [identifier]);
+      const delivery = newDelivery({
+        identifier, hook: null, event: null, message: identifier,
+        carried: isCarried ? members : null,
+      }, at);
+      const shared = isCarried ? null
+        : { identifier, json: encodeMessage(identifier, at, null, members) };
+      const { length } = members;
       await capacity.reserveWhile(length, () => store.transact((transaction) => {
         capacity.check(deliveryKind.totals.read(transaction).pending, 1, length, length);
-        acceptDeliveries(transaction, [delivery], null);
+        acceptDeliveries(transaction, [delivery], shared);
       }));
       return identifier;
     },

@@ -7,9 +7,12 @@
  * "deliveries", "forward": {"url", "method", "headers", "encoding"}, "text"`; the text is the
  * received body, byte for byte in UTF-8, or in base64 where `encoding` says so, or null.
  *
- * These are the last members of a record. Where several deliveries share a message it is one of
- * the `events` collection, `{"identifier", "createdAt", "name", …}`, and lists them; a delivery
- * that is alone with its message carries it in its own record, and the list is empty.
+ * These are the last members of a record. A delivery that is alone with a short message carries it
+ * in its own record, and the list is empty. Any other message is a record of the `events`
+ * collection, `{"identifier", "createdAt", "name", …}`, and lists its deliveries: it is not written
+ * again with each attempt. It goes with the last of them. Once all have been delivered or cancelled
+ * `{"identifier": "<the message's>~", "bytes": <its length>}` stands beside it: it has left the
+ * queue, and counts among what is kept of the finished ones.
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
@@ -33,6 +36,30 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
+/** A longer message is a record of its own. */
+export const CARRIED_LENGTH_MAX = 16 * 1024;
+
+const IDLE_END = '~';
+
+/** The record that says of a message that it has left the queue. */
+export function idleId(message: string): string {
+  return `${message}${IDLE_END}`;
+}
+
+export function isIdleId(id: string): boolean {
+  return id.endsWith(IDLE_END);
+}
+
+export function encodeIdle(message: string, bytes: number): string {
+  return `{"identifier":"${idleId(message)}","bytes":${bytes}}`;
+}
+
+/** How long the message is that has left the queue. */
+export function idleBytesOf(record: Buffer): number {
+  return decodeRecordAs<{ bytes: number }>(record, ({ bytes }) =>
+    Number.isSafeInteger(bytes)).bytes;
+}
+
 /** An event's message. `payloadJson` is valid JSON; its bytes are kept. */
 export function eventMembers(
   depth: number, deliveries: readonly string[], payloadJson: string,
@@ -44,16 +71,18 @@ export function eventMembers(
 }
 
 /** A queued forward's message. */
-export function forwardMembers({ body, ...forward }: QueuedForward): string {
+export function forwardMembers(
+  { body, ...forward }: QueuedForward, deliveries: readonly string[] = [],
+): string {
   const encoding = body === null || isUtf8(body) ? 'utf8' : 'base64';
   const request = JSON.stringify(encoding === 'utf8' ? forward : { ...forward, encoding });
   const text = JSON.stringify(body === null ? null : body.toString(encoding));
-  return `"depth":0,"deliveries":[],"forward":${request},"text":${text}`;
+  return `"depth":0,"deliveries":${JSON.stringify(deliveries)},"forward":${request},"text":${text}`;
 }
 
 /** The record of a message that several deliveries share. */
 export function encodeMessage(
-  identifier: string, createdAt: string, name: string, members: string,
+  identifier: string, createdAt: string, name: string | null, members: string,
 ): string {
   return `${JSON.stringify({ identifier, createdAt, name }).slice(0, -1)},${members}}`;
 }
@@ -86,6 +115,14 @@ export function decodeForward(bytes: Buffer): QueuedForward {
     isJsonObject(forward) && typeof forward['url'] === 'string');
   const { forward: { encoding = 'utf8', ...forward }, text } = record;
   return { ...forward, body: text === null ? null : Buffer.from(text, encoding) };
+}
+
+/** How many deliveries a message lists. Found without parsing. */
+export function countDeliveriesOf(bytes: Buffer): number {
+  const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
+  const end = bytes.indexOf(CLOSING_BRACKET, start);
+  // Identifiers are UUIDs, with their quotes and a comma.
+  return Math.round((end - start) / 39);
 }
 
 /** Whether any of a message's deliveries is sought; the newest is asked for first. */

@@ -5,7 +5,7 @@ import { visitInSteps } from '../work/steps.ts';
 import { decodeDelivery, statusOf } from './codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { eventCollection, hasDelivery } from './message.ts';
+import { eventCollection, hasDelivery, isIdleId } from './message.ts';
 import { deliveryKind, fanOutCollection } from './unit-of-work.ts';
 
 export type Reconciliation = WorkReconciliation<DeliveryStatus>;
@@ -35,9 +35,11 @@ async function findOrphans(store: Store): Promise<string[]> {
   const fanOuts = store.collection(fanOutCollection.name);
   const problems: string[] = [];
   await visitInSteps(messages, (bytes, slot) => {
-    const isNeeded = hasDelivery(bytes, (id) => records.slotOf(id) !== -1)
-      || fanOuts.find(messages.idAt(slot) ?? '') !== undefined;
-    if (!isNeeded) problems.push(`payload ${messages.idAt(slot)} belongs to no delivery`);
+    const id = messages.idAt(slot) ?? '';
+    const isNeeded = isIdleId(id) ? messages.slotOf(id.slice(0, -1)) !== -1
+      : hasDelivery(bytes, (delivery) => records.slotOf(delivery) !== -1)
+        || fanOuts.find(id) !== undefined;
+    if (!isNeeded) problems.push(`payload ${id} belongs to no delivery`);
     return 'searched';
   });
   return problems;

@@ -1,7 +1,11 @@
-/** How long, and how many, deliveries are kept after they have finished. */
-import type { DeliveryStatus } from './delivery.ts';
+/** How long, how many and how much of deliveries is kept after they have finished. */
+import type { Store } from '../../store/port.ts';
 import type { RetentionRules } from '../work/retention.ts';
-import { statusOf } from './codec.ts';
+import { messageIdOf, statusOf } from './codec.ts';
+import type { DeliveryStatus } from './delivery.ts';
+import {
+  countDeliveriesOf, eventCollection, idleBytesOf, isIdleId, messageStart,
+} from './message.ts';
 
 const FINISHES = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
@@ -9,14 +13,26 @@ const FINISHES = {
 
 /** Pending and failed ones are bounded by the queue's own limits: see capacity.ts. */
 export function deliveryRetention(limits: {
-  readonly retentionMs: number; readonly retentionCount: number;
+  readonly retentionMs: number; readonly retentionCount: number; readonly retentionBytes: number;
   readonly failedRetentionMs: number;
-}): RetentionRules {
+}, store: Store): RetentionRules {
+  const messages = store.collection(eventCollection.name);
   return {
     finishOf: (bytes) => FINISHES[statusOf(bytes)],
-    bytesOf: ({ length }) => length,
+    bytesOf(bytes) {
+      if (messageStart(bytes) !== -1) return bytes.length;
+      const message = messages.bytesOf(messageIdOf(bytes));
+      // It goes with the last of those that share it.
+      return message === undefined ? bytes.length
+        : bytes.length + Math.ceil(message.length / countDeliveriesOf(message));
+    },
     keptMs: { finished: limits.retentionMs, failed: limits.failedRetentionMs },
     finishedMax: limits.retentionCount,
+    finishedBytesMax: limits.retentionBytes,
+    beside: {
+      collection: eventCollection.name,
+      bytesOf: (id, bytes) => isIdleId(id) ? idleBytesOf(bytes) : 0,
+    },
     countMax: Infinity, bytesMax: Infinity, collections: [],
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Deliveries as a kind of work. A message is deleted with the last delivery that could still need
- * it.
+ * Deliveries as a kind of work. A message leaves the queue with the last of its deliveries, and is
+ * deleted with the last of them.
  */
 import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
@@ -8,9 +8,9 @@ import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
 import { changeWork, commitWork, type UnitOfWork } from '../work/unit-of-work.ts';
 import { decodeDelivery, encodeDelivery, statusOf, updatedMsOf } from './codec.ts';
 import {
-  DELIVERY_STATUSES, deliveryCollection, isMessageNeeded, type Delivery, type DeliveryStatus,
+  DELIVERY_STATUSES, deliveryCollection, isQueued, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
-import { eventCollection, hasDelivery } from './message.ts';
+import { encodeIdle, eventCollection, hasDelivery, idleId } from './message.ts';
 
 /** Events whose deliveries are not all there yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
@@ -27,7 +27,7 @@ export const deliveryKind: WorkKind<Delivery, DeliveryStatus> = {
   encode: encodeDelivery,
   statusOf,
   updatedMsOf,
-  attend: (transaction) => new MessageCleaner(transaction),
+  attend: (transaction) => new MessageKeeper(transaction),
 };
 
 /**
@@ -62,34 +62,40 @@ export function putDelivery(transaction: Transaction, delivery: Delivery): void 
   transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
 }
 
-/** Deletes messages that no delivery needs any more, once all changes are staged. */
-class MessageCleaner implements Attendant<Delivery, DeliveryStatus, never> {
+/** Says of messages whether they are in the queue, once all changes are staged. */
+class MessageKeeper implements Attendant<Delivery, DeliveryStatus, never> {
   readonly #transaction: Transaction;
-  readonly #left = new Set<string>();
+  readonly #touched = new Set<string>();
 
   constructor(transaction: Transaction) {
     this.#transaction = transaction;
   }
 
   moved(from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery): void {
-    // Those that needed it no more had left it before.
-    if (!isMessageNeeded(from) || (to !== 'agedOut' && isMessageNeeded(to))) return;
+    if (to !== 'agedOut' && isQueued(from) === isQueued(to)) return;
     const { carried, message } = item();
-    if (carried === null) this.#left.add(message);
+    if (carried === null) this.#touched.add(message);
   }
 
   complete(): void {
-    for (const message of this.#left) deleteIfUnneeded(this.#transaction, message);
+    for (const message of this.#touched) settleMessage(this.#transaction, message);
   }
 }
 
-function deleteIfUnneeded(transaction: Transaction, message: string): void {
-  const bytes = transaction.find(eventCollection.name, message);
-  if (bytes === undefined) return;
-  const isNeeded = hasDelivery(bytes, (delivery) => {
+function settleMessage(transaction: Transaction, message: string): void {
+  const { name } = eventCollection;
+  const bytes = transaction.find(name, message);
+  if (bytes === undefined || transaction.find(fanOutCollection.name, message) !== undefined) return;
+  let isThere = false;
+  const isInQueue = hasDelivery(bytes, (delivery) => {
     const found = transaction.find(deliveryCollection.name, delivery);
-    return found !== undefined && isMessageNeeded(statusOf(found));
+    isThere ||= found !== undefined;
+    return found !== undefined && isQueued(statusOf(found));
   });
-  if (isNeeded || transaction.find(fanOutCollection.name, message) !== undefined) return;
-  transaction.delete(eventCollection.name, message);
+  const idle = idleId(message);
+  if (isInQueue || !isThere) transaction.delete(name, idle);
+  else if (transaction.find(name, idle) === undefined) {
+    transaction.put(name, idle, encodeIdle(message, bytes.length));
+  }
+  if (!isThere) transaction.delete(name, message);
 }

@@ -21,6 +21,11 @@ export type RetentionRules = {
   readonly keptMs: Readonly<Record<Finish, number>>;
   /** How many that finished, and have not failed, are kept. */
   readonly finishedMax: number;
+  /** Their bytes that are kept, with what lies `beside` them in records of its own. */
+  readonly finishedBytesMax: number;
+  readonly beside: {
+    readonly collection: string; readonly bytesOf: (id: string, bytes: Buffer) => number;
+  } | null;
   /**
    * Records and bytes of all work together; beyond, what finished first goes first, failed or not.
    */
@@ -53,19 +58,25 @@ export class Retention<
   Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
 > {
   readonly #parts: RetentionParts<Item, Status, Gone>;
-  readonly #unfollow: () => void;
+  readonly #unfollow: (() => void)[] = [];
   readonly #queues = {
     finished: new PriorityQueue<Old>(isEarlier), failed: new PriorityQueue<Old>(isEarlier),
   };
   #finishedCount = 0;
+  #finishedBytes = 0;
   #timer: Timer | null = null;
   #sweep: Promise<void> | null = null;
   #isStarted = false;
 
   constructor(parts: RetentionParts<Item, Status, Gone>) {
     this.#parts = parts;
-    const records = parts.store.collection(parts.kind.collection.name);
-    this.#unfollow = follow(records, (applied) => this.#apply(applied));
+    const { store, beside, kind } = parts;
+    if (beside !== null) {
+      this.#unfollow.push(follow(store.collection(beside.collection), (applied) =>
+        this.#applyBeside(applied, beside.bytesOf)));
+    }
+    this.#unfollow.push(follow(store.collection(kind.collection.name), (applied) =>
+      this.#apply(applied)));
   }
 
   start(): void {
@@ -76,18 +87,31 @@ export class Retention<
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#timer?.cancel();
-    this.#unfollow();
+    for (const unfollow of this.#unfollow) unfollow();
     await this.#sweep;
   }
 
   #apply({ id, before, after }: RecordChange): void {
     const { finishOf, bytesOf, kind } = this.#parts;
-    if (before !== null && finishOf(before) === 'finished') this.#finishedCount -= 1;
+    if (before !== null && finishOf(before) === 'finished') this.#countFinished(-1, before.length);
     const finish = after === null ? null : finishOf(after);
     if (after !== null && finish !== null) {
       this.#keep({ id, atMs: kind.updatedMsOf(after), bytes: bytesOf(after), finish });
-      if (finish === 'finished') this.#finishedCount += 1;
+      if (finish === 'finished') this.#countFinished(1, after.length);
     }
+    if (this.#isStarted && this.#isOver()) this.#startSweep();
+  }
+
+  #countFinished(by: 1 | -1, bytes: number): void {
+    this.#finishedCount += by;
+    this.#finishedBytes += by * bytes;
+  }
+
+  #applyBeside(
+    { id, before, after }: RecordChange, bytesOf: (id: string, bytes: Buffer) => number,
+  ): void {
+    if (before !== null) this.#finishedBytes -= bytesOf(id, before);
+    if (after !== null) this.#finishedBytes += bytesOf(id, after);
     if (this.#isStarted && this.#isOver()) this.#startSweep();
   }
 
@@ -96,8 +120,8 @@ export class Retention<
   }
 
   #isOver(): boolean {
-    const { finishedMax } = this.#parts;
-    if (this.#finishedCount > finishedMax) return true;
+    const { finishedMax, finishedBytesMax } = this.#parts;
+    if (this.#finishedCount > finishedMax || this.#finishedBytes > finishedBytesMax) return true;
     const { count, bytes } = this.#surplus();
     return (count > 0 || bytes > 0) && this.#oldest() !== undefined;
   }
@@ -154,7 +178,7 @@ export class Retention<
   }
 
   #takeOld(): Old[] {
-    const { clock, keptMs, finishedMax } = this.#parts;
+    const { clock, keptMs, finishedMax, finishedBytesMax } = this.#parts;
     const nowMs = clock.now();
     const taken: Old[] = [];
     const take = (finish: Finish, isOld: (old: Old) => boolean): void => {
@@ -166,9 +190,12 @@ export class Retention<
       }
     };
     let surplus = this.#finishedCount - finishedMax;
-    take('finished', ({ atMs }) => {
+    let surplusBytes = this.#finishedBytes - finishedBytesMax;
+    take('finished', ({ atMs, bytes }) => {
+      if (surplus <= 0 && surplusBytes <= 0 && atMs >= nowMs - keptMs.finished) return false;
       surplus -= 1;
-      return surplus >= 0 || atMs < nowMs - keptMs.finished;
+      surplusBytes -= bytes;
+      return true;
     });
     take('failed', ({ atMs }) => atMs < nowMs - keptMs.failed);
     this.#takeSurplus(taken);

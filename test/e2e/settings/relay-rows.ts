@@ -135,6 +135,9 @@ export const RELAY_ROWS: Rows = {
   'outgoing.retentionCount': {
     value: 0, observe: keepsFewerThan(4), changed: true, standard: false,
   },
+  'outgoing.retentionBytes': {
+    value: 0, observe: keepsFewerThan(4), changed: true, standard: false,
+  },
   'outgoing.failedRetentionDays': {
     value: 0, beside: { 'outgoing.retrySchedule': [], 'outgoing.retentionCount': 0 },
     observe: forgetsFailed, changed: true, standard: false,

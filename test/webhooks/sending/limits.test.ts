@@ -196,6 +196,46 @@ test('what is old, or too many, is removed, and the books still balance', async 
   assert.equal(simulation.store.collection('events').size, 0);
 });
 
+for (const size of [1000, 50_000]) {
+  for (const hooks of [1, 3]) {
+    test(`what is kept of ${hooks} × ${size} bytes stays below its limit in bytes`, async () => {
+      const retentionBytes = 10 * size * hooks;
+      const simulation = new Simulation({ outgoing: { retentionBytes } });
+      for (let count = 0; count < hooks; count += 1) await simulation.addHook(`target${count}`);
+      const ids: string[] = [];
+      const keptBytes = (): number => ['deliveries', 'events'].map((name) =>
+        simulation.store.collection(name).bytesTotal).reduce((sum, bytes) => sum + bytes, 0);
+      for (let count = 0; count < 40 * hooks; count += 1) {
+        ids.push(...await simulation.emit('x'.repeat(size)));
+        await simulation.clock.advance(1000);
+        // The records that say of messages that they are idle are not counted.
+        assert.ok(keptBytes() < retentionBytes + 10_000, String(keptBytes()));
+      }
+      const kept = ids.filter((id) => simulation.delivery(id) !== undefined);
+      assert.deepEqual(kept, ids.slice(-kept.length));
+      assert.ok(keptBytes() > retentionBytes / 2, String(keptBytes()));
+      await simulation.crash();
+      await simulation.clock.advance(1000);
+      assert.ok(keptBytes() > retentionBytes / 2, String(keptBytes()));
+      const books = await simulation.run(simulation.webhooks.deliveries.reconcile());
+      assert.deepEqual(books.problems, []);
+    });
+  }
+}
+
+test('a large payload is written once, and shared by what becomes of its delivery', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', DOWN);
+  await simulation.addHook('target');
+  const [id = ''] = await simulation.emit('x'.repeat(20_000));
+  await simulation.clock.advance(1000);
+  simulation.targets.set('target', UP);
+  await simulation.clock.advance(10_000);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
+  assert.equal(simulation.store.lines.flat().filter(({ json }) =>
+    json?.includes('xxxx') === true).length, 1);
+});
+
 test('what was lost or made up is named by the reconciliation', async () => {
   const simulation = new Simulation();
   simulation.targets.set('target', DOWN);

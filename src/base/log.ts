@@ -119,7 +119,8 @@ export function secretParameters(text: string, valueEnd: RegExp, from: number): 
   return found;
 }
 
-function percentDecoded(text: string): string {
+/** `text` itself where it cannot be decoded. */
+export function percentDecoded(text: string): string {
   try {
     return text.includes('%') ? decodeURIComponent(text) : text;
   } catch {

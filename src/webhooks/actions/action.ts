@@ -29,6 +29,12 @@ export type ActionContext = {
   readonly eventId: string | null;
   /** null: nobody vouches for the request. */
   readonly verified: Verified | null;
+  /** The id of the kept request; null where none is kept. */
+  readonly request: string | null;
+  /** Which run for this request it is; the first is 1. */
+  readonly attempt: number;
+  /** Whether an operator sent the request again. */
+  readonly replay: boolean;
 };
 
 /** By which preset, and with which of the webhook's secrets, a request was verified. */

@@ -14,7 +14,7 @@ import {
   isTargetUrl, sentHeaders,
 } from '../http/target.ts';
 import {
-  passHeaders, withQuery, type PassedHeaders, type RequestOrigin,
+  REQUEST_HEADER, passHeaders, withQuery, type PassedHeaders, type RequestOrigin,
 } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { ActionResult } from './action.ts';
@@ -84,31 +84,37 @@ async function forwardLater(call: ActionCall, queue: QueueForward): Promise<Acti
 
 // A forward to ourselves would go round for ever: it counts as a hop of its chain.
 function requestOf(call: ActionCall): QueuedForward {
-  const { options, hops, origin } = call;
+  const { options, origin } = call;
   if (options['pass'] === true && origin !== null) return passedRequest(call, origin);
   const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
   return {
     url: String(options['url']),
     method,
-    headers: withChainHeader(sentHeaders(method, options['headers']), nextHop(hops)),
+    headers: withOurHeaders(sentHeaders(method, options['headers']), call),
     body: hasRequestBody(method) ? call.bytes() ?? EMPTY_PAYLOAD : null,
   };
 }
 
 /** The very request that came, as far as it is not of its connection alone. */
 function passedRequest(
-  { options, hops, context }: ActionCall, origin: RequestOrigin,
+  call: ActionCall, origin: RequestOrigin,
 ): QueuedForward {
+  const { options, context } = call;
   const { query, body, eventId } = context;
   const method = typeof options['method'] === 'string' ? options['method'] : context.method;
   const passed = passHeaders(origin, eventId, options['passAuthorization'] === true);
   return {
     url: withQuery(String(options['url']), query),
     method,
-    headers: withChainHeader({ ...passed, ...configuredHeaders(options['headers']) },
-      nextHop(hops)),
+    headers: withOurHeaders({ ...passed, ...configuredHeaders(options['headers']) }, call),
     body: hasRequestBody(method) ? body : null,
   };
+}
+
+/** A target that has seen the id of a kept request can tell that it is sent again. */
+function withOurHeaders(headers: PassedHeaders, { hops, request }: ActionCall): PassedHeaders {
+  const sent = request === null ? headers : { ...headers, [REQUEST_HEADER]: request };
+  return withChainHeader(sent, nextHop(hops));
 }
 
 function findOptionProblems(options: JsonObject): string[] {

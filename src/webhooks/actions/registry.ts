@@ -19,6 +19,8 @@ export type ActionCall = {
   /** The payload as JSON text, the received bytes where they are that; null when there is none. */
   readonly bytes: () => Buffer | null;
   readonly context: ActionContext;
+  /** As in `context`, which is made when it is asked for. */
+  readonly request: string | null;
   /** Where the request came from; null where there is none. */
   readonly origin: RequestOrigin | null;
   readonly options: ActionOptions;

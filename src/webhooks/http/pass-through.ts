@@ -26,10 +26,12 @@ const OURS = [
   'host', 'content-length', 'expect', 'cookie', 'proxy-authorization', 'proxy-authenticate',
 ];
 const EVENT_ID_HEADER = 'x-hookshelf-event-id';
+/** The id of a kept request: the same one each time it is sent on. */
+export const REQUEST_HEADER = 'x-hookshelf-request';
 // We say them ourselves: a caller could claim anything.
 const SAID_BY_US = [
   'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id', EVENT_ID_HEADER,
-  CHAIN_HEADER,
+  REQUEST_HEADER, CHAIN_HEADER,
 ];
 const SENDABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 

@@ -2,7 +2,7 @@
  * Credentials in a URL: user and password, and the values of secret-like parameters. Hidden and put
  * back in place, so that no other byte of the URL changes. Pure.
  */
-import { secretParameters } from '../../base/log.ts';
+import { percentDecoded, secretParameters } from '../../base/log.ts';
 import type { Parameter } from '../../base/log.ts';
 
 export const MASK = '***';
@@ -38,7 +38,7 @@ export function hideQuerySecrets(query: string): string {
 export function hideQueryValues(query: string, isHidden: (name: string) => boolean): string {
   return query.split('&').map((parameter) => {
     const end = parameter.indexOf('=');
-    return end !== -1 && isHidden(parameter.slice(0, end))
+    return end !== -1 && isHidden(percentDecoded(parameter.slice(0, end)))
       ? `${parameter.slice(0, end)}=${MASK}` : parameter;
   }).join('&');
 }

@@ -62,7 +62,7 @@ export type KeptRequest = {
   readonly bodySha256: string;
   readonly client: string;
   readonly host: string;
-  readonly protocol: 'http' | 'https';
+  readonly protocol: string;
   readonly event: string | null;
   readonly eventId: string | null;
   /** The same id came before, unsigned and with another body. */

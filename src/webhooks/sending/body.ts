@@ -69,7 +69,9 @@ async function runOn(
     context: {
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
       path: '', receivedAt: timeText(parts.clock.now()), event: null, eventId: null, verified: null,
+      request: null, attempt: 1, replay: false,
     },
+    request: null,
     origin: null,
     options: configuration.options,
     hops,

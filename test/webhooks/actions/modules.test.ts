@@ -16,6 +16,7 @@ after(() => rmSync(root, { recursive: true }));
 const context: ActionContext = {
   headers: {}, query: '', body: Buffer.alloc(0), contentType: null, method: 'POST', path: '/',
   receivedAt: '2026-01-01T00:00:00.000Z', event: null, eventId: null, verified: null,
+  request: null, attempt: 1, replay: false,
 };
 
 const SOUND = `
@@ -56,7 +57,8 @@ test('a module in the folder becomes an action, made once', async () => {
   assert.deepEqual(action.validateOptions({ word: 1 }), []);
   const call = {
     payload: () => ({ word: 'p' }), bytes: () => null, context,
-    options: {}, hops: 0, log: silentLogger, origin: null, place: 'incoming' as const,
+    options: {}, hops: 0, log: silentLogger, origin: null, request: null,
+    place: 'incoming' as const,
   };
   action.run(call);
   assert.deepEqual(action.run(call), ActionResult.ok({ count: 2, payload: { word: 'p' } }));
@@ -150,7 +152,7 @@ test('an action sees the payload however it takes its arguments', () => {
   for (const actionClass of classes) {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
       payload: () => payload, bytes: () => null, context, options: {},
-      hops: 0, log: silentLogger, origin: null, place: 'incoming',
+      hops: 0, log: silentLogger, origin: null, request: null, place: 'incoming',
     });
   }
   assert.deepEqual(seen, [payload, payload, payload]);

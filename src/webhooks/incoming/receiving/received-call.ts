@@ -4,13 +4,14 @@ import { timeText } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
-import { noPayload, type Payload } from '../../actions/payload.ts';
+import type { Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { RequestReader } from '../../senders/request/reader.ts';
 import type { ValueSources } from '../../senders/scheme/scheme.ts';
-import { bodyKind, readParsedPayload, readPayload, type BodyKind } from '../body-format.ts';
+import { readParsedPayload, readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
 import type { ReadyHook } from './hook-index.ts';
+import { IncomingCall } from './incoming-call.ts';
 
 /** A request that passed its checks. */
 export type Received = {
@@ -23,20 +24,27 @@ export type Received = {
   readonly atMs: number;
 };
 
+/** The kept request that a run is for, and which run it is. */
+export type Run = { readonly request: string | null; readonly attempt: number };
+
+/** Of a request that is not kept, or only if it fails. */
+const FIRST_RUN: Run = { request: null, attempt: 1 };
+
 /** No sender's name of an event, and no id of one, is longer: a longer text is taken for none. */
 const NAME_LENGTH_MAX = 1000;
 
-export class ReceivedCall implements ActionCall {
-  readonly place = 'incoming';
-  readonly options: ActionCall['options'];
+export class ReceivedCall extends IncomingCall {
   readonly #exchange: Exchange;
   readonly #received: Received;
-  #payload: Payload | null | undefined;
+  readonly #run: Run;
 
-  constructor(exchange: Exchange, received: Received, options: ActionCall['options']) {
+  constructor(
+    exchange: Exchange, received: Received, options: ActionCall['options'], run = FIRST_RUN,
+  ) {
+    super(options);
     this.#exchange = exchange;
     this.#received = received;
-    this.options = options;
+    this.#run = run;
   }
 
   get context(): ActionContext {
@@ -51,24 +59,16 @@ export class ReceivedCall implements ActionCall {
       event: nameIn(parts, scheme?.event),
       eventId: nameIn(parts, scheme?.dedupe ?? scheme?.id),
       verified,
+      request: this.#run.request, attempt: this.#run.attempt, replay: false,
     };
   }
 
+  get request(): string | null {
+    return this.#run.request;
+  }
+
   get origin(): RequestOrigin {
-    const { request, clientAddress, requestId } = this.#exchange;
-    const { rawHeaders, headers, socket } = request;
-    const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-    // Where the client is another than the peer, the peer is a proxy that we trust.
-    const isProxied = clientAddress !== peer;
-    const said = (name: string): string | undefined => {
-      const value = isProxied ? headers[name] : undefined;
-      return typeof value === 'string' ? value : undefined;
-    };
-    return {
-      rawHeaders, clientAddress, requestId,
-      host: said('x-forwarded-host') ?? headers.host ?? '',
-      protocol: said('x-forwarded-proto') ?? ('encrypted' in socket ? 'https' : 'http'),
-    };
+    return originOf(this.#exchange);
   }
 
   get log(): Logger {
@@ -79,35 +79,48 @@ export class ReceivedCall implements ActionCall {
     return hopsOf(this.#exchange.request.headers[CHAIN_HEADER]);
   }
 
-  payload = (): Payload => this.#decode() ?? noPayload();
-
-  bytes = (): Buffer | null => {
-    const payload = this.#decode();
-    if (payload === null) return null;
-    return this.#kind() === 'json' ? this.#received.body : Buffer.from(JSON.stringify(payload));
-  };
-
-  #decode(): Payload | null {
-    if (this.#payload === undefined) this.#payload = this.#read();
-    return this.#payload;
+  protected get body(): Buffer {
+    return this.#received.body;
   }
 
-  #read(): Payload | null {
-    const { body, hook, parts } = this.#received;
-    const kind = this.#kind();
-    if (kind === null) return null;
-    const { formField } = hook.reading;
+  protected get contentType(): string | undefined {
+    return this.#exchange.request.headers['content-type'];
+  }
+
+  protected get reading(): BodyReading {
+    return this.#received.hook.reading;
+  }
+
+  protected read(kind: BodyKind): Payload | null {
+    const { body, parts } = this.#received;
+    const { formField } = this.reading;
     return parts === null ? readPayload(body, kind, formField)
       : readParsedPayload(parts, kind, formField);
   }
-
-  #kind(): BodyKind | null {
-    const { format } = this.#received.hook.reading;
-    return bodyKind(format, this.#exchange.request.headers['content-type']);
-  }
 }
 
-function nameIn(parts: RequestReader | null, sources: ValueSources | undefined): string | null {
+export function originOf(
+  { request, clientAddress, requestId }: Exchange,
+): RequestOrigin {
+  const { rawHeaders, headers, socket } = request;
+  const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  // Where the client is another than the peer, the peer is a proxy that we trust.
+  const isProxied = clientAddress !== peer;
+  const said = (name: string): string | undefined => {
+    const value = isProxied ? headers[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  const protocol = said('x-forwarded-proto') ?? ('encrypted' in socket ? 'https' : 'http');
+  return {
+    rawHeaders, clientAddress, requestId,
+    host: said('x-forwarded-host') ?? headers.host ?? '',
+    protocol,
+  };
+}
+
+export function nameIn(
+  parts: RequestReader | null, sources: ValueSources | undefined,
+): string | null {
   if (parts === null || sources === undefined) return null;
   const name = parts.read(sources);
   return name === null || name.length > NAME_LENGTH_MAX ? null : name;

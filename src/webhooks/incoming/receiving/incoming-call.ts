@@ -1,0 +1,48 @@
+/** What an action is given of a request of an incoming webhook, from wherever it is taken. */
+import type { Logger } from '../../../base/log.ts';
+import type { ActionContext } from '../../actions/action.ts';
+import { noPayload, type Payload } from '../../actions/payload.ts';
+import type { ActionCall } from '../../actions/registry.ts';
+import type { RequestOrigin } from '../../http/pass-through.ts';
+import { bodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
+
+export abstract class IncomingCall implements ActionCall {
+  readonly place = 'incoming';
+  readonly options: ActionCall['options'];
+  #payload: Payload | null | undefined;
+
+  constructor(options: ActionCall['options']) {
+    this.options = options;
+  }
+
+  abstract get context(): ActionContext;
+  abstract get request(): string | null;
+  abstract get origin(): RequestOrigin;
+  abstract get log(): Logger;
+  abstract get hops(): number;
+  protected abstract get body(): Buffer;
+  protected abstract get contentType(): string | undefined;
+  protected abstract get reading(): BodyReading;
+  /** null: the body is not of that kind. */
+  protected abstract read(kind: BodyKind): Payload | null;
+
+  payload = (): Payload => this.#decode() ?? noPayload();
+
+  bytes = (): Buffer | null => {
+    const payload = this.#decode();
+    if (payload === null) return null;
+    return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));
+  };
+
+  #decode(): Payload | null {
+    if (this.#payload === undefined) {
+      const kind = this.#kind();
+      this.#payload = kind === null ? null : this.read(kind);
+    }
+    return this.#payload;
+  }
+
+  #kind(): BodyKind | null {
+    return bodyKind(this.reading.format, this.contentType);
+  }
+}

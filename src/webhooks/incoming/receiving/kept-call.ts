@@ -1,0 +1,108 @@
+/**
+ * A kept request as an action sees it: what it was told when the request came, and which run it is.
+ * Credentials were never stored, so headers that held one are missing.
+ */
+import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { ActionContext, Verified } from '../../actions/action.ts';
+import type { Payload } from '../../actions/payload.ts';
+import type { ActionCall } from '../../actions/registry.ts';
+import type { RequestOrigin } from '../../http/pass-through.ts';
+import { MASK } from '../../http/url-credentials.ts';
+import type { KeptRequest } from '../../requests/request.ts';
+import { readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
+import { IncomingCall } from './incoming-call.ts';
+
+/** One run of a kept request, to be told to an action. */
+export type KeptRun = {
+  readonly request: KeptRequest;
+  readonly body: Buffer;
+  /** As its webhook reads bodies now. */
+  readonly reading: BodyReading;
+  /** The first is 1. */
+  readonly attempt: number;
+  readonly log: Logger;
+};
+
+export class KeptCall extends IncomingCall {
+  readonly #run: KeptRun;
+  /** Names in lower case, as Node gives them. */
+  readonly #headers: Record<string, string | string[]>;
+
+  constructor(run: KeptRun, options: ActionCall['options']) {
+    super(options);
+    this.#run = run;
+    this.#headers = headersOf(run.request);
+  }
+
+  get context(): ActionContext {
+    const { request, body, attempt } = this.#run;
+    const { query, method, path, receivedAt, event, eventId, isReplay } = request;
+    return {
+      headers: this.#headers, query, body, contentType: this.contentType ?? null, method, path,
+      receivedAt, event, eventId, verified: verifiedOf(request),
+      request: request.id, attempt, replay: isReplay,
+    };
+  }
+
+  get request(): string {
+    return this.#run.request.id;
+  }
+
+  get origin(): RequestOrigin {
+    const { id, headers, client, host, protocol } = this.#run.request;
+    return {
+      rawHeaders: headers.filter(([, value]) => value !== MASK).flat(),
+      clientAddress: client, host, protocol, requestId: id,
+    };
+  }
+
+  get log(): Logger {
+    return this.#run.log;
+  }
+
+  get hops(): number {
+    return hopsOf(this.#headers[CHAIN_HEADER]);
+  }
+
+  protected get body(): Buffer {
+    return this.#run.body;
+  }
+
+  protected get contentType(): string | undefined {
+    const { 'content-type': type } = this.#headers;
+    return Array.isArray(type) ? type[0] : type;
+  }
+
+  protected get reading(): BodyReading {
+    return this.#run.reading;
+  }
+
+  protected read(kind: BodyKind): Payload | null {
+    return readPayload(this.#run.body, kind, this.#run.reading.formField);
+  }
+}
+
+function verifiedOf({ verdict: { preset, secret } }: KeptRequest): Verified | null {
+  return preset === null || secret === null ? null : { preset, secret };
+}
+
+/** Of these Node gives the first value alone; of others all, joined. */
+const SINGLE = new Set([
+  'age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host',
+  'if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards',
+  'proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent',
+]);
+
+function headersOf({ headers }: KeptRequest): Record<string, string | string[]> {
+  const found = new Map<string, string | string[]>();
+  for (const [given, value] of headers) {
+    if (value === MASK) continue;
+    const name = given.toLowerCase();
+    const before = found.get(name);
+    if (name === 'set-cookie') found.set(name, [...before ?? [], value]);
+    else if (before === undefined) found.set(name, value);
+    else if (!SINGLE.has(name)) found.set(name, `${before.toString()}, ${value}`);
+  }
+  return Object.fromEntries(found);
+}

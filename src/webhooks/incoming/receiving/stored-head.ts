@@ -1,0 +1,62 @@
+/**
+ * What is stored of a request's headers and query: values of credentials as `***`, all else as it
+ * came. Signatures are stored, as the target of a forward may verify them, but they are not shown.
+ * Pure.
+ */
+import { isSecretName } from '../../../base/log.ts';
+import { MASK, hideQueryValues } from '../../http/url-credentials.ts';
+import { sourcesOf, type Scheme } from '../../senders/scheme/scheme.ts';
+
+export type StoredHead = {
+  readonly headers: readonly (readonly [string, string])[];
+  readonly query: string;
+  /** Names, in lower case, of what holds a signature. */
+  readonly signatures: readonly string[];
+};
+
+/** `scheme` is of the webhook's `verification`; null without one. */
+export function storedHead(
+  rawHeaders: readonly string[], search: string, scheme: Scheme | null,
+): StoredHead {
+  const declared = namesOf(scheme);
+  const signatures = new Set<string>();
+  const isCredential = (given: string): boolean => {
+    const name = given.toLowerCase();
+    const kind = declared.get(name) ?? kindOf(name);
+    if (kind === 'signature') signatures.add(name);
+    return kind === 'credential';
+  };
+  const headers: (readonly [string, string])[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    headers.push([name, isCredential(name) ? MASK : rawHeaders[index + 1] ?? '']);
+  }
+  const query = search === '' ? '' : hideQueryValues(search, isCredential);
+  return { headers, query, signatures: [...signatures] };
+}
+
+type NameKind = 'credential' | 'signature' | 'plain';
+
+/** What the scheme says of names; the algorithm `token` compares a shared secret as it is. */
+function namesOf(scheme: Scheme | null): ReadonlyMap<string, NameKind> {
+  if (scheme === null) return NO_NAMES;
+  const { algorithm, signature, timestamp } = scheme;
+  const names = new Map<string, NameKind>();
+  const add = (sources: Parameters<typeof sourcesOf>[0], kind: NameKind): void => {
+    for (const source of sourcesOf(sources)) {
+      if ('header' in source) names.set(source.header.toLowerCase(), kind);
+      else if ('query' in source) names.set(source.query.toLowerCase(), kind);
+    }
+  };
+  add(timestamp?.from, 'plain');
+  add(signature.from, algorithm === 'token' ? 'credential' : 'signature');
+  return names;
+}
+
+const NO_NAMES: ReadonlyMap<string, NameKind> = new Map();
+const SIGNATURE_WORDS = /signature|hmac|\bsig\b/g;
+
+function kindOf(name: string): NameKind {
+  if (!isSecretName(name)) return 'plain';
+  return isSecretName(name.replaceAll(SIGNATURE_WORDS, '')) ? 'credential' : 'signature';
+}

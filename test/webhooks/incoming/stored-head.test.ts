@@ -1,0 +1,55 @@
+/** What is stored of headers and query. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { storedHead } from '../../../src/webhooks/incoming/receiving/stored-head.ts';
+import { findPreset } from '../../../src/webhooks/senders/presets/table.ts';
+
+const schemeOf = (preset: string): NonNullable<Parameters<typeof storedHead>[2]> => {
+  const { scheme } = findPreset(preset) ?? {};
+  assert.ok(scheme);
+  return scheme;
+};
+
+test('keeps headers in their order and case, and the query as it came', () => {
+  const raw = ['Host', 'a', 'X-B', '1', 'x-a', '2', 'X-B', '3'];
+  assert.deepEqual(storedHead(raw, 'b=%20&a', null), {
+    headers: [['Host', 'a'], ['X-B', '1'], ['x-a', '2'], ['X-B', '3']], query: 'b=%20&a',
+    signatures: [],
+  });
+});
+
+test('never keeps a credential', () => {
+  const secret = 'geheim';
+  for (const name of ['Authorization', 'COOKIE', 'Proxy-Authorization', 'X-Gitlab-Token',
+    'X-Api-Key', 'X-Signature-Secret']) {
+    const { headers } = storedHead([name, secret, 'X-Other', 'o'], '', null);
+    assert.deepEqual(headers, [[name, '***'], ['X-Other', 'o']]);
+  }
+  const { query } = storedHead([], `a=1&token=${secret}&to%6ben=${secret}&api_key=${secret}`, null);
+  assert.equal(query, 'a=1&token=***&to%6ben=***&api_key=***');
+});
+
+test('never keeps what a preset compares as it is', () => {
+  const scheme = {
+    ...schemeOf('gitlab-token'), signature: {
+      from: [{ header: 'X-Plain' }, { query: 'plain' }], encoding: 'utf8',
+    },
+  } as const;
+  assert.deepEqual(storedHead(['X-Plain', 's'], 'plain=s&x=1', scheme), {
+    headers: [['X-Plain', '***']], query: 'plain=***&x=1', signatures: [],
+  });
+});
+
+test('keeps signatures, and says which they are', () => {
+  const raw = [
+    'X-Hub-Signature-256', 'sha256=1', 'X-Hub-Signature', 'sha1=2', 'X-GitHub-Event', 'e',
+  ];
+  const { headers, signatures } = storedHead(raw, '', schemeOf('github'));
+  assert.deepEqual(headers.map(([, value]) => value), ['sha256=1', 'sha1=2', 'e']);
+  assert.deepEqual(signatures, ['x-hub-signature-256', 'x-hub-signature']);
+});
+
+test('a signed time is no signature', () => {
+  const raw = ['X-Signature-Ed25519', 'aa', 'X-Signature-Timestamp', '17'];
+  assert.deepEqual(storedHead(raw, '', schemeOf('discord')).signatures, ['x-signature-ed25519']);
+});

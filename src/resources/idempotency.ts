@@ -15,7 +15,7 @@ import type { Logger } from '../base/log.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { checkMediaType, parseBody } from '../server/exchange/body.ts';
-import { consumedJson } from '../server/exchange/mounting.ts';
+import { announcesBody, consumedJson } from '../server/exchange/mounting.ts';
 import type { Exchange, ParameterSpec } from '../server/route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
 import { follow, type RecordChange } from './projection.ts';
@@ -121,7 +121,7 @@ export class IdempotencyKeys {
     work: (body: GivenBody, remember: Remember) => Promise<unknown>,
   ): Promise<void> {
     const identifier = identifierOf(exchange);
-    checkMediaType(exchange.request, mediaTypes);
+    if (isBodyExpected(exchange)) checkMediaType(exchange.request, mediaTypes);
     const parsed = consumedJson(exchange.request);
     const bytes = parsed === undefined
       ? await exchange.readBody() : Buffer.from(JSON.stringify(parsed));
@@ -219,15 +219,19 @@ export function valueOf({ parsed, bytes }: GivenBody): unknown {
   return parsed ?? parseBody(bytes);
 }
 
-/** Of the caller's key for this route. */
-function identifierOf({ request, route, isControl }: Exchange): string {
+/** Of the caller's key for this route, and for what its path names. */
+function identifierOf({ request, route, params, isControl }: Exchange): string {
   const key = String(request.headers[IDEMPOTENCY_HEADER]);
   if (!KEY_PATTERN.test(key)) {
     throw new AppError('malformed', '`Idempotency-Key` must be 1 to 255 printable characters');
   }
   const { authorization = '' } = request.headers;
   const caller = isControl ? 'control' : `token ${authorization.replace(/^Bearer +/i, '').trim()}`;
-  return digest(Buffer.from([caller, route.operationId, key].join('\n')));
+  return digest(Buffer.from([caller, route.operationId, ...params, key].join('\n')));
+}
+
+function isBodyExpected({ route, request }: Exchange): boolean {
+  return route.body?.isOptional !== true || announcesBody(request);
 }
 
 function replay(exchange: Exchange, kept: Kept, request: string): void {

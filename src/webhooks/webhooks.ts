@@ -36,7 +36,9 @@ import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
-import { requestBodyCollection, requestCollection } from './requests/request.ts';
+import { DEFAULT_ROUTE, requestBodyCollection, requestCollection } from './requests/request.ts';
+import { requestRoutes } from './requests/routes.ts';
+import { createRequestService, type RequestService } from './requests/service.ts';
 import { requestTotalsCollection } from './requests/totals.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body.ts';
@@ -52,6 +54,7 @@ import { notFound } from '../resources/not-found.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import { incomingRoutes } from './incoming/routes.ts';
+import { findHook } from './incoming/setup/hook.ts';
 import { actionRoutes } from './actions/routes.ts';
 import { outgoingRoutes } from './outgoing/routes.ts';
 
@@ -106,6 +109,7 @@ export interface Webhooks {
   readonly resources: Resources;
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;
+  readonly requests: RequestService;
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: Events;
   /**
@@ -140,6 +144,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { sender, worker, retention } =
     composeDelivery(options, indexes, { fanOuts, capacity, scheduler, actions, runner });
   const deliveries = createDeliveryService({ store, fanOuts, clock, capacity });
+  const requests = createRequests(options, indexes.incoming);
   const retirement = { store, hooks: indexes.outgoing, scheduler, clock };
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
@@ -158,9 +163,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       send: (...given) => sender.sendText(...given),
     }),
     ...deliveryRoutes({ events, service: deliveries, keys: options.keys ?? null }),
+    ...requestRoutes({
+      service: requests, keys: options.keys ?? null,
+      hookOf: (name) => findHook(indexes.incoming, name)?.identifier ?? name,
+    }),
   ];
   return {
-    routes, resources, actions, deliveries, events,
+    routes, resources, actions, deliveries, requests, events,
     async send(given, payload) {
       if (typeof given !== 'string' && !isJsonObject(given)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');
@@ -182,6 +191,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     async close(graceMs) {
       await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
       capacity.close();
+      requests.close();
       runner.chainEnds.close();
       for (const index of Object.values(indexes)) index.close();
     },
@@ -220,6 +230,18 @@ function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
       log: logger,
     }),
   };
+}
+
+function createRequests(
+  { store, clock, makeId }: WebhooksOptions, hooks: HookIndex,
+): RequestService {
+  return createRequestService({
+    store, clock, makeId,
+    rejected: { all: () => [], find: () => undefined },
+    routesOf: ({ hook }) => hooks.find(hook) === undefined ? null
+      : { names: [DEFAULT_ROUTE], matching: () => [DEFAULT_ROUTE] },
+    checkRoom: () => {},
+  });
 }
 
 function composeDelivery(

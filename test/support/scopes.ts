@@ -33,6 +33,13 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['POST /api/deliveries/retry', 'write'],
   ['POST /api/deliveries/{identifier}/retry', 'write'],
   ['POST /api/deliveries/{identifier}/cancel', 'write'],
+  ['GET /api/requests', 'read'],
+  ['GET /api/requests/{id}', 'read'],
+  ['GET /api/requests/{id}/body', 'read'],
+  ['GET /api/requests/reconcile', 'read'],
+  ['POST /api/requests/{id}/replay', 'write'],
+  ['PATCH /api/requests/{id}', 'write'],
+  ['DELETE /api/requests/{id}', 'write'],
   ['GET /api/identifiers/{collection}', 'read'],
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     [`${method} /webhook/in/{pathSegment}`, 'public'] as const),

@@ -31,6 +31,9 @@ const LETTER_T = 0x74;
 // A plain quote cannot stand inside a string, and nothing follows the body.
 const BODY_START = Buffer.from(',"body');
 
+const NO_BODY = '"body":null';
+const BODY_APART = Buffer.from(`${NO_BODY}}`);
+
 /** A body as members of a record. */
 export function bodyMembers(body: Buffer): string {
   if (isUtf8(body)) {
@@ -128,7 +131,7 @@ export function encodeRequest(request: KeptRequest): string {
     replayOf: request.replayOf ?? undefined,
     isReplay: isReplay ? true : undefined,
   });
-  return `${json.slice(0, -1)},${carried ?? '"body":null'}}`;
+  return `${json.slice(0, -1)},${carried ?? NO_BODY}}`;
 }
 
 // The first two letters of a status are enough to tell it.
@@ -145,6 +148,48 @@ export function statusOf(bytes: Buffer): RequestStatus {
 /** Whether it may not be removed, without parsing it. */
 export function isPinned(bytes: Buffer): boolean {
   return bytes[STATUS_AT + statusOf(bytes).length + PINNED_LENGTH] === LETTER_T;
+}
+
+const EVENT_MARK = Buffer.from(',"event":"');
+const VERDICT_MARK = Buffer.from(',"verdict":{');
+const HOOK_LENGTH = ',"hook":"'.length;
+const QUOTE = 0x22;
+
+/** The incoming webhook's identifier, without parsing the record; so do the next two. */
+export function hookOf(bytes: Buffer): string {
+  const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
+  const start = STATUS_AT + statusOf(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
+  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+}
+
+/** The sender's name of what happened. */
+export function eventOf(bytes: Buffer): string | null {
+  // Up to the verdict no other member has that name, and in a string its quotes are escaped.
+  const at = bytes.indexOf(EVENT_MARK, STATUS_AT);
+  if (at === -1 || at > bytes.indexOf(VERDICT_MARK, STATUS_AT)) return null;
+  const start = at + EVENT_MARK.length - 1;
+  let end = bytes.indexOf(QUOTE, start + 1);
+  while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
+  const event: unknown = JSON.parse(bytes.toString('utf8', start, end + 1));
+  return String(event);
+}
+
+/** Milliseconds since the epoch. */
+export function receivedMsOf(bytes: Buffer): number {
+  return Date.parse(bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH));
+}
+
+/** Whether the body has a record of its own, without parsing the request's. */
+export function hasBodyApart(bytes: Buffer): boolean {
+  return bytes.subarray(-BODY_APART.length).equals(BODY_APART);
+}
+
+const BACKSLASH = 0x5c;
+
+function isEscaped(bytes: Buffer, quoteAt: number): boolean {
+  let start = quoteAt;
+  while (bytes[start - 1] === BACKSLASH) start -= 1;
+  return (quoteAt - start) % 2 === 1;
 }
 
 /** Milliseconds since the epoch at which a stored request was last written, without parsing it. */

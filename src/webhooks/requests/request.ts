@@ -11,6 +11,8 @@ export const REQUEST_STATUSES: readonly RequestStatus[] = [
 
 type RouteStatus = 'pending' | 'done' | 'failed';
 
+export const ROUTE_STATUSES: readonly RouteStatus[] = ['pending', 'done', 'failed'];
+
 /** One run of the action of a route. */
 export type RunAttempt = {
   readonly at: string;

@@ -4,9 +4,14 @@ import type { Collection } from '../../../store/port.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
 
-/** By identifier first: a path segment may look like one. Throws `not_found`. */
+/** By identifier first: a path segment may look like one. */
+export function findHook(hooks: HookIndex, name: string): ReadyHook | undefined {
+  return hooks.find(name) ?? hooks.findByPath(name);
+}
+
+/** Throws `not_found`. */
 export function getHook(hooks: HookIndex, name: string): ReadyHook {
-  const hook = hooks.find(name) ?? hooks.findByPath(name);
+  const hook = findHook(hooks, name);
   if (hook === undefined) throw notFound('incoming webhook', name);
   return hook;
 }

@@ -1,0 +1,27 @@
+/** Kept requests as a list: what comes in makes them, so nobody adds one by hand. */
+import { isJsonObject } from '../../base/fields.ts';
+import type { Listed } from '../../resources/resource.ts';
+
+export const requestResource: Listed = {
+  path: '/api/requests',
+  noun: 'request',
+  plural: 'requests',
+  columns: [
+    { title: 'ID', member: 'id', form: 'identifier' },
+    {
+      title: 'STATUS', member: 'status', isWhole: true,
+      tones: {
+        done: 'good', pending: 'warning', duplicate: 'warning', failed: 'bad', rejected: 'bad',
+      },
+    },
+    { title: 'EVENT', member: 'event', widthMin: 12 },
+    { title: 'PATH', member: 'path', importance: 4 },
+    { title: 'RECEIVED', member: 'receivedAt', form: 'time' },
+    {
+      title: 'ANSWERED', member: 'answered', importance: 3,
+      show: (answered) => isJsonObject(answered) ? String(answered['status']) : null,
+    },
+    { title: 'BYTES', member: 'bodyBytes', importance: 1 },
+    { title: 'CLIENT', member: 'client', importance: 2 },
+  ],
+};

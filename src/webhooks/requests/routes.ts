@@ -1,0 +1,224 @@
+/** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
+import { AppError } from '../../base/errors.ts';
+import { parseObject } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { evaluate, isConditional } from '../../resources/conditional.ts';
+import {
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type GivenBody,
+  type IdempotencyKeys,
+} from '../../resources/idempotency.ts';
+import { notFound } from '../../resources/not-found.ts';
+import type { Expectation } from '../../resources/repository.ts';
+import { JSON_TYPE, pathParameter, shown } from '../../resources/route-parts.ts';
+import { announcesBody } from '../../server/exchange/mounting.ts';
+import { problemAnswers } from '../../server/problem.ts';
+import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
+import { requestListRoute } from './list-route.ts';
+import type { ReplayOptions } from './replay.ts';
+import type { KeptRequest } from './request.ts';
+import { requestResource } from './resource.ts';
+import { pinSchema, reconciliationSchema, replaySchema, requestSchema } from './schema.ts';
+import { representRequest, type RequestService } from './service.ts';
+
+const { path: PATH, noun: NOUN } = requestResource;
+const ONE = `${PATH}/{id}`;
+const ID = pathParameter('id', 'Of the request');
+const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_TYPE];
+const OCTETS = 'application/octet-stream';
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/;
+
+const ETAG_HEADER = { ETag: 'Strong tag of this version' };
+const IF_MATCH: ParameterSpec = {
+  name: 'If-Match', in: 'header', schema: { kind: 'string' },
+  description: 'Tag of the version to be changed: 412 when another is stored',
+};
+
+export function requestRoutes(parts: {
+  readonly service: RequestService;
+  /** The identifier of the webhook that a person names by it or by its path segment. */
+  readonly hookOf: (name: string) => string;
+  readonly keys: IdempotencyKeys | null;
+}): readonly Route[] {
+  const { service, hookOf, keys } = parts;
+  return [
+    requestListRoute(service, hookOf),
+    getRoute(service),
+    bodyRoute(service),
+    reconcileRoute(service),
+    replayRoute(service, keys),
+    pinRoute(service),
+    deleteRoute(service),
+  ];
+}
+
+function getRoute(service: RequestService): Route {
+  return {
+    method: 'GET', path: ONE, operationId: 'getRequest', access: 'read',
+    summary: 'One kept request with what became of it',
+    parameters: [ID, {
+      name: 'If-None-Match', in: 'header', schema: { kind: 'string' },
+      description: 'Tags of versions the caller has: 304 when one is current',
+    }],
+    answers: [
+      { ...shown('The request', requestSchema), headers: ETAG_HEADER },
+      { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
+      ...problemAnswers(404, 412),
+    ],
+    handle(exchange) {
+      const found = representRequest(getRequest(service, exchange));
+      const { headers } = exchange.request;
+      const verdict = isConditional(headers) ? evaluate(headers, found, true) : 'proceed';
+      if (verdict === 'failed') throw preconditionFailed();
+      if (verdict === 'not_modified') {
+        return exchange.send(304, ['ETag', found.etag, 'Cache-Control', 'no-cache']);
+      }
+      return exchange.send(200, found.headers, found.bytes);
+    },
+  };
+}
+
+function bodyRoute(service: RequestService): Route {
+  return {
+    method: 'GET', path: `${ONE}/body`, operationId: 'getRequestBody', access: 'read',
+    summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
+    parameters: [ID],
+    answers: [
+      {
+        status: 200, description: 'The bytes, under the media type that they came with',
+        mediaType: OCTETS,
+        headers: { 'Content-Disposition': 'An attachment', 'X-Content-Type-Options': '`nosniff`' },
+      },
+      ...problemAnswers(404),
+    ],
+    handle(exchange) {
+      const request = getRequest(service, exchange);
+      const body = service.body(request.id);
+      if (body === null) throw notFound(NOUN, request.id);
+      exchange.send(200, [
+        'Content-Type', mediaTypeOf(request),
+        'Content-Disposition', `attachment; filename="${request.id}"`,
+        // What a stranger sent must not run as a page of ours, whatever a browser makes of it.
+        'Content-Security-Policy', "default-src 'none'; sandbox",
+        'Cache-Control', 'no-cache',
+      ], body);
+    },
+  };
+}
+
+/** As it came, where a header can say it. */
+function mediaTypeOf({ headers }: KeptRequest): string {
+  const [, given = ''] = headers.find(([name]) => name.toLowerCase() === 'content-type') ?? [];
+  return MEDIA_TYPE.test(given) ? given : OCTETS;
+}
+
+function reconcileRoute(service: RequestService): Route {
+  return {
+    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
+    summary: 'Prove that accepted = pending + done + failed + filtered + duplicate + aged out + '
+      + 'deleted',
+    answers: [shown('The totals, and what does not add up', reconciliationSchema)],
+    handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
+  };
+}
+
+function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Route {
+  const answer: AnswerSpec = {
+    ...shown('Accepted: on disk, and it will be run; the request as it is now', requestSchema, 202),
+    headers: { ...ETAG_HEADER, ...keys === null ? {} : REPLAYED_ANSWER },
+  };
+  return {
+    method: 'POST', path: `${ONE}/replay`, operationId: 'replayRequest', access: 'write',
+    summary: 'Run one kept request again as it came, in the background',
+    parameters: [ID, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
+    body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
+    answers: [answer, ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507)],
+    async handle(exchange) {
+      const id = exchange.params[0] ?? '';
+      const { headers } = exchange.request;
+      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
+        return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
+          service.replay(id, readReplay(valueIn(body)), (transaction, request) => {
+            const made = representRequest(request);
+            remember(transaction, {
+              status: 202, headers: made.headers, body: made.bytes.toString(),
+            });
+          }));
+      }
+      const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
+      const made = representRequest(await service.replay(id, readReplay(given)));
+      exchange.send(202, made.headers, made.bytes);
+    },
+  };
+}
+
+function valueIn(body: GivenBody): unknown {
+  return body.parsed === undefined && body.bytes.length === 0 ? {} : valueOf(body);
+}
+
+function readReplay(value: unknown): ReplayOptions {
+  const { routes, as } = parseObject(replaySchema, value);
+  return {
+    routes: Array.isArray(routes) ? routes.map(String) : null, isNew: as === 'new',
+  };
+}
+
+function pinRoute(service: RequestService): Route {
+  return {
+    method: 'PATCH', path: ONE, operationId: 'patchRequest', access: 'write',
+    summary: 'Pin one kept request, or unpin it: a pinned one is kept whatever its age',
+    parameters: [ID, IF_MATCH],
+    body: { mediaTypes: PATCH_MEDIA_TYPES, schema: pinSchema, isPatch: true },
+    answers: [
+      { ...shown('The request as stored', requestSchema), headers: ETAG_HEADER },
+      ...problemAnswers(400, 404, 409, 412, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
+      const pinned = pinnedIn(parseObject(pinSchema, patch), patch);
+      const stored = representRequest(
+        await service.pin(exchange.params[0] ?? '', pinned, expectationOf(exchange)));
+      exchange.send(200, stored.headers, stored.bytes);
+    },
+  };
+}
+
+/** null: the patch leaves it as it is. */
+function pinnedIn({ pinned }: JsonObject, patch: unknown): boolean | null {
+  const isGiven = typeof patch === 'object' && patch !== null && Object.hasOwn(patch, 'pinned');
+  return isGiven ? pinned === true : null;
+}
+
+function deleteRoute(service: RequestService): Route {
+  return {
+    method: 'DELETE', path: ONE, operationId: 'deleteRequest', access: 'write',
+    summary: 'Delete one kept request that is not pending',
+    parameters: [ID, IF_MATCH],
+    answers: [
+      { status: 204, description: 'Deleted' }, ...problemAnswers(400, 404, 409, 412, 503, 507),
+    ],
+    async handle(exchange) {
+      await service.remove(exchange.params[0] ?? '', expectationOf(exchange));
+      exchange.send(204, []);
+    },
+  };
+}
+
+function getRequest(service: RequestService, exchange: Exchange): KeptRequest {
+  const id = exchange.params[0] ?? '';
+  const request = service.find(id);
+  if (request === undefined) throw notFound(NOUN, id);
+  return request;
+}
+
+/** What the request's conditions ask of the stored one, to be checked inside the write. */
+function expectationOf({ request: { headers } }: Exchange): Expectation | undefined {
+  if (!isConditional(headers)) return undefined;
+  return (current) => {
+    if (evaluate(headers, current, false) === 'failed') throw preconditionFailed();
+  };
+}
+
+function preconditionFailed(): AppError {
+  return new AppError('precondition_failed',
+    `the stored ${NOUN} is another version than the request asks for`);
+}

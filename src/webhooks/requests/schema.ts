@@ -1,0 +1,66 @@
+/** Kept requests as the API shows them. */
+import type { ObjectSchema, Schema } from '../../base/schema.ts';
+import { anyJson, arrayOf, objectOf, text } from '../../resources/route-parts.ts';
+import { REQUEST_STATUSES, ROUTE_STATUSES } from './request.ts';
+
+const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const time: Schema = { kind: 'string', format: 'date-time' };
+const isTrue: Schema = { kind: 'boolean' };
+
+const ATTEMPT = objectOf('RequestAttempt', {
+  at: time, durationMs: integer, success: isTrue, message: text(), data: anyJson(),
+}, { nullable: ['message', 'data'] });
+const ROUTE = objectOf('RequestRoute', {
+  name: text(), status: { kind: 'string', values: ROUTE_STATUSES }, attempts: arrayOf(ATTEMPT),
+  nextAttemptAt: time,
+}, { nullable: ['nextAttemptAt'] });
+const VERDICT = objectOf('RequestVerdict', {
+  preset: text(), accepted: isTrue, failedCheck: text(),
+  secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: time,
+}, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
+
+export const requestSchema: ObjectSchema = objectOf('Request', {
+  id: text(), hook: text(), receivedAt: time, method: text(), path: text(), query: text(),
+  headers: arrayOf(arrayOf(text())), bodyBytes: integer, bodySha256: text(), client: text(),
+  event: text(), eventId: text(), eventIdReused: isTrue, verdict: VERDICT,
+  status: { kind: 'string', values: REQUEST_STATUSES }, routes: arrayOf(ROUTE),
+  answered: objectOf('RequestAnswer', { status: integer, afterMs: integer }),
+  duplicateOf: text(), replayOf: text(), pinned: isTrue,
+}, { nullable: ['event', 'eventId', 'answered', 'duplicateOf', 'replayOf'] });
+
+export const reconciliationSchema: ObjectSchema = objectOf('RequestReconciliation', {
+  accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,
+  failed: integer, agedOut: integer, deleted: integer, isReconciled: isTrue,
+  problems: { kind: 'array', items: text(), maxItems: 100 },
+});
+
+export const pinSchema: ObjectSchema = {
+  kind: 'object', name: 'RequestChange',
+  members: {
+    pinned: {
+      schema: isTrue, default: false, description: 'Kept whatever its age; null is false',
+    },
+  },
+};
+
+const ROUTES_MAX = 20;
+
+export const replaySchema: ObjectSchema = {
+  kind: 'object', name: 'RequestReplay',
+  members: {
+    routes: {
+      schema: {
+        kind: 'array', maxItems: ROUTES_MAX, isUnique: true,
+        items: { kind: 'string', minLength: 1, maxLength: 128 },
+      },
+      description: 'Names of the routes to run; when absent those that failed, or else all that '
+        + 'match now',
+    },
+    as: {
+      schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry',
+      description: '`retry` runs the same request again, under the same id; `new` a copy of it',
+    },
+  },
+  check: ({ routes }) => Array.isArray(routes) && routes.length === 0
+    ? [{ pointer: '/routes', detail: 'must name a route; leave it out for the usual ones' }] : [],
+};

@@ -35,6 +35,8 @@ import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
+import { composeJobs } from './jobs/compose.ts';
+import { jobCollection } from './jobs/job.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
 import { DEFAULT_ROUTE, requestBodyCollection, requestCollection } from './requests/request.ts';
 import { requestRoutes } from './requests/routes.ts';
@@ -53,6 +55,7 @@ import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import { notFound } from '../resources/not-found.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
+import { warnOfUnusable } from './incoming/receiving/unusable.ts';
 import { incomingRoutes } from './incoming/routes.ts';
 import { findHook } from './incoming/setup/hook.ts';
 import { actionRoutes } from './actions/routes.ts';
@@ -62,7 +65,7 @@ import { outgoingRoutes } from './outgoing/routes.ts';
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
-  requestCollection, requestBodyCollection, requestTotalsCollection,
+  requestCollection, requestBodyCollection, requestTotalsCollection, jobCollection,
 ];
 
 export type WebhooksOptions = {
@@ -145,6 +148,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     composeDelivery(options, indexes, { fanOuts, capacity, scheduler, actions, runner });
   const deliveries = createDeliveryService({ store, fanOuts, clock, capacity });
   const requests = createRequests(options, indexes.incoming);
+  const keys = options.keys ?? null;
+  const hookOf = (name: string): string => findHook(indexes.incoming, name)?.identifier ?? name;
+  const { jobs, routes: jobRoutes } =
+    composeJobs({ store, clock, makeId, log: options.logger, keys, requests, hookOf });
   const retirement = { store, hooks: indexes.outgoing, scheduler, clock };
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
@@ -162,11 +169,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
       send: (...given) => sender.sendText(...given),
     }),
-    ...deliveryRoutes({ events, service: deliveries, keys: options.keys ?? null }),
-    ...requestRoutes({
-      service: requests, keys: options.keys ?? null,
-      hookOf: (name) => findHook(indexes.incoming, name)?.identifier ?? name,
-    }),
+    ...deliveryRoutes({ events, service: deliveries, keys }),
+    ...requestRoutes({ service: requests, keys, hookOf }),
+    ...jobRoutes,
   ];
   return {
     routes, resources, actions, deliveries, requests, events,
@@ -186,9 +191,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     start() {
       worker.start();
       retention.start();
+      jobs.start();
       warnOfUnusable(indexes.incoming, options.logger);
     },
     async close(graceMs) {
+      await jobs.close();
       await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
       capacity.close();
       requests.close();
@@ -198,19 +205,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     statistics: () => worker.statistics(),
     rejections: () => indexes.incoming.rejectionCounts(),
   };
-}
-
-const UNUSABLE_SHOWN_MAX = 10;
-
-/** One line, however many there are. */
-function warnOfUnusable(hooks: HookIndex, log: Logger): void {
-  const unusable = hooks.unusable();
-  if (unusable.length === 0) return;
-  log.warning('incoming webhooks refuse every request: their preset lacks what it needs', {
-    count: unusable.length,
-    webhooks: unusable.slice(0, UNUSABLE_SHOWN_MAX)
-      .map(({ pathSegment, finding }) => `${pathSegment}: ${finding}`),
-  });
 }
 
 type DeliveryRetention = Retention<Delivery, DeliveryStatus>;

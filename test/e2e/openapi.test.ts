@@ -167,9 +167,25 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('retryDelivery', { key: delivery, status: 202 });
   await call('cancelDelivery', { key: delivery, status: 202 });
   await call('retryFailedDeliveries', { status: 202 });
+  await exerciseJobs(described);
   await call('deleteOutgoingWebhook', { key: outgoing, status: 204 });
   await call('deleteIncomingWebhook', { key: incoming, status: 204 });
   await call('deleteWebhookActionConfiguration', { key: note, status: 204 });
+}
+
+async function exerciseJobs({ call }: Described): Promise<void> {
+  await call('replayRequests', { body: { status: 'failed', dryRun: true } });
+  await call('replayRequests', { body: { status: 'rejected' }, status: 422 });
+  const asked = { body: { status: 'failed', since: '2026-01-31T12:00:00+01:00' }, status: 202 };
+  const { text, headers } = await call('replayRequests', asked);
+  const { id: job } = JSON.parse(text) as { id: string };
+  assert.equal(headers.location, `/api/jobs/${job}`);
+  await call('listJobs');
+  await call('listJobs', { query: '?status=done', status: 400 });
+  for (const operationId of ['getJob', 'cancelJob']) {
+    await call(operationId, { key: job });
+    await call(operationId, { status: 404 });
+  }
 }
 
 /** Reads and writes one resource in every way but DELETE; its key. */

@@ -40,6 +40,10 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['POST /api/requests/{id}/replay', 'write'],
   ['PATCH /api/requests/{id}', 'write'],
   ['DELETE /api/requests/{id}', 'write'],
+  ['POST /api/requests/replay', 'write'],
+  ['GET /api/jobs', 'read'],
+  ['GET /api/jobs/{id}', 'read'],
+  ['DELETE /api/jobs/{id}', 'write'],
   ['GET /api/identifiers/{collection}', 'read'],
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     [`${method} /webhook/in/{pathSegment}`, 'public'] as const),

@@ -1,0 +1,51 @@
+/** Which records a job means, as callers say it. */
+import { timeText } from '../../base/clock.ts';
+import type { JsonObject, Member } from '../../base/schema.ts';
+import { parseTime } from '../senders/verification/time.ts';
+
+/** The members of a filter, whatever is filtered. */
+export type Filter = {
+  readonly hook: string | null;
+  readonly status: string | null;
+  readonly event: string | null;
+  /** Milliseconds since the epoch: from `sinceMs` on, and before `untilMs`. */
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+};
+
+export function filterMembers(
+  statuses: readonly string[], meaning: Readonly<Record<'hook' | 'event' | 'time' | 'as', string>>,
+): Readonly<Record<string, Member>> {
+  const time = {
+    kind: 'string', format: 'date-time', maxLength: 64,
+    description: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
+    canonical: (value: string): string | null => {
+      const ms = parseTime(value, 'iso');
+      return typeof ms === 'number' ? timeText(ms) : null;
+    },
+  } as const;
+  return {
+    hook: {
+      schema: { kind: 'string', minLength: 1, maxLength: 128 }, description: meaning.hook,
+    },
+    status: { schema: { kind: 'string', values: statuses }, description: 'Only these' },
+    event: {
+      schema: { kind: 'string', minLength: 1, maxLength: 200 }, description: meaning.event,
+    },
+    since: { schema: time, description: `${meaning.time} at that time or later` },
+    until: { schema: time, description: `${meaning.time} before that time` },
+    as: { schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry',
+      description: meaning.as },
+  };
+}
+
+/** A filter that was parsed by `filterMembers`. */
+export function filterOf({ hook, status, event, since, until }: JsonObject): Filter {
+  const textOf = (value: unknown): string | null => typeof value === 'string' ? value : null;
+  const timeOf = (value: unknown): number | null =>
+    typeof value === 'string' ? Date.parse(value) : null;
+  return {
+    hook: textOf(hook), status: textOf(status), event: textOf(event),
+    sinceMs: timeOf(since), untilMs: timeOf(until),
+  };
+}

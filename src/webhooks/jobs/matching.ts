@@ -1,0 +1,44 @@
+/** The records of a collection that a job means, found without parsing those that it does not. */
+import type { Collection } from '../../store/port.ts';
+import { visitInSteps } from '../work/steps.ts';
+import type { Found, Selection } from './kind.ts';
+
+/** What `Selection` asks of a collection; `isWanted` looks at a record as it is stored. */
+export function selectionIn(
+  collection: Collection, isWanted: (bytes: Buffer) => boolean,
+): Omit<Selection, 'stage'> {
+  // A record may be written some time after its id was made; after a restart there is none such.
+  const late = new Set<string>();
+  let unlisten = (): void => {};
+  /** Calls `take` with those that match, after `after` and up to `upTo`, until it is enough. */
+  const walk = (
+    after: string | null, upTo: string, take: (id: string, bytes: Buffer) => boolean,
+  ): Promise<void> => visitInSteps(collection, (bytes, slot) => {
+    const id = collection.idAt(slot);
+    if (id === undefined || id > upTo) return 'done';
+    return isWanted(bytes) && !late.has(id) && take(id, bytes) ? 'done' : 'searched';
+  }, after);
+  return {
+    async begin() {
+      const last = collection.idAt(collection.walk({ isDescending: true }).next()) ?? null;
+      unlisten = collection.onChange(({ id, before }) => {
+        if (before === null && last !== null && id <= last) late.add(id);
+      });
+      return last;
+    },
+    end: () => unlisten(),
+    async count(upTo) {
+      let count = 0;
+      await walk(null, upTo, () => {
+        count += 1;
+        return false;
+      });
+      return count;
+    },
+    async next(after, upTo, max) {
+      const found: Found[] = [];
+      await walk(after, upTo, (id, bytes) => found.push({ id, bytes: bytes.length }) === max);
+      return found;
+    },
+  };
+}

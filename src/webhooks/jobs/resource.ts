@@ -1,0 +1,25 @@
+/** Jobs as a list: the service makes them. */
+import { isUuid, timeOfUuidV7 } from '../../base/uuid.ts';
+import type { Listed } from '../../resources/resource.ts';
+
+export const jobResource: Listed = {
+  path: '/api/jobs',
+  noun: 'job',
+  plural: 'jobs',
+  columns: [
+    { title: 'ID', member: 'id', form: 'identifier' },
+    { title: 'KIND', member: 'kind', isWhole: true },
+    {
+      title: 'STATUS', member: 'status', isWhole: true,
+      tones: { done: 'good', running: 'warning' },
+    },
+    {
+      title: 'STARTED', member: 'id', importance: 1,
+      show: (id) => typeof id === 'string' && isUuid(id)
+        ? new Date(timeOfUuidV7(id)).toISOString() : null,
+    },
+    { title: 'TOTAL', member: 'total', importance: 3 },
+    { title: 'DONE', member: 'done' },
+    { title: 'FAILED', member: 'failed', importance: 2 },
+  ],
+};

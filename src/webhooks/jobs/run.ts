@@ -1,0 +1,117 @@
+/**
+ * Takes one job to its end, a chunk a transaction. While there is no room for more, or the store
+ * takes no writes, it waits and tries with less. What ends the process ends it between two chunks:
+ * the next start goes on from there.
+ */
+import { timeText, type Clock } from '../../base/clock.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/port.ts';
+import { advanced, decodeJob, encodeJob, jobCollection, type Counts, type Job } from './job.ts';
+import type { Selection } from './kind.ts';
+import { firstChunk } from '../work/kind.ts';
+
+type RunParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly makeId: () => string;
+  /** Aborted when nothing more is to be done. */
+  readonly closing: AbortSignal;
+};
+
+/** Records a transaction, where their bytes allow it: it is a few milliseconds of work. */
+const CHUNK = 100;
+const WAIT_MS = 1000;
+const PASSING: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
+
+type Chunk = { readonly ids: readonly string[]; readonly isEnd: boolean };
+
+/** Resolves when the job is done or cancelled, or when we close. */
+export async function runJob(
+  parts: RunParts, id: string, selection: Selection,
+): Promise<void> {
+  const { store, clock, log, closing } = parts;
+  let max = CHUNK;
+  let hasWaited = false;
+  while (!closing.aborted) {
+    const bytes = store.collection(jobCollection.name).bytesOf(id);
+    const job = bytes === undefined ? null : decodeJob(bytes);
+    if (job?.status !== 'running') return;
+    const chunk = await nextChunk(selection, job, max);
+    try {
+      await commitChunk(parts, job, chunk, selection);
+      max = Math.min(CHUNK, max * 2);
+    } catch (thrown) {
+      const { length } = chunk.ids;
+      if (!isPassing(thrown)) {
+        if (length <= 1) await commitFailure(parts, job, chunk, thrown);
+        max = 1;
+      } else if (length > 1) {
+        // There may be room for a part of it.
+        max = Math.ceil(length / 2);
+      } else {
+        if (!hasWaited) {
+          log.warning('a job has to wait', { job: id, kind: job.kind, error: thrown });
+        }
+        hasWaited = true;
+        await pause(clock, WAIT_MS, closing);
+      }
+    }
+  }
+}
+
+async function nextChunk(selection: Selection, job: Job, max: number): Promise<Chunk> {
+  const found = await selection.next(job.after, job.upTo, max);
+  const taken = firstChunk(found, ({ bytes }) => bytes);
+  const isEnd = taken.length === found.length && found.length < max;
+  return { ids: taken.map(({ id }) => id), isEnd };
+}
+
+/** One that cannot be done for a fault of ours must not keep the others from it. */
+async function commitFailure(
+  parts: RunParts, job: Job, chunk: Chunk, thrown: unknown,
+): Promise<void> {
+  const { log } = parts;
+  const [record] = chunk.ids;
+  log.error('a job failed with a record', { job: job.id, kind: job.kind, record, error: thrown });
+  const stage = (): Counts => ({ done: 0, failed: chunk.ids.length });
+  await commitChunk(parts, job, chunk, { stage }).catch((refused: unknown) => {
+    // Then the same comes again.
+    if (!isPassing(refused)) throw refused;
+  });
+}
+
+/** There is no room, or the store takes no writes, at present. */
+function isPassing(thrown: unknown): boolean {
+  return thrown instanceof AppError && PASSING.includes(thrown.code);
+}
+
+function commitChunk(
+  { store, clock, makeId }: RunParts, job: Job, { ids, isEnd }: Chunk,
+  selection: Pick<Selection, 'stage'>,
+): Promise<void> {
+  const drawn = { nowMs: clock.now(), seed: makeId(), hops: 0 };
+  return store.transact((transaction) => {
+    const bytes = transaction.find(jobCollection.name, job.id);
+    const current = bytes === undefined ? null : decodeJob(bytes);
+    // Cancelled meanwhile; or a commit of which we were not told has got further.
+    if (current?.status !== 'running' || current.after !== job.after) return;
+    const counts = selection.stage(transaction, ids, drawn);
+    const after = isEnd ? job.upTo : ids.at(-1) ?? job.upTo;
+    const next = advanced(current, counts, after, isEnd, timeText(drawn.nowMs));
+    transaction.put(jobCollection.name, job.id, encodeJob(next));
+  });
+}
+
+function pause(clock: Clock, delayMs: number, closing: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      timer.cancel();
+      closing.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.startTimer(delayMs, end);
+    closing.addEventListener('abort', end);
+  });
+}

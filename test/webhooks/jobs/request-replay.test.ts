@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  pendingRoute, requestCollection, type KeptRequest, type RouteRun,
+} from '../../../src/webhooks/requests/request.ts';
+import { decodeRequest } from '../../../src/webhooks/requests/codec.ts';
+import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import { until } from '../../support/until.ts';
+import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { keptRequest } from '../requests/kept-request.ts';
+
+const FAILED: RouteRun = {
+  ...pendingRoute('default', '2026-01-01T00:00:00.000Z'), status: 'failed', nextAttemptAt: null,
+};
+
+class Place {
+  readonly relay: Relay;
+  readonly hook: string;
+
+  constructor(relay: Relay, hook: string) {
+    this.relay = relay;
+    this.hook = hook;
+  }
+
+  /** Stores requests; each has its number as body and id, and is received in its second. */
+  async keep(
+    first: number, count: number, given: Partial<KeptRequest> = {},
+  ): Promise<void> {
+    await this.relay.store.transact((transaction) => changeRequests(transaction, (unit) => {
+      for (let number = first; number < first + count; number += 1) {
+        const body = Buffer.from(String(number));
+        unit.add(keptRequest({
+          body, given: {
+            id: idOf(number), hook: this.hook, receivedAt: at(number), updatedAt: at(number),
+            routes: [FAILED], status: 'failed', ...given,
+          },
+        }), body);
+      }
+    }));
+  }
+
+  replay(body: object): Promise<Answer> {
+    return this.relay.ask('POST', '/api/requests/replay', body);
+  }
+
+  /** Asks for a replay and gives the job once it has ended. */
+  async replayed(body: object): Promise<Answer['json']> {
+    const asked = await this.replay(body);
+    assert.equal(asked.status, 202, asked.text);
+    const path = String(asked.headers['location']);
+    let job = asked.json;
+    await until('the job has ended', async () => {
+      job = (await this.relay.ask('GET', path)).json;
+      return job['status'] !== 'running';
+    });
+    return job;
+  }
+
+  requests(): KeptRequest[] {
+    const records = this.relay.store.collection(requestCollection.name);
+    const walk = records.walk();
+    const found: KeptRequest[] = [];
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const bytes = records.bytesAt(slot);
+      if (bytes !== undefined) found.push(decodeRequest(bytes));
+    }
+    return found;
+  }
+
+  /** The numbers of the requests that an operator has sent again. */
+  replays(): number[] {
+    return this.requests().filter(({ isReplay }) => isReplay)
+      .map(({ id }) => Number(id.slice(-12)));
+  }
+}
+
+function idOf(number: number): string {
+  return `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+}
+
+function at(second: number): string {
+  return new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+}
+
+async function withPlace(use: (place: Place) => Promise<void>): Promise<void> {
+  const relay = await startRelay();
+  try {
+    const made = await relay.hook({ actionType: 'log' });
+    relay.webhooks.start();
+    await use(new Place(relay, String(made.json['identifier'])));
+  } finally {
+    await relay.close();
+  }
+}
+
+test('runs again what failed, each once', () => withPlace(async (place) => {
+  await place.keep(0, 250);
+  await place.keep(250, 3, { status: 'done' });
+  const job = await place.replayed({ status: 'failed' });
+  assert.deepEqual(job, {
+    id: job['id'], kind: 'request-replay', status: 'done', total: 250, done: 250, failed: 0,
+  });
+  assert.deepEqual(place.replays(), Array.from({ length: 250 }, (_, number) => number));
+  assert.equal(place.requests().length, 253);
+}));
+
+test('a dry run counts and changes nothing', () => withPlace(async (place) => {
+  await place.keep(0, 5);
+  const answer = await place.replay({ status: 'failed', dryRun: true });
+  assert.deepEqual([answer.status, answer.json], [200, { count: 5 }]);
+  assert.deepEqual(place.replays(), []);
+  assert.equal((await place.relay.ask('GET', '/api/jobs')).text, '[]');
+}));
+
+test('takes those that the filter means', () => withPlace(async (place) => {
+  await place.keep(0, 2, { event: 'push' });
+  await place.keep(2, 2, { status: 'done' });
+  await place.keep(4, 2, { hook: '01890000-0000-7000-8000-00000000000b' });
+  const cases: readonly (readonly [object, number])[] = [
+    [{}, 6], [{ status: 'failed' }, 4], [{ status: 'done' }, 2], [{ event: 'push' }, 2],
+    [{ event: 'pull' }, 0], [{ hook: place.hook }, 4], [{ hook: 'hook' }, 4],
+    [{ hook: '01890000-0000-7000-8000-00000000000b' }, 2], [{ hook: 'none' }, 0],
+    [{ since: at(1), until: at(4) }, 3], [{ since: '2026-01-01T01:00:05+01:00' }, 1],
+    [{ status: 'failed', hook: 'hook', until: at(1) }, 1],
+  ];
+  for (const [filter, count] of cases) {
+    const { json } = await place.replay({ ...filter, dryRun: true });
+    assert.deepEqual(json, { count }, JSON.stringify(filter));
+  }
+  await place.replayed({ hook: 'hook', status: 'failed' });
+  assert.deepEqual(place.replays(), [0, 1]);
+}));
+
+test('counts as failed what has no webhook any more', () => withPlace(async (place) => {
+  await place.keep(0, 3, { hook: '01890000-0000-7000-8000-00000000000b' });
+  await place.keep(3, 2);
+  const { total, done, failed } = await place.replayed({});
+  assert.deepEqual({ total, done, failed }, { total: 5, done: 2, failed: 3 });
+}));
+
+test('makes new requests, and leaves those that it made alone', () => withPlace(async (place) => {
+  await place.keep(0, 250);
+  const { total, done } = await place.replayed({ as: 'new' });
+  assert.deepEqual({ total, done }, { total: 250, done: 250 });
+  const made = place.requests().filter(({ replayOf }) => replayOf !== null);
+  assert.deepEqual(made.map(({ replayOf }) => replayOf),
+    Array.from({ length: 250 }, (_, number) => idOf(number)));
+  assert.equal(place.requests().length, 500);
+}));
+
+test('refuses a filter that says nothing sound', () => withPlace(async (place) => {
+  const cases: readonly (readonly [object, string])[] = [
+    [{ status: 'rejected' }, '/status'], [{ since: 'yesterday' }, '/since'],
+    [{ as: 'copy' }, '/as'], [{ nope: 1 }, '/nope'], [{ dryRun: 'yes' }, '/dryRun'],
+  ];
+  for (const [body, pointer] of cases) {
+    const answer = await place.replay(body);
+    assert.equal(answer.status, 422, answer.text);
+    assert.match(answer.text, new RegExp(`"pointer":"${pointer}"`));
+  }
+}));

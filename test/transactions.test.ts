@@ -15,7 +15,7 @@ import { createCatalog, type Catalog } from '../src/books/catalog.ts';
 import { bookResource } from '../src/books/resource.ts';
 import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
-import { INCOMING, OUTGOING } from './webhooks/relay.ts';
+import { INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';
 
 type House = {
   readonly store: MemoryStore; readonly catalog: Catalog; readonly webhooks: Webhooks;
@@ -30,7 +30,8 @@ function build(statusCode = 200): House {
   const webhooks = createWebhooks({
     store, clock, makeId, logger: silentLogger, actions: [], random: Math.random,
     http: { request: async () => ({ statusCode, headers: {}, body: Buffer.alloc(0) }) },
-    baseUri: () => '', incoming: INCOMING, outgoing: { ...OUTGOING, retrySchedule: [] },
+    baseUri: () => '', incoming: INCOMING, inbox: INBOX,
+    outgoing: { ...OUTGOING, retrySchedule: [] },
   });
   const catalog = createCatalog({
     store, makeId, now: () => clock.now(), onChange: bookEvents(webhooks.events),

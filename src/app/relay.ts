@@ -43,6 +43,9 @@ type RelayParts = {
 
 const ACTIONS_FOLDER = 'actions';
 const DAY_MS = 86_400_000;
+const INBOX = {
+  retentionMs: 7 * DAY_MS, failedRetentionMs: 30 * DAY_MS, maxCount: 100_000, maxBytes: 1 << 28,
+};
 
 /** Throws `usage`, naming the file, when a custom action does not load. */
 export async function composeRelay(
@@ -67,6 +70,7 @@ export async function composeRelay(
       rateLimit: settings.incoming.rateLimit,
       maxConcurrent: settings.incoming.maxConcurrent,
     },
+    inbox: INBOX,
     outgoing: {
       retrySchedule: settings.outgoing.retrySchedule,
       retentionMs: settings.outgoing.retentionDays * DAY_MS,

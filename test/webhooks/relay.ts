@@ -13,8 +13,9 @@ import { memoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Store } from '../../src/store/port.ts';
 import {
-  createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,
+  createWebhooks, webhookCollections, type Webhooks,
 } from '../../src/webhooks/webhooks.ts';
+import type { WebhooksOptions } from '../../src/webhooks/options.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 
 export type Relay = {
@@ -50,6 +51,10 @@ export const OUTGOING = {
   failedRetentionMs: 30 * 86_400_000, maxPending: 100_000, maxPendingBytes: 256 << 20,
   maxInFlight: 64, maxInFlightPerHook: 8,
 };
+export const INBOX = {
+  retentionMs: 7 * 86_400_000, failedRetentionMs: 30 * 86_400_000, maxCount: 100_000,
+  maxBytes: 256 << 20,
+};
 const CLIENT: HttpClientOptions = {
   timeoutMs: 2000, connectTimeoutMs: 1000, totalTimeoutMs: 3000, retries: 0, retryDelayMs: 1,
   maxSocketsPerHost: 64, verify: true, proxy: null, noProxy: [], denyAddresses: [],
@@ -58,6 +63,7 @@ const BODY_BYTES_MAX = 1_048_576;
 
 export async function startRelay(options: {
   readonly incoming?: Partial<WebhooksOptions['incoming']>;
+  readonly inbox?: Partial<WebhooksOptions['inbox']>;
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly client?: Partial<HttpClientOptions>;
   readonly actions?: readonly unknown[];
@@ -74,6 +80,7 @@ export async function startRelay(options: {
     random: () => 0.5, baseUri: () => url,
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...options.incoming },
+    inbox: { ...INBOX, ...options.inbox },
     outgoing: { ...OUTGOING, ...options.outgoing },
   });
   const dispatcher = createDispatcher({

@@ -19,7 +19,7 @@ export function deliveryRetention(limits: {
   const messages = store.collection(eventCollection.name);
   return {
     finishOf: (bytes) => FINISHES[statusOf(bytes)],
-    bytesOf(bytes) {
+    bytesOf(_, bytes) {
       if (messageStart(bytes) !== -1) return bytes.length;
       const message = messages.bytesOf(messageIdOf(bytes));
       // It goes with the last of those that share it.

@@ -25,6 +25,7 @@ export const deliveryKind: WorkKind<Delivery, DeliveryStatus> = {
   idOf: ({ identifier }) => identifier,
   decode: decodeDelivery,
   encode: encodeDelivery,
+  statusIn: ({ status }) => status,
   statusOf,
   updatedMsOf,
   attend: (transaction) => new MessageKeeper(transaction),
@@ -71,7 +72,9 @@ class MessageKeeper implements Attendant<Delivery, DeliveryStatus, never> {
     this.#transaction = transaction;
   }
 
-  moved(from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery): void {
+  moved(
+    _: string, from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery,
+  ): void {
     if (to !== 'agedOut' && isQueued(from) === isQueued(to)) return;
     const { carried, message } = item();
     if (carried === null) this.#touched.add(message);

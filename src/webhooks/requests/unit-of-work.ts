@@ -1,21 +1,39 @@
 /**
- * Every change of kept requests goes through here, inside a transaction, together with the totals.
- * A body that has its own record is written with its request, and goes with it.
+ * Kept requests as a kind of work. A body that has its own record is written with its request, and
+ * goes with it.
  */
 import { assert } from '../../base/assert.ts';
 import type { Store, Transaction } from '../../store/port.ts';
+import type { Attendant, WorkKind } from '../work/kind.ts';
+import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
+import { UnitOfWork } from '../work/unit-of-work.ts';
 import {
-  decodeRequest, encodeBodyRecord, encodeRequest, isBodyApart, isPinned, statusOf, updatedMsOf,
+  decodeRequest, encodeBodyRecord, encodeRequest, isBodyApart, statusOf, updatedMsOf,
 } from './codec.ts';
 import {
-  requestBodyCollection, requestCollection, type KeptRequest, type KnownRequest,
+  requestBodyCollection, requestCollection, type KeptRequest, type RequestStatus,
 } from './request.ts';
-import {
-  readRequestTotals, writeRequestTotals, type KeptStatus, type RequestTotals,
-} from './totals.ts';
 
-/** Makes of a request what it becomes; null leaves it as it is. */
-export type RequestChange = (before: KeptRequest) => KeptRequest | null;
+/** A status of a request that is on disk. */
+export type KeptStatus = Exclude<RequestStatus, 'rejected'>;
+/** How a request leaves besides being too old: somebody deleted it. */
+export type RequestGone = 'deleted';
+export type RequestTotals = WorkTotals<KeptStatus, RequestGone>;
+
+const KEPT_STATUSES: readonly KeptStatus[] = ['pending', 'done', 'failed', 'filtered', 'duplicate'];
+
+export const requestKind: WorkKind<KeptRequest, KeptStatus, RequestGone> = {
+  noun: 'requests',
+  collection: requestCollection,
+  totals: new TotalsRecord<KeptStatus, RequestGone>('request-totals', KEPT_STATUSES, ['deleted']),
+  idOf: ({ id }) => id,
+  decode: decodeRequest,
+  encode: encodeRequest,
+  statusIn: ({ status }) => keptStatus(status),
+  statusOf: (bytes) => keptStatus(statusOf(bytes)),
+  updatedMsOf,
+  attend: (transaction) => new BodyRemover(transaction),
+};
 
 /** Runs `work` as one unit: the totals follow its changes once. */
 export function changeRequests<T>(transaction: Transaction, work: (unit: RequestUnit) => T): T {
@@ -30,14 +48,12 @@ export function commitRequests<T>(store: Store, work: (unit: RequestUnit) => T):
   return store.transact((transaction) => changeRequests(transaction, work));
 }
 
-export class RequestUnit {
+export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
   readonly #transaction: Transaction;
-  readonly #totals: Record<keyof RequestTotals, number>;
-  #hasMoved = false;
 
   constructor(transaction: Transaction) {
+    super(requestKind, transaction);
     this.#transaction = transaction;
-    this.#totals = { ...readRequestTotals(transaction) };
   }
 
   /** Stages a new request; its body too where that has a record of its own. */
@@ -47,80 +63,32 @@ export class RequestUnit {
     if (isBodyApart(bodyBytes)) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
-    this.#put(request);
-    this.#move('accepted', 1);
-    this.#move(keptStatus(request), 1);
-  }
-
-  /**
-   * Stages a request as `change` makes it; undefined when it is gone or stays as it is. `known` is
-   * not decoded again while its bytes are still the record's.
-   */
-  change(
-    id: string, change: RequestChange, known: KnownRequest | null = null,
-  ): KeptRequest | undefined {
-    const bytes = this.#transaction.find(requestCollection.name, id);
-    if (bytes === undefined) return undefined;
-    const before = known !== null && isSame(known.bytes, bytes)
-      ? known.request : decodeRequest(bytes);
-    const after = change(before);
-    if (after === null) return undefined;
-    this.#put(after);
-    if (after.status !== before.status) {
-      this.#move(keptStatus(before), -1);
-      this.#move(keptStatus(after), 1);
-    }
-    return after;
-  }
-
-  /**
-   * Deletes a finished request that is too old to keep, unless it is pinned or was written since
-   * `atMs`.
-   */
-  ageOut(id: string, atMs: number): void {
-    const bytes = this.#transaction.find(requestCollection.name, id);
-    if (bytes === undefined || updatedMsOf(bytes) !== atMs || isPinned(bytes)) return;
-    if (statusOf(bytes) !== 'pending') this.#remove(bytes, id, 'agedOut');
+    this.accept(request);
   }
 
   /** Deletes a request, whatever became of it; false when it is gone. */
   delete(id: string): boolean {
-    const bytes = this.#transaction.find(requestCollection.name, id);
-    if (bytes === undefined) return false;
-    this.#remove(bytes, id, 'deleted');
-    return true;
-  }
-
-  complete(): void {
-    if (this.#hasMoved) writeRequestTotals(this.#transaction, this.#totals);
-  }
-
-  #remove(bytes: Buffer, id: string, why: 'agedOut' | 'deleted'): void {
-    this.#transaction.delete(requestCollection.name, id);
-    this.#transaction.delete(requestBodyCollection.name, id);
-    const status = statusOf(bytes);
-    assert(status !== 'rejected', 'rejected requests are never stored');
-    this.#move(status, -1);
-    this.#move(why, 1);
-  }
-
-  #put(request: KeptRequest): void {
-    this.#transaction.put(requestCollection.name, request.id, encodeRequest(request));
-  }
-
-  #move(name: keyof RequestTotals, by: 1 | -1): void {
-    this.#totals[name] += by;
-    this.#hasMoved = true;
+    return this.remove(id, 'deleted', () => true);
   }
 }
 
-function keptStatus({ status }: KeptRequest): KeptStatus {
+/** A body with a record of its own goes with its request. */
+class BodyRemover implements Attendant<KeptRequest, KeptStatus, RequestGone> {
+  readonly #transaction: Transaction;
+
+  constructor(transaction: Transaction) {
+    this.#transaction = transaction;
+  }
+
+  moved(id: string, _: KeptStatus, to: KeptStatus | RequestGone | 'agedOut'): void {
+    if (to !== 'deleted' && to !== 'agedOut') return;
+    this.#transaction.delete(requestBodyCollection.name, id);
+  }
+
+  complete(): void {}
+}
+
+function keptStatus(status: RequestStatus): KeptStatus {
   assert(status !== 'rejected', 'rejected requests are never stored');
   return status;
-}
-
-/** Whether both are one place in memory; what lies there never changes. */
-function isSame(left: Buffer, right: Buffer): boolean {
-  return left.buffer === right.buffer && left.byteOffset === right.byteOffset
-    && left.length === right.length;
 }

@@ -4,9 +4,7 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import { CHUNK, firstChunk, sizesIn, type WorkChange, type WorkKind } from './kind.ts';
 import { changeWork, commitWork } from './unit-of-work.ts';
 
-export type EndingParts<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
-> = {
+export type EndingParts<Item, Status extends string, Gone extends string = never> = {
   readonly kind: WorkKind<Item, Status, Gone>;
   readonly store: Store;
   /** Has what is pending for a webhook, as committed, in the queue of its identifier. */
@@ -16,9 +14,7 @@ export type EndingParts<
 };
 
 /** The records that wait in a queue, as many as one transaction should change. */
-function waitingIn<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string,
->(
+function waitingIn<Item, Status extends string, Gone extends string>(
   { kind, store, scheduler, recordOf }: EndingParts<Item, Status, Gone>, key: string,
 ): readonly string[] {
   const ids = new Set(scheduler.idsIn(key, CHUNK).map(recordOf));
@@ -26,9 +22,7 @@ function waitingIn<
 }
 
 /** Stages the first chunk of what ends with a webhook; `endWaiting` does the rest. */
-export function stageEnding<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string,
->(
+export function stageEnding<Item, Status extends string, Gone extends string>(
   parts: EndingParts<Item, Status, Gone>, transaction: Transaction, key: string,
   end: WorkChange<Item>,
 ): void {
@@ -39,9 +33,7 @@ export function stageEnding<
 }
 
 /** Ends what waits in a queue, as long as its webhook is gone. */
-export async function endWaiting<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string,
->(
+export async function endWaiting<Item, Status extends string, Gone extends string>(
   parts: EndingParts<Item, Status, Gone>, key: string, isGone: () => boolean,
   end: (nowMs: number) => WorkChange<Item>, clock: { now(): number },
 ): Promise<void> {

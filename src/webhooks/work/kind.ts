@@ -6,9 +6,7 @@ import type { Collection, CollectionSpec, Transaction } from '../../store/port.t
 import type { TotalsRecord } from './totals.ts';
 
 /** `Gone`: the ways besides `agedOut` in which a record may leave; each is counted. */
-export type WorkKind<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
-> = {
+export type WorkKind<Item, Status extends string, Gone extends string = never> = {
   /** In the plural, for messages. */
   readonly noun: string;
   readonly collection: CollectionSpec;
@@ -16,6 +14,7 @@ export type WorkKind<
   readonly idOf: (item: Item) => string;
   readonly decode: (bytes: Buffer) => Item;
   readonly encode: (item: Item) => string;
+  readonly statusIn: (item: Item) => Status;
   /** Without parsing, as is `updatedMsOf`: milliseconds since the epoch. */
   readonly statusOf: (bytes: Buffer) => Status;
   readonly updatedMsOf: (bytes: Buffer) => number;
@@ -25,7 +24,7 @@ export type WorkKind<
 
 export interface Attendant<Item, Status extends string, Gone extends string> {
   /** A piece of work has changed its status, or left. `item` decodes it only when called. */
-  moved(from: Status, to: Status | Gone | 'agedOut', item: () => Item): void;
+  moved(id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item): void;
   /** All changes of the transaction are staged. */
   complete(): void;
 }

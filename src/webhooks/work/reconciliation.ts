@@ -25,8 +25,7 @@ type Looks<Status extends string> = {
 
 const PROBLEMS_MAX = 100;
 
-export function reconcileWork<Item extends { readonly status: Status }, Status extends string,
-  Gone extends string>(
+export function reconcileWork<Item, Status extends string, Gone extends string>(
   store: Store, kind: WorkKind<Item, Status, Gone>, { look, found, unwritten }: Looks<Status>,
 ): Promise<WorkReconciliation<Status, Gone>> {
   const { collection, totals, statusOf } = kind;
@@ -46,8 +45,7 @@ export function reconcileWork<Item extends { readonly status: Status }, Status e
   );
 }
 
-function compare<Item extends { readonly status: Status }, Status extends string,
-  Gone extends string>(
+function compare<Item, Status extends string, Gone extends string>(
   { noun, totals: record }: WorkKind<Item, Status, Gone>, totals: WorkTotals<Status, Gone>,
   counts: ReadonlyMap<Status, number>, problems: string[],
 ): WorkReconciliation<Status, Gone> {

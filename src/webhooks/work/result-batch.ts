@@ -13,9 +13,7 @@ type Result<Item> = {
   readonly reject: (thrown: unknown) => void;
 };
 
-export class ResultBatch<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
-> {
+export class ResultBatch<Item, Status extends string, Gone extends string = never> {
   readonly #kind: WorkKind<Item, Status, Gone>;
   readonly #store: Store;
   #waiting: Result<Item>[] = [];

@@ -17,7 +17,7 @@ export type RetentionRules = {
   /** null: it is not to be removed. */
   readonly finishOf: (bytes: Buffer) => Finish | null;
   /** What removing a record frees. */
-  readonly bytesOf: (bytes: Buffer) => number;
+  readonly bytesOf: (id: string, bytes: Buffer) => number;
   readonly keptMs: Readonly<Record<Finish, number>>;
   /** How many that finished, and have not failed, are kept. */
   readonly finishedMax: number;
@@ -35,9 +35,7 @@ export type RetentionRules = {
   readonly collections: readonly string[];
 };
 
-type RetentionParts<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string,
-> = RetentionRules & {
+type RetentionParts<Item, Status extends string, Gone extends string> = RetentionRules & {
   readonly kind: WorkKind<Item, Status, Gone>;
   readonly store: Store;
   readonly clock: Clock;
@@ -54,9 +52,7 @@ type Old = {
 
 const SWEEP_MS = 60_000;
 
-export class Retention<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
-> {
+export class Retention<Item, Status extends string, Gone extends string = never> {
   readonly #parts: RetentionParts<Item, Status, Gone>;
   readonly #unfollow: (() => void)[] = [];
   readonly #queues = {
@@ -96,7 +92,7 @@ export class Retention<
     if (before !== null && finishOf(before) === 'finished') this.#countFinished(-1, before.length);
     const finish = after === null ? null : finishOf(after);
     if (after !== null && finish !== null) {
-      this.#keep({ id, atMs: kind.updatedMsOf(after), bytes: bytesOf(after), finish });
+      this.#keep({ id, atMs: kind.updatedMsOf(after), bytes: bytesOf(id, after), finish });
       if (finish === 'finished') this.#countFinished(1, after.length);
     }
     if (this.#isStarted && this.#isOver()) this.#startSweep();

@@ -7,8 +7,7 @@ import type { Attendant, Known, WorkChange, WorkKind } from './kind.ts';
 import type { WorkTotals } from './totals.ts';
 
 /** Runs `work` as one unit: the totals follow its changes once. */
-export function changeWork<Item extends { readonly status: Status }, Status extends string,
-  Gone extends string, T>(
+export function changeWork<Item, Status extends string, Gone extends string, T>(
   kind: WorkKind<Item, Status, Gone>, transaction: Transaction,
   work: (unit: UnitOfWork<Item, Status, Gone>) => T,
 ): T {
@@ -19,17 +18,14 @@ export function changeWork<Item extends { readonly status: Status }, Status exte
 }
 
 /** The same in a transaction of its own. */
-export function commitWork<Item extends { readonly status: Status }, Status extends string,
-  Gone extends string, T>(
+export function commitWork<Item, Status extends string, Gone extends string, T>(
   kind: WorkKind<Item, Status, Gone>, store: Store,
   work: (unit: UnitOfWork<Item, Status, Gone>) => T,
 ): Promise<T> {
   return store.transact((transaction) => changeWork(kind, transaction, work));
 }
 
-export class UnitOfWork<
-  Item extends { readonly status: Status }, Status extends string, Gone extends string = never,
-> {
+export class UnitOfWork<Item, Status extends string, Gone extends string = never> {
   readonly #kind: WorkKind<Item, Status, Gone>;
   readonly #transaction: Transaction;
   readonly #attendant: Attendant<Item, Status, Gone>;
@@ -46,7 +42,7 @@ export class UnitOfWork<
   /** Stages a new piece of work. */
   accept(item: Item): void {
     this.put(item);
-    this.count(item.status, 1);
+    this.count(this.#kind.statusIn(item), 1);
   }
 
   /** Stages a piece of work that the totals count already. */
@@ -74,7 +70,8 @@ export class UnitOfWork<
     const after = change(before);
     if (after === null) return undefined;
     this.put(after);
-    if (after.status !== before.status) this.#move(before.status, after.status, () => after);
+    const [from, to] = [this.#kind.statusIn(before), this.#kind.statusIn(after)];
+    if (from !== to) this.#move(id, from, to, () => after);
     return after;
   }
 
@@ -84,7 +81,7 @@ export class UnitOfWork<
     const bytes = this.#transaction.find(collection.name, id);
     if (bytes === undefined || !isMeant(bytes)) return false;
     this.#transaction.delete(collection.name, id);
-    this.#move(statusOf(bytes), gone, () => decode(bytes));
+    this.#move(id, statusOf(bytes), gone, () => decode(bytes));
     return true;
   }
 
@@ -93,11 +90,11 @@ export class UnitOfWork<
     if (this.#hasCounted) this.#kind.totals.write(this.#transaction, this.#totals);
   }
 
-  #move(from: Status, to: Status | Gone | 'agedOut', item: () => Item): void {
+  #move(id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item): void {
     this.#totals[from] -= 1;
     this.#totals[to] += 1;
     this.#hasCounted = true;
-    this.#attendant.moved(from, to, item);
+    this.#attendant.moved(id, from, to, item);
   }
 }
 

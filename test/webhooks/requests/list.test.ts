@@ -4,14 +4,13 @@ import { RequestList } from '../../../src/webhooks/requests/list.ts';
 import {
   REQUEST_STATUSES, requestBodyCollection, requestCollection, type KeptRequest,
 } from '../../../src/webhooks/requests/request.ts';
-import { requestTotalsCollection } from '../../../src/webhooks/requests/totals.ts';
-import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import { changeRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
 import type { RequestFilter } from '../../../src/webhooks/requests/columns.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { keptRequest } from './kept-request.ts';
 
-const COLLECTIONS = [requestCollection, requestBodyCollection, requestTotalsCollection];
+const COLLECTIONS = [requestCollection, requestBodyCollection, requestKind.totals.collection];
 const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000${end}`);
 const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
 const STORED = REQUEST_STATUSES.filter((status) => status !== 'rejected');

@@ -4,10 +4,7 @@ import { test } from 'node:test';
 import {
   attempted, requestBodyCollection, requestCollection, withRoutes, type KeptRequest,
 } from '../../../src/webhooks/requests/request.ts';
-import {
-  committedRequestTotals, requestTotalsCollection,
-} from '../../../src/webhooks/requests/totals.ts';
-import { commitRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import { commitRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { keptRequest } from './kept-request.ts';
 
@@ -17,9 +14,9 @@ const NO_TOTALS = {
 const LARGE = Buffer.alloc(20_000, 'x');
 
 const newStore = (): ReturnType<typeof createMemoryStore> =>
-  createMemoryStore([requestCollection, requestBodyCollection, requestTotalsCollection]);
+  createMemoryStore([requestCollection, requestBodyCollection, requestKind.totals.collection]);
 const totalsOf = (store: ReturnType<typeof newStore>): object =>
-  ({ ...committedRequestTotals(store.collection(requestTotalsCollection.name)) });
+  ({ ...requestKind.totals.committed(store) });
 const done = (request: KeptRequest): KeptRequest => withRoutes(request,
   request.routes.map((route) => attempted(route, {
     at: request.receivedAt, durationMs: 1, success: true, message: null, data: null,
@@ -36,20 +33,18 @@ test('totals follow a request from arrival to its end', async () => {
     ['done', { ...NO_TOTALS, accepted: 1, done: 1 }]);
   const writes = store.lines.at(-1)?.map(({ collection }) => collection);
   assert.deepEqual(writes, ['requests', 'request-totals'], 'the body is not written again');
-  await commitRequests(store, (unit) => unit.ageOut(id, 0));
-  assert.equal(store.collection('requests').size, 1, 'was written since');
-  await commitRequests(store, (unit) => unit.ageOut(id, Date.parse(after?.updatedAt ?? '')));
+  await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => false));
+  assert.equal(store.collection('requests').size, 1, 'it is not meant');
+  await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => true));
   assert.deepEqual([store.collection('requests').size, store.collection('request-bodies').size,
     totalsOf(store)], [0, 0, { ...NO_TOTALS, accepted: 1, agedOut: 1 }]);
 });
 
-test('neither a pending nor a pinned request ages out, but each can be deleted', async () => {
+test('a pending and a pinned request can be deleted', async () => {
   for (const given of [{}, { pinned: true, status: 'filtered', routes: [] }] as const) {
     const store = newStore();
     const request = keptRequest({ given });
     await commitRequests(store, (unit) => unit.add(request, Buffer.from('{}')));
-    await commitRequests(store, (unit) => unit.ageOut(request.id, Date.parse(request.updatedAt)));
-    assert.equal(store.collection('requests').size, 1);
     assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), true);
     assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), false);
     assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, deleted: 1 });

@@ -10,7 +10,7 @@ import { newDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { eventMembers } from '../../../src/webhooks/deliveries/message.ts';
 import { createWebhooks, webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
-import { INCOMING, OUTGOING } from '../relay.ts';
+import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
 
 const COUNT = 20_000;
 const PAYLOAD_BYTES = 1024;
@@ -44,7 +44,7 @@ test('what waits costs the queue a fraction of its bytes', async () => {
   const webhooks = createWebhooks({
     store, clock: systemClock, makeId, logger: silentLogger, random: () => 0, actions: [],
     http: { request: () => Promise.reject(new Error('nothing is sent here')) },
-    baseUri: () => '', incoming: INCOMING, outgoing: OUTGOING,
+    baseUri: () => '', incoming: INCOMING, inbox: INBOX, outgoing: OUTGOING,
   });
   const bytesEach = (heapBytes() - before) / COUNT;
   assert.equal(webhooks.statistics().pending, COUNT);

@@ -12,10 +12,11 @@ import { decodeDelivery } from '../../../src/webhooks/deliveries/codec.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { PriorityQueue } from '../../../src/webhooks/scheduler/priority-queue.ts';
 import {
-  createWebhooks, webhookCollections, type Webhooks, type WebhooksOptions,
+  createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
+import type { WebhooksOptions } from '../../../src/webhooks/options.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { INCOMING, OUTGOING } from '../relay.ts';
+import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
 
 // As the settings have it.
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
@@ -172,7 +173,7 @@ export class Simulation {
       }),
       random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
       actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
-      incoming: INCOMING,
+      incoming: INCOMING, inbox: INBOX,
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
     });
     webhooks.start();

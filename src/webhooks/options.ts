@@ -1,0 +1,45 @@
+/** What the relay is made of and held to. Only app.ts gives it. */
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { IdempotencyKeys } from '../resources/idempotency.ts';
+import type { Store } from '../store/port.ts';
+import type { ActionSource } from './actions/registry.ts';
+import type { HttpSender } from './http/client-port.ts';
+import type { InboxLimits } from './requests/retention.ts';
+
+export type WebhooksOptions = {
+  readonly store: Store;
+  /** Not given: an `Idempotency-Key` has no effect. */
+  readonly keys?: IdempotencyKeys;
+  readonly http: HttpSender;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly makeId: () => string;
+  /** In [0, 1); for jitter. */
+  readonly random: () => number;
+  /** Custom actions: `loadActionModules` gives those of files. */
+  readonly actions: readonly ActionSource[];
+  /** Absolute address of the service; asked for when an example is shown. */
+  readonly baseUri: () => string;
+  readonly incoming: {
+    readonly defaultAllowedMethods: readonly string[];
+    readonly allowUnsignedWhenSecretMissing: boolean;
+    readonly actionTimeoutMs: number;
+    /** Requests a second for one hook; 0 is no limit. */
+    readonly rateLimit: number;
+    readonly maxConcurrent: number;
+  };
+  readonly inbox: InboxLimits;
+  readonly outgoing: {
+    /** Seconds between attempts. */
+    readonly retrySchedule: readonly number[];
+    readonly retentionMs: number;
+    readonly retentionCount: number;
+    readonly retentionBytes: number;
+    readonly failedRetentionMs: number;
+    readonly maxPending: number;
+    readonly maxPendingBytes: number;
+    readonly maxInFlight: number;
+    readonly maxInFlightPerHook: number;
+  };
+};

@@ -1,0 +1,79 @@
+/** What sends: events, their deliveries, and the worker that attempts them. */
+import type { ConfigurationIndex } from './actions/configuration-index.ts';
+import type { ActionRegistry } from './actions/registry.ts';
+import type { ActionRunner } from './actions/run-action.ts';
+import { Capacity } from './deliveries/capacity.ts';
+import { createEvents, type Events } from './deliveries/events.ts';
+import { FanOuts } from './deliveries/fan-out.ts';
+import { deliveryRetention } from './deliveries/retention.ts';
+import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
+import { deliveryKind } from './deliveries/unit-of-work.ts';
+import type { WebhooksOptions } from './options.ts';
+import type { OutgoingIndex } from './outgoing/webhook-index.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import { createBodyMaker } from './sending/body.ts';
+import type { RetirementParts } from './sending/retirement.ts';
+import { createSender, type Sender } from './sending/sender.ts';
+import { DeliveryWorker } from './sending/worker.ts';
+import { Retention } from './work/retention.ts';
+
+/** What accepts events and forwards; their deliveries follow. */
+type Queue = {
+  readonly fanOuts: FanOuts;
+  readonly capacity: Capacity;
+  readonly events: Events;
+};
+
+type Outgoing = {
+  readonly deliveries: DeliveryService;
+  readonly sender: Sender;
+  readonly worker: DeliveryWorker;
+  /** For the removal of a webhook. */
+  readonly retirement: RetirementParts;
+  start(): void;
+  close(graceMs: number): Promise<void>;
+};
+
+export function composeQueue(
+  { store, clock, logger: log, makeId, outgoing }: WebhooksOptions, hooks: OutgoingIndex,
+): Queue {
+  const fanOuts = new FanOuts({ store, clock, log });
+  const capacity = new Capacity(store, {
+    pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
+  });
+  const events = createEvents({ store, hooks, fanOuts, makeId, clock, capacity });
+  return { fanOuts, capacity, events };
+}
+
+export function composeOutgoing(options: WebhooksOptions, shared: {
+  readonly hooks: OutgoingIndex; readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
+}): Outgoing {
+  const { store, http, logger: log, clock, makeId, random, outgoing } = options;
+  const { hooks, configurations, actions, runner, queue: { fanOuts, capacity } } = shared;
+  const scheduler = new Scheduler(clock, {
+    runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
+  });
+  const bodies = createBodyMaker({ configurations, actions, runner, clock });
+  const sender = createSender({ http, bodies, makeId, clock, log });
+  const worker = new DeliveryWorker({
+    store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random,
+    schedule: outgoing.retrySchedule,
+  });
+  const retention = new Retention({
+    ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log,
+  });
+  return {
+    sender, worker,
+    deliveries: createDeliveryService({ store, fanOuts, clock, capacity }),
+    retirement: { store, hooks, scheduler, clock },
+    start() {
+      worker.start();
+      retention.start();
+    },
+    async close(graceMs) {
+      await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
+      capacity.close();
+    },
+  };
+}

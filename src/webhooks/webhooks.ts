@@ -39,6 +39,7 @@ import { outgoingRoutes } from './outgoing/routes.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
+import { failingCollection } from './outgoing/disabling.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
 import { requestBodyCollection, requestCollection } from './requests/request.ts';
 import { requestRoutes } from './requests/routes.ts';
@@ -54,6 +55,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
   requestCollection, requestBodyCollection, requestKind.totals.collection, jobCollection,
+  failingCollection,
 ];
 
 /** An outgoing webhook, or what would be one; a stored one is found by its identifier. */

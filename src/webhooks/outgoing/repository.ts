@@ -3,6 +3,7 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Store, Transaction } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
+import { forgetFailures } from './disabling.ts';
 import { outgoingResource, showOutgoing } from './resource.ts';
 import { decodeOutgoing } from './webhook-index.ts';
 
@@ -24,6 +25,7 @@ export function createOutgoing(parts: OutgoingParts): Repository {
     resource: { ...outgoingResource, present: (record) => showOutgoing(record, parts.now()) },
     onChange(transaction, change, drawn) {
       moveName(transaction, change, drawn);
+      forgetFailures(transaction, change.id);
       if (change.after === null) parts.onRemoved(transaction, change.id, drawn.nowMs);
     },
   });

@@ -32,6 +32,7 @@ export type OutgoingWebhook = {
   /** Seconds. */
   readonly timeout?: number;
   readonly maxInFlight?: number;
+  readonly disableAfterHours?: number;
   readonly secret?: string;
   readonly previousSecret?: PreviousSecret;
 };
@@ -44,6 +45,7 @@ const TEMPLATE_LENGTH_MAX = 256 * 1024;
 const TRIGGERS_MAX = 50;
 const SCHEDULE_ITEMS_MAX = 100;
 const IN_FLIGHT_MAX = 65_535;
+const DISABLE_HOURS_MAX = 8760;
 
 const triggerSchema: Schema = {
   kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
@@ -102,6 +104,11 @@ export const outgoingSchema: NamedSchema = {
       schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
       description: 'Attempts under way at once, in place of the setting '
         + '`outgoing.maxInFlightPerHook`; 1 is strict order',
+    },
+    disableAfterHours: {
+      schema: { kind: 'number', minimum: 0, maximum: DISABLE_HOURS_MAX },
+      description: 'Disables the webhook when every attempt has failed for so many hours; 0, as '
+        + 'when absent, never does',
     },
     ...secretMembers,
     previousSecret: previousSecretMember,

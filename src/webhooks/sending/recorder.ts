@@ -8,6 +8,8 @@ import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
   type Outcome,
 } from '../deliveries/delivery.ts';
+import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
+import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { ResultBatch } from '../work/result-batch.ts';
 import { untilWritten, type WriteParts } from '../work/until-written.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
@@ -43,7 +45,8 @@ function record(
   parts: RecorderParts, { outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
   const { identifier, hook } = known.item;
-  const { retrySchedule = parts.schedule } = (hook === null ? null : parts.hooks.find(hook)) ?? {};
+  const ready = hook === null ? undefined : parts.hooks.find(hook);
+  const { retrySchedule = parts.schedule } = ready ?? {};
   const nowMs = parts.clock.now();
   const random = parts.random();
   const change = (before: Delivery): Delivery => {
@@ -54,8 +57,28 @@ function record(
   };
   // Where several attempts are told that the target is gone, the first one retires the hook.
   const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);
-  return isRetiring ? retireHook(parts, hook, { identifier, change })
+  if (isRetiring) return retireHook(parts, hook, { identifier, change });
+  // Where the proxy failed the target was not asked.
+  return ready !== undefined && isWatched(ready) && outcome.kind !== 'proxy'
+    ? writeWatched(parts, known, change, { hook: ready, outcome, nowMs })
     : parts.results.write(known, change);
+}
+
+/** The same, for a webhook that is disabled when its attempts fail for too long. */
+async function writeWatched(
+  { results, log }: RecorderParts, known: KnownDelivery, change: (before: Delivery) => Delivery,
+  { hook, outcome, nowMs }: { hook: ReadyOutgoing; outcome: Outcome; nowMs: number },
+): Promise<Delivery | undefined> {
+  const staged: { disabledSince: string | null } = { disabledSince: null };
+  const changed = await results.write(known, change, (transaction) => {
+    staged.disabledSince =
+      stageAttempt(transaction, hook, outcome.kind === 'delivered', nowMs);
+  });
+  if (staged.disabledSince !== null) {
+    log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
+      + 'disableAfterHours', { hook: hook.identifier, failingSince: staged.disabledSince });
+  }
+  return changed;
 }
 
 /** The delivery was cancelled, or failed with its hook, while the attempt was under way. */

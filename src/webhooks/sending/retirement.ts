@@ -4,10 +4,9 @@
  * is sent to it. Where the webhook is removed its deliveries are cancelled.
  */
 import type { Clock } from '../../base/clock.ts';
-import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
 import type { Store, Transaction } from '../../store/port.ts';
+import { disableHook } from '../outgoing/disabling.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
   cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus,
@@ -91,14 +90,4 @@ async function failAll(
     disableHook(transaction, hook, nowMs);
     return changed;
   });
-}
-
-function disableHook(transaction: Transaction, identifier: string, nowMs: number): void {
-  const bytes = transaction.find(outgoingCollection.name, identifier);
-  if (bytes === undefined) return;
-  const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
-  if (fields['enabled'] === false) return;
-  const stamps = nextStamps('identifier', identifier, bytes, nowMs);
-  const json = encodeRecord('identifier', identifier, stamps, { ...fields, enabled: false });
-  transaction.put(outgoingCollection.name, identifier, json);
 }

@@ -2,13 +2,14 @@
  * The results of attempts that end in one turn of the loop, written in one transaction: the totals
  * change once for all of them. Where that transaction fails, all of them have failed.
  */
-import type { Store } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/port.ts';
 import { firstChunk, type Known, type WorkChange, type WorkKind } from './kind.ts';
-import { commitWork } from './unit-of-work.ts';
+import { changeWork } from './unit-of-work.ts';
 
 type Result<Item> = {
   readonly change: WorkChange<Item>;
   readonly known: Known<Item>;
+  readonly stageMore: ((transaction: Transaction) => void) | null;
   readonly resolve: (changed: Item | undefined) => void;
   readonly reject: (thrown: unknown) => void;
 };
@@ -23,10 +24,16 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
     this.#store = store;
   }
 
-  /** Resolves with the piece of work as written; undefined when it is gone. */
-  write(known: Known<Item>, change: WorkChange<Item>): Promise<Item | undefined> {
+  /**
+   * Resolves with the piece of work as written; undefined when it is gone. What `stageMore` stages
+   * is committed with it; as every transaction it may run again.
+   */
+  write(
+    known: Known<Item>, change: WorkChange<Item>,
+    stageMore: ((transaction: Transaction) => void) | null = null,
+  ): Promise<Item | undefined> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ change, known, resolve, reject }) > 1) return;
+      if (this.#waiting.push({ change, known, stageMore, resolve, reject }) > 1) return;
       setImmediate(() => this.#flush());
     });
   }
@@ -37,11 +44,17 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
     while (waiting.length > 0) {
       const results = firstChunk(waiting, ({ known }) => known.bytes.length);
       waiting = waiting.slice(results.length);
-      commitWork(this.#kind, this.#store, (unit) => results.map(({ change, known }) =>
-        unit.change(this.#kind.idOf(known.item), change, known))).then(
+      this.#store.transact((transaction) => this.#stage(transaction, results)).then(
         (changed) => results.forEach(({ resolve }, index) => resolve(changed[index])),
         (thrown: unknown) => results.forEach(({ reject }) => reject(thrown)),
       );
     }
+  }
+
+  #stage(transaction: Transaction, results: readonly Result<Item>[]): (Item | undefined)[] {
+    const changed = changeWork(this.#kind, transaction, (unit) =>
+      results.map(({ change, known }) => unit.change(this.#kind.idOf(known.item), change, known)));
+    for (const { stageMore } of results) stageMore?.(transaction);
+    return changed;
   }
 }

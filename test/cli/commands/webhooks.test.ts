@@ -145,21 +145,24 @@ for (const way of WAYS) {
     () => inPlace(way, async (place) => {
       const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
       const hook = await json(place, [...create, '--trigger-event', 'order.*', '--trigger-event',
-        'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1']);
+        'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
+        '--disable-after-hours', '72']);
       const ownOf = ({
-        triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight,
+        triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
       }: Record<string, unknown>): unknown =>
-        ({ triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight });
+        ({
+          triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
+        });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {
         triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
-        timeout: 2.5, maxInFlight: 1,
+        timeout: 2.5, maxInFlight: 1, disableAfterHours: 72,
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       const bare = await json(place, [...update, ...['trigger-event', 'retry-schedule', 'timeout',
-        'max-in-flight'].flatMap((name) => ['--unset', name])]);
+        'max-in-flight', 'disable-after-hours'].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {
         const changed = await json(place,

@@ -26,6 +26,8 @@ const REFUSED: readonly [object, string][] = [
   [{ timeout: '5' }, '/timeout'],
   [{ maxInFlight: 0 }, '/maxInFlight'],
   [{ maxInFlight: 1.5 }, '/maxInFlight'],
+  [{ disableAfterHours: -1 }, '/disableAfterHours'],
+  [{ disableAfterHours: 8761 }, '/disableAfterHours'],
 ];
 
 for (const [members, pointer] of REFUSED) {
@@ -56,11 +58,12 @@ test('listens for one name, several or every one, by one member', async () => {
 });
 
 test('rules of its own are kept as they were given, and can be taken away', async () => {
-  const rules = { retrySchedule: [0, 0.5, 2_000_000], timeout: 0.001, maxInFlight: 65_535 };
+  const rules = {
+    retrySchedule: [0, 0.5, 2_000_000], timeout: 0.001, maxInFlight: 65_535, disableAfterHours: 0.5,
+  };
   const made = await relay.ask('POST', PATH, { targetUrl, ...rules });
   assert.equal(made.status, 201, made.text);
-  const { retrySchedule, timeout, maxInFlight } = made.json;
-  assert.deepEqual({ retrySchedule, timeout, maxInFlight }, rules);
+  for (const [name, value] of Object.entries(rules)) assert.deepEqual(made.json[name], value);
   const path = `${PATH}/${String(made.json['identifier'])}`;
   const { json } = await relay.ask('PUT', path, { targetUrl });
   for (const name of Object.keys(rules)) assert.equal(json[name], undefined);

@@ -19,7 +19,7 @@ import { headerOf } from './header-line.ts';
 const UNSET_MEMBERS = {
   'payload-template': 'payloadTemplate', 'trigger-event': ['triggerEvent', 'triggerEvents'],
   'action-config': 'actionConfiguration', 'retry-schedule': 'retrySchedule',
-  'max-in-flight': 'maxInFlight',
+  'max-in-flight': 'maxInFlight', 'disable-after-hours': 'disableAfterHours',
 };
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
@@ -113,6 +113,7 @@ function numbersOf({ given }: CommandContext): JsonObject {
   const members = {
     retrySchedule: given.numbers('retry-schedule'), timeout: given.number('timeout'),
     maxInFlight: given.number('max-in-flight'),
+    disableAfterHours: given.number('disable-after-hours'),
   };
   return Object.fromEntries(Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]]));

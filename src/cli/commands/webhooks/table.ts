@@ -89,6 +89,7 @@ const outgoingOptions: OptionSpecs = {
     'waits between attempts, or none; instead of outgoing.retrySchedule'),
   timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
+  'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
 };
 
 const OUTGOING: readonly CommandSpec[] = [
@@ -122,7 +123,7 @@ const OUTGOING: readonly CommandSpec[] = [
       ...outgoing, ...outgoingOptions,
       unset: unset([
         'headers', 'secret', 'payload-template', 'trigger-event', 'action-config',
-        'retry-schedule', 'timeout', 'max-in-flight',
+        'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours',
       ]),
     },
     examples: [

@@ -1,0 +1,171 @@
+/**
+ * Real processes: a bulk replay through kill -9, and one that is cancelled. A long run:
+ * HOOKSHELF_BULK_REQUESTS=100000.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COLLECTIONS } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { createIdSource } from '../../src/base/uuid.ts';
+import { createNodeFiles } from '../../src/store/disk/files.ts';
+import { openStore, type OpenedStore } from '../../src/store/store.ts';
+import { decodeRequest } from '../../src/webhooks/requests/codec.ts';
+import {
+  pendingRoute, requestCollection, type KeptRequest, type RouteRun,
+} from '../../src/webhooks/requests/request.ts';
+import { changeRequests } from '../../src/webhooks/requests/unit-of-work.ts';
+import { keptRequest } from '../webhooks/requests/kept-request.ts';
+import { ask } from './ask.ts';
+import { inFolder, startServer, type Running } from './processes.ts';
+
+const COUNT = Number(process.env['HOOKSHELF_BULK_REQUESTS'] ?? 3000);
+const KILLS = 5;
+const STEP = 250;
+const LOOKS_MAX = 20_000;
+const BODY = Buffer.from(JSON.stringify({ text: 'b'.repeat(700) }));
+const AT = new Date().toISOString();
+const FAILED: RouteRun = { ...pendingRoute('default', AT), status: 'failed', nextAttemptAt: null };
+// In a long run all of them are to stay.
+const SETTINGS: Readonly<Record<string, string>> = COUNT < 25_000 ? {} : {
+  HOOKSHELF_INBOX_MAX_COUNT: String(COUNT * 4), HOOKSHELF_INBOX_MAX_BYTES: '4000000000',
+};
+
+type Job = {
+  readonly id: string; readonly status: string;
+  readonly total: number; readonly done: number; readonly failed: number;
+};
+
+async function withStore<T>(data: string, use: (store: OpenedStore) => Promise<T>): Promise<T> {
+  const store = await openStore({
+    directory: data, files: createNodeFiles(), clock: systemClock, logger: silentLogger,
+    specs: COLLECTIONS,
+  });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Stores failed requests of a webhook; nothing else has the directory. */
+function keepFailed(data: string, hook: string): Promise<void> {
+  const makeId = createIdSource(systemClock);
+  return withStore(data, async (store) => {
+    for (let first = 0; first < COUNT; first += STEP) {
+      const ids = Array.from({ length: Math.min(STEP, COUNT - first) }, makeId);
+      await store.transact((transaction) => changeRequests(transaction, (unit) => {
+        for (const id of ids) {
+          const given = {
+            id, hook, receivedAt: AT, updatedAt: AT, status: 'failed', routes: [FAILED],
+          } as const;
+          unit.add(keptRequest({ body: BODY, given }), BODY);
+        }
+      }));
+    }
+  });
+}
+
+/** What is on disk; nothing else has the directory. */
+function requestsIn(data: string): Promise<KeptRequest[]> {
+  return withStore(data, (store) => {
+    const records = store.collection(requestCollection.name);
+    const walk = records.walk();
+    const found: KeptRequest[] = [];
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      const bytes = records.bytesAt(slot);
+      if (bytes !== undefined) found.push(decodeRequest(bytes));
+    }
+    return Promise.resolve(found);
+  });
+}
+
+async function makeHook(server: Running): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
+    JSON.parse((await ask(`${server.url}${path}`, { method: 'POST', body })).text);
+  await post('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
+  const hook = await post('/api/incoming-webhooks',
+    { pathSegment: 'hook', actionConfiguration: 'to-log' });
+  return String(hook['identifier']);
+}
+
+async function replay(server: Running, body: object): Promise<Job> {
+  const answer = await ask(`${server.url}/api/requests/replay`, { method: 'POST', body });
+  assert.equal(answer.status, 202, answer.text);
+  return JSON.parse(answer.text);
+}
+
+/** Looks at the job until it is as wanted. */
+async function untilJob(
+  server: Running, id: string, isWanted: (job: Job) => boolean,
+): Promise<Job> {
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const job: Job = JSON.parse((await ask(`${server.url}/api/jobs/${id}`)).text);
+    if (isWanted(job)) return job;
+  }
+  return assert.fail(`job ${id} is not as wanted`);
+}
+
+function start(data: string): Promise<Running> {
+  return startServer(['--data', data], { environment: SETTINGS });
+}
+
+test('a bulk replay goes on through kill -9, and repeats and skips nothing', (t) =>
+  inFolder(async (data) => {
+    let server = await start(data);
+    try {
+      const hook = await makeHook(server);
+      await server.stop();
+      await keepFailed(data, hook);
+      server = await start(data);
+      const { id, total } = await replay(server, { status: 'failed', as: 'new' });
+      assert.equal(total, COUNT);
+      const seen: number[] = [];
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const share = Math.floor(COUNT / (KILLS + 1)) * (kill + 1);
+        const { done } = await untilJob(server, id, (job) =>
+          job.status === 'done' || job.done >= share);
+        seen.push(done);
+        await server.stop('SIGKILL');
+        server = await start(data);
+      }
+      t.diagnostic(`killed at ${seen.join(', ')} of ${COUNT}`);
+      const { status, done, failed } = await untilJob(server, id, (job) => job.status === 'done');
+      assert.deepEqual({ status, done, failed }, { status: 'done', done: COUNT, failed: 0 });
+      assert.ok(seen.some((one) => one > 0 && one < COUNT), 'it was killed in the middle');
+      await server.stop();
+      const requests = await requestsIn(data);
+      const originals = requests.filter(({ replayOf }) => replayOf === null).map((one) => one.id);
+      const copied = requests.flatMap(({ replayOf }) => replayOf === null ? [] : [replayOf]);
+      assert.equal(copied.length, COUNT, 'one for each');
+      assert.deepEqual(copied.sort(), originals, 'none twice');
+    } finally {
+      await server.stop('SIGKILL');
+    }
+  }));
+
+test('what a cancelled bulk replay has done stays done, and no more comes', (t) =>
+  inFolder(async (data) => {
+    let server = await start(data);
+    try {
+      const hook = await makeHook(server);
+      await server.stop();
+      await keepFailed(data, hook);
+      server = await start(data);
+      const { id } = await replay(server, { status: 'failed' });
+      await untilJob(server, id, ({ done }) => done > 0);
+      const answer = await ask(`${server.url}/api/jobs/${id}`, { method: 'DELETE' });
+      const job: Job = JSON.parse(answer.text);
+      t.diagnostic(`cancelled at ${job.done} of ${COUNT}`);
+      assert.equal(job.status, 'cancelled');
+      assert.ok(job.done < COUNT, 'in the middle');
+      await server.stop('SIGKILL');
+      server = await start(data);
+      assert.deepEqual(await untilJob(server, id, () => true), job);
+      await server.stop();
+      const replays = (await requestsIn(data)).filter(({ isReplay }) => isReplay);
+      assert.equal(replays.length, job.done);
+    } finally {
+      await server.stop('SIGKILL');
+    }
+  }));

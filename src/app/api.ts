@@ -25,13 +25,15 @@ type Given<Stored, Optional extends keyof Stored> =
 /** A JSON Merge Patch (RFC 7396): null removes a member. */
 export type Patch<Body> = { readonly [Name in keyof Body]?: Body[Name] | null };
 
-export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret'> & {
+type InboxMember = 'inbox' | 'answer' | 'deduplicate' | 'deduplicateHours';
+export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret' | InboxMember>
+  & Required<Pick<StoredIncoming, InboxMember>> & {
   readonly hasSecret: boolean;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
 };
-export type IncomingWebhookInput =
-  Given<Omit<StoredIncoming, 'previousSecret'>, 'identifier' | 'enabled' | 'secret'>;
+export type IncomingWebhookInput = Given<Omit<StoredIncoming, 'previousSecret'>,
+  'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
 export type OutgoingWebhook = Omit<Shown<StoredOutgoing>, 'previousSecret'> & {
   readonly hasSecret: boolean;
   /** The secret before the last rotation, while it still counts. */

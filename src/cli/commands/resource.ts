@@ -174,7 +174,7 @@ export function columnsOf({ columns }: Pick<Listed, 'columns'>): Column<JsonObje
   return columns.map(({ member, form, show: inWords = textOf, tones, ...more }) => ({
     value: (row) => inWords(row[member], row) ?? textOf(null),
     ...form === undefined ? {}
-      : { isWhole: true, short: (row) => SHORT[form](textOf(row[member])) },
+      : { isWhole: true, short: (row) => SHORT[form](inWords(row[member], row) ?? textOf(null)) },
     ...tones === undefined ? {} : { tone: (row) => tones[textOf(row[member])] },
     ...more,
   }));

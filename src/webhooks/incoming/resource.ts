@@ -1,5 +1,6 @@
 /** Incoming webhooks as a resource: where they are served and kept, masked, and listed. */
-import type { JsonObject } from '../../base/schema.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
@@ -24,9 +25,19 @@ export const incomingResource: Resource = {
     { title: 'ENABLED', member: 'enabled' },
     { title: 'SECRET', member: 'hasSecret', importance: 2 },
     { title: 'METHODS', member: 'allowedMethods', importance: 1 },
-    { title: 'ACTION CONFIGURATION', member: 'actionConfiguration', form: 'identifier' },
+    {
+      title: 'ACTION CONFIGURATION', member: 'actionConfiguration', form: 'identifier',
+      show: (value, { routes }) => typeof value === 'string' ? value : namesOf(routes),
+    },
   ],
 };
+
+/** Of the configurations that routes name, each once. */
+function namesOf(routes: JsonValue | undefined): string | null {
+  const list: readonly JsonValue[] = Array.isArray(routes) ? routes : [];
+  const names = list.map((route) => isJsonObject(route) ? route['actionConfiguration'] : null);
+  return [...new Set(names)].join(', ') || null;
+}
 
 /** Without secrets; the previous one is mentioned while it counts. */
 export function showIncoming(record: JsonObject, nowMs: number): JsonObject {

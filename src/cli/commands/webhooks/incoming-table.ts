@@ -30,6 +30,19 @@ const incomingOptions: OptionSpecs = {
     ...text('<format>', 'how the payload is made of the body'),
     values: ['json', 'form', 'text', 'auto'],
   },
+  routes: text('<json | @file | ->', 'instead of --action-config: '
+    + '[{"name":"…","when":{…},"actionConfiguration":"…"}]'),
+  inbox: {
+    ...text('<what>', 'which accepted requests are kept on disk'),
+    values: ['off', 'failed', 'all'],
+  },
+  answer: {
+    ...text('<when>', 'with the result, or once the request is on disk (--inbox all)'),
+    values: ['result', 'accepted'],
+  },
+  deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '
+    + 'json:<path>'),
+  'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
 };
 
 export const INCOMING: readonly CommandSpec[] = [
@@ -50,9 +63,9 @@ export const INCOMING: readonly CommandSpec[] = [
     options: {
       ...incomingOptions,
       'path-segment': required(incomingOptions['path-segment'] ?? flag('')),
-      'action-config': required(actionConfig),
       disabled: flag('create it disabled'),
     },
+    oneOf: [['action-config', 'routes']],
     examples: [
       'hookshelf incomingwebhook:create --path-segment ci --action-config to-ci --generate-secret',
       'hookshelf incomingwebhook:create --path-segment a --action-config log --secret-file key.txt',

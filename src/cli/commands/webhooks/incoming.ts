@@ -9,11 +9,11 @@ import {
   unsetMembers,
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
-import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
 import { findSecretless, newSecretFor } from '../../../webhooks/incoming/verification.ts';
 import { isSecretGiven, readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
+import { membersOf } from './incoming-members.ts';
 
 /** The list, and on stderr which of them take no request for want of a secret. */
 export async function listIncoming(context: CommandContext): Promise<number> {
@@ -63,16 +63,26 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
     'allowed-methods': 'allowedMethods', 'allowed-addresses': 'allowedAddresses',
     'body-format': 'bodyFormat',
   });
-  const changes = { ...removed, ...await membersOf(context) };
+  const members = await membersOf(context);
+  const changes = { ...removed, ...replacedTarget(members), ...members };
   if (!isSecretGiven(context)) requireChange(context, changes);
   const current = await findHook(context);
   const secret = await readSecret(context, () => shapeFor({ ...current, ...changes }));
   const body: JsonObject = { ...changes, ...secretMember(secret) };
   const hook = await patch(context, incomingResource, textOf(current['identifier']), {
     ...body, ...replaced(current, body, 'verification'),
+    ...replaced(current, body, 'deduplicate'),
   });
   await printChanged(context, 'updated', hook, secret);
   return 0;
+}
+
+/** Of an action and routes a webhook has one: a given one takes the place of the other. */
+function replacedTarget({ actionConfiguration, routes }: JsonObject): JsonObject {
+  return {
+    ...actionConfiguration === undefined ? {} : { routes: null },
+    ...routes === undefined ? {} : { actionConfiguration: null },
+  };
 }
 
 /** Of a merge patch: an object that takes the place of the current one. */
@@ -106,24 +116,6 @@ async function setEnabled(context: CommandContext, enabled: boolean): Promise<nu
   return 0;
 }
 
-async function membersOf(context: CommandContext): Promise<JsonObject> {
-  const { given } = context;
-  const pathSegment = given.find('path-segment');
-  const actionConfiguration = given.find('action-config');
-  const methods = given.find('allowed-methods');
-  const allowedAddresses = given.all('allowed-address');
-  const bodyFormat = given.find('body-format');
-  const verification = await readVerification(context);
-  return {
-    ...pathSegment === undefined ? {} : { pathSegment },
-    ...actionConfiguration === undefined ? {} : { actionConfiguration },
-    ...methods === undefined ? {} : { allowedMethods: namesOf(methods) },
-    ...allowedAddresses.length === 0 ? {} : { allowedAddresses },
-    ...bodyFormat === undefined ? {} : { bodyFormat },
-    ...verification === null ? {} : { verification },
-  };
-}
-
 function secretMember(given: GivenSecret | null): JsonObject {
   return given === null ? {} : { secret: given.secret };
 }
@@ -133,28 +125,6 @@ function shapeFor(hook: JsonObject): SecretShape {
   const made = newSecretFor(hook);
   if (typeof made !== 'string') return made.shape;
   throw new AppError('usage', `--secret-file ${made}`);
-}
-
-/** `--preset`, and what else it needs; null without either. Throws `usage`. */
-async function readVerification(context: CommandContext): Promise<JsonObject | null> {
-  const { given } = context;
-  const preset = given.find('preset');
-  const named = preset === undefined ? {} : { preset };
-  if (!given.has('verification')) return preset === undefined ? null : named;
-  const { value } = await readJsonOption(context, 'verification');
-  if (!isJsonObject(value)) throw new AppError('usage', '--verification is not a JSON object');
-  if (preset !== undefined && value['preset'] !== undefined && value['preset'] !== preset) {
-    throw new AppError('usage', '--preset contradicts the preset of --verification');
-  }
-  // A scheme holds no secret, whatever its members are called.
-  const { scheme: _, ...others } = value;
-  refuseSecretInPlace(context, 'verification', others);
-  return { ...value, ...named };
-}
-
-function namesOf(methods: string): string[] {
-  return methods.split(',').map((method) => method.trim().toUpperCase())
-    .filter((method) => method !== '');
 }
 
 async function printChanged(

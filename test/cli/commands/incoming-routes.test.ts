@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inPlace, type Place } from '../place.ts';
+
+async function json(place: Place, words: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await place.run([...words, '--json']);
+  assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+const ROUTES = [{
+  name: 'pushes', when: { path: 'event', op: 'eq', value: 'push' }, actionConfiguration: 'to-log',
+}];
+
+test('routes and what is kept are given by options, and changed', () =>
+  inPlace('through a server', async (place) => {
+    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    const file = join(place.folder, 'routes.json');
+    writeFileSync(file, JSON.stringify(ROUTES));
+    const made = await json(place, ['incomingwebhook:create', '--path-segment', 'in',
+      '--routes', `@${file}`, '--inbox', 'all', '--answer', 'accepted',
+      '--deduplicate', 'header:X-Id', '--deduplicate-hours', '5']);
+    const { routes, inbox, answer, deduplicate, deduplicateHours } = made;
+    assert.deepEqual({ routes, inbox, answer, deduplicate, deduplicateHours }, {
+      routes: ROUTES, inbox: 'all', answer: 'accepted', deduplicate: { header: 'X-Id' },
+      deduplicateHours: 5,
+    });
+    assert.match((await place.run(['incomingwebhook:list'])).stdout, /in +yes .*to-log$/m);
+    const update = ['incomingwebhook:update', '--id', 'in'];
+    const other = await json(place, [...update, '--deduplicate', 'json:data.id']);
+    assert.deepEqual(other['deduplicate'], { json: 'data.id' });
+    const single = await json(place, [...update, '--action-config', 'to-log', '--answer',
+      'result', '--deduplicate', 'off']);
+    assert.deepEqual([single['routes'], single['actionConfiguration'], single['deduplicate']],
+      [undefined, 'to-log', 'off']);
+    const routed = await json(place, [...update, '--routes', JSON.stringify(ROUTES)]);
+    assert.deepEqual([routed['routes'], routed['actionConfiguration']], [ROUTES, undefined]);
+  }));
+
+const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
+  [[], 2, /needs --action-config or --routes/],
+  [['--action-config', 'a', '--routes', '[]'], 2, /--action-config or --routes, not both/],
+  [['--routes', '{}'], 2, /--routes is not a JSON array/],
+  [['--routes', '[{"name":"a","actionConfiguration":"to-log","when":{"path":"body"}}]'], 1,
+    /\/routes\/0\/when\/op/],
+  [['--action-config', 'a', '--deduplicate-hours', 'x'], 2, /a number from 1 to 720, not x/],
+  [['--action-config', 'to-log', '--deduplicate', 'body:x'], 1, /\/deduplicate: must be auto/],
+  [['--action-config', 'to-log', '--inbox', 'some'], 2, /off, failed/],
+  [['--action-config', 'to-log', '--answer', 'accepted'], 1, /needs the inbox all/],
+];
+
+test('wrong routes are refused with what is wrong', () =>
+  inPlace('without a server', async (place) => {
+    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    for (const [words, code, message] of WRONG) {
+      const { code: given, stderr } = await place.run(
+        ['incomingwebhook:create', '--path-segment', 'in', ...words]);
+      assert.equal(given, code, stderr);
+      assert.match(stderr, message);
+    }
+  }));

@@ -143,6 +143,11 @@ export interface Store {
   readonly changes: ChangeLog;
   /** null while the store takes writes, else why it does not. */
   readonly failure: string | null;
+  /**
+   * Calls `listener` when writing stops, with why, and with null when it goes on; near the edge of
+   * a full disk at most once a second. Returns what ends it.
+   */
+  onFailure(listener: (reason: string | null) => void): () => void;
   readonly statistics: StoreStatistics;
   /** Writes a new generation beside traffic; resolves when it is durable. */
   compact(): Promise<void>;

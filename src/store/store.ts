@@ -136,6 +136,10 @@ class JournaledStore implements OpenedStore {
     return this.#journal.failure?.message ?? null;
   }
 
+  onFailure(listener: (reason: string | null) => void): () => void {
+    return this.#journal.failureLog.onSaid(listener);
+  }
+
   get statistics(): StoreStatistics {
     const { commits, transactions } = this.#commit;
     const { sequence, generation, bytes, snapshots } = this.#journal;

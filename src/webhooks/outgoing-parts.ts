@@ -5,6 +5,7 @@ import type { ActionRunner } from './actions/run-action.ts';
 import { Capacity } from './deliveries/capacity.ts';
 import { createEvents, type Events } from './deliveries/events.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
+import { createOwnEvents, type OwnEvents } from './deliveries/own-events.ts';
 import { deliveryRetention } from './deliveries/retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
 import { deliveryKind } from './deliveries/unit-of-work.ts';
@@ -14,6 +15,7 @@ import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body.ts';
 import type { RetirementParts } from './sending/retirement.ts';
 import { createSender, type Sender } from './sending/sender.ts';
+import { StoreWatch } from './sending/store-watch.ts';
 import { DeliveryWorker } from './sending/worker.ts';
 import { Retention } from './work/retention.ts';
 
@@ -22,6 +24,7 @@ type Queue = {
   readonly fanOuts: FanOuts;
   readonly capacity: Capacity;
   readonly events: Events;
+  readonly ownEvents: OwnEvents;
 };
 
 type Outgoing = {
@@ -42,7 +45,7 @@ export function composeQueue(
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
   const events = createEvents({ store, hooks, fanOuts, makeId, clock, capacity });
-  return { fanOuts, capacity, events };
+  return { fanOuts, capacity, events, ownEvents: createOwnEvents({ events, log }) };
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {
@@ -50,7 +53,8 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing } = options;
-  const { hooks, configurations, actions, runner, queue: { fanOuts, capacity } } = shared;
+  const { hooks, configurations, actions, runner } = shared;
+  const { fanOuts, capacity, ownEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
   });
@@ -58,8 +62,9 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const sender = createSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random,
-    schedule: outgoing.retrySchedule,
+    ownEvents, makeId, schedule: outgoing.retrySchedule,
   });
+  const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
   const retention = new Retention({
     ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log,
   });
@@ -69,10 +74,13 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     retirement: { store, hooks, scheduler, clock },
     start() {
       worker.start();
+      storeWatch.start();
       retention.start();
     },
     async close(graceMs) {
-      await Promise.all([fanOuts.close(graceMs), worker.close(graceMs), retention.close()]);
+      await Promise.all([
+        fanOuts.close(graceMs), worker.close(graceMs), storeWatch.close(), retention.close(),
+      ]);
       capacity.close();
     },
   };

@@ -12,6 +12,8 @@ import type {
 export type MemoryStore = Store & {
   /** Makes the batch that is staged now, or next, fail. */
   failNextBatch(error: AppError): void;
+  /** From here on every batch fails, until it is told null. */
+  setFailure(error: AppError | null): void;
   /** Every committed line: what each transaction staged. */
   readonly lines: readonly (readonly Operation[])[];
 };
@@ -31,6 +33,8 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
   const lines: (readonly Operation[])[] = [];
   let staged: Entry[] = [];
   let batchError: AppError | null = null;
+  let failure: AppError | null = null;
+  const failureListeners = new Set<(reason: string | null) => void>();
 
   const get = (name: string): MemoryCollection => {
     const collection = collections.get(name);
@@ -39,7 +43,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
   };
   const flush = (): void => {
     const entries = staged;
-    const error = batchError;
+    const error = failure ?? batchError;
     staged = [];
     batchError = null;
     for (const { operations, commit, reject } of entries) {
@@ -58,6 +62,14 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     failNextBatch(error) {
       batchError = error;
     },
+    setFailure(error) {
+      failure = error;
+      for (const listener of failureListeners) listener(error?.message ?? null);
+    },
+    onFailure(listener) {
+      failureListeners.add(listener);
+      return () => void failureListeners.delete(listener);
+    },
     transact: (prepare) => new Promise((resolve, reject) => {
       const operations: Operation[] = [];
       const before = staged.flatMap((entry) => entry.operations);
@@ -72,7 +84,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
       follow: () => () => {},
       since: async () => null,
     },
-    failure: null,
+    get failure() { return failure?.message ?? null; },
     get statistics() {
       return {
         sequence: lines.length, generation: 1, commits: lines.length, transactions: lines.length,

@@ -36,6 +36,7 @@ type Extent = {
 const COMPACTION_RETRY_MS = 60_000;
 
 export class FileJournal implements Journal {
+  readonly failureLog: FailureLog;
   readonly #options: FileJournalOptions;
   readonly #writer: JournalWriter;
   readonly #compaction: Compaction;
@@ -46,10 +47,11 @@ export class FileJournal implements Journal {
     const { directory, files, logger, clock } = options;
     const { base, collections, inventory, journals, sequence } = assessment;
     this.#options = options;
+    this.failureLog = new FailureLog(clock, logger);
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.recover());
     this.#writer = new JournalWriter({
       file, sequence, clock,
-      failureLog: new FailureLog(clock, logger),
+      failureLog: this.failureLog,
       isDiskBusy: () => this.#compaction.isRunning,
       onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
     });

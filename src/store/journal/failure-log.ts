@@ -1,7 +1,7 @@
 /**
- * Says in the log when writing stops, with the reason, and when it goes on. Near the edge of a full
- * disk both can happen many times a second: what is said of it is at most one line a second, the
- * last of which is true. What is for good is said at once.
+ * Says in the log, and to whoever listens, when writing stops, with the reason, and when it goes
+ * on. Near the edge of a full disk both can happen many times a second: what is said of it is at
+ * most one line a second, the last of which is true. What is for good is said at once.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -9,9 +9,13 @@ import type { Logger } from '../../base/log.ts';
 
 const PERIOD_MS = 1000;
 
+/** Called with why writing stopped, and with null when it goes on. */
+type Listener = (reason: string | null) => void;
+
 export class FailureLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #listeners = new Set<Listener>();
   #current: AppError | null = null;
   #said: AppError | null = null;
   /** When what was said last began. */
@@ -21,6 +25,12 @@ export class FailureLog {
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
     this.#logger = logger;
+  }
+
+  /** Returns what ends it. */
+  onSaid(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Told of each failure, and with null that writing works. */
@@ -59,6 +69,7 @@ export class FailureLog {
         { reason: failure.message });
     }
     this.#said = failure;
+    for (const listener of this.#listeners) listener(failure?.message ?? null);
     this.#saidMs = nowMs;
   }
 }

@@ -25,11 +25,12 @@ export interface Events {
   /**
    * Stages the deliveries of an event and returns their identifiers. Throws `invalid` for a bad
    * name or too long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as
-   * it is; `reservedBytes` of it are reserved in the queue's capacity already.
+   * it is; `reservedBytes` of it are reserved in the queue's capacity already. The webhook `except`
+   * is not told.
    */
   emit(
     transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
-    reservedBytes?: number,
+    more?: { readonly reservedBytes?: number; readonly except?: string | null },
   ): readonly string[];
   /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
   isHeard(name: string): boolean;
@@ -56,12 +57,14 @@ export function createEvents(parts: {
   readonly capacity: Capacity;
 }): Events {
   const { store, hooks, fanOuts, makeId, clock, capacity } = parts;
-  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, reservedBytes = 0) => {
+  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, more = {}) => {
+    const { reservedBytes = 0, except = null } = more;
     if (!isEventName(name)) {
       throw new AppError('invalid', `the name ${refuseEventName(name)}`);
     }
     const depth = nextHop(drawn.hops);
-    const matching = hooks.matching(name);
+    const hearing = hooks.matching(name);
+    const matching = except === null ? hearing : hearing.filter((hook) => hook !== except);
     // The index has the committed hooks; one may be removed in a transaction that is staged. Where
     // there are very many, none is looked up: the delivery of a removed one is cancelled later.
     const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
@@ -96,7 +99,7 @@ export function createEvents(parts: {
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
     const bytes = payloadJson.length;
     const identifiers = await capacity.reserveWhile(bytes, () => store.transact((transaction) => {
-      const emitted = emit(transaction, drawn, name, payloadJson, bytes);
+      const emitted = emit(transaction, drawn, name, payloadJson, { reservedBytes: bytes });
       onEmitted?.(transaction, emitted);
       return emitted;
     }));

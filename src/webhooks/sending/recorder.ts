@@ -13,8 +13,9 @@ import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { ResultBatch } from '../work/result-batch.ts';
 import { untilWritten, type WriteParts } from '../work/until-written.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
+import { telling, type Result, type TellingParts } from './telling.ts';
 
-export type RecorderParts = WriteParts & RetirementParts & {
+export type RecorderParts = WriteParts & RetirementParts & TellingParts & {
   readonly results: ResultBatch<Delivery, DeliveryStatus>;
   /** Seconds between attempts, for what has no schedule of its own. */
   readonly schedule: readonly number[];
@@ -44,35 +45,43 @@ export async function recordOutcome(
 function record(
   parts: RecorderParts, { outcome, isPayload, known }: Attempted,
 ): Promise<Delivery | undefined> {
-  const { identifier, hook } = known.item;
+  const { hook } = known.item;
   const ready = hook === null ? undefined : parts.hooks.find(hook);
   const { retrySchedule = parts.schedule } = ready ?? {};
   const nowMs = parts.clock.now();
   const random = parts.random();
+  let hasFailed = false;
   const change = (before: Delivery): Delivery => {
     const after = before.status === 'pending'
       ? afterAttempt(before, outcome, retrySchedule, nowMs, random)
       : afterLateAttempt(before, outcome, nowMs);
+    hasFailed = before.status === 'pending' && after.status === 'failed';
     return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
   };
   // Where several attempts are told that the target is gone, the first one retires the hook.
   const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);
-  if (isRetiring) return retireHook(parts, hook, { identifier, change });
+  const told = outcome.kind === 'delivered' ? null : telling(parts, known, nowMs);
+  const tellFailure: Result['tellFailure'] = (transaction, after) => {
+    if (hasFailed) told?.deliveryFailed(transaction, after);
+  };
+  if (isRetiring) return retireHook(parts, hook, { known, change, tellFailure, told });
   // Where the proxy failed the target was not asked.
-  return ready !== undefined && isWatched(ready) && outcome.kind !== 'proxy'
-    ? writeWatched(parts, known, change, { hook: ready, outcome, nowMs })
-    : parts.results.write(known, change);
+  if (ready === undefined || !isWatched(ready) || outcome.kind === 'proxy') {
+    return parts.results.write(known, change, tellFailure);
+  }
+  return writeWatched(parts, known, { change, tellFailure, told, hook: ready, nowMs });
 }
 
 /** The same, for a webhook that is disabled when its attempts fail for too long. */
 async function writeWatched(
-  { results, log }: RecorderParts, known: KnownDelivery, change: (before: Delivery) => Delivery,
-  { hook, outcome, nowMs }: { hook: ReadyOutgoing; outcome: Outcome; nowMs: number },
+  { results, log }: RecorderParts, known: KnownDelivery,
+  { change, tellFailure, told, hook, nowMs }: Result & { hook: ReadyOutgoing; nowMs: number },
 ): Promise<Delivery | undefined> {
   const staged: { disabledSince: string | null } = { disabledSince: null };
-  const changed = await results.write(known, change, (transaction) => {
-    staged.disabledSince =
-      stageAttempt(transaction, hook, outcome.kind === 'delivered', nowMs);
+  const changed = await results.write(known, change, (transaction, after) => {
+    staged.disabledSince = stageAttempt(transaction, hook, told === null, nowMs);
+    tellFailure(transaction, after);
+    if (staged.disabledSince !== null) told?.webhookDisabled(transaction, 'failing');
   });
   if (staged.disabledSince !== null) {
     log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '

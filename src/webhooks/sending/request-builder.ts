@@ -9,7 +9,9 @@ import type { BodyMaker } from './body.ts';
 import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
 import { deliveryCollection, type KnownDelivery, type Outcome } from '../deliveries/delivery.ts';
 import { changeDeliveries } from '../deliveries/unit-of-work.ts';
-import { depthOf, eventCollection, payloadOf, decodeForward } from '../deliveries/message.ts';
+import { messageBytesOf } from '../deliveries/message-of.ts';
+import { depthOf, payloadOf, decodeForward } from '../deliveries/message.ts';
+import { OWN_EVENT_HEADER, isOwnEvent } from '../deliveries/own-events.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Capacity } from '../deliveries/capacity.ts';
 import { requestOf, type DeliveryRequest } from './sender.ts';
@@ -55,8 +57,10 @@ export function prepareRequest(
   const hook = parts.hooks.find(delivery.hook);
   if (hook === undefined || !hook.enabled) return null;
   const depth = depthOf(messageBytes);
-  const sendBody = (body: Buffer, isPayload: boolean): Prepared =>
-    ({ request: requestOf(hook, identifier, body, depth), isPayload, known });
+  const sendBody = (body: Buffer, isPayload: boolean): Prepared => {
+    const request = requestOf(hook, identifier, body, depth);
+    return { request: namingOwnEvent(request, delivery.event), isPayload, known };
+  };
   if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'), false);
   if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload, true);
   // That takes a while: by then the delivery may be cancelled or its hook changed.
@@ -65,6 +69,12 @@ export function prepareRequest(
       if (failure === HELD_BACK) return HELD_BACK;
       return failure === null ? prepareRequest(parts, identifier) : fail(failure);
     });
+}
+
+/** What one of our own events causes elsewhere is not told by another one. */
+function namingOwnEvent(request: DeliveryRequest, event: string | null): DeliveryRequest {
+  if (!isOwnEvent(event)) return request;
+  return { ...request, headers: { ...request.headers, [OWN_EVENT_HEADER]: event } };
 }
 
 /**
@@ -118,10 +128,4 @@ export function failureOf(clock: Clock, error: string): Outcome {
 export function forwardHost(store: Store, known: KnownDelivery): string {
   const bytes = messageBytesOf(store, known);
   return bytes === undefined ? '' : new URL(decodeForward(bytes).url).host;
-}
-
-/** The record that has a delivery's message. */
-function messageBytesOf(store: Store, { bytes, item }: KnownDelivery): Buffer | undefined {
-  return item.carried === null
-    ? store.collection(eventCollection.name).bytesOf(item.message) : bytes;
 }

@@ -9,13 +9,14 @@ import { disableHook } from '../outgoing/disabling.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
-  cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus,
+  cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus, type KnownDelivery,
 } from '../deliveries/delivery.ts';
 import {
   changeDeliveries, commitChanges, deliveryKind, type DeliveryUnit,
 } from '../deliveries/unit-of-work.ts';
 import { endWaiting, stageEnding, type EndingParts } from '../work/ending.ts';
-import { CHUNK, firstChunk, sizesIn, type WorkChange } from '../work/kind.ts';
+import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
+import type { Result } from './telling.ts';
 
 export type RetirementParts = {
   readonly store: Store;
@@ -25,10 +26,12 @@ export type RetirementParts = {
   readonly clock: Clock;
 };
 
-/** Disables a hook and fails its deliveries, but for `own`, which is returned as written. */
+/**
+ * Disables a hook and fails its deliveries, but for `own`, whose attempt it was, and which is
+ * returned as written.
+ */
 export async function retireHook(
-  parts: RetirementParts, hook: string,
-  own: { readonly identifier: string; readonly change: WorkChange<Delivery> },
+  parts: RetirementParts, hook: string, own: Result & { readonly known: KnownDelivery },
 ): Promise<Delivery | undefined> {
   parts.scheduler.hold(hook);
   try {
@@ -65,8 +68,9 @@ function endingParts(
 // means that the target is asked once more.
 async function failAll(
   { store, scheduler, clock }: RetirementParts, hook: string,
-  { identifier, change }: Parameters<typeof retireHook>[2],
+  { known, change, tellFailure, told }: Parameters<typeof retireHook>[2],
 ): Promise<Delivery | undefined> {
+  const { identifier } = known.item;
   const nowMs = clock.now();
   const others = (): string[] =>
     scheduler.idsIn(hook, CHUNK + 1).filter((other) => other !== identifier);
@@ -87,7 +91,9 @@ async function failAll(
       fail(unit, last);
       return written;
     });
-    disableHook(transaction, hook, nowMs);
+    const isDisabled = disableHook(transaction, hook, nowMs);
+    if (changed !== undefined) tellFailure(transaction, changed);
+    if (isDisabled) told?.webhookDisabled(transaction, 'gone');
     return changed;
   });
 }

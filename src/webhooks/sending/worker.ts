@@ -11,6 +11,7 @@ import {
   deliveryCollection, dueTimeMs, type Delivery, type KnownDelivery,
 } from '../deliveries/delivery.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
+import type { OwnEvents } from '../deliveries/own-events.ts';
 import { deliveryKind } from '../deliveries/unit-of-work.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Place, Scheduler } from '../scheduler/scheduler.ts';
@@ -32,6 +33,8 @@ type WorkerParts = RequestParts & {
   readonly log: Logger;
   /** Seconds between attempts. */
   readonly schedule: readonly number[];
+  readonly ownEvents: OwnEvents;
+  readonly makeId: () => string;
   /** In [0, 1). */
   readonly random: () => number;
 };

@@ -6,10 +6,13 @@ import type { Store, Transaction } from '../../store/port.ts';
 import { firstChunk, type Known, type WorkChange, type WorkKind } from './kind.ts';
 import { changeWork } from './unit-of-work.ts';
 
+/** Stages what belongs to a result, in its transaction, with the result staged. */
+type StageMore<Item> = (transaction: Transaction, changed: Item) => void;
+
 type Result<Item> = {
   readonly change: WorkChange<Item>;
   readonly known: Known<Item>;
-  readonly stageMore: ((transaction: Transaction) => void) | null;
+  readonly stageMore: StageMore<Item> | null;
   readonly resolve: (changed: Item | undefined) => void;
   readonly reject: (thrown: unknown) => void;
 };
@@ -29,8 +32,7 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
    * is committed with it; as every transaction it may run again.
    */
   write(
-    known: Known<Item>, change: WorkChange<Item>,
-    stageMore: ((transaction: Transaction) => void) | null = null,
+    known: Known<Item>, change: WorkChange<Item>, stageMore: StageMore<Item> | null = null,
   ): Promise<Item | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ change, known, stageMore, resolve, reject }) > 1) return;
@@ -54,7 +56,10 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
   #stage(transaction: Transaction, results: readonly Result<Item>[]): (Item | undefined)[] {
     const changed = changeWork(this.#kind, transaction, (unit) =>
       results.map(({ change, known }) => unit.change(this.#kind.idOf(known.item), change, known)));
-    for (const { stageMore } of results) stageMore?.(transaction);
+    for (const [index, { stageMore }] of results.entries()) {
+      const item = changed[index];
+      if (item !== undefined) stageMore?.(transaction, item);
+    }
     return changed;
   }
 }

@@ -1,0 +1,133 @@
+/**
+ * Events that hookshelf tells of itself, heard like any other. They are staged in the transaction
+ * of what they tell of. None causes itself: the delivery of one that fails is told to nobody, a
+ * request that one of them has caused is not either, and each counts as a hop of its chain.
+ *
+ * What cannot be told, because the queue is full or the chain too long, is logged: it must not keep
+ * from disk what it tells of.
+ */
+import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
+import { timeText } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Drawn, Transaction } from '../../store/port.ts';
+import { hideUrlSecrets } from '../http/url-credentials.ts';
+import type { Delivery } from './delivery.ts';
+import type { Events } from './events.ts';
+
+const OWN_EVENTS = [
+  'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
+] as const;
+type OwnEvent = (typeof OWN_EVENTS)[number];
+
+/** Names the event to whom its delivery is sent. */
+export const OWN_EVENT_HEADER = 'x-hookshelf-event';
+
+const OWN_NAMES: ReadonlySet<string | null> = new Set(OWN_EVENTS);
+
+export function isOwnEvent(name: string | null): name is OwnEvent {
+  return OWN_NAMES.has(name);
+}
+
+/** A kept request that has failed for good. */
+type FailedRequest = {
+  readonly id: string;
+  readonly hook: string;
+  readonly event: string | null;
+  readonly receivedAt: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly routes: readonly {
+    readonly name: string; readonly status: string; readonly attemptCount: number;
+    readonly attempts: readonly { readonly message: string | null }[];
+  }[];
+};
+
+type DisabledWebhook = {
+  readonly identifier: string;
+  readonly targetUrl: string;
+  /** `gone`: it answered 410; `failing`: every attempt has failed for `disableAfterHours`. */
+  readonly reason: 'gone' | 'failing';
+  /** The delivery whose attempt it was. */
+  readonly delivery: Pick<Delivery, 'identifier' | 'event'>;
+};
+
+/** `drawn.hops` is the length of the chain that led to what is told. */
+export interface OwnEvents {
+  deliveryFailed(transaction: Transaction, drawn: Drawn, delivery: Delivery): void;
+  /** Everyone is told but the webhook itself. */
+  webhookDisabled(transaction: Transaction, drawn: Drawn, webhook: DisabledWebhook): void;
+  requestFailed(
+    transaction: Transaction, drawn: Omit<Drawn, 'hops'>, request: FailedRequest,
+  ): void;
+  /** The store took no writes since `sinceMs`, and does again; `seeds` are one for each event. */
+  storeRecovered(
+    transaction: Transaction, seeds: readonly [string, string], nowMs: number,
+    failure: { readonly sinceMs: number; readonly reason: string },
+  ): void;
+  /** Whether anybody hears that the store takes no writes, or does again. */
+  isStoreHeard(): boolean;
+}
+
+export function createOwnEvents(parts: {
+  readonly events: Pick<Events, 'emit' | 'isHeard'>; readonly log: Logger;
+}): OwnEvents {
+  const { events, log } = parts;
+  const tell = (
+    transaction: Transaction, drawn: Drawn, name: OwnEvent, data: object,
+    except: string | null = null,
+  ): void => {
+    if (!events.isHeard(name)) return;
+    const payload = { type: name, timestamp: timeText(drawn.nowMs), data };
+    try {
+      events.emit(transaction, drawn, name, JSON.stringify(payload), { except });
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      log.warning('an event of our own could not be told', { event: name, error: thrown });
+    }
+  };
+  return {
+    deliveryFailed(transaction, drawn, delivery) {
+      if (isOwnEvent(delivery.event)) return;
+      tell(transaction, drawn, 'delivery.failed', { delivery: toldDelivery(delivery) });
+    },
+    webhookDisabled(transaction, drawn, { identifier, targetUrl, reason, delivery }) {
+      if (delivery.event === 'webhook.disabled') return;
+      const webhook = { identifier, targetUrl: hideUrlSecrets(targetUrl) };
+      tell(transaction, drawn, 'webhook.disabled',
+        { webhook, reason, delivery: delivery.identifier }, identifier);
+    },
+    requestFailed(transaction, drawn, request) {
+      const valuesOf = (wanted: string): string[] => request.headers.flatMap(([name, value]) =>
+        name.toLowerCase() === wanted ? [value] : []);
+      if (valuesOf(OWN_EVENT_HEADER).some(isOwnEvent)) return;
+      const hops = hopsOf(valuesOf(CHAIN_HEADER));
+      tell(transaction, { ...drawn, hops }, 'request.failed', { request: toldRequest(request) });
+    },
+    storeRecovered(transaction, [first, second], nowMs, { sinceMs, reason }) {
+      const since = timeText(sinceMs);
+      const drawn = (seed: string): Drawn => ({ nowMs, seed, hops: 0 });
+      tell(transaction, drawn(first), 'store.unwritable', { since, reason });
+      tell(transaction, drawn(second), 'store.recovered',
+        { since, until: timeText(nowMs), reason });
+    },
+    isStoreHeard: () => events.isHeard('store.unwritable') || events.isHeard('store.recovered'),
+  };
+}
+
+function toldDelivery(delivery: Delivery): object {
+  const { identifier, hook, event, createdAt, attempts } = delivery;
+  const { at = null, statusCode = null, error = null } = attempts.at(-1) ?? {};
+  return {
+    identifier, hook, event, createdAt, attempts: attempts.length,
+    lastAttempt: { at, statusCode, error },
+  };
+}
+
+function toldRequest({ id, hook, event, receivedAt, routes }: FailedRequest): object {
+  const failed = routes.filter(({ status }) => status === 'failed');
+  return {
+    id, hook, event, receivedAt,
+    routes: failed.map(({ name, attemptCount, attempts }) =>
+      ({ name, attempts: attemptCount, message: attempts.at(-1)?.message ?? null })),
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Tells by events of our own when the store took no writes: once it takes them again, in one
+ * transaction, as nothing can be written before. Kept in memory until then.
+ */
+import { timeText, type Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../../store/port.ts';
+import type { OwnEvents } from '../deliveries/own-events.ts';
+
+type StoreWatchParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly makeId: () => string;
+  readonly ownEvents: Pick<OwnEvents, 'storeRecovered' | 'isStoreHeard'>;
+};
+
+type Failure = { readonly sinceMs: number; readonly reason: string };
+
+export class StoreWatch {
+  readonly #parts: StoreWatchParts;
+  #unfollow: () => void = () => {};
+  #failure: Failure | null = null;
+  #telling: Promise<void> = Promise.resolve();
+
+  constructor(parts: StoreWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#unfollow = this.#parts.store.onFailure((reason) => this.#note(reason));
+  }
+
+  async close(): Promise<void> {
+    this.#unfollow();
+    await this.#telling;
+  }
+
+  #note(reason: string | null): void {
+    if (reason !== null) {
+      this.#failure ??= { sinceMs: this.#parts.clock.now(), reason };
+    } else {
+      // Not at once: we are called in the middle of the store's own work.
+      this.#telling = this.#telling.then(() => this.#tell());
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const failure = this.#failure;
+    const { store, clock, log, makeId, ownEvents } = this.#parts;
+    this.#failure = null;
+    if (failure === null || !ownEvents.isStoreHeard()) return;
+    const nowMs = clock.now();
+    const seeds = [makeId(), makeId()] as const;
+    try {
+      await store.transact((transaction) =>
+        ownEvents.storeRecovered(transaction, seeds, nowMs, failure));
+    } catch (thrown) {
+      // It has failed again: what is told when it goes on begins where this one did.
+      this.#failure = failure;
+      log.warning('the events about the store wait until it takes writes again',
+        { since: timeText(failure.sinceMs), error: thrown });
+    }
+  }
+}

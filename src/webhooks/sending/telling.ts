@@ -1,0 +1,49 @@
+/** Stages the events of our own that tell what an attempt has led to. */
+import type { Store, Transaction } from '../../store/port.ts';
+import type { Delivery, KnownDelivery } from '../deliveries/delivery.ts';
+import { hopsOfDelivery } from '../deliveries/message-of.ts';
+import type { OwnEvents } from '../deliveries/own-events.ts';
+import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
+
+export type TellingParts = {
+  readonly store: Store;
+  readonly hooks: Pick<OutgoingIndex, 'find'>;
+  readonly ownEvents: Pick<OwnEvents, 'deliveryFailed' | 'webhookDisabled'>;
+  readonly makeId: () => string;
+};
+
+interface Telling {
+  deliveryFailed(transaction: Transaction, after: Delivery): void;
+  webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
+}
+
+/** What is to be written of an attempt. */
+export type Result = {
+  readonly change: (before: Delivery) => Delivery;
+  readonly tellFailure: (transaction: Transaction, after: Delivery) => void;
+  /** null: it was delivered. */
+  readonly told: Telling | null;
+};
+
+/** Of an attempt of `known`; drawn before its transaction, which may run again. */
+export function telling(
+  { store, hooks, ownEvents, makeId }: TellingParts, known: KnownDelivery, nowMs: number,
+): Telling {
+  const [failedSeed, disabledSeed] = [makeId(), makeId()];
+  const { hook, identifier, event } = known.item;
+  return {
+    deliveryFailed(transaction, after) {
+      const drawn = { nowMs, seed: failedSeed, hops: hopsOfDelivery(store, known) };
+      ownEvents.deliveryFailed(transaction, drawn, after);
+    },
+    webhookDisabled(transaction, reason) {
+      const webhook = hook === null ? undefined : hooks.find(hook);
+      if (webhook === undefined) return;
+      const drawn = { nowMs, seed: disabledSeed, hops: hopsOfDelivery(store, known) };
+      ownEvents.webhookDisabled(transaction, drawn, {
+        identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
+        delivery: { identifier, event },
+      });
+    },
+  };
+}

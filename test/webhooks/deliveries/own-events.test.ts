@@ -1,0 +1,204 @@
+/** What hookshelf tells of itself, and that none of it goes round in a circle. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { AppError } from '../../../src/base/errors.ts';
+import { createOwnEvents } from '../../../src/webhooks/deliveries/own-events.ts';
+import type { Transaction } from '../../../src/store/port.ts';
+import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
+
+const GONE = { kind: 'answer', status: 410 } as const;
+const FULL = new AppError('storage_full', 'no space left');
+
+/** A webhook that fails for good at once, and one that is told of it. */
+async function withListener(triggerEvent: string): Promise<{
+  readonly simulation: Simulation; readonly failing: string; told(): readonly Request[];
+}> {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
+  simulation.targets.set('failing', DOWN);
+  simulation.targets.set('listening', UP);
+  const failing = await simulation.addHook('failing');
+  await simulation.addHook('listening', { triggerEvent });
+  return {
+    simulation, failing,
+    told: () => simulation.requests.filter(({ host }) => host === 'listening'),
+  };
+}
+
+function payloadOf(request: Request | undefined): Record<string, Record<string, unknown>> {
+  return JSON.parse(request?.body ?? '{}');
+}
+
+test('a delivery that fails for good is told in the line of its result', async () => {
+  const { simulation, failing, told } = await withListener('delivery.failed');
+  const [id = ''] = await simulation.emit({ secret: 'not told' });
+  await simulation.clock.advance(1000);
+  const line = simulation.store.lines.find((operations) => operations.some(({ json }) =>
+    json?.includes('"status":"failed"') === true));
+  const written = line?.filter(({ collection }) => collection === 'deliveries');
+  assert.deepEqual(written?.map(({ json }) => JSON.parse(json ?? '').event),
+    ['thing.happened', 'delivery.failed']);
+  const [request] = told();
+  assert.equal(told().length, 1);
+  const { type, data } = payloadOf(request);
+  assert.equal(type, 'delivery.failed');
+  const { delivery } = data as { delivery: Record<string, unknown> };
+  assert.deepEqual(Object.keys(delivery),
+    ['identifier', 'hook', 'event', 'createdAt', 'attempts', 'lastAttempt']);
+  assert.deepEqual([delivery['identifier'], delivery['hook'], delivery['event'],
+    delivery['attempts']], [id, failing, 'thing.happened', 1]);
+  assert.doesNotMatch(request?.body ?? '', /not told/);
+  assert.deepEqual([request?.headers['x-hookshelf-event'], request?.headers['x-hookshelf-chain']],
+    ['delivery.failed', '2']);
+});
+
+test('an attempt that is to be repeated is not told', async () => {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [5] } });
+  simulation.targets.set('failing', DOWN);
+  await simulation.addHook('failing');
+  await simulation.addHook('listening', { triggerEvent: 'delivery.failed' });
+  await simulation.emit();
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.webhooks.deliveries.totals().accepted, 1);
+  await simulation.clock.advance(10_000);
+  assert.equal(simulation.webhooks.deliveries.totals().accepted, 2);
+});
+
+for (const triggerEvent of ['delivery.failed', 'delivery.*', '*']) {
+  test(`a listener to ${triggerEvent} that fails is not told of its own failure`, async () => {
+    const { simulation } = await withListener(triggerEvent);
+    simulation.targets.set('listening', DOWN);
+    await simulation.emit();
+    await simulation.clock.advance(60_000);
+    const { accepted, failed, pending } = simulation.webhooks.deliveries.totals();
+    // To `*` the event itself goes too; its failure there is told once, to the same webhook.
+    const expected = triggerEvent === '*' ? 4 : 2;
+    assert.deepEqual([accepted, failed, pending], [expected, expected, 0]);
+  });
+}
+
+test('a failed forward is told with the hops of its chain', async () => {
+  const { simulation, told } = await withListener('delivery.failed');
+  const headers = { 'x-hookshelf-chain': '5' };
+  await simulation.run(simulation.webhooks.events.queueForward(
+    { url: 'http://failing/', method: 'POST', headers, body: Buffer.from('{}') }));
+  await simulation.clock.advance(1000);
+  assert.equal(told()[0]?.headers['x-hookshelf-chain'], '6');
+});
+
+test('a failure at the end of a chain is logged, and written all the same', async () => {
+  const { simulation, told } = await withListener('delivery.failed');
+  await simulation.run(simulation.webhooks.events.emitText('thing.x', '{}', 7));
+  await simulation.clock.advance(1000);
+  assert.deepEqual([simulation.webhooks.deliveries.totals().failed, told().length], [1, 0]);
+  assert.ok(simulation.logLines.some((line) => /an event of our own could not be told/.test(line)));
+});
+
+test('a full queue keeps no result from disk', async () => {
+  const simulation = new Simulation({ outgoing: { retrySchedule: [], maxPending: 1 } });
+  simulation.targets.set('failing', DOWN);
+  await simulation.addHook('failing');
+  for (let count = 0; count < 3; count += 1) {
+    await simulation.addHook('listening', { triggerEvent: 'delivery.failed' });
+  }
+  await simulation.emit();
+  await simulation.clock.advance(1000);
+  const { accepted, failed } = simulation.webhooks.deliveries.totals();
+  assert.deepEqual([accepted, failed], [1, 1]);
+  assert.ok(simulation.logLines.some((line) => /could not be told/.test(line)));
+});
+
+test('a webhook that is disabled by 410 is told to all others, in the same line', async () => {
+  const { simulation, failing, told } = await withListener('*');
+  simulation.targets.set('failing', GONE);
+  const patch = { triggerEvents: ['thing.*', 'webhook.*'], triggerEvent: null,
+    targetUrl: 'http://me:secret@failing/' };
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(failing, patch));
+  await simulation.emit();
+  await simulation.clock.advance(1000);
+  const [disabled] = told().map(payloadOf)
+    .filter(({ type }) => String(type) === 'webhook.disabled');
+  const { webhook, reason } = disabled?.['data'] as { webhook: object; reason: string };
+  assert.deepEqual([webhook, reason],
+    [{ identifier: failing, targetUrl: 'http://***@failing/' }, 'gone']);
+  const line = simulation.store.lines.find((operations) => operations.some(({ json }) =>
+    json?.includes('"enabled":false') === true));
+  assert.ok(line?.some(({ json }) => json?.includes('"event":"webhook.disabled"') === true));
+  const toItself = simulation.store.lines.flat().filter(({ collection, json }) =>
+    collection === 'deliveries' && json?.includes(`"hook":"${failing}"`) === true
+    && json.includes('"event":"webhook.disabled"'));
+  assert.deepEqual(toItself, []);
+});
+
+test('a listener that is gone itself ends the telling', async () => {
+  const { simulation } = await withListener('webhook.disabled');
+  await simulation.addHook('third', { triggerEvent: 'webhook.disabled' });
+  simulation.targets.set('failing', GONE);
+  simulation.targets.set('listening', GONE);
+  simulation.targets.set('third', GONE);
+  await simulation.emit();
+  await simulation.clock.advance(60_000);
+  const { accepted, failed, pending } = simulation.webhooks.deliveries.totals();
+  assert.deepEqual([accepted, failed, pending], [3, 3, 0]);
+});
+
+test('what the store missed is told in one line once it writes again', async () => {
+  const { simulation, told } = await withListener('store.*');
+  simulation.store.setFailure(FULL);
+  await simulation.clock.advance(90_000);
+  assert.equal(told().length, 0);
+  simulation.store.setFailure(null);
+  await simulation.clock.advance(1000);
+  const [unwritable, recovered] = told().map(payloadOf);
+  assert.deepEqual([unwritable?.['type'], recovered?.['type']],
+    ['store.unwritable', 'store.recovered']);
+  const { since, reason } = unwritable?.['data'] ?? {};
+  assert.equal(reason, 'no space left');
+  assert.deepEqual(Object.keys(recovered?.['data'] ?? {}), ['since', 'until', 'reason']);
+  assert.equal(Date.parse(String(recovered?.['data']?.['until'])) - Date.parse(String(since)),
+    90_000);
+  assert.equal(simulation.store.lines.filter((operations) => operations.some(({ json }) =>
+    json?.includes('"event":"store.') === true && json.includes('"status":"pending"'))).length, 1);
+});
+
+test('a store that fails again while it is told is told from its first failure on', async () => {
+  const { simulation, told } = await withListener('store.recovered');
+  simulation.store.setFailure(FULL);
+  await simulation.clock.advance(10_000);
+  simulation.store.setFailure(null);
+  simulation.store.failNextBatch(FULL);
+  await simulation.clock.advance(10_000);
+  assert.equal(told().length, 0);
+  simulation.store.setFailure(FULL);
+  simulation.store.setFailure(null);
+  await simulation.clock.advance(1000);
+  const { since, until } = payloadOf(told()[0])['data'] ?? {};
+  assert.equal(Date.parse(String(until)) - Date.parse(String(since)), 20_000);
+});
+
+test('a request that one of these events has caused is not told of', () => {
+  const names: string[] = [];
+  const events = {
+    isHeard: () => true,
+    emit(_: Transaction, { hops }: { hops: number }, name: string, payload: string): string[] {
+      names.push(`${name} ${hops} ${payload}`);
+      return [];
+    },
+  };
+  const { requestFailed } = createOwnEvents({ events, log: silentLogger });
+  const transaction = { find: () => undefined } as unknown as Transaction;
+  const tell = (headers: readonly [string, string][]): void =>
+    requestFailed(transaction, { nowMs: 0, seed: '' }, {
+      id: 'r1', hook: 'h1', event: 'paid', receivedAt: '2026-01-01T00:00:00.000Z', headers,
+      routes: [
+        { name: 'a', status: 'done', attemptCount: 1, attempts: [{ message: null }] },
+        { name: 'b', status: 'failed', attemptCount: 5, attempts: [{ message: 'no' }] },
+      ],
+    });
+  tell([['X-Hookshelf-Event', 'request.failed'], ['X-Hookshelf-Chain', '3']]);
+  assert.deepEqual(names, []);
+  tell([['X-Hookshelf-Chain', '3'], ['X-Hookshelf-Event', 'push']]);
+  assert.equal(names.length, 1);
+  assert.match(names[0] ?? '', /^request\.failed 3 /);
+  assert.match(names[0] ?? '', /"routes":\[\{"name":"b","attempts":5,"message":"no"\}\]/);
+});

@@ -33,8 +33,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   },
   OutgoingWebhook: {
     targetUrl: 'http://127.0.0.1:1/x', httpMethod: 'PUT', headers: { 'X-A': 'b' },
-    payloadTemplate: '{"a":"{{ b }}"}', enabled: false, triggerEvent: 'none.*', secret: 'hush',
-    actionConfiguration: 'note',
+    payloadTemplate: '{"a":"{{ b }}"}', enabled: false, secret: 'hush',
+    triggerEvents: ['none.*', 'no.such'], actionConfiguration: 'note',
+    retrySchedule: [0.5, 60], timeout: 2.5, maxInFlight: 2, disableAfterHours: 72,
   },
   emitEvent: { name: 'nobody.listens', payload: { a: [1] } },
   sendOutgoingWebhook: { payload: { a: [1] } },

@@ -152,7 +152,10 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('rotateIncomingWebhookSecret', { key: incoming, body: {}, status: 409 });
   await call('deleteWebhookActionConfiguration', { key: note, status: 409 });
   const outgoing = await exerciseResource(described, 'OutgoingWebhook', 'outgoing-webhooks',
-    { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.*' }, { headers: { 'X-A': 'b' } });
+    {
+      targetUrl: 'http://127.0.0.1:1/', triggerEvents: ['shop.*', '*'], retrySchedule: [0.5],
+      timeout: 2.5, maxInFlight: 1, disableAfterHours: 0,
+    }, { headers: { 'X-A': 'b' } });
   await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
   await call('sendOutgoingWebhook', { key: outgoing });
   await call('sendOutgoingWebhook', { body: {}, status: 404 });

@@ -2,11 +2,16 @@
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
+import { Intake } from './incoming/intake/intake.ts';
+import { keptRoutes } from './incoming/intake/kept-routes.ts';
+import { rejectedRequest } from './incoming/intake/new-request.ts';
 import type { HookIndex } from './incoming/receiving/hook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import type { WebhooksOptions } from './options.ts';
-import { DEFAULT_ROUTE } from './requests/request.ts';
+import { InboxCapacity } from './requests/capacity.ts';
+import { encodeRequest, storedBytesOf } from './requests/codec.ts';
+import { RejectedRing } from './requests/rejected.ts';
 import { requestRetention } from './requests/retention.ts';
 import { createRequestService, type RequestService } from './requests/service.ts';
 import { requestKind } from './requests/unit-of-work.ts';
@@ -25,12 +30,17 @@ export function composeIncoming(options: WebhooksOptions, shared: {
 }): Incoming {
   const { store, clock, logger: log, makeId, incoming, inbox } = options;
   const { hooks, configurations, runner, actions } = shared;
+  const rejected = new RejectedRing();
+  const capacity = new InboxCapacity(store, inbox);
+  const intake =
+    new Intake({ store, clock, makeId, capacity, configurations, actions, runner, log });
   const requests = createRequestService({
-    store, clock, makeId,
-    rejected: { all: () => [], find: () => undefined },
-    routesOf: ({ hook }) => hooks.find(hook) === undefined ? null
-      : { names: [DEFAULT_ROUTE], matching: () => [DEFAULT_ROUTE] },
-    checkRoom: () => {},
+    store, clock, makeId, rejected,
+    routesOf(request, body) {
+      const hook = hooks.find(request.hook);
+      return hook === undefined ? null : keptRoutes(hook, request, body);
+    },
+    checkRoom: (request) => capacity.check(storedBytesOf(Buffer.from(encodeRequest(request)))),
   });
   const retention = new Retention({
     ...requestRetention(store, inbox), kind: requestKind, store, clock, log,
@@ -38,12 +48,19 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   return {
     requests,
     receive: {
-      hooks, configurations, clock, actions, limits: incoming, runner,
+      hooks, clock, limits: incoming,
+      take: (exchange, received) => intake.take(exchange, received),
+      keepRejected(exchange, hook, body, { reason }) {
+        const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };
+        rejected.add(rejectedRequest(exchange, hook, body, drawn), body);
+      },
       previousUses: new PreviousSecretUses(store, log),
     },
     start: () => retention.start(),
     async close(_) {
       await retention.close();
+      intake.close();
+      capacity.close();
       requests.close();
     },
   };

@@ -15,7 +15,7 @@ export type ActionRunner = {
 };
 
 /** Asked for its logger only when there is something to say: one for each request costs. */
-type LogHolder = { readonly log: Logger };
+export type LogHolder = { readonly log: Logger };
 
 export const FAILED_MESSAGE = 'Action failed';
 const TIMEOUT_MESSAGE = 'Action timed out';

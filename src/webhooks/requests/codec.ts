@@ -192,6 +192,18 @@ function isEscaped(bytes: Buffer, quoteAt: number): boolean {
   return (quoteAt - start) % 2 === 1;
 }
 
+const BODY_BYTES_MARK = Buffer.from('"bodyBytes":');
+const COMMA = 0x2c;
+/** Of base64, which a body that is no text takes. */
+const BASE64_FACTOR = 4 / 3;
+
+/** About what a request takes with its body, wherever that is, without parsing it. */
+export function storedBytesOf(bytes: Buffer): number {
+  const start = bytes.indexOf(BODY_BYTES_MARK) + BODY_BYTES_MARK.length;
+  const bodyBytes = Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
+  return bytes.length + (isBodyApart(bodyBytes) ? Math.ceil(bodyBytes * BASE64_FACTOR) : 0);
+}
+
 /** Milliseconds since the epoch at which a stored request was last written, without parsing it. */
 export function updatedMsOf(bytes: Buffer): number {
   return Date.parse(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));

@@ -7,8 +7,10 @@ import type { KeptRequest } from './request.ts';
 /** The rejected ones, which are kept in memory alone. */
 export interface RejectedRequests {
   all(): Iterable<KeptRequest>;
-  /** `body` is its beginning where it was longer than what is kept. */
-  find(id: string): { readonly request: KeptRequest; readonly body: Buffer } | undefined;
+  /** `body` is its beginning unless it `isWhole`. */
+  find(id: string): {
+    readonly request: KeptRequest; readonly body: Buffer; readonly isWhole: boolean;
+  } | undefined;
 }
 
 export class RequestList {

@@ -80,15 +80,10 @@ export type KeptRequest = {
   readonly carried: string | Buffer | null;
 };
 
-/** A request and the bytes it was decoded from, which never change. */
-export type KnownRequest = { readonly bytes: Buffer; readonly request: KeptRequest };
-
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
 /** Bodies that are too large for their request's own record, by the same id. */
 export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
 
-/** The one route of a hook with `actionConfiguration`. */
-export const DEFAULT_ROUTE = 'default';
 export const ATTEMPT_DATA_BYTES_MAX = 1024;
 /** Attempts kept of one route. */
 const ATTEMPTS_MAX = 20;

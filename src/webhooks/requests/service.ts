@@ -166,10 +166,10 @@ function getSource(transaction: Transaction, id: string, rejected: RejectedReque
   }
   const found = rejected.find(id);
   if (found === undefined) throw notFound(requestResource.noun, id);
-  const { request, body } = found;
-  if (body.length === request.bodyBytes) return { request, body: () => body, isStored: false };
-  throw new AppError('conflict', `request ${id} was rejected, and only ${body.length} of the `
-    + `${request.bodyBytes} bytes of its body were kept: it cannot be run again`);
+  const { request, body, isWhole } = found;
+  if (isWhole) return { request, body: () => body, isStored: false };
+  throw new AppError('conflict', `request ${id} was rejected, and only ${body.length} bytes of its `
+    + 'body were kept: it cannot be run again');
 }
 
 function bodyOf(request: KeptRequest, findApart: () => Buffer | undefined): Buffer {

@@ -1,7 +1,7 @@
 /** What is stored of headers and query. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storedHead } from '../../../src/webhooks/incoming/receiving/stored-head.ts';
+import { storedHead } from '../../../src/webhooks/incoming/intake/stored-head.ts';
 import { findPreset } from '../../../src/webhooks/senders/presets/table.ts';
 
 const schemeOf = (preset: string): NonNullable<Parameters<typeof storedHead>[2]> => {

@@ -46,7 +46,7 @@ test('a request of GitHub is verified, and its action is told what came', async 
   assert.deepEqual(data, {
     payload: { a: [1] }, query: 'b=2', body, contentType: 'application/json', method: 'POST',
     path: '/webhook/in/hook', event: 'push', eventId: 'a-delivery',
-    verified: { preset: 'github', secret: 'current' },
+    verified: { preset: 'github', secret: 'current' }, request: null, attempt: 1, replay: false,
   });
   assert.ok(Math.abs(Date.parse(String(receivedAt)) - Date.now()) < 60_000);
 });

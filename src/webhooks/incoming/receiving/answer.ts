@@ -3,8 +3,8 @@
  */
 import type { ErrorCode } from '../../../base/errors.ts';
 import type { ErrorFormat, Exchange } from '../../../server/route.ts';
-import type { ActionResult } from '../../actions/action.ts';
-import { FAILED_MESSAGE, encodeData } from '../../actions/run-action.ts';
+import { ActionResult } from '../../actions/action.ts';
+import { FAILED_MESSAGE, encodeData, type LogHolder } from '../../actions/run-action.ts';
 import type { RouteOutcome } from './run-routes.ts';
 
 const JSON_TYPE = 'application/json';
@@ -31,28 +31,59 @@ export const receiveErrorFormat: ErrorFormat = {
     ? `Internal error: ${message}` : MESSAGES[code] ?? message),
 };
 
-/** Answers with what an action gave. */
-export function answer(exchange: Exchange, { success, message, data }: ActionResult): void {
-  const text = encodeData(data, exchange);
-  if (text === null) return exchange.send(400, JSON_HEADERS, failure(FAILED_MESSAGE));
-  if (success && message === null && text === '{}') return exchange.send(200, JSON_HEADERS, DONE);
-  const body = `{"success":${success},"message":${JSON.stringify(message ?? '')},"data":${text}}`;
-  exchange.send(success ? 200 : 400, JSON_HEADERS, body);
+/** What a request is answered with. */
+export type ReceiveAnswer = { readonly status: 200 | 400; readonly body: string };
+
+/** Of what an action gave, with what counts of it. */
+type ResultAnswer = ReceiveAnswer & {
+  readonly result: ActionResult; readonly dataJson: string;
+};
+
+export function sendAnswer(exchange: Exchange, { status, body }: ReceiveAnswer): void {
+  exchange.send(status, JSON_HEADERS, body);
+}
+
+export function resultAnswer(result: ActionResult, holder: LogHolder): ResultAnswer {
+  const dataJson = encodeData(result.data, holder);
+  return dataJson === null ? withBody(ActionResult.fail(FAILED_MESSAGE), '{}')
+    : withBody(result, dataJson);
+}
+
+/** Of the one route of a webhook with an `actionConfiguration`. */
+export function outcomeAnswer({ result, dataJson }: RouteOutcome): ReceiveAnswer {
+  return withBody(result, dataJson);
 }
 
 /**
- * Answers for a webhook with routes: with the data of each route that ran, or the message of the
- * first that failed.
+ * Of a webhook with routes: with the data of each route that ran, or the message of the first that
+ * failed.
  */
-export function answerRoutes(exchange: Exchange, outcomes: readonly RouteOutcome[]): void {
+export function routesAnswer(outcomes: readonly RouteOutcome[]): ReceiveAnswer {
   const failed = outcomes.find(({ result }) => !result.success);
-  if (failed !== undefined) {
-    return exchange.send(400, JSON_HEADERS, failure(failed.result.message ?? ''));
-  }
-  if (outcomes.length === 0) return exchange.send(200, JSON_HEADERS, FILTERED);
+  if (failed !== undefined) return { status: 400, body: failure(failed.result.message ?? '') };
+  if (outcomes.length === 0) return { status: 200, body: FILTERED };
   const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
-  const body = `{"success":true,"message":"","data":{"routes":{${routes.join(',')}}}}`;
-  exchange.send(200, JSON_HEADERS, body);
+  return {
+    status: 200,
+    body: `{"success":true,"message":"","data":{"routes":{${routes.join(',')}}}}`,
+  };
+}
+
+/** Of a request that is on disk. */
+export function acceptedAnswer(id: string, message: string): ReceiveAnswer {
+  const text = JSON.stringify(message);
+  return { status: 200, body: `{"success":true,"message":${text},"data":{"request":"${id}"}}` };
+}
+
+function withBody(result: ActionResult, dataJson: string): ResultAnswer {
+  const { success, message } = result;
+  const status = success ? 200 : 400;
+  if (success && message === null && dataJson === '{}') {
+    return { status, body: DONE, result, dataJson };
+  }
+  const text = JSON.stringify(message ?? '');
+  const body = `{"success":${success},"message":${text},"data":${dataJson}}`;
+  return { status, body, result, dataJson };
 }
 
 function failure(message: string): string {

@@ -6,22 +6,28 @@ import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/route.ts';
-import { ActionResult } from '../../actions/action.ts';
 import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
-import { Facts } from '../../filters/facts.ts';
-import { answer, answerRoutes } from './answer.ts';
+import { sendAnswer, type ReceiveAnswer } from './answer.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
-import { ReceivedCall, type Received } from './received-call.ts';
+import type { Received } from './received-call.ts';
 import type { Rejection } from './rejections.ts';
-import {
-  findMatching, runRoute, runRoutes, type RouteOutcome, type RouteParts, type RoutedRequest,
-} from './run-routes.ts';
 import { isMethodAllowed, partsOf, verifySender, verifySignature } from './verify-call.ts';
 
-export type ReceiveParts = RouteParts & {
+export type ReceiveParts = {
   readonly hooks: HookIndex;
   readonly clock: Clock;
+  /**
+   * The answer, at once when an action gave it at once. Throws, or rejects with, what is to be
+   * answered 503 or 507: nothing was accepted, and the sender must try again.
+   */
+  readonly take: (
+    exchange: Exchange, received: Received,
+  ) => ReceiveAnswer | Promise<ReceiveAnswer>;
+  /** Keeps a rejected request to be looked at; `body` is null when it was not read. */
+  readonly keepRejected: (
+    exchange: Exchange, hook: ReadyHook, body: Buffer | null, rejection: Rejection,
+  ) => void;
   readonly previousUses: PreviousSecretUses;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
@@ -63,7 +69,16 @@ function reject(exchange: Exchange, hook: ReadyHook, rejection: Rejection): AppE
   return hook.load.rejections.reject(exchange, hook.pathSegment, rejection);
 }
 
-function checkBeforeBody({ clock }: ReceiveParts, exchange: Exchange, hook: ReadyHook): void {
+/** The same for one that can be looked at later. `body` is null when it was not read. */
+function rejectVisibly(
+  { keepRejected }: ReceiveParts, exchange: Exchange, hook: ReadyHook, body: Buffer | null,
+  rejection: Rejection,
+): AppError {
+  keepRejected(exchange, hook, body, rejection);
+  return reject(exchange, hook, rejection);
+}
+
+function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook): void {
   const { enabled, methods, addresses, load } = hook;
   if (!enabled) {
     throw reject(exchange, hook, {
@@ -81,14 +96,14 @@ function checkBeforeBody({ clock }: ReceiveParts, exchange: Exchange, hook: Read
   // Who calls through the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasAsItStands(exchange.clientAddress)) {
-    throw reject(exchange, hook, {
+    throw rejectVisibly(parts, exchange, hook, null, {
       code: 'forbidden', message: 'Address not allowed', reason: 'address',
       finding: `${exchange.clientAddress} is not in allowedAddresses`,
     });
   }
-  const retryAfterS = load.bucket?.take(clock.monotonicMs()) ?? 0;
+  const retryAfterS = load.bucket?.take(parts.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
-    throw reject(exchange, hook, {
+    throw rejectVisibly(parts, exchange, hook, null, {
       code: 'too_many_requests', message: 'Too many requests', reason: 'rate',
       finding: 'more requests a second than incoming.rateLimit', details: { retryAfterS },
     });
@@ -103,7 +118,8 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
   const { load } = hook;
-  if (load.running >= parts.limits.maxConcurrent) {
+  // Nothing runs for what is answered as accepted.
+  if (hook.answer === 'result' && load.running >= parts.limits.maxConcurrent) {
     throw reject(exchange, hook, {
       code: 'unavailable', message: 'Too many requests in progress', reason: null,
       finding: `${load.running} actions are under way, which is incoming.maxConcurrent`,
@@ -112,13 +128,9 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
   }
   load.running += 1;
   try {
-    const [route] = hook.routes;
-    if (hook.isRouted || route === undefined) {
-      return answerRoutes(exchange, await runMatching(parts, exchange, received));
-    }
-    const outcome = runRoute(parts, route, routedRequest(exchange, received));
-    // An action that answered at once needs no turn of the event loop.
-    answer(exchange, outcome instanceof ActionResult ? outcome : await outcome);
+    const answer = parts.take(exchange, received);
+    // What was answered at once needs no turn of the event loop.
+    sendAnswer(exchange, 'body' in answer ? answer : await answer);
   } catch (thrown) {
     throw thrown instanceof AppError ? notNow(exchange, hook, thrown) : thrown;
   } finally {
@@ -141,49 +153,26 @@ async function readBody(exchange: Exchange, hook: ReadyHook): Promise<Buffer> {
 
 /** Throws `unauthorized` for a request that is not its sender's. */
 function admit(
-  { clock, limits, previousUses }: ReceiveParts, exchange: Exchange, hook: ReadyHook,
-  body: Buffer,
+  given: ReceiveParts, exchange: Exchange, hook: ReadyHook, body: Buffer,
 ): Received | ChallengeAnswer {
-  const { sender } = hook;
+  const { clock, limits, previousUses } = given;
+  const { sender, eventId } = hook;
   const atMs = clock.now();
-  const parts = sender === null ? null : partsOf(exchange, body, sender);
+  const parts = sender === null && eventId === null ? null : partsOf(exchange, body, sender);
   const verdict = sender === null || parts === null
     ? verifySignature(hook, exchange, body, {
       nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, parts, atMs);
   if ('isAdmitted' in verdict) {
     if (verdict.by?.secret === 'previous') previousUses.record(hook.identifier, atMs);
-    return { hook, body, parts, verified: verdict.by, atMs };
+    const { by: verified, signedAtMs } = verdict;
+    return { hook, body, parts, verified, signedAtMs, atMs };
   }
   if ('status' in verdict) return verdict;
-  throw reject(exchange, hook, {
+  throw rejectVisibly(given, exchange, hook, body, {
     code: 'unauthorized', message: UNVERIFIED, finding: verdict.finding, reason: verdict.check,
     details: { challenge: null }, ...sender === null ? {} : { linesMax: 1 },
   });
-}
-
-/** Throws the first refusal of a built-in action: nothing else tells the sender to try again. */
-async function runMatching(
-  parts: ReceiveParts, exchange: Exchange, received: Received,
-): Promise<readonly RouteOutcome[]> {
-  const call = new ReceivedCall(exchange, received, {});
-  const facts = new Facts({
-    payload: call.payload, event: () => call.context.event, headers: exchange.request.headers,
-    query: exchange.search, method: exchange.request.method ?? '',
-  });
-  const routes = findMatching(received.hook.routes, facts);
-  const outcomes =
-    await runRoutes(parts, routes, routedRequest(exchange, received), parts.clock);
-  const refused = outcomes.find((outcome) => outcome.refused !== null)?.refused ?? null;
-  if (refused !== null) throw refused;
-  return outcomes;
-}
-
-function routedRequest(exchange: Exchange, received: Received): RoutedRequest {
-  return {
-    hook: received.hook.identifier, holder: exchange,
-    makeCall: (options) => new ReceivedCall(exchange, received, options),
-  };
 }
 
 /** Nothing was accepted, or we cannot know: the sender must try again. */

@@ -17,9 +17,11 @@ import { IncomingCall } from './incoming-call.ts';
 export type Received = {
   readonly hook: ReadyHook;
   readonly body: Buffer;
-  /** null: the webhook has no `verification`. */
+  /** null: the webhook has no `verification`, and no place of its own for ids. */
   readonly parts: RequestReader | null;
   readonly verified: Verified | null;
+  /** Milliseconds since the epoch; null where no time is signed. */
+  readonly signedAtMs: number | null;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
 };
@@ -51,13 +53,12 @@ export class ReceivedCall extends IncomingCall {
     const { request, search } = this.#exchange;
     const { headers, method = '' } = request;
     const { body, hook, parts, verified, atMs } = this.#received;
-    const scheme = hook.sender?.verifier.scheme;
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
       path: `/webhook/in/${hook.pathSegment}`,
       receivedAt: timeText(atMs),
-      event: nameIn(parts, scheme?.event),
-      eventId: nameIn(parts, scheme?.dedupe ?? scheme?.id),
+      event: nameIn(parts, hook.sender?.verifier.scheme.event),
+      eventId: nameIn(parts, hook.eventId),
       verified,
       request: this.#run.request, attempt: this.#run.attempt, replay: false,
     };
@@ -119,9 +120,9 @@ export function originOf(
 }
 
 export function nameIn(
-  parts: RequestReader | null, sources: ValueSources | undefined,
+  parts: RequestReader | null, sources: ValueSources | null | undefined,
 ): string | null {
-  if (parts === null || sources === undefined) return null;
+  if (parts === null || sources === null || sources === undefined) return null;
   const name = parts.read(sources);
   return name === null || name.length > NAME_LENGTH_MAX ? null : name;
 }

@@ -15,11 +15,16 @@ import type { ReadyHook } from './hook-index.ts';
 import type { SenderCheck } from '../verification.ts';
 
 /** `by` is null where nobody was asked to sign. */
-type Admission = { readonly isAdmitted: true; readonly by: Verified | null };
+type Admission = {
+  readonly isAdmitted: true; readonly by: Verified | null; readonly signedAtMs: number | null;
+};
 
-const UNASKED: Admission = { isAdmitted: true, by: null };
-const CURRENT: Admission = { isAdmitted: true, by: { preset: 'hookshelf', secret: 'current' } };
-const PREVIOUS: Admission = { isAdmitted: true, by: { preset: 'hookshelf', secret: 'previous' } };
+/** Of the webhooks without `verification` that have a secret. */
+export const OUR_PRESET = 'hookshelf';
+
+const UNASKED: Admission = { isAdmitted: true, by: null, signedAtMs: null };
+const CURRENT: Admission = { ...UNASKED, by: { preset: OUR_PRESET, secret: 'current' } };
+const PREVIOUS: Admission = { ...UNASKED, by: { preset: OUR_PRESET, secret: 'previous' } };
 
 const NO_SECRET = 'the webhook has no secret, and incoming.allowUnsignedWhenSecretMissing is false';
 const NO_BODY = Buffer.alloc(0);
@@ -53,9 +58,9 @@ export function verifySender(
   }
   const verdict = verify(verifier, parts, nowMs);
   if (!verdict.isGenuine) return verdict;
-  const { secret } = verdict;
+  const { secret, signedAtMs } = verdict;
   const signed = findChallenge(scheme, parts, 'signed');
-  return signed === null ? { isAdmitted: true, by: { preset, secret } }
+  return signed === null ? { isAdmitted: true, by: { preset, secret }, signedAtMs }
     : answerChallenge(signed, verifier, parts, secret);
 }
 
@@ -67,11 +72,12 @@ export function isMethodAllowed({ methods, sender }: ReadyHook, exchange: Exchan
     && isChallengeAttempt(sender.verifier.scheme, partsOf(exchange, NO_BODY, sender));
 }
 
+/** `sender` is null for a webhook without `verification`. */
 export function partsOf(
-  { request, search }: Exchange, body: Buffer, { verifier }: SenderCheck,
+  { request, search }: Exchange, body: Buffer, sender: SenderCheck | null,
 ): RequestReader {
   const { method = '', headers, rawHeaders } = request;
-  const { payload } = verifier.scheme;
+  const { payload } = sender?.verifier.scheme ?? {};
   const formField = typeof payload === 'object' ? payload.formField : null;
   return new RequestReader({ method, headers, rawHeaders, search, body }, formField);
 }

@@ -11,7 +11,7 @@ import type { RequestOrigin } from '../../http/pass-through.ts';
 import { MASK } from '../../http/url-credentials.ts';
 import type { KeptRequest } from '../../requests/request.ts';
 import { readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
-import { IncomingCall } from './incoming-call.ts';
+import { IncomingCall } from '../receiving/incoming-call.ts';
 
 /** One run of a kept request, to be told to an action. */
 export type KeptRun = {

@@ -7,7 +7,7 @@ import { isSecretName } from '../../../base/log.ts';
 import { MASK, hideQueryValues } from '../../http/url-credentials.ts';
 import { sourcesOf, type Scheme } from '../../senders/scheme/scheme.ts';
 
-export type StoredHead = {
+type StoredHead = {
   readonly headers: readonly (readonly [string, string])[];
   readonly query: string;
   /** Names, in lower case, of what holds a signature. */

@@ -1,0 +1,98 @@
+/** A request that came in, as the inbox keeps it. */
+import { timeText } from '../../../base/clock.ts';
+import { loadCrypto } from '../../../base/node-modules.ts';
+import type { Exchange } from '../../../server/route.ts';
+import { bodyMembers, isBodyApart } from '../../requests/codec.ts';
+import {
+  ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type KeptVerdict, type RunAttempt,
+} from '../../requests/request.ts';
+import { nameIn, originOf, type Received } from '../receiving/received-call.ts';
+import type { ReadyHook } from '../receiving/hook-index.ts';
+import type { RouteOutcome } from '../receiving/run-routes.ts';
+import { storedHead } from './stored-head.ts';
+import { OUR_PRESET } from '../receiving/verify-call.ts';
+
+/** What happened to it. */
+type Fate = Pick<KeptRequest, 'id' | 'status' | 'routes'> & Partial<
+  Pick<KeptRequest, 'answered' | 'duplicateOf' | 'eventIdReused'>>;
+
+const MESSAGE_LENGTH_MAX = 1024;
+
+/** One that passed its checks. */
+export function acceptedRequest(
+  exchange: Exchange, received: Received, fate: Fate,
+): KeptRequest {
+  const { hook, body, parts, verified, signedAtMs, atMs } = received;
+  return requestOf(exchange, hook, { body, bodyBytes: body.length }, {
+    ...fate, atMs, event: nameIn(parts, hook.sender?.verifier.scheme.event),
+    eventId: nameIn(parts, hook.eventId),
+    verdict: {
+      preset: verified?.preset ?? null, accepted: true, failedCheck: null,
+      secret: verified?.secret ?? null, signedAt: signedAtMs === null ? null : timeText(signedAtMs),
+    },
+  });
+}
+
+/** One that did not; `body` is null when it was not read. */
+export function rejectedRequest(
+  exchange: Exchange, hook: ReadyHook, body: Buffer | null,
+  { id, atMs, failedCheck }: {
+    readonly id: string; readonly atMs: number; readonly failedCheck: string | null;
+  },
+): KeptRequest {
+  const preset = hook.sender?.preset ?? (hook.hasSecret ? OUR_PRESET : null);
+  const announced = Number(exchange.request.headers['content-length'] ?? 0);
+  const bodyBytes = body?.length ?? (Number.isSafeInteger(announced) ? announced : 0);
+  return requestOf(exchange, hook, { body, bodyBytes }, {
+    id, atMs, status: 'rejected', routes: [], event: null, eventId: null,
+    verdict: { preset, accepted: false, failedCheck, secret: null, signedAt: null },
+  });
+}
+
+/** About what the request will take. */
+export function estimatedBytes({ request, search }: Exchange, body: Buffer): number {
+  let bytes = RECORD_BYTES + search.length + body.length;
+  for (const part of request.rawHeaders) bytes += part.length + HEADER_BYTES;
+  return bytes;
+}
+
+/** One run of a route, as it is kept. */
+export function attemptOf(
+  { result: { success, message }, dataJson, startedAtMs, durationMs }: RouteOutcome,
+): RunAttempt {
+  const isKept = Buffer.byteLength(dataJson) <= ATTEMPT_DATA_BYTES_MAX;
+  return {
+    at: timeText(startedAtMs), durationMs: Math.round(durationMs), success,
+    message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
+    // What an action gave may change under us; its JSON does not.
+    data: isKept ? JSON.parse(dataJson) as object : null,
+  };
+}
+
+// The members that are always there, and the quotes and commas around a header.
+const RECORD_BYTES = 512;
+const HEADER_BYTES = 3;
+
+type Facts = Fate & Pick<KeptRequest, 'event' | 'eventId'> & {
+  readonly verdict: KeptVerdict; readonly atMs: number;
+};
+
+function requestOf(
+  exchange: Exchange, hook: ReadyHook,
+  { body, bodyBytes }: { readonly body: Buffer | null; readonly bodyBytes: number },
+  { atMs, ...facts }: Facts,
+): KeptRequest {
+  const { request: { rawHeaders, method = '' }, search } = exchange;
+  const { clientAddress, host, protocol } = originOf(exchange);
+  const at = timeText(atMs);
+  return {
+    pinned: false, answered: null, duplicateOf: null, replayOf: null, eventIdReused: false,
+    isReplay: false, ...facts,
+    receivedAt: at, updatedAt: at, hook: hook.identifier, method,
+    path: `/webhook/in/${hook.pathSegment}`,
+    ...storedHead(rawHeaders, search, hook.sender?.verifier.scheme ?? null),
+    bodyBytes, bodySha256: body === null ? '' : loadCrypto().hash('sha256', body, 'hex'),
+    client: clientAddress, host, protocol,
+    carried: body === null || isBodyApart(body.length) ? null : bodyMembers(body),
+  };
+}

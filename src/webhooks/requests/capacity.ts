@@ -1,0 +1,89 @@
+/**
+ * How much the inbox may hold. What has finished makes room for what comes, as retention removes
+ * the oldest first; so what counts is what cannot go: the pending and the pinned. Whatever is over
+ * a limit is refused before it is accepted. What is committed is counted from the applied entries;
+ * what is about to be accepted is reserved first, so that callers at the same time do not all find
+ * the same room.
+ */
+import { AppError } from '../../base/errors.ts';
+import { follow } from '../../resources/projection.ts';
+import type { Collection, Store } from '../../store/port.ts';
+import { isPinned, statusOf, storedBytesOf } from './codec.ts';
+import { requestBodyCollection, requestCollection } from './request.ts';
+
+const FULL_RETRY_S = 10;
+/** Removing what is old takes a moment. */
+const BEHIND_RETRY_S = 1;
+/** How far what has not been removed yet may pass a limit. */
+const BEHIND_FACTOR = 1.25;
+
+export class InboxCapacity {
+  readonly #limits: { readonly maxCount: number; readonly maxBytes: number };
+  readonly #requests: Collection;
+  readonly #bodies: Collection;
+  readonly #unfollow: () => void;
+  #held = { count: 0, bytes: 0 };
+  #reserved = { count: 0, bytes: 0 };
+
+  constructor(
+    store: Store, limits: { readonly maxCount: number; readonly maxBytes: number },
+  ) {
+    this.#limits = limits;
+    this.#requests = store.collection(requestCollection.name);
+    this.#bodies = store.collection(requestBodyCollection.name);
+    this.#unfollow = follow(this.#requests, ({ before, after }) => {
+      if (before !== null) this.#hold(before, -1);
+      if (after !== null) this.#hold(after, 1);
+    });
+  }
+
+  /** Throws `unavailable` when there is no room for one more request of that many bytes. */
+  check(bytes: number): void {
+    const { maxCount, maxBytes } = this.#limits;
+    const count = 1 + this.#reserved.count;
+    const added = bytes + this.#reserved.bytes;
+    if (this.#held.count + count > maxCount) {
+      throw full(`${this.#held.count} requests are pending or pinned (inbox.maxCount)`);
+    }
+    if (this.#held.bytes + added > maxBytes) {
+      throw full(`${this.#held.bytes} bytes are pending or pinned (inbox.maxBytes: ${maxBytes})`);
+    }
+    const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + added;
+    if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
+      || total > maxBytes * BEHIND_FACTOR) {
+      throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
+        { retryAfterS: BEHIND_RETRY_S });
+    }
+  }
+
+  /** `check`, then keeps the room for what `accept` is about to accept. */
+  async reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
+    this.check(bytes);
+    this.#reserve(1, bytes);
+    try {
+      return await accept();
+    } finally {
+      this.#reserve(-1, -bytes);
+    }
+  }
+
+  close(): void {
+    this.#unfollow();
+  }
+
+  #reserve(count: number, bytes: number): void {
+    this.#reserved = {
+      count: this.#reserved.count + count, bytes: this.#reserved.bytes + bytes,
+    };
+  }
+
+  #hold(record: Buffer, by: 1 | -1): void {
+    if (statusOf(record) !== 'pending' && !isPinned(record)) return;
+    this.#held.count += by;
+    this.#held.bytes += by * storedBytesOf(record);
+  }
+}
+
+function full(why: string): AppError {
+  return new AppError('unavailable', `the inbox is full: ${why}`, { retryAfterS: FULL_RETRY_S });
+}

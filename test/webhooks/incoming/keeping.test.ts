@@ -1,0 +1,278 @@
+/** What the inbox of a webhook keeps of the requests that come in. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import type { MemoryStore } from '../../support/memory-store.ts';
+import { until } from '../../support/until.ts';
+import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
+
+/** Answers as its payload says, and tells what it was told. */
+class Told {
+  static contexts: unknown[] = [];
+  static identifier(): string { return 'told'; }
+  static label(): string { return 'Told'; }
+  execute(payload: Record<string, unknown>, context: object): object {
+    const { fails = false, data = {}, message = null } = payload;
+    Told.contexts.push(context);
+    if (data === 'cyclic') return { success: true, data: cycle };
+    return { success: fails !== true, message, data };
+  }
+}
+
+const cycle: { self?: unknown } = {};
+cycle.self = cycle;
+
+const ACTION = { actionType: 'told' };
+
+type Shown = Readonly<Record<string, unknown>>;
+
+async function start(
+  context: TestContext, hook: object, options: Parameters<typeof startRelay>[0] = {},
+): Promise<Relay> {
+  const relay = await startRelay({ ...options, actions: [Told] });
+  context.after(() => relay.close());
+  const made = await relay.hook(ACTION, hook);
+  assert.equal(made.status, 201, made.text);
+  return relay;
+}
+
+const call = (relay: Relay, body: unknown = {}, headers: Headers = {}): Promise<Answer> =>
+  relay.ask('POST', '/webhook/in/hook', body, headers);
+
+async function kept(relay: Relay, query = ''): Promise<readonly Shown[]> {
+  const { status, text } = await relay.ask('GET', `/api/requests${query}`);
+  assert.equal(status, 200, text);
+  return JSON.parse(text);
+}
+
+async function bodyOf(relay: Relay, { id }: Shown): Promise<string> {
+  return (await relay.ask('GET', `/api/requests/${String(id)}/body`)).text;
+}
+
+test('inbox off keeps nothing, failed what failed, all everything', async (context) => {
+  for (const [inbox, expected] of [
+    ['off', []], ['failed', ['failed']], ['all', ['failed', 'done']],
+  ] as const) {
+    await context.test(inbox, async (one) => {
+      const relay = await start(one, { inbox });
+      assert.equal((await call(relay, {})).status, 200);
+      assert.equal((await call(relay, { fails: true, message: 'no' })).status, 400);
+      assert.deepEqual((await kept(relay)).map(({ status }) => status), expected);
+    });
+  }
+});
+
+test('keeps failed requests unless told otherwise', async (context) => {
+  const relay = await start(context, {});
+  const body = '{"fails": true,\r\n "message":"\u00fc", "data": {"why": 1}}';
+  const answer = await call(relay, body, { 'X-Case': 'As-It-Came', 'Authorization': 'Bearer x' });
+  assert.deepEqual([answer.status, answer.json['message']], [400, '\u00fc']);
+  const [request = {}] = await kept(relay);
+  const { routes, headers, answered, ...rest } = request;
+  assert.deepEqual(rest, {
+    ...rest, method: 'POST', path: '/webhook/in/hook', query: '', event: null, eventId: null,
+    bodyBytes: Buffer.byteLength(body), status: 'failed', duplicateOf: null, pinned: false,
+    verdict: { preset: null, accepted: true, failedCheck: null, secret: null, signedAt: null },
+  });
+  const [route] = routes as Shown[];
+  const [attempt] = route?.['attempts'] as Shown[];
+  assert.deepEqual({ ...route, attempts: 1 }, {
+    name: 'default', status: 'failed', attempts: 1, nextAttemptAt: null,
+  });
+  assert.deepEqual(attempt, {
+    ...attempt, success: false, message: '\u00fc', data: { why: 1 },
+  });
+  assert.equal((answered as Shown)['status'], 400);
+  const pairs = new Map(headers as [string, string][]);
+  assert.deepEqual([pairs.get('X-Case'), pairs.get('Authorization')], ['As-It-Came', '***']);
+  assert.equal(await bodyOf(relay, request), body);
+});
+
+test('an action whose data cannot be JSON has failed, and is kept as failed', async (context) => {
+  for (const inbox of ['failed', 'all']) {
+    const relay = await start(context, { inbox });
+    assert.equal((await call(relay, { data: 'cyclic' })).status, 400);
+    const [{ status, routes } = {}] = await kept(relay);
+    const [{ attempts } = {}] = routes as Shown[];
+    assert.deepEqual([status, (attempts as Shown[])[0]?.['message']], ['failed', 'Action failed']);
+    await relay.close();
+  }
+});
+
+test('data of more than 1 KiB is answered and not kept', async (context) => {
+  const relay = await start(context, { inbox: 'all' });
+  for (const [length, isKept] of [[1000, true], [1100, false]] as const) {
+    const data = { text: 'x'.repeat(length) };
+    assert.deepEqual((await call(relay, { data })).json['data'], data);
+    const [{ routes } = {}] = await kept(relay);
+    const [{ attempts } = {}] = routes as Shown[];
+    assert.deepEqual((attempts as Shown[])[0]?.['data'], isKept ? data : null);
+  }
+});
+
+test('keeps each route\'s outcome, and what matched none as filtered', async (context) => {
+  const relay = await startRelay({ actions: [Told] });
+  context.after(() => relay.close());
+  const { json } = await relay.ask('POST', '/api/action-configurations', ACTION);
+  const actionConfiguration = json['identifier'];
+  const when = (value: string): object => ({ path: 'payload.kind', op: 'eq', value });
+  const made = await relay.ask('POST', '/api/incoming-webhooks', {
+    pathSegment: 'hook', inbox: 'all', routes: [
+      { name: 'one', when: { any: [when('a'), when('b')] }, actionConfiguration },
+      { name: 'two', when: when('b'), actionConfiguration },
+    ],
+  });
+  assert.equal(made.status, 201, made.text);
+  for (const [kind, status, names] of [
+    ['a', 'done', ['one']], ['b', 'done', ['one', 'two']], ['c', 'filtered', []],
+  ] as const) {
+    assert.equal((await call(relay, { kind })).status, 200);
+    const [request = {}] = await kept(relay);
+    const routes = request['routes'] as Shown[];
+    assert.deepEqual([request['status'], routes.map(({ name }) => name)], [status, names]);
+  }
+});
+
+test('answers accepted whatever its action will do', async (context) => {
+  const relay = await start(context, { inbox: 'all', answer: 'accepted' });
+  const { status, json } = await call(relay, { fails: true });
+  assert.deepEqual([status, json['success'], json['message']], [200, true, '']);
+  const { request } = json['data'] as Shown;
+  const [{ id, status: state, routes } = {}] = await kept(relay);
+  assert.equal(request, id);
+  assert.ok(state === 'pending' || state === 'failed');
+  assert.equal((routes as Shown[])[0]?.['name'], 'default');
+});
+
+test('what could not be written is never answered as accepted', async (context) => {
+  for (const [code, status] of [['storage_full', 507], ['unavailable', 503]] as const) {
+    for (const hook of [{ inbox: 'all', answer: 'accepted' }, { inbox: 'all' }]) {
+      const relay = await start(context, hook);
+      (relay.store as MemoryStore).failNextBatch(new AppError(code, 'the disk'));
+      const answer = await call(relay);
+      assert.equal(answer.status, status);
+      assert.ok(Number(answer.headers['retry-after']) > 0);
+      assert.deepEqual(await kept(relay), []);
+      await relay.close();
+    }
+  }
+});
+
+test('a failure is told even when it cannot be kept', async (context) => {
+  const relay = await start(context, {});
+  (relay.store as MemoryStore).failNextBatch(new AppError('storage_full', 'the disk'));
+  assert.equal((await call(relay, { fails: true })).status, 400);
+  assert.deepEqual(await kept(relay), []);
+  assert.ok(relay.logLines.some((line) => line.includes('a failed request could not be kept')));
+});
+
+test('what is pinned fills the inbox, and what has finished makes room', async (context) => {
+  const inbox = {
+    retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 4, maxBytes: 1 << 20,
+  };
+  const relay = await start(context, { inbox: 'all' }, { inbox });
+  relay.webhooks.start();
+  for (let turn = 0; turn < 10; turn += 1) {
+    const answer = await retried(() => call(relay, { turn }));
+    assert.equal(answer.status, 200);
+  }
+  const { size } = relay.store.collection('requests');
+  await until('the oldest have made room', () => relay.store.collection('requests').size <= 4);
+  assert.ok(size <= 6, 'never far over the limit');
+  const pin = async (pinned: boolean): Promise<void> => {
+    for (const { id } of await kept(relay)) {
+      const answer = await relay.ask('PATCH', `/api/requests/${String(id)}`, { pinned },
+        { 'Content-Type': 'application/merge-patch+json' });
+      assert.equal(answer.status, 200, answer.text);
+    }
+  };
+  await pin(true);
+  const before = Told.contexts.length;
+  const refused = await call(relay);
+  assert.equal(refused.status, 503);
+  assert.ok(Number(refused.headers['retry-after']) > 0);
+  assert.equal(Told.contexts.length, before, 'nothing ran for it');
+  assert.equal(relay.store.collection('requests').size, 4, 'nothing was lost');
+  await pin(false);
+  assert.equal((await retried(() => call(relay))).status, 200);
+});
+
+async function retried(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let turn = 0; turn < 100; turn += 1) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+    await new Promise((resolve) => void setTimeout(resolve, 10));
+  }
+  return ask();
+}
+
+test('a large request has no room where its bytes are too many', async (context) => {
+  const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 10_000 };
+  const relay = await start(context, { inbox: 'all', answer: 'accepted' }, { inbox });
+  assert.equal((await call(relay, { text: 'x'.repeat(20_000) })).status, 503);
+  assert.equal((await call(relay, {})).status, 200);
+  assert.equal((await kept(relay)).length, 1);
+});
+
+test('a body of any size is kept byte for byte', async (context) => {
+  const relay = await start(context, { inbox: 'all', bodyFormat: 'text' });
+  for (const text of ['', 'x', 'y'.repeat(16_384), 'z'.repeat(16_385)]) {
+    await relay.ask('POST', '/webhook/in/hook', Buffer.from(text));
+    const [request = {}] = await kept(relay);
+    assert.equal(await bodyOf(relay, request), text);
+  }
+  const binary = Buffer.from([0, 255, 254, 10]);
+  await relay.ask('POST', '/webhook/in/hook', binary);
+  const [request = {}] = await kept(relay);
+  assert.equal(request['bodyBytes'], 4);
+});
+
+test('rejected requests are kept in memory alone, and the oldest go first', async (context) => {
+  const secret = 'x'.repeat(40);
+  const relay = await start(context, { secret });
+  for (let turn = 0; turn < 105; turn += 1) {
+    const body = turn === 104 ? 'long '.repeat(2000) : `{"turn":${turn}}`;
+    const headers = { 'X-Signature': `sha256=${'0'.repeat(64)}`, 'Cookie': 'geheim' };
+    assert.equal((await call(relay, body, headers)).status, 401);
+  }
+  assert.equal(relay.store.collection('requests').size, 0);
+  const rejected = await kept(relay, '?status=rejected&limit=200');
+  assert.equal(rejected.length, 100);
+  const [last = {}, before = {}] = rejected;
+  assert.deepEqual(last['verdict'], {
+    preset: 'hookshelf', accepted: false, failedCheck: 'mismatch', secret: null, signedAt: null,
+  });
+  const pairs = new Map(last['headers'] as [string, string][]);
+  assert.deepEqual([pairs.get('Cookie'), pairs.get('X-Signature')], ['***', '***']);
+  assert.equal((await bodyOf(relay, last)).length, 8192);
+  assert.equal(await bodyOf(relay, before), '{"turn":103}');
+  const body = '{"turn":1}';
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  assert.equal((await call(relay, body, { 'X-Signature': signature })).status, 200);
+});
+
+test('keeps who may not call, and who calls too often', async (context) => {
+  for (const [hook, incoming, status, failedCheck] of [
+    [{ allowedAddresses: ['192.0.2.1'] }, {}, 403, 'address'],
+    [{}, { rateLimit: 0.001 }, 429, 'rate'],
+  ] as const) {
+    const relay = await start(context, hook, { incoming });
+    const answers = [await call(relay, { a: 1 }), await call(relay, { a: 2 })];
+    assert.equal(answers[1]?.status, status);
+    const [{ verdict, bodyBytes, status: state, id } = {}] = await kept(relay);
+    assert.deepEqual([state, (verdict as Shown)['failedCheck'], bodyBytes],
+      ['rejected', failedCheck, 7]);
+    const replay = await relay.ask('POST', `/api/requests/${String(id)}/replay`, {});
+    assert.equal(replay.status, 409, 'its body was never read');
+    await relay.close();
+  }
+});
+
+test('an action is told of the request that is kept', async (context) => {
+  const relay = await start(context, { inbox: 'all' });
+  await call(relay);
+  const [{ id } = {}] = await kept(relay);
+  const { request, attempt, replay } = Told.contexts.at(-1) as Shown;
+  assert.deepEqual([request, attempt, replay], [id, 1, false]);
+});

@@ -13,13 +13,15 @@ export type RunOptions = {
   readonly columns?: number;
   readonly isColoured?: boolean;
   readonly wrapSession?: WrapSession;
+  /** Told what comes on standard output, byte for byte. */
+  readonly onOutput?: (chunk: Buffer) => void;
 };
 
 /** Runs a command in this process. */
 export async function runCommand(
   words: readonly string[], options: RunOptions = {},
 ): Promise<Ran> {
-  const stdout = new Sink(options.columns);
+  const stdout = new Sink(options.columns, options.onOutput);
   const stderr = new Sink(options.columns);
   const stdin = options.input === undefined ? new PassThrough() : Readable.from([options.input]);
   const colours = options.isColoured === true ? {} : { NO_COLOR: '1' };
@@ -36,14 +38,18 @@ class Sink extends Writable {
   readonly isTTY: boolean;
   readonly columns: number;
 
-  constructor(columns: number | undefined) {
+  readonly #onChunk: RunOptions['onOutput'];
+
+  constructor(columns: number | undefined, onChunk?: RunOptions['onOutput']) {
     super();
+    this.#onChunk = onChunk;
     this.isTTY = columns !== undefined;
     this.columns = columns ?? 80;
   }
 
   override _write(chunk: Buffer, _encoding: string, callback: () => void): void {
     this.text += chunk.toString();
+    this.#onChunk?.(chunk);
     callback();
   }
 }

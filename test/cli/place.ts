@@ -20,12 +20,17 @@ export type Place = {
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
 };
 
-export async function inPlace(way: Way, use: (place: Place) => Promise<void>): Promise<void> {
+/** `prepare` may fill the data directory before anything else opens it. */
+export async function inPlace(
+  way: Way, use: (place: Place) => Promise<void>,
+  prepare: ((data: string) => Promise<void>) | null = null,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-cli-'));
   const data = join(folder, 'data');
   const isFar = way === 'over the network';
   const { settings } = loadSettings(
     isFar ? { environment: { HOOKSHELF_API_TOKEN: TOKEN } } : {});
+  await prepare?.(data);
   const app = way === 'without a server' ? null : await openApp({
     data, settings, logger: silentLogger, role: 'server',
   });

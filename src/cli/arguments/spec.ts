@@ -23,7 +23,7 @@ export type ValueKind = (typeof VALUE_KINDS)[number];
 
 export const VALUE_KINDS = [
   'actions', 'action-configurations', 'books', 'deliveries', 'incoming-webhooks',
-  'outgoing-webhooks', 'presets', 'tokens',
+  'outgoing-webhooks', 'presets', 'requests', 'tokens',
 ] as const;
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;

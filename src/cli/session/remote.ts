@@ -89,8 +89,10 @@ function checkAnswer(
   if (REDIRECTS.includes(status)) throw redirected(status, headers.location, base);
   if (status === 401) throw unauthorized(call, base, hasToken);
   const type = headers['content-type'] ?? '';
+  const isAttachment = call.isForAttachment === true
+    && headers['content-disposition']?.startsWith('attachment') === true;
   const isOurs = status >= 400 ? type.startsWith(PROBLEM_MEDIA_TYPE)
-    : status === 204 || JSON_TYPE.test(type);
+    : status === 204 || isAttachment || JSON_TYPE.test(type);
   if (isOurs) return;
   throw new AppError('unavailable', `${base} answered ${call.method} ${call.path.split('?')[0]} `
     + `with ${status} (${STATUS_CODES[status] ?? 'an unknown status'}), and not as hookshelf does: `

@@ -19,6 +19,8 @@ export type Call = {
   readonly headers?: Readonly<Record<string, string>>;
   /** A buffer or stream goes out as it is, anything else as JSON. */
   readonly body?: unknown;
+  /** The answer is an attachment of any media type. */
+  readonly isForAttachment?: boolean;
 };
 
 export type Answer = {

@@ -13,6 +13,8 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'incoming-webhooks': ['/api/incoming-webhooks', 'pathSegment', 'identifier'],
   'outgoing-webhooks': ['/api/outgoing-webhooks', 'identifier'],
   'presets': ['/api/verification-presets', 'name'],
+  // There may be a hundred thousand; the newest are those that somebody looks for.
+  'requests': ['/api/requests?limit=100', 'id'],
   'tokens': ['/control/tokens', 'identifier'],
 };
 

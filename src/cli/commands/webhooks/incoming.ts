@@ -26,7 +26,7 @@ export async function listIncoming(context: CommandContext): Promise<number> {
 
 /** With calls to copy; in JSON as the member `examples`. */
 export async function showIncoming(context: CommandContext): Promise<number> {
-  const hook = await findHook(context);
+  const hook = await findIncoming(context);
   const examples = await examplesOf(context, hook);
   const { output } = context;
   if (output.isJson) {
@@ -66,7 +66,7 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
   const members = await membersOf(context);
   const changes = { ...removed, ...replacedTarget(members), ...members };
   if (!isSecretGiven(context)) requireChange(context, changes);
-  const current = await findHook(context);
+  const current = await findIncoming(context);
   const secret = await readSecret(context, () => shapeFor({ ...current, ...changes }));
   const body: JsonObject = { ...changes, ...secretMember(secret) };
   const hook = await patch(context, incomingResource, textOf(current['identifier']), {
@@ -156,13 +156,15 @@ function isLocal(origin: string): boolean {
 }
 
 export async function findIdentifier(context: CommandContext): Promise<string> {
-  return textOf((await findHook(context))['identifier']);
+  return textOf((await findIncoming(context))['identifier']);
 }
 
 /** By identifier first: a path segment may look like one. Then by a beginning or end of either. */
-async function findHook(context: CommandContext): Promise<JsonObject> {
+export async function findIncoming(
+  context: CommandContext, option = 'identifier',
+): Promise<JsonObject> {
   const session = await context.openSession();
-  const name = context.given.get('identifier').replace(/^…|…$/g, '');
+  const name = context.given.get(option).replace(/^…|…$/g, '');
   try {
     const answer = await session.request({ method: 'GET', path: pathOf(incomingResource, name) });
     return objectOf(answer.body);

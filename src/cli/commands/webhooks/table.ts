@@ -4,6 +4,7 @@ import type { CommandSpec } from '../context.ts';
 import { deleteOf, listOf, showOf } from '../rows.ts';
 import type { OptionSpecs } from '../../arguments/spec.ts';
 import { INCOMING } from './incoming-table.ts';
+import { REQUEST } from './request-table.ts';
 import { actionConfig, capital, oneOf, rotationOptions, secretOptions, unset } from './options.ts';
 
 const configuration = oneOf('action-configurations');
@@ -204,5 +205,5 @@ const DELIVERY: readonly CommandSpec[] = [
 ];
 
 export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
-  ...INCOMING, ...CONFIGURATION, ...OUTGOING, ...DELIVERY,
+  ...INCOMING, ...REQUEST, ...CONFIGURATION, ...OUTGOING, ...DELIVERY,
 ];

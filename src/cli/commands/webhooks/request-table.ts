@@ -1,0 +1,74 @@
+/** The rows of the commands of kept requests. */
+import { flag, text } from '../../arguments/options.ts';
+import type { OptionSpecs } from '../../arguments/spec.ts';
+import type { CommandSpec } from '../context.ts';
+import { capital, oneOf } from './options.ts';
+
+const loadRequest = () => import('./request.ts');
+
+const request = oneOf('requests');
+const STATUSES = ['rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed'];
+
+/** Which requests are meant. */
+const requestFilters: OptionSpecs = {
+  hook: {
+    ...text('<id or path segment>', 'of one incoming webhook'), completes: 'incoming-webhooks',
+  },
+  status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
+  event: text('<name>', 'what happened, as the sender names it'),
+  since: text('<time>', 'received then or later, such as 2026-01-31T12:00:00Z'),
+  until: text('<time>', 'received before then'),
+};
+
+export const REQUEST: readonly CommandSpec[] = [
+  {
+    name: 'request:list', summary: 'List kept requests, newest first',
+    options: { ...requestFilters, limit: text('<n>', 'the newest so many; all when not given') },
+    examples: [
+      'hookshelf request:list --limit 20', 'hookshelf request:list --hook deploy --status failed',
+    ],
+    load: async () => (await loadRequest()).listRequests,
+  },
+  {
+    name: 'request:show', summary: 'Show a kept request, its body, or a call that repeats it',
+    details: [
+      'What --curl prints holds no secret: it reads those from variables of the environment.',
+    ],
+    options: {
+      ...request, body: flag('print its body alone, byte for byte'),
+      curl: flag('print a call of curl that repeats it'),
+    },
+    examples: ['hookshelf request:show <id>', 'hookshelf request:show <id> --body > body.json'],
+    load: async () => (await loadRequest()).showRequest,
+  },
+  {
+    name: 'request:replay', summary: 'Run a kept request again as it came, in the background',
+    options: {
+      ...request,
+      routes: text('<a,b>', 'routes to run; those that failed, or all that match, when not given'),
+      as: {
+        ...text('<retry | new>', 'retry, the same request again, when not given; or a copy of it'),
+        values: ['retry', 'new'],
+      },
+    },
+    examples: ['hookshelf request:replay <id>', 'hookshelf request:replay <id> --as new'],
+    load: async () => (await loadRequest()).replayRequest,
+  },
+  ...(['pin', 'unpin'] as const).map((verb): CommandSpec => ({
+    name: `request:${verb}`,
+    summary: `${capital(verb)} a kept request: ${verb === 'pin' ? 'it stays' : 'it goes when it '
+      + 'is old'}`,
+    options: request, examples: [`hookshelf request:${verb} <id>`],
+    load: async () => (await loadRequest())[`${verb}Request`],
+  })),
+  {
+    name: 'request:delete', summary: 'Delete a kept request that is not pending',
+    options: request, examples: ['hookshelf request:delete <id>'],
+    load: async () => (await loadRequest()).deleteRequest,
+  },
+  {
+    name: 'request:reconcile', summary: 'Prove that what was accepted is accounted for',
+    options: {}, examples: ['hookshelf request:reconcile'],
+    load: async () => (await loadRequest()).reconcileRequests,
+  },
+];

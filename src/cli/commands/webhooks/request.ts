@@ -1,0 +1,200 @@
+/** `request:*`: what people do with kept requests. */
+import { AppError } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { ByteCollector } from '../../../base/structures/byte-collector.ts';
+import { escapeLines } from '../../../base/text/printable.ts';
+import { connectionLost } from '../../../server/local/call.ts';
+import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { requestResource } from '../../../webhooks/requests/resource.ts';
+import type { Session } from '../../session/session.ts';
+import type { CommandContext } from '../context.ts';
+import {
+  columnsOf, fetchPage, identifierOf, list, objectOf, pathOf, textOf,
+} from '../resource.ts';
+import { curlCall } from './curl-call.ts';
+import { findIncoming } from './incoming.ts';
+
+const FILTERS = ['status', 'event', 'since', 'until'] as const;
+/** Of a list without --limit, so many a page. */
+const PAGE_LIMIT = 1000;
+
+export async function listRequests(context: CommandContext): Promise<number> {
+  const query = await filterQuery(context);
+  const limit = context.given.find('limit');
+  query.set('limit', limit ?? String(PAGE_LIMIT));
+  const path = `${requestResource.path}?${query}`;
+  if (limit === undefined) return list(context, requestResource, path);
+  const rows = await fetchPage(await context.openSession(), path);
+  await context.output.list(rows, columnsOf(requestResource), `no ${requestResource.plural}`);
+  return 0;
+}
+
+/** The options that say which requests are meant. */
+async function filterQuery(context: CommandContext): Promise<URLSearchParams> {
+  const { given } = context;
+  const query = new URLSearchParams();
+  if (given.has('hook')) query.set('hook', await hookOf(context));
+  for (const name of FILTERS) {
+    const value = given.find(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query;
+}
+
+/** A removed webhook is known by its whole identifier alone. */
+async function hookOf(context: CommandContext): Promise<string> {
+  try {
+    return textOf((await findIncoming(context, 'hook'))['identifier']);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    return context.given.get('hook');
+  }
+}
+
+export async function showRequest(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  if (given.has('body') && given.has('curl')) {
+    throw new AppError('usage', 'give either --body or --curl');
+  }
+  const session = await context.openSession();
+  const path = pathOf(requestResource, await identifierOf(context, requestResource));
+  if (given.has('body')) return printBody(context, session, path);
+  const request = objectOf((await session.request({ method: 'GET', path })).body);
+  if (!given.has('curl')) {
+    await output.object(output.isJson ? request : readable(request));
+    return 0;
+  }
+  const body = await readBody(session, path);
+  const curl = curlCall({
+    method: textOf(request['method']), headers: pairsOf(request['headers']), body,
+    url: await urlOf(context, session, request),
+  });
+  if (output.isJson) await output.json({ id: request['id'], curl });
+  else await output.write(`${escapeLines(curl)}\n`);
+  if (body.length !== request['bodyBytes']) {
+    output.note(`of its body the first ${body.length} of ${textOf(request['bodyBytes'])} bytes `
+      + 'were kept');
+  }
+  return 0;
+}
+
+/** For people: a header a line, those of one name together. */
+function readable(request: JsonObject): JsonObject {
+  const headers = new Map<string, string>();
+  for (const [name, value] of pairsOf(request['headers'])) {
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return { ...request, headers: Object.fromEntries(headers) };
+}
+
+async function printBody(
+  { output }: CommandContext, session: Session, path: string,
+): Promise<number> {
+  const body = await readBody(session, path);
+  if (output.isJson) await output.json({ body: body.toString('base64') });
+  // What a stranger sent could take over a terminal.
+  else if (output.columns !== null) await output.text(body.toString('utf8'));
+  else await output.write(body);
+  return 0;
+}
+
+async function readBody(session: Session, path: string): Promise<Buffer> {
+  const answer = await session.stream({
+    method: 'GET', path: `${path}/body`, isForAttachment: true,
+  });
+  const bytes = new ByteCollector();
+  try {
+    for await (const chunk of answer) bytes.add(Buffer.from(chunk));
+  } catch (thrown) {
+    throw connectionLost(thrown);
+  }
+  return bytes.take();
+}
+
+function pairsOf(headers: unknown): (readonly [string, string])[] {
+  const pairs: readonly unknown[] = Array.isArray(headers) ? headers : [];
+  return pairs.flatMap((pair) => Array.isArray(pair)
+    ? [[textOf(pair[0]), String(pair[1])] as const] : []);
+}
+
+/** Where the request would come again. */
+async function urlOf(
+  context: CommandContext, session: Session, { hook, path, query }: JsonObject,
+): Promise<string> {
+  const search = query === '' ? '' : `?${textOf(query)}`;
+  return `${await baseOf(context, session, textOf(hook))}${textOf(path)}${search}`;
+}
+
+async function baseOf(
+  context: CommandContext, session: Session, hook: string,
+): Promise<string> {
+  try {
+    const examples = `${pathOf(incomingResource, hook)}/examples`;
+    const { body } = await session.request({ method: 'GET', path: examples });
+    const { pathSegment, url } = objectOf(body);
+    return textOf(url).slice(0, -`/webhook/in/${textOf(pathSegment)}`.length);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
+    context.output.note('its webhook was removed');
+    const { baseUri, port } = context.loadSettings().settings.server;
+    return baseUri ?? `http://localhost:${port}`;
+  }
+}
+
+export async function replayRequest(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const id = await identifierOf(context, requestResource);
+  const routes = given.find('routes');
+  const as = given.find('as');
+  const session = await context.openSession();
+  const { body } = await session.request({
+    method: 'POST', path: `${pathOf(requestResource, id)}/replay`,
+    body: {
+      ...routes === undefined ? {} : { routes: routes.split(',').map((name) => name.trim()) },
+      ...as === undefined ? {} : { as },
+    },
+  });
+  const request = objectOf(body);
+  const isNew = request['id'] !== id;
+  await output.result(request, isNew
+    ? `request ${textOf(request['id'])}, a copy of ${id}, will be run`
+    : `request ${id} will be run again`);
+  return 0;
+}
+
+export async function pinRequest(context: CommandContext): Promise<number> {
+  return setPinned(context, true);
+}
+
+export async function unpinRequest(context: CommandContext): Promise<number> {
+  return setPinned(context, false);
+}
+
+async function setPinned(context: CommandContext, pinned: boolean): Promise<number> {
+  const id = await identifierOf(context, requestResource);
+  const session = await context.openSession();
+  const { body } = await session.request({
+    method: 'PATCH', path: pathOf(requestResource, id), body: { pinned },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  await context.output.result(objectOf(body), `${pinned ? 'pinned' : 'unpinned'} request ${id}`);
+  return 0;
+}
+
+export async function deleteRequest(context: CommandContext): Promise<number> {
+  const id = await identifierOf(context, requestResource);
+  const session = await context.openSession();
+  await session.request({ method: 'DELETE', path: pathOf(requestResource, id) });
+  await context.output.result({ id, deleted: true }, `deleted request ${id}`);
+  return 0;
+}
+
+/** Exit code 1 when something does not add up. */
+export async function reconcileRequests(context: CommandContext): Promise<number> {
+  const session = await context.openSession();
+  const path = `${requestResource.path}/reconcile`;
+  const result = objectOf((await session.request({ method: 'GET', path })).body);
+  await context.output.object(result);
+  return result['isReconciled'] === false ? 1 : 0;
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { COLLECTIONS } from '../../../src/app.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import { openStore } from '../../../src/store/store.ts';
+import type { KeptRequest } from '../../../src/webhooks/requests/request.ts';
+import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
+import { keptRequest } from '../../webhooks/requests/kept-request.ts';
+import { WAYS, inPlace, type Place } from '../place.ts';
+
+const HOOK = '01890000-0000-7000-8000-00000000000a';
+const GONE_HOOK = '01890000-0000-7000-8000-00000000000b';
+/** An hour ago, in whole seconds: what is old goes. */
+const START_MS = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
+const at = (second: number): string => new Date(START_MS + second * 1000).toISOString();
+const ids = [0, 1, 2, 3].map((number) => `01890000-0000-7000-8000-00000000000${number}`);
+const [FIRST = '', SECOND = '', THIRD = '', FOURTH = ''] = ids;
+const BODY = Buffer.from('{"it\'s": "\u00fc"}');
+const BINARY = Buffer.from([0, 255, 10, 13]);
+
+const KEPT: readonly (readonly [Partial<KeptRequest>, Buffer])[] = [
+  [{
+    event: 'push', status: 'failed', query: 'a=1&token=***',
+    headers: [['Content-Type', 'application/json'], ['X-Hub-Signature-256', 'sha256=planted']],
+    signatures: ['x-hub-signature-256'],
+    answered: { status: 400, afterMs: 3 },
+  }, BODY],
+  [{ event: 'ping', status: 'done', headers: [['Content-Type', 'image/png']] }, BINARY],
+  [{ event: 'push', status: 'pending' }, BODY],
+  [{ hook: GONE_HOOK, status: 'done' }, BODY],
+];
+
+/** As if a server had kept them before. */
+async function keepRequests(data: string): Promise<void> {
+  mkdirSync(data, { mode: 0o700 });
+  const store = await openStore({
+    directory: data, files: createNodeFiles(), specs: COLLECTIONS, logger: silentLogger,
+    clock: systemClock,
+  });
+  await store.transact((transaction) => {
+    const stamps = `"createdAt":"${at(0)}","updatedAt":"${at(0)}"`;
+    transaction.put('action-configurations', 'to-log',
+      `{"identifier":"to-log",${stamps},"actionType":"log","options":{}}`);
+    // Disabled, so that what is pending waits.
+    transaction.put('incoming-webhooks', HOOK, `{"identifier":"${HOOK}",${stamps},`
+      + '"pathSegment":"hook","enabled":false,"actionConfiguration":"to-log"}');
+  });
+  await store.transact((transaction) => changeRequests(transaction, (unit) => {
+    for (const [index, [given, body]] of KEPT.entries()) {
+      const [id = '', time] = [ids[index], at(index)];
+      unit.add(keptRequest({
+        body, given: { id, hook: HOOK, receivedAt: time, updatedAt: time, ...given },
+      }), body);
+    }
+  }));
+  await store.close();
+}
+
+async function json(place: Place, words: string): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await place.run([...words.split(' '), '--json']);
+  assert.equal(code, 0, `${words}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+async function listed(place: Place, words: string): Promise<string[]> {
+  const rows = await json(place, `request:list ${words}`.trim()) as unknown as { id: string }[];
+  return rows.map(({ id }) => id);
+}
+
+async function printedBody(place: Place, id: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  await place.run(['request:show', id, '--body'], { onOutput: (chunk) => chunks.push(chunk) });
+  return Buffer.concat(chunks);
+}
+
+for (const way of WAYS) {
+  test(`kept requests are listed, newest first, ${way}`, () => inPlace(way, async (place) => {
+    assert.deepEqual(await listed(place, ''), [FOURTH, THIRD, SECOND, FIRST]);
+    assert.deepEqual(await listed(place, '--event push'), [THIRD, FIRST]);
+    assert.deepEqual(await listed(place, '--status failed'), [FIRST]);
+    assert.deepEqual(await listed(place, `--hook ${GONE_HOOK}`), [FOURTH]);
+    assert.deepEqual(await listed(place, '--hook hook --limit 1'), [THIRD]);
+    assert.deepEqual(await listed(place, `--since ${at(1)}`), [FOURTH, THIRD, SECOND]);
+    assert.deepEqual(await listed(place, `--until ${at(1).replace('Z', '+00:00')}`), [FIRST]);
+    const table = await place.run(['request:list', '--event', 'ping']);
+    assert.match(table.stdout, /^ID +STATUS +EVENT .*\n\S+1 +done +ping +.*202\d-/);
+    assert.equal((await place.run(['request:list', '--event', 'x'])).stdout, 'no requests\n');
+    assert.equal((await place.run(['request:list', '--status', 'x'])).code, 2);
+    const wrong = await place.run(['request:list', '--since', 'noon']);
+    assert.deepEqual([wrong.code, /RFC 3339/.test(wrong.stderr)], [1, true]);
+  }, keepRequests));
+
+  test(`a kept request is shown, its body and a call that repeats it, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const shown = await place.run(['request:show', FIRST]);
+      assert.match(shown.stdout, /^headers\.X-Hub-Signature-256 +\*\*\*$/m);
+      assert.match(shown.stdout, /^answered\.status +400$/m);
+      assert.equal((await json(place, `request:show ${FIRST}`))['event'], 'push');
+      assert.ok((await printedBody(place, FIRST)).equals(BODY));
+      assert.ok((await printedBody(place, SECOND)).equals(BINARY));
+      assert.equal((await json(place, `request:show ${SECOND} --body`))['body'],
+        BINARY.toString('base64'));
+      const { stdout } = await place.run(['request:show', FIRST, '--curl']);
+      assert.match(stdout, /'http:\/\/localhost:\d+\/webhook\/in\/hook\?a=1&token='"\$TOKEN"/);
+      assert.match(stdout, /--data-raw '\{"it'\\''s": "ü"\}'/);
+      assert.match(stdout, /^X-Hub-Signature-256: \$X_HUB_SIGNATURE_256$/m);
+      const ofNone = await place.run(['request:show', FOURTH, '--curl']);
+      assert.match(ofNone.stderr, /its webhook was removed/);
+      assert.equal(`${(await json(place, `request:show ${FIRST} --curl`))['curl']}\n`, stdout);
+      for (const output of [shown.stdout, stdout]) assert.ok(!output.includes('planted'));
+      assert.equal((await place.run(['request:show', FIRST, '--curl', '--body'])).code, 2);
+      assert.equal((await place.run(['request:show', 'none'])).code, 1);
+    }, keepRequests));
+
+  test(`kept requests are pinned, replayed, deleted and counted, ${way}`, () =>
+    inPlace(way, async (place) => {
+      assert.equal((await place.run(['request:pin', FIRST])).stdout, `pinned request ${FIRST}\n`);
+      assert.equal((await json(place, `request:show ${FIRST}`))['pinned'], true);
+      assert.equal((await json(place, `request:unpin ${FIRST}`))['pinned'], false);
+      assert.equal((await place.run(['request:replay', FIRST])).stdout,
+        `request ${FIRST} will be run again\n`);
+      const made = await json(place, `request:replay ${SECOND} --as new --routes default`);
+      assert.deepEqual([made['replayOf'], made['status']], [SECOND, 'pending']);
+      const wrong = await place.run(['request:replay', FIRST, '--routes', 'default, other']);
+      assert.match(wrong.stderr, /\/routes\/1: is no route of the webhook/);
+      const gone = await place.run(['request:replay', FOURTH]);
+      assert.deepEqual([gone.code, /is gone/.test(gone.stderr)], [1, true]);
+      const pending = await place.run(['request:delete', THIRD]);
+      assert.deepEqual([pending.code, /is pending/.test(pending.stderr)], [1, true]);
+      assert.deepEqual(await json(place, `request:delete ${SECOND}`),
+        { id: SECOND, deleted: true });
+      assert.deepEqual(await listed(place, ''), [made['id'], FOURTH, THIRD, FIRST]);
+      const { isReconciled, accepted, deleted } = await json(place, 'request:reconcile');
+      assert.deepEqual([isReconciled, accepted, deleted], [true, 5, 1]);
+    }, keepRequests));
+}

@@ -110,7 +110,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const routes = [
     ...incomingRoutes({
       records: resources.incoming, baseUri: options.baseUri,
-      store,
+      store, requests,
       receive: incoming.receive,
     }),
     ...actionRoutes(actions, resources.configurations),

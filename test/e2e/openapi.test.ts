@@ -146,6 +146,9 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('diagnoseIncomingWebhook', { key: incoming, body: { headers: { 'X-A': 'b' } } });
   await call('diagnoseIncomingWebhook', { key: incoming, body: {}, status: 422 });
   await call('diagnoseIncomingWebhook', { body: { headers: {} }, status: 404 });
+  await call('matchIncomingWebhook', { key: incoming, body: { payload: { a: 1 }, event: 'b' } });
+  await call('matchIncomingWebhook', { key: incoming, body: {}, status: 422 });
+  await call('matchIncomingWebhook', { body: { payload: {} }, status: 404 });
   for (const overlapHours of [0, 1]) {
     await call('rotateIncomingWebhookSecret', { key: incoming, body: { overlapHours } });
   }

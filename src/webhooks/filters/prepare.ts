@@ -34,8 +34,8 @@ export function prepareCondition(condition: Condition): Predicate {
 function comparisonWith(op: Operator, value: JsonValue | undefined): (found: unknown) => boolean {
   switch (op) {
     case 'eq': return (found) => found === value;
-    case 'ne': return (found) => typeof found === typeof value && found !== null
-      && found !== value;
+    // Of null there is but one value, so that `ne` never takes it.
+    case 'ne': return (found) => typeof found === typeof value && found !== value;
     case 'in': {
       const values = new Set<unknown>(Array.isArray(value) ? value : []);
       return (found) => values.has(found);

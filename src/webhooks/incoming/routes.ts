@@ -7,11 +7,13 @@ import { resourceRoutes } from '../../resources/routes.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
 import type { Store } from '../../store/port.ts';
 import { rotationRoute } from '../http/rotation.ts';
+import type { RequestService } from '../requests/service.ts';
 import { receiveErrorFormat } from './receiving/answer.ts';
 import { createReceiver, createRefuser, type ReceiveParts } from './receiving/receive.ts';
 import { incomingResource } from './resource.ts';
 import { diagnoseRoute } from './setup/diagnose.ts';
 import { examplesRoute } from './setup/examples.ts';
+import { matchRoute } from './setup/match.ts';
 import { presetsRoute } from './setup/presets.ts';
 import { sampleRoute } from './setup/sample.ts';
 import { newSecretFor } from './verification.ts';
@@ -21,6 +23,7 @@ type IncomingRouteParts = {
   readonly records: Repository;
   readonly store: Store;
   readonly receive: ReceiveParts;
+  readonly requests: RequestService;
   /** Absolute, without a slash at its end. */
   readonly baseUri: () => string;
 };
@@ -37,6 +40,7 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
     diagnoseRoute({
       hooks, collection, now, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
+    matchRoute({ hooks, collection, requests: parts.requests }),
     rotationRoute({
       resource: incomingResource, records: parts.records, store, now,
       secretLengthMax: SECRET_LENGTH_MAX, shapeFor: newSecretFor,

@@ -22,9 +22,6 @@ export type ReadyRoute = {
   readonly actionConfiguration: string;
 };
 
-/** Of the one route of a webhook with an `actionConfiguration`. */
-const DEFAULT_ROUTE = 'default';
-
 const ROUTES_MAX = 20;
 
 export const configurationNameSchema: StringSchema = {
@@ -85,6 +82,9 @@ export function findRouteProblems(
   }
   return errors;
 }
+
+/** Of the one route of a webhook with an `actionConfiguration`. */
+const DEFAULT_ROUTE = 'default';
 
 type Routed = { readonly actionConfiguration?: string; readonly routes?: readonly IncomingRoute[] };
 

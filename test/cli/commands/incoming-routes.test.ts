@@ -39,6 +39,33 @@ test('routes and what is kept are given by options, and changed', () =>
     assert.deepEqual([routed['routes'], routed['actionConfiguration']], [ROUTES, undefined]);
   }));
 
+test('match says which routes would run, and what is false', () =>
+  inPlace('through a server', async (place) => {
+    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    await json(place, ['incomingwebhook:create', '--path-segment', 'in', '--routes',
+      JSON.stringify(ROUTES)]);
+    const match = ['incomingwebhook:match', 'in', '--payload', '{"a":1}'];
+    const pushed = await place.run([...match, '--event', 'push']);
+    assert.equal(pushed.code, 0, pushed.stderr);
+    assert.match(pushed.stdout, /^pushes +yes +- +-$/m);
+    const other = await place.run([...match, '--event', 'star']);
+    assert.equal(other.code, 1);
+    assert.match(other.stdout,
+      /^pushes +no +\/routes\/0\/when +event is "star", wanted: eq "push"$/m);
+    const told = await json(place, [...match, '--event', 'push', '--header', 'A: b', '--query',
+      'q=1', '--method', 'PUT']);
+    assert.deepEqual(told['routes'], [{ name: 'pushes', matches: true, failed: [] }]);
+    const beside = await place.run(
+      ['incomingwebhook:match', 'in', '--request', 'x', '--event', 'y']);
+    assert.deepEqual([beside.code, /--event stands beside --payload/.test(beside.stderr)],
+      [2, true]);
+    const neither = await place.run(['incomingwebhook:match', 'in']);
+    assert.deepEqual([neither.code, /needs --request or --payload/.test(neither.stderr)],
+      [2, true]);
+    const gone = await place.run(['incomingwebhook:match', 'in', '--request', 'none']);
+    assert.deepEqual([gone.code, /no request/.test(gone.stderr)], [1, true]);
+  }));
+
 const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
   [[], 2, /needs --action-config or --routes/],
   [['--action-config', 'a', '--routes', '[]'], 2, /--action-config or --routes, not both/],

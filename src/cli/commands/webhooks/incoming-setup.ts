@@ -1,4 +1,5 @@
 /** Commands that help while a sender is set up. */
+import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Call } from '../../../server/local/call.ts';
@@ -99,6 +100,57 @@ async function receivedRequest(context: CommandContext): Promise<JsonObject> {
   return { ...Object.fromEntries(named), headers, body };
 }
 
+/** Exit code 1 when no route would run. */
+export async function matchIncoming(context: CommandContext): Promise<number> {
+  const path = `${pathOf(incomingResource, await findIdentifier(context))}/match`;
+  const body = await requestToMatch(context);
+  const session = await context.openSession();
+  const match = objectOf((await session.request({ method: 'POST', path, body })).body);
+  const { output } = context;
+  const routes = Array.isArray(match['routes']) ? match['routes'].map(objectOf) : [];
+  if (output.isJson) await output.json(match);
+  else {
+    await output.list(routes.flatMap(rowsOf), [
+      { title: 'ROUTE', value: ({ name }) => textOf(name), isWhole: true },
+      {
+        title: 'RUNS', value: ({ matches }) => textOf(matches), isWhole: true,
+        tone: ({ matches }) => matches === true ? 'good' : 'warning',
+      },
+      { title: 'FALSE CONDITION', value: ({ pointer }) => textOf(pointer), isWhole: true },
+      { title: 'FOUND', value: ({ detail }) => textOf(detail), isProse: true },
+    ], '');
+  }
+  return routes.some(({ matches }) => matches === true) ? 0 : 1;
+}
+
+/** One for each condition that is false. */
+function rowsOf({ name = null, matches = null, failed }: JsonObject): JsonObject[] {
+  const found = Array.isArray(failed) ? failed.map(objectOf) : [];
+  return found.length === 0 ? [{ name, matches }]
+    : found.map((condition) => ({ name, matches, ...condition }));
+}
+
+const BESIDE_PAYLOAD = ['event', 'header', 'query', 'method'];
+
+/** Throws `usage` for what cannot stand beside a kept request. */
+async function requestToMatch(context: CommandContext): Promise<JsonObject | Buffer> {
+  const { given } = context;
+  const request = given.find('request');
+  if (request !== undefined) {
+    const beside = BESIDE_PAYLOAD.find((name) => given.has(name));
+    if (beside === undefined) return { request };
+    throw new AppError('usage', `--${beside} stands beside --payload: the request has its own`);
+  }
+  const headers = new Map<string, readonly string[]>();
+  for (const line of given.all('header')) addHeader(headers, line, '--header');
+  const named = ['event', 'query', 'method'].flatMap((name): [string, string][] => {
+    const value = given.find(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const members = { ...Object.fromEntries(named), headers: Object.fromEntries(headers) };
+  return withPayload(members, (await readJsonOption(context, 'payload')).bytes);
+}
+
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/[\d.]+$/;
 
 /** One `Name: value` a line; the first line of a request may stand before them. */
@@ -106,8 +158,12 @@ function headersOf(text: string): Readonly<Record<string, readonly string[]>> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const headers = new Map<string, readonly string[]>();
   for (const line of lines.filter((one, index) => index > 0 || !REQUEST_LINE.test(one))) {
-    const [name, value] = headerOf(line, '--headers-file');
-    headers.set(name, [...headers.get(name) ?? [], value]);
+    addHeader(headers, line, '--headers-file');
   }
   return Object.fromEntries(headers);
+}
+
+function addHeader(headers: Map<string, readonly string[]>, line: string, option: string): void {
+  const [name, value] = headerOf(line, option);
+  headers.set(name, [...headers.get(name) ?? [], value]);
 }

@@ -138,4 +138,20 @@ export const INCOMING: readonly CommandSpec[] = [
     examples: ['hookshelf incomingwebhook:diagnose deploy --headers-file h.txt --body-file b.json'],
     load: async () => (await loadSetup()).diagnoseIncoming,
   },
+  {
+    name: 'incomingwebhook:match', summary: 'Say which routes a request would run, and why not',
+    details: ['Exit code 0 when a route would run, 1 when none.'],
+    options: {
+      identifier: hookIdentifier,
+      request: text('<id>', 'a kept request; see request:list'),
+      payload: text('<json | @file | ->', 'the payload, in place of a kept request'),
+      event: text('<name>', 'what happened, as the sender names it'),
+      header: { ...text("<'Name: value'>", 'a header; repeatable'), isRepeatable: true },
+      query: text('<query>', 'what stands after ? in the URL'),
+      method: text('<method>', 'POST when not given'),
+    },
+    oneOf: [['request', 'payload']],
+    examples: ['hookshelf incomingwebhook:match deploy --event push --payload @push.json'],
+    load: async () => (await loadSetup()).matchIncoming,
+  },
 ];

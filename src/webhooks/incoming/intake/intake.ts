@@ -12,7 +12,6 @@ import { statusOf } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { Store } from '../../../store/port.ts';
 import { ActionResult } from '../../actions/action.ts';
-import { Facts } from '../../filters/facts.ts';
 import type { InboxCapacity } from '../../requests/capacity.ts';
 import {
   attempted, pendingRoute, statusOfRoutes, type KeptRequest,
@@ -25,7 +24,8 @@ import {
 import { acceptedRequest, attemptOf, estimatedBytes } from './new-request.ts';
 import { ReceivedCall, type Received, type Run } from '../receiving/received-call.ts';
 import {
-  findMatching, runRoute, runRoutes, type RouteOutcome, type RouteParts, type RoutedRequest,
+  factsOf, findMatching, runRoute, runRoutes, type RouteOutcome, type RouteParts,
+  type RoutedRequest,
 } from '../receiving/run-routes.ts';
 
 type IntakeParts = RouteParts & {
@@ -183,11 +183,7 @@ export class Intake {
 function matchingRoutes(exchange: Exchange, received: Received): readonly ReadyRoute[] {
   const { hook } = received;
   if (!hook.isRouted) return hook.routes;
-  const call = new ReceivedCall(exchange, received, {});
-  return findMatching(hook.routes, new Facts({
-    payload: call.payload, event: () => call.context.event, headers: exchange.request.headers,
-    query: exchange.search, method: exchange.request.method ?? '',
-  }));
+  return findMatching(hook.routes, factsOf(new ReceivedCall(exchange, received, {})));
 }
 
 function routedRequest(exchange: Exchange, received: Received, run?: Run): RoutedRequest {

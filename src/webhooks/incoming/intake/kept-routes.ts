@@ -1,11 +1,10 @@
 /** The routes of a webhook as they are now, for a request that was kept. */
 import { silentLogger } from '../../../base/log.ts';
-import { Facts } from '../../filters/facts.ts';
 import type { KnownRoutes } from '../../requests/replay.ts';
 import type { KeptRequest } from '../../requests/request.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import { KeptCall } from './kept-call.ts';
-import { findMatching } from '../receiving/run-routes.ts';
+import { factsOf, findMatching } from '../receiving/run-routes.ts';
 
 export function keptRoutes(
   { routes, reading }: ReadyHook, request: KeptRequest, body: () => Buffer,
@@ -14,10 +13,7 @@ export function keptRoutes(
     names: routes.map(({ name }) => name),
     matching() {
       const run = { request, body: body(), reading, attempt: 1, log: silentLogger };
-      const { payload, context } = new KeptCall(run, {});
-      const { headers, query, event, method } = context;
-      const facts = new Facts({ payload, event: () => event, headers, query, method });
-      return findMatching(routes, facts).map(({ name }) => name);
+      return findMatching(routes, factsOf(new KeptCall(run, {}))).map(({ name }) => name);
     },
   };
 }

@@ -93,9 +93,10 @@ export class ReceivedCall extends IncomingCall {
   }
 
   protected read(kind: BodyKind): Payload | null {
-    const { body, parts } = this.#received;
+    const { body, parts, hook: { isRouted } } = this.#received;
     const { formField } = this.reading;
-    return parts === null ? readPayload(body, kind, formField)
+    // Routes each have a payload of their own: an action may change what it is given.
+    return parts === null || isRouted ? readPayload(body, kind, formField)
       : readParsedPayload(parts, kind, formField);
   }
 }

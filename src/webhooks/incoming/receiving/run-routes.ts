@@ -10,7 +10,7 @@ import { ActionResult, type ActionOptions } from '../../actions/action.ts';
 import type { ActionCall, ActionRegistry } from '../../actions/registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../../actions/run-action.ts';
 import type { ActionRunner } from '../../actions/run-action.ts';
-import type { Facts } from '../../filters/facts.ts';
+import { Facts } from '../../filters/facts.ts';
 import type { ReadyRoute } from '../routing.ts';
 
 export type RouteParts = {
@@ -41,6 +41,12 @@ export type RouteOutcome = {
   readonly startedAtMs: number;
   readonly durationMs: number;
 };
+
+/** What the conditions of routes look at. */
+export function factsOf(call: ActionCall): Facts {
+  const { headers, query, method, event } = call.context;
+  return new Facts({ payload: call.payload, event: () => event, headers, query, method });
+}
 
 export function findMatching(
   routes: readonly ReadyRoute[], facts: Facts,

@@ -1,7 +1,6 @@
 /** `POST /api/incoming-webhooks/{identifier}/diagnose`: why a request is not taken. */
-import type { IncomingHttpHeaders } from 'node:http';
-import { AppError, type FieldError } from '../../../base/errors.ts';
-import { invalid, parseObject, pointerStep } from '../../../base/fields.ts';
+import { AppError } from '../../../base/errors.ts';
+import { parseObject } from '../../../base/fields.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
   JSON_TYPE, arrayOf, objectOf, pathParameter, shown, text,
@@ -18,6 +17,7 @@ import { parseTime } from '../../senders/verification/time.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck, secretsOf } from '../verification.ts';
+import { givenHeadersMember, joinHeaders, rawHeadersOf } from './given-headers.ts';
 import { getHook, getStored } from './hook.ts';
 
 type DiagnoseParts = {
@@ -27,7 +27,6 @@ type DiagnoseParts = {
   readonly isUnsignedAllowed: boolean;
 };
 
-const HEADERS_BYTES_MAX = 64 * 1024;
 const NO_INBOX = 'is not possible, as received requests are not kept: give headers and body '
   + 'instead';
 
@@ -35,10 +34,7 @@ const INPUT: ObjectSchema = {
   kind: 'object', name: 'ReceivedRequest',
   members: {
     request: { schema: text(), description: 'Not possible yet: received requests are not kept' },
-    headers: {
-      schema: { kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 3 },
-      description: 'As they came: names and values; of one that came repeatedly an array',
-    },
+    headers: givenHeadersMember,
     body: {
       schema: {
         kind: 'string', description: 'base64',
@@ -146,38 +142,4 @@ function requestOf(given: JsonObject, url: string): SignedRequest {
     search: query === -1 ? '' : url.slice(query + 1).replace(/#.*$/s, ''),
     body: Buffer.from(String(given['body'] ?? ''), 'base64'),
   };
-}
-
-/** Names and values in turn. Throws `invalid`. */
-function rawHeadersOf(headers: unknown): string[] {
-  const errors: FieldError[] = [];
-  const raw = Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) => {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (values.every((one) => typeof one === 'string')) {
-      return values.flatMap((one) => [name, String(one).trim()]);
-    }
-    errors.push({
-      pointer: `/headers${pointerStep(name)}`, detail: 'must be a string, or an array of strings',
-    });
-    return [];
-  });
-  if (errors.length > 0) throw invalid(errors);
-  return raw;
-}
-
-// As Node does for a server: of these the first counts, others are joined.
-const SINGLE = [
-  'authorization', 'content-length', 'content-type', 'host', 'proxy-authorization', 'user-agent',
-];
-
-function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
-  const joined = new Map<string, string>();
-  for (let index = 0; index < raw.length; index += 2) {
-    const [name = '', value = ''] = raw.slice(index, index + 2);
-    const lower = name.toLowerCase();
-    const before = joined.get(lower);
-    if (before === undefined) joined.set(lower, value);
-    else if (!SINGLE.includes(lower)) joined.set(lower, `${before}, ${value}`);
-  }
-  return Object.fromEntries(joined);
 }

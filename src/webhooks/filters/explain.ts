@@ -1,0 +1,52 @@
+/** Why a condition is false: which of the conditions within it are, and what stands there. Pure. */
+import { pointerStep } from '../../base/fields.ts';
+import { isSecretName } from '../../base/log.ts';
+import { quoted } from '../../base/text/refusal.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import type { Condition } from './condition.ts';
+import { readerOf, type Facts } from './facts.ts';
+import { prepareCondition } from './prepare.ts';
+
+export type FailedCondition = {
+  /** JSON Pointer of the condition. */
+  readonly pointer: string;
+  readonly detail: string;
+};
+
+const SHOWN_VALUES_MAX = 10;
+
+/** Empty: the condition is true. Else each part that would have to be another. */
+export function explainCondition(
+  condition: Condition, facts: Facts, pointer: string,
+): readonly FailedCondition[] {
+  const { all, any, not } = condition;
+  if (all !== undefined) return explainEach(all, facts, `${pointer}/all`).flat();
+  if (any !== undefined) {
+    const failed = explainEach(any, facts, `${pointer}/any`);
+    return failed.some((one) => one.length === 0) ? [] : failed.flat();
+  }
+  if (prepareCondition(condition)(facts)) return [];
+  return not === undefined ? [{ pointer, detail: explainComparison(condition, facts) }]
+    : [{ pointer: `${pointer}/not`, detail: 'is true' }];
+}
+
+function explainEach(
+  conditions: readonly Condition[], facts: Facts, pointer: string,
+): (readonly FailedCondition[])[] {
+  return conditions.map((inner, index) =>
+    explainCondition(inner, facts, pointer + pointerStep(index)));
+}
+
+function explainComparison({ path = '', op = 'exists', value }: Condition, facts: Facts): string {
+  const found = readerOf(path)(facts);
+  const isSecret = isSecretName(path.slice(path.lastIndexOf('.') + 1));
+  const wanted = value === undefined ? op : `${op} ${shown(value)}`;
+  if (found === undefined) return `${path} is not there, wanted: ${wanted}`;
+  return `${path} is ${isSecret ? '***' : quoted(found)}, wanted: ${isSecret ? op : wanted}`;
+}
+
+function shown(value: JsonValue): string {
+  if (!Array.isArray(value)) return quoted(value);
+  const list = value.slice(0, SHOWN_VALUES_MAX).map(quoted).join(', ');
+  return value.length > SHOWN_VALUES_MAX ? `${list}, …` : list;
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { startRelay, type Answer, type Relay } from '../relay.ts';
+
+const ran: string[] = [];
+let release = (): void => {};
+
+/** Does what its options say, and tells that it ran. */
+class Told {
+  static identifier(): string {
+    return 'told';
+  }
+
+  static label(): string {
+    return 'Told';
+  }
+
+  async execute(
+    payload: { seen?: number }, _: unknown, { as, fail, data, wait }: Record<string, unknown>,
+  ): Promise<ActionResult> {
+    ran.push(String(as));
+    if (wait === true) await new Promise<void>((resolve) => { release = resolve; });
+    if (wait === false) release();
+    payload.seen = (payload.seen ?? 0) + 1;
+    if (fail === 'throw') throw new Error('planted');
+    if (typeof fail === 'string') return ActionResult.fail(fail);
+    return ActionResult.ok(data === 'cycle' ? cycle() : { as, seen: payload.seen });
+  }
+}
+
+function cycle(): object {
+  const data: Record<string, unknown> = {};
+  data['self'] = data;
+  return data;
+}
+
+type RouteCase = readonly [name: string, when: unknown, options?: object];
+
+async function start(
+  context: TestContext, routes: readonly RouteCase[], hook: object = {},
+): Promise<Relay> {
+  const relay = await startRelay({ actions: [Told], incoming: { actionTimeoutMs: 20_000 } });
+  context.after(() => relay.close());
+  const listed = [];
+  for (const [name, when, options = {}] of routes) {
+    const identifier = `c-${name}`;
+    const made = await relay.ask('POST', '/api/action-configurations',
+      { identifier, actionType: 'told', options: { as: name, ...options } });
+    assert.equal(made.status, 201, made.text);
+    listed.push({ name, actionConfiguration: identifier, ...when === null ? {} : { when } });
+  }
+  const made = await relay.ask('POST', '/api/incoming-webhooks',
+    { pathSegment: 'hook', routes: listed, ...hook });
+  assert.equal(made.status, 201, made.text);
+  ran.length = 0;
+  return relay;
+}
+
+const call = (relay: Relay, body: unknown, headers = {}, query = ''): Promise<Answer> =>
+  relay.ask('POST', `/webhook/in/hook${query}`, body, headers);
+const is = (path: string, value: unknown): object => ({ path, op: 'eq', value });
+
+test('all routes that match run, and the answer has the data of each', async (context) => {
+  const relay = await start(context, [
+    ['one', is('payload.a', 1)], ['two', is('payload.a', 2)], ['rest', null],
+    ['headed', is('headers.X-Kind', 'k')], ['queried', is('query.q', '1')],
+    ['posted', is('method', 'POST')],
+  ]);
+  const { status, json } = await call(relay, { a: 1 }, { 'x-kind': 'k' }, '?q=1');
+  assert.equal(status, 200);
+  const names = ['one', 'rest', 'headed', 'queried', 'posted'];
+  // None sees what another did to the payload.
+  const routes = Object.fromEntries(names.map((as) => [as, { as, seen: 1 }]));
+  assert.deepEqual(json, { success: true, message: '', data: { routes } });
+  assert.deepEqual(ran, names);
+});
+
+test('a request that no route matches is answered as filtered', async (context) => {
+  const relay = await start(context, [['one', is('payload.a', 1)]]);
+  const { status, json } = await call(relay, { a: 2 });
+  assert.equal(status, 200);
+  assert.deepEqual(json, { success: true, message: 'Filtered', data: {} });
+  assert.deepEqual(ran, []);
+});
+
+test('the first route that failed gives the message, and the others ran', async (context) => {
+  const relay = await start(context, [
+    ['good', null], ['bad', null, { fail: 'no luck' }], ['worse', null, { fail: 'throw' }],
+    ['last', null],
+  ]);
+  const { status, json } = await call(relay, {});
+  assert.equal(status, 400);
+  assert.deepEqual(json, { success: false, message: 'no luck', data: {} });
+  assert.deepEqual(ran, ['good', 'bad', 'worse', 'last']);
+});
+
+test('data that cannot be JSON is the failure of its route alone', async (context) => {
+  const relay = await start(context, [['odd', null, { data: 'cycle' }], ['good', null]]);
+  const { status, json } = await call(relay, {});
+  assert.deepEqual([status, json['message']], [400, 'Action failed']);
+  assert.deepEqual(ran, ['odd', 'good']);
+});
+
+test('routes run side by side', async (context) => {
+  // The first ends only once the second has run.
+  const relay = await start(context, [['waits', null, { wait: true }],
+    ['frees', null, { wait: false }]]);
+  const { status } = await call(relay, {});
+  assert.equal(status, 200);
+});
+
+test('the event is what the preset reads', async (context) => {
+  const relay = await start(context,
+    [['pushes', is('event', 'push')], ['pings', is('event', 'ping')], ['never', is('event', 'no')],
+      ['too', is('event', 'push')]], { secret: 's', verification: { preset: 'github' } });
+  const body = '{"a":1}';
+  const sign = createHmac('sha256', 's').update(body).digest('hex');
+  const headers = { 'X-Hub-Signature-256': `sha256=${sign}`, 'X-GitHub-Event': 'push' };
+  const pushed = await call(relay, body, headers);
+  assert.deepEqual(pushed.json['data'],
+    { routes: { pushes: { as: 'pushes', seen: 1 }, too: { as: 'too', seen: 1 } } });
+  const starred = await call(relay, body, { ...headers, 'X-GitHub-Event': 'star' });
+  assert.equal(starred.json['message'], 'Filtered');
+});
+
+const MATCH = '/api/incoming-webhooks/hook/match';
+
+test('match tells the routes, and the conditions that are false', async (context) => {
+  const relay = await start(context, [
+    ['pushes', { all: [is('event', 'push'), is('payload.ref', 'main')] }], ['rest', null],
+  ], { secret: 's', verification: { preset: 'github' } });
+  const { status, json, text } = await relay.ask('POST', MATCH,
+    { payload: { ref: 'dev' }, headers: { 'X-GitHub-Event': 'push' } });
+  assert.equal(status, 200, text);
+  assert.deepEqual(json, { event: 'push', routes: [
+    { name: 'pushes', matches: false, failed: [{
+      pointer: '/routes/0/when/all/1', detail: 'payload.ref is "dev", wanted: eq "main"',
+    }] },
+    { name: 'rest', matches: true, failed: [] },
+  ] });
+  const named = await relay.ask('POST', MATCH, { payload: { ref: 'main' }, event: 'push' });
+  assert.deepEqual(named.json['routes'], ['pushes', 'rest'].map((name) =>
+    ({ name, matches: true, failed: [] })));
+  assert.deepEqual(ran, []);
+});
+
+test('a webhook with one action has the route default, which every request matches', async (
+  context,
+) => {
+  const relay = await startRelay();
+  context.after(() => relay.close());
+  await relay.hook({ actionType: 'log' });
+  const { json } = await relay.ask('POST', MATCH, { payload: null });
+  assert.deepEqual(json, { event: null, routes: [{ name: 'default', matches: true, failed: [] }] });
+});
+
+test('match refuses what it cannot look at', async (context) => {
+  const relay = await start(context, [['rest', null]]);
+  const cases: readonly (readonly [object, number, string])[] = [
+    [{}, 422, '/payload'], [{ request: 'x', payload: {} }, 422, '/payload'],
+    [{ request: 'x', method: 'GET' }, 422, '/method'], [{ payload: {}, method: 'get' }, 422,
+      '/method'], [{ payload: {}, headers: { a: 1 } }, 422, '/headers/a'],
+    [{ request: 'none' }, 404, ''],
+  ];
+  for (const [body, status, pointer] of cases) {
+    const answer = await relay.ask('POST', MATCH, body);
+    assert.equal(answer.status, status, answer.text);
+    const errors = answer.json['errors'] as { pointer: string }[] | undefined;
+    assert.equal(errors?.[0]?.pointer ?? '', pointer, answer.text);
+  }
+});

@@ -43,6 +43,7 @@ type RelayParts = {
 
 const ACTIONS_FOLDER = 'actions';
 const DAY_MS = 86_400_000;
+const RUNS = { retrySchedule: [5, 60, 600, 3600, 21_600], maxInFlightPerHook: 8 };
 const INBOX = {
   retentionMs: 7 * DAY_MS, failedRetentionMs: 30 * DAY_MS, maxCount: 100_000, maxBytes: 1 << 28,
 };
@@ -69,6 +70,7 @@ export async function composeRelay(
       actionTimeoutMs: settings.incoming.actionTimeout * 1000,
       rateLimit: settings.incoming.rateLimit,
       maxConcurrent: settings.incoming.maxConcurrent,
+      ...RUNS,
     },
     inbox: INBOX,
     outgoing: {

@@ -15,11 +15,14 @@ import { RejectedRing } from './requests/rejected.ts';
 import { requestRetention } from './requests/retention.ts';
 import { createRequestService, type RequestService } from './requests/service.ts';
 import { requestKind } from './requests/unit-of-work.ts';
+import { RequestWorker } from './runs/worker.ts';
+import type { Removal } from './work/ending.ts';
 import { Retention } from './work/retention.ts';
 
 type Incoming = {
   readonly receive: ReceiveParts;
   readonly requests: RequestService;
+  readonly removal: Removal;
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -28,7 +31,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   readonly hooks: HookIndex; readonly configurations: ConfigurationIndex;
   readonly runner: ActionRunner; readonly actions: ActionRegistry;
 }): Incoming {
-  const { store, clock, logger: log, makeId, incoming, inbox } = options;
+  const { store, clock, logger: log, makeId, random, incoming, inbox } = options;
   const { hooks, configurations, runner, actions } = shared;
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
@@ -45,8 +48,12 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const retention = new Retention({
     ...requestRetention(store, inbox), kind: requestKind, store, clock, log,
   });
+  const worker = new RequestWorker({
+    store, hooks, configurations, actions, runner, clock, log, random,
+    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook,
+  });
   return {
-    requests,
+    requests, removal: worker,
     receive: {
       hooks, clock, limits: incoming,
       take: (exchange, received) => intake.take(exchange, received),
@@ -56,9 +63,12 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       },
       previousUses: new PreviousSecretUses(store, log),
     },
-    start: () => retention.start(),
-    async close(_) {
-      await retention.close();
+    start() {
+      worker.start();
+      retention.start();
+    },
+    async close(graceMs) {
+      await Promise.all([worker.close(graceMs), retention.close()]);
       intake.close();
       capacity.close();
       requests.close();

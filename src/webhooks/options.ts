@@ -28,6 +28,10 @@ export type WebhooksOptions = {
     /** Requests a second for one hook; 0 is no limit. */
     readonly rateLimit: number;
     readonly maxConcurrent: number;
+    /** Seconds between attempts of a kept request. */
+    readonly retrySchedule: readonly number[];
+    /** Runs of kept requests at once for one hook. */
+    readonly maxInFlightPerHook: number;
   };
   readonly inbox: InboxLimits;
   readonly outgoing: {

@@ -13,10 +13,11 @@ import type { WebhooksOptions } from './options.ts';
 import type { OutgoingIndex } from './outgoing/webhook-index.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body.ts';
-import type { RetirementParts } from './sending/retirement.ts';
+import { cancelPending, stageCancelled } from './sending/retirement.ts';
 import { createSender, type Sender } from './sending/sender.ts';
 import { StoreWatch } from './sending/store-watch.ts';
 import { DeliveryWorker } from './sending/worker.ts';
+import type { Removal } from './work/ending.ts';
 import { Retention } from './work/retention.ts';
 
 /** What accepts events and forwards; their deliveries follow. */
@@ -31,8 +32,7 @@ type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly sender: Sender;
   readonly worker: DeliveryWorker;
-  /** For the removal of a webhook. */
-  readonly retirement: RetirementParts;
+  readonly removal: Removal;
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -68,10 +68,14 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const retention = new Retention({
     ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log,
   });
+  const retirement = { store, hooks, scheduler, clock };
   return {
     sender, worker,
     deliveries: createDeliveryService({ store, fanOuts, clock, capacity }),
-    retirement: { store, hooks, scheduler, clock },
+    removal: {
+      onRemoved: (...given) => stageCancelled(retirement, ...given),
+      afterRemoved: (hook) => cancelPending(retirement, hook),
+    },
     start() {
       worker.start();
       storeWatch.start();

@@ -7,6 +7,7 @@ import { referencesOf } from './actions/references.ts';
 import { decodeIncoming, incomingCollection } from './incoming/webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
+import type { Removal } from './work/ending.ts';
 import { outgoingCollection } from './outgoing/webhook.ts';
 import { decodeOutgoing } from './outgoing/webhook-index.ts';
 
@@ -17,13 +18,17 @@ export type Resources = {
 };
 
 export function createResources(
-  parts: OutgoingParts & { readonly actions: ActionRegistry },
+  parts: Omit<OutgoingParts, 'removal'> & {
+    readonly actions: ActionRegistry;
+    readonly removals: { readonly incoming: Removal; readonly outgoing: Removal };
+  },
 ): Resources {
   const usersOf = (identifier: string): string[] => findUsers(parts.store, identifier);
+  const { removals } = parts;
   return {
-    incoming: createIncoming(parts),
+    incoming: createIncoming({ ...parts, removal: removals.incoming }),
     configurations: createConfigurations({ ...parts, usersOf }),
-    outgoing: createOutgoing(parts),
+    outgoing: createOutgoing({ ...parts, removal: removals.outgoing }),
   };
 }
 

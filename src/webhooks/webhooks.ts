@@ -46,7 +46,6 @@ import { requestRoutes } from './requests/routes.ts';
 import type { RequestService } from './requests/service.ts';
 import { requestKind } from './requests/unit-of-work.ts';
 import { createResources, type Resources } from './resources.ts';
-import { cancelPending, stageCancelled } from './sending/retirement.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
 
@@ -96,7 +95,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const shared = { configurations, actions, runner };
   const outgoing = composeOutgoing(options, { ...shared, hooks: indexes.outgoing, queue });
   const incoming = composeIncoming(options, { ...shared, hooks: indexes.incoming });
-  const { sender, worker, deliveries, retirement } = outgoing;
+  const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
   const keys = options.keys ?? null;
   const hookOf = (name: string): string => findHook(indexes.incoming, name)?.identifier ?? name;
@@ -104,8 +103,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     composeJobs({ store, clock, makeId, log: options.logger, keys, requests, hookOf });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
-    onRemoved: (...given) => stageCancelled(retirement, ...given),
-    afterRemoved: (hook) => cancelPending(retirement, hook),
+    removals: { incoming: incoming.removal, outgoing: outgoing.removal },
   });
   const routes = [
     ...incomingRoutes({

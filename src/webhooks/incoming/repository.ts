@@ -3,16 +3,24 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
+import type { Removal } from '../work/ending.ts';
 import { incomingResource, showIncoming } from './resource.ts';
 import { decodeIncoming } from './webhook.ts';
 
 export function createIncoming(parts: {
   readonly store: Store; readonly now: () => number; readonly makeId: () => string;
+  readonly removal: Removal;
 }): Repository {
+  const { removal } = parts;
+  const moveName = configurationUse('incoming', parts.store, (bytes) =>
+    referencesOf(decodeIncoming(bytes)));
   return createRepository({
     ...parts,
+    afterRemoved: (identifier) => removal.afterRemoved(identifier),
     resource: { ...incomingResource, present: (record) => showIncoming(record, parts.now()) },
-    onChange: configurationUse('incoming', parts.store, (bytes) =>
-      referencesOf(decodeIncoming(bytes))),
+    onChange(transaction, change, drawn) {
+      moveName(transaction, change, drawn);
+      if (change.after === null) removal.onRemoved(transaction, change.id, drawn.nowMs);
+    },
   });
 }

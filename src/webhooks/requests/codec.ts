@@ -12,6 +12,7 @@
  * throws, which is damage and no state that a reader could go on from.
  */
 import { isUtf8 } from 'node:buffer';
+import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
@@ -63,6 +64,14 @@ export function decodeBody(carried: string | Buffer): Buffer {
     `{${carried}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
   const { bodyText, body = '' } = members;
   return bodyText === undefined ? Buffer.from(body, 'base64') : Buffer.from(bodyText, 'utf8');
+}
+
+/** A request's body; `findApart` gives its record of its own. Throws `damaged` without one. */
+export function bodyIn(request: KeptRequest, findApart: () => Buffer | undefined): Buffer {
+  if (request.carried !== null) return decodeBody(request.carried);
+  const apart = findApart();
+  if (apart !== undefined) return decodeBodyRecord(apart);
+  throw new AppError('damaged', `the body of request ${request.id} is gone`);
 }
 
 type Stored = Partial<KeptRequest> & Pick<KeptRequest,

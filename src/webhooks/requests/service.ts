@@ -5,7 +5,7 @@ import { notFound } from '../../resources/not-found.ts';
 import type { Expectation } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
 import type { Store, Transaction } from '../../store/port.ts';
-import { decodeBody, decodeBodyRecord, decodeRequest } from './codec.ts';
+import { bodyIn, decodeRequest } from './codec.ts';
 import type { RequestFilter } from './columns.ts';
 import { RequestList, type RejectedRequests } from './list.ts';
 import { reconcileRequests, type RequestReconciliation } from './reconciliation.ts';
@@ -90,7 +90,7 @@ export function createRequestService(parts: RequestServiceParts): RequestService
       const bytes = records.bytesOf(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;
       const apart = store.collection(requestBodyCollection.name);
-      return bodyOf(decodeRequest(bytes), () => apart.bytesOf(id));
+      return bodyIn(decodeRequest(bytes), () => apart.bytesOf(id));
     },
     pin: (id, pinned, expect) => {
       const nowMs = clock.now();
@@ -161,7 +161,7 @@ function getSource(transaction: Transaction, id: string, rejected: RejectedReque
   if (bytes !== undefined) {
     const request = decodeRequest(bytes);
     const body = (): Buffer =>
-      bodyOf(request, () => transaction.find(requestBodyCollection.name, id));
+      bodyIn(request, () => transaction.find(requestBodyCollection.name, id));
     return { request, body, isStored: true };
   }
   const found = rejected.find(id);
@@ -170,13 +170,6 @@ function getSource(transaction: Transaction, id: string, rejected: RejectedReque
   if (isWhole) return { request, body: () => body, isStored: false };
   throw new AppError('conflict', `request ${id} was rejected, and only ${body.length} bytes of its `
     + 'body were kept: it cannot be run again');
-}
-
-function bodyOf(request: KeptRequest, findApart: () => Buffer | undefined): Buffer {
-  if (request.carried !== null) return decodeBody(request.carried);
-  const apart = findApart();
-  if (apart !== undefined) return decodeBodyRecord(apart);
-  throw new AppError('damaged', `the body of request ${request.id} is gone`);
 }
 
 function getStaged(

@@ -2,6 +2,7 @@
 import { types } from 'node:util';
 import type { Outcome } from '../deliveries/delivery.ts';
 import type { Verdict } from '../scheduler/task.ts';
+import { unlessCutOff } from '../work/cut-off.ts';
 import type { Attempted } from './recorder.ts';
 import {
   failureOf, HELD_BACK, prepareRequest, type Prepared, type RequestParts,
@@ -38,15 +39,6 @@ export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): Verdict
   if (kind === 'proxy' || isUnsent) return null;
   if (attempt.statusCode === null) return 'dead';
   return attempt.durationMs < SLOW_MS ? 'well' : 'slow';
-}
-
-/** An action may take longer than we have; what comes of it then is of no use to anybody. */
-function unlessCutOff<T>(work: Promise<T>, cutOff: AbortSignal): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const onCutOff = (): void => resolve(null);
-    cutOff.addEventListener('abort', onCutOff);
-    work.then(resolve, reject).finally(() => cutOff.removeEventListener('abort', onCutOff));
-  });
 }
 
 async function send(parts: AttemptParts, prepared: Prepared): Promise<Outcome | null> {

@@ -13,6 +13,14 @@ export type EndingParts<Item, Status extends string, Gone extends string = never
   readonly recordOf: (taskId: string) => string;
 };
 
+/** What goes with a webhook that is removed. */
+export type Removal = {
+  /** Stages it, or its beginning. */
+  readonly onRemoved: (transaction: Transaction, identifier: string, nowMs: number) => void;
+  /** Called once the removal is on disk. */
+  readonly afterRemoved: (identifier: string) => Promise<void>;
+};
+
 /** The records that wait in a queue, as many as one transaction should change. */
 function waitingIn<Item, Status extends string, Gone extends string>(
   { kind, store, scheduler, recordOf }: EndingParts<Item, Status, Gone>, key: string,

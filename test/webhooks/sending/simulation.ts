@@ -85,6 +85,7 @@ async function settle(): Promise<void> {
 }
 
 export type SimulationOptions = {
+  readonly incoming?: Partial<WebhooksOptions['incoming']>;
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly actions?: readonly unknown[];
   readonly random?: () => number;
@@ -173,7 +174,7 @@ export class Simulation {
       }),
       random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
       actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
-      incoming: INCOMING, inbox: INBOX,
+      incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
     });
     webhooks.start();

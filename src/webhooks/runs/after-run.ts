@@ -1,0 +1,47 @@
+/** What a kept request becomes. Pure: time and randomness are parameters. */
+import { timeText } from '../../base/clock.ts';
+import {
+  attempted, withRoutes, type KeptRequest, type RouteRun, type RunAttempt,
+} from '../requests/request.ts';
+import { nextAttemptTime } from '../work/retry-time.ts';
+
+type Retries = {
+  /** Seconds between attempts. */
+  readonly schedule: readonly number[];
+  /** In [0, 1). */
+  readonly random: number;
+};
+
+const REMOVED_MESSAGE = 'The webhook was removed';
+
+/** The request after an attempt of one of its routes; the others are as they were. */
+export function afterRun(
+  before: KeptRequest, index: number, attempt: RunAttempt, { schedule, random }: Retries,
+  nowMs: number,
+): KeptRequest {
+  const routes = before.routes.map((route, at) => {
+    if (at !== index) return route;
+    if (route.status !== 'pending') return afterLateRun(route, attempt);
+    const next = attempt.success ? null
+      : nextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
+    return attempted(route, attempt, next);
+  });
+  return withRoutes(before, routes, nowMs);
+}
+
+/** The route was given up while it ran: what did succeed has, and is not run again. */
+function afterLateRun(route: RouteRun, attempt: RunAttempt): RouteRun {
+  const after = attempted(route, attempt);
+  return attempt.success ? after : { ...after, status: route.status };
+}
+
+/** null: it is not pending any more. */
+export function failedWithWebhook(before: KeptRequest, nowMs: number): KeptRequest | null {
+  if (before.status !== 'pending') return null;
+  const attempt = {
+    at: timeText(nowMs), durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null,
+  };
+  const routes = before.routes.map((route) =>
+    route.status === 'pending' ? attempted(route, attempt) : route);
+  return withRoutes(before, routes, nowMs);
+}

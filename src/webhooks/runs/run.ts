@@ -1,0 +1,77 @@
+/** One run of one route of a kept request: the action is told what it was told when it came. */
+import type { Clock } from '../../base/clock.ts';
+import { tagging, type Logger } from '../../base/log.ts';
+import type { Store } from '../../store/port.ts';
+import { ActionResult } from '../actions/action.ts';
+import { KeptCall } from '../incoming/intake/kept-call.ts';
+import { attemptOf } from '../incoming/intake/new-request.ts';
+import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
+import {
+  runRoutes, type RouteOutcome, type RouteParts,
+} from '../incoming/receiving/run-routes.ts';
+import { bodyIn, decodeRequest, statusOf } from '../requests/codec.ts';
+import {
+  requestBodyCollection, requestCollection, type KeptRequest, type RouteRun, type RunAttempt,
+} from '../requests/request.ts';
+import { unlessCutOff } from '../work/cut-off.ts';
+import type { Known } from '../work/kind.ts';
+import { requestOf, routeIndexOf } from './task.ts';
+
+export type RunParts = RouteParts & {
+  readonly store: Store;
+  readonly hooks: Pick<HookIndex, 'find'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted to cut runs off. */
+  readonly cutOff: AbortSignal;
+};
+
+/** A run that has ended, and the request as it was before. */
+export type Ran = {
+  readonly known: Known<KeptRequest>;
+  /** Of the route. */
+  readonly index: number;
+  readonly attempt: RunAttempt;
+};
+
+const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
+
+/**
+ * null when there is nothing to run now, or the run was cut off. Rejects when our own state did not
+ * let the action do what it does: that says nothing of the action, and is no attempt.
+ */
+export async function runKept(parts: RunParts, taskId: string): Promise<Ran | null> {
+  const bytes = parts.store.collection(requestCollection.name).bytesOf(requestOf(taskId));
+  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  const known = { bytes, item: decodeRequest(bytes) };
+  const index = routeIndexOf(taskId);
+  const route = known.item.routes[index];
+  const hook = parts.hooks.find(known.item.hook);
+  if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
+  const outcome = await unlessCutOff(runRoute(parts, known.item, hook, route), parts.cutOff);
+  if (outcome === null) return null;
+  if (outcome.refused !== null) throw outcome.refused;
+  return { known, index, attempt: attemptOf(outcome) };
+}
+
+async function runRoute(
+  parts: RunParts, request: KeptRequest, hook: ReadyHook, { name, attemptCount }: RouteRun,
+): Promise<RouteOutcome> {
+  const { store, clock } = parts;
+  const route = hook.routes.find((known) => known.name === name);
+  const log = tagging(parts.log, { request: request.id, hook: hook.identifier, route: name });
+  if (route === undefined) {
+    return {
+      name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refused: null,
+      startedAtMs: clock.now(), durationMs: 0,
+    };
+  }
+  const body = bodyIn(request, () =>
+    store.collection(requestBodyCollection.name).bytesOf(request.id));
+  const run = { request, body, reading: hook.reading, attempt: attemptCount + 1, log };
+  const [outcome] = await runRoutes(parts, [route], {
+    hook: hook.identifier, holder: { log }, makeCall: (options) => new KeptCall(run, options),
+  }, clock);
+  if (outcome === undefined) throw new Error('a route has run and has no outcome');
+  return outcome;
+}

@@ -1,0 +1,189 @@
+/**
+ * Runs what is pending in the inbox: each route of a request is a task of its own, in the queue of
+ * its webhook. A route that is done is never run again, whatever becomes of the others.
+ */
+import type { Logger } from '../../base/log.ts';
+import { follow, type RecordChange } from '../../resources/projection.ts';
+import type { Collection, Transaction } from '../../store/port.ts';
+import { incomingCollection } from '../incoming/webhook.ts';
+import { decodeRequest, statusOf, updatedMsOf } from '../requests/codec.ts';
+import { requestCollection, type KeptRequest } from '../requests/request.ts';
+import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit-of-work.ts';
+import { Scheduler, type Place } from '../scheduler/scheduler.ts';
+import type { Verdict } from '../scheduler/task.ts';
+import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
+import { ResultBatch } from '../work/result-batch.ts';
+import { storedDueMs } from '../work/retry-time.ts';
+import { untilWritten } from '../work/until-written.ts';
+import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
+import { afterRun, failedWithWebhook } from './after-run.ts';
+import { runKept, type Ran, type RunParts } from './run.ts';
+import { requestOf, routeIndexOf, taskIdOf } from './task.ts';
+
+type WorkerParts = Omit<RunParts, 'cutOff'> & {
+  /** Seconds between attempts. */
+  readonly schedule: readonly number[];
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Runs at once for one webhook; with 1 they begin in order of arrival. */
+  readonly runningPerHookMax: number;
+};
+
+/** Runs at once. */
+const RUNNING_MAX = 64;
+/** A run that takes longer holds a slot that others could use: its webhook counts as slow. */
+const SLOW_MS = 1000;
+
+export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
+  readonly noun = 'a run of a request';
+  readonly #parts: WorkerParts & RunParts;
+  readonly #worker: Worker<Ran, KeptRequest>;
+  readonly #scheduler: Scheduler;
+  readonly #ending: EndingParts<KeptRequest, KeptStatus, RequestGone>;
+  readonly #results: ResultBatch<KeptRequest, KeptStatus, RequestGone>;
+  readonly #records: Collection;
+  readonly #unfollow: readonly (() => void)[];
+  /** How many routes a pending request has. */
+  readonly #routeCounts = new Map<string, number>();
+
+  constructor(parts: WorkerParts) {
+    const { store, clock, runningPerHookMax } = parts;
+    this.#scheduler = new Scheduler(clock, {
+      runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
+    });
+    this.#worker = new Worker({ ...parts, scheduler: this.#scheduler }, this);
+    this.#parts = { ...parts, cutOff: this.#worker.cutOff };
+    this.#ending = {
+      kind: requestKind, store, scheduler: this.#scheduler, recordOf: requestOf,
+    };
+    this.#results = new ResultBatch(requestKind, store);
+    this.#records = store.collection(requestCollection.name);
+    this.#unfollow = [
+      follow(this.#records, (applied) => this.#apply(applied)),
+      store.collection(incomingCollection.name).onChange(({ id }) => this.#onHookChange(id)),
+    ];
+  }
+
+  start(): void {
+    this.#worker.start();
+    for (const hook of this.#scheduler.closedKeys()) this.#failIfOrphaned(hook);
+  }
+
+  /** See `Worker.close`. */
+  async close(graceMs: number): Promise<void> {
+    for (const unfollow of this.#unfollow) unfollow();
+    await this.#worker.close(graceMs);
+  }
+
+  /** What waits for a webhook that is removed fails. */
+  onRemoved(transaction: Transaction, hook: string, nowMs: number): void {
+    stageEnding(this.#ending, transaction, hook, (before) => failedWithWebhook(before, nowMs));
+  }
+
+  afterRemoved(hook: string): Promise<void> {
+    const { hooks, clock } = this.#parts;
+    return endWaiting(this.#ending, hook, () => hooks.find(hook) === undefined,
+      (nowMs) => (before) => failedWithWebhook(before, nowMs), clock);
+  }
+
+  mayBegin(): boolean {
+    return true;
+  }
+
+  async make(id: string): Promise<Attempt<Ran> | null> {
+    const ran = await runKept(this.#parts, id);
+    return ran === null ? null : { result: ran };
+  }
+
+  verdictOf({ attempt: { success, durationMs } }: Ran): Verdict | null {
+    if (!success) return null;
+    return durationMs < SLOW_MS ? 'well' : 'slow';
+  }
+
+  async record(ran: Ran): Promise<KeptRequest | undefined> {
+    const { known, index, attempt } = ran;
+    const recorded = await untilWritten(this.#worker.writeParts,
+      'the result of a run waits to be written', { request: known.item.id }, () => {
+        const nowMs = this.#parts.clock.now();
+        const policy = { schedule: this.#parts.schedule, random: this.#parts.random() };
+        return this.#results.write(known, (before) =>
+          afterRun(before, index, attempt, policy, nowMs));
+      });
+    logRun(this.#parts.log, ran, recorded);
+    return recorded;
+  }
+
+  dueTimeMs(id: string, recorded: KeptRequest | undefined): number | null {
+    const bytes = this.#records.bytesOf(requestOf(id));
+    if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+    const isCurrent = recorded !== undefined
+      && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);
+    return this.#dueTimeMs(isCurrent ? recorded : decodeRequest(bytes), routeIndexOf(id));
+  }
+
+  labels(id: string): object {
+    return { request: requestOf(id) };
+  }
+
+  #apply({ id, after }: RecordChange): void {
+    if (after === null || statusOf(after) !== 'pending') return this.#forget(id);
+    const request = decodeRequest(after);
+    this.#routeCounts.set(id, request.routes.length);
+    for (let index = 0; index < request.routes.length; index += 1) this.#sync(request, index);
+    if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
+  }
+
+  #forget(id: string): void {
+    const count = this.#routeCounts.get(id) ?? 0;
+    this.#routeCounts.delete(id);
+    for (let index = 0; index < count; index += 1) this.#scheduler.remove(taskIdOf(id, index));
+  }
+
+  /** Makes a route's task what its record says. */
+  #sync(request: KeptRequest, index: number): void {
+    const id = taskIdOf(request.id, index);
+    const dueAtMs = this.#dueTimeMs(request, index);
+    if (dueAtMs === null) return this.#scheduler.remove(id);
+    const task = this.#scheduler.find(id);
+    if (task === undefined) this.#scheduler.add(id, this.#placeOf(request.hook), dueAtMs);
+    else this.#scheduler.reschedule(task, dueAtMs);
+  }
+
+  /** null: the route is not to run. */
+  #dueTimeMs({ receivedAt, routes }: KeptRequest, index: number): number | null {
+    const route = routes[index];
+    if (route?.status !== 'pending') return null;
+    const writtenAt = route.attempts.at(-1)?.at ?? receivedAt;
+    return storedDueMs(route.nextAttemptAt, writtenAt, this.#parts.clock.now());
+  }
+
+  #placeOf(hook: string): Place {
+    const { enabled = false } = this.#parts.hooks.find(hook) ?? {};
+    return { key: hook, host: hook, isOpen: enabled };
+  }
+
+  #onHookChange(hook: string): void {
+    if (this.#worker.closing.aborted) return;
+    this.#scheduler.update(this.#placeOf(hook));
+    if (this.#worker.isStarted) this.#failIfOrphaned(hook);
+  }
+
+  // A request may be accepted while the removal of its webhook is staged.
+  #failIfOrphaned(hook: string): void {
+    const isThere = this.#parts.hooks.find(hook) !== undefined;
+    if (isThere || this.#scheduler.idsIn(hook, 1).length === 0) return;
+    this.#worker.writeLater('requests of a removed webhook wait to be failed', { hook },
+      () => this.afterRemoved(hook));
+  }
+}
+
+function logRun(
+  log: Logger, { known: { item }, index, attempt }: Ran, recorded: KeptRequest | undefined,
+): void {
+  const { success, durationMs, message } = attempt;
+  const { name = null } = item.routes[index] ?? {};
+  const { status = null, nextAttemptAt = null } = recorded?.routes[index] ?? {};
+  log[success ? 'info' : 'warning']('a kept request was run', {
+    request: item.id, hook: item.hook, route: name, durationMs, message, status, nextAttemptAt,
+  });
+}

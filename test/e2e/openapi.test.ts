@@ -131,9 +131,10 @@ async function exerciseWebhooks(described: Described): Promise<void> {
     'action-configurations', { actionType: 'log', options: { level: 'debug' } },
     { options: { level: 'info' } });
   const incoming = await exerciseResource(described, 'IncomingWebhook', 'incoming-webhooks', {
-    pathSegment: 'shop', actionConfiguration: note, secret: 'hush',
+    pathSegment: 'shop', actionConfiguration: note, secret: 'hush', inbox: 'all',
     allowedMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   }, { secret: null });
+  await call('receiveWebhookByPost', { key: 'shop', body: { a: 1 } });
   for (const method of ['Get', 'Post', 'Put', 'Patch', 'Delete']) {
     await call(`receiveWebhookBy${method}`, { key: 'shop' });
     await call(`receiveWebhookBy${method}`, { key: 'none', status: 404 });
@@ -173,10 +174,32 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('retryDelivery', { key: delivery, status: 202 });
   await call('cancelDelivery', { key: delivery, status: 202 });
   await call('retryFailedDeliveries', { status: 202 });
+  await exerciseRequests(described);
   await exerciseJobs(described);
   await call('deleteOutgoingWebhook', { key: outgoing, status: 204 });
   await call('deleteIncomingWebhook', { key: incoming, status: 204 });
   await call('deleteWebhookActionConfiguration', { key: note, status: 204 });
+}
+
+async function exerciseRequests({ call }: Described): Promise<void> {
+  const { text } = await call('listRequests', { query: '?hook=shop&status=done&limit=1' });
+  const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  await call('listRequests', { query: '?since=noon', status: 400 });
+  const { headers } = await call('getRequest', { key: id });
+  await call('getRequest', {
+    key: id, headers: { 'if-none-match': headers.etag ?? '' }, status: 304,
+  });
+  await call('getRequestBody', { key: id });
+  await call('reconcileRequests');
+  for (const operationId of ['getRequest', 'getRequestBody', 'replayRequest', 'deleteRequest']) {
+    await call(operationId, { status: 404 });
+  }
+  await call('patchRequest', { key: id, body: { pinned: true } });
+  await call('patchRequest', { key: id, body: { status: 'done' }, status: 422 });
+  const made = await call('replayRequest', { key: id, body: { as: 'new' }, status: 202 });
+  await call('replayRequest', { key: id, body: { routes: ['none'] }, status: 422 });
+  await call('deleteRequest', { key: id, status: 204 });
+  assert.equal((JSON.parse(made.text) as { replayOf: string }).replayOf, id);
 }
 
 async function exerciseJobs({ call }: Described): Promise<void> {

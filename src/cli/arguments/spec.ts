@@ -22,7 +22,7 @@ export type OptionSpec = {
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
 export const VALUE_KINDS = [
-  'actions', 'action-configurations', 'books', 'deliveries', 'incoming-webhooks',
+  'actions', 'action-configurations', 'books', 'deliveries', 'incoming-webhooks', 'jobs',
   'outgoing-webhooks', 'presets', 'requests', 'tokens',
 ] as const;
 

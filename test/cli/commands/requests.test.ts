@@ -136,4 +136,32 @@ for (const way of WAYS) {
       const { isReconciled, accepted, deleted } = await json(place, 'request:reconcile');
       assert.deepEqual([isReconciled, accepted, deleted], [true, 5, 1]);
     }, keepRequests));
+
+  test(`kept requests are replayed in bulk, ${way}`, () => inPlace(way, async (place) => {
+    const isServed = way !== 'without a server';
+    const ran = (words: string) => place.run(['request:replay', ...words.split(' ')]);
+    assert.equal((await ran('--hook hook --dry-run')).stdout, 'would replay 3 requests\n');
+    assert.equal((await ran(`--failed --since ${at(1)} --dry-run`)).stdout,
+      'would replay 0 requests\n');
+    const asked = await ran('--failed --hook hook --as new');
+    const [, id = ''] = /^job (\S+): replay 1 request\n$/.exec(asked.stdout) ?? [];
+    assert.equal(/no server is running/.test(asked.stderr), !isServed);
+    assert.equal((await json(place, `job:show ${id}`))['total'], 1);
+    assert.match((await place.run(['job:list'])).stdout,
+      new RegExp(`^\\S*${id.slice(-12)} +request-replay +(running|done) +202.* 1 `, 'm'));
+    const waited = await ran(`--hook ${GONE_HOOK} --wait`);
+    if (isServed) {
+      assert.match(waited.stdout, /^job \S+ is done: 0 of 1 done, 1 failed\n$/);
+      assert.equal(waited.code, 1);
+      assert.match((await place.run(['job:cancel', id])).stdout, /^too late for job .*: 1 of 1/);
+    } else {
+      assert.deepEqual([waited.code, /needs a server/.test(waited.stderr)], [2, true]);
+      const second = await ran('--failed');
+      assert.deepEqual([second.code, /runs already/.test(second.stderr)], [1, true]);
+      assert.match((await place.run(['job:cancel', id])).stdout, /^cancelled job .*: 0 of 1/);
+    }
+    const wrong = ['--dry-run', '--as new', `${FIRST} --failed`, '--failed --routes default',
+      '--failed --status done', '--status nope'];
+    for (const words of wrong) assert.equal((await ran(words)).code, 2, words);
+  }, keepRequests));
 }

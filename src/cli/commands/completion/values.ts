@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'books': ['/api/books', 'id'],
   'deliveries': ['/api/deliveries', 'identifier'],
   'incoming-webhooks': ['/api/incoming-webhooks', 'pathSegment', 'identifier'],
+  'jobs': ['/api/jobs', 'id'],
   'outgoing-webhooks': ['/api/outgoing-webhooks', 'identifier'],
   'presets': ['/api/verification-presets', 'name'],
   // There may be a hundred thousand; the newest are those that somebody looks for.

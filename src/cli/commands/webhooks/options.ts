@@ -23,6 +23,16 @@ export const rotationOptions: OptionSpecs = {
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),
   force: flag('also while the secret before still counts, which then ends'),
 };
+/** Of commands that take one record, or add a job for many. */
+export const bulkOptions: OptionSpecs = {
+  failed: flag('all that failed'),
+  'dry-run': flag('do nothing, and say how many there are'),
+  wait: flag('until the job has ended; shows how far it is'),
+};
+export const asOption = (copy: string): OptionSpec => ({
+  ...text('<retry | new>', `retry, the same again, when not given; or ${copy}`),
+  values: ['retry', 'new'],
+});
 export const unset = (names: readonly string[]): OptionSpec => ({
   type: 'string', placeholder: '<option>', values: names, isRepeatable: true,
   meaning: `take away what the option set: ${names.join(', ')}`,

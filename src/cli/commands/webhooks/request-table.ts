@@ -2,7 +2,7 @@
 import { flag, text } from '../../arguments/options.ts';
 import type { OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
-import { capital, oneOf } from './options.ts';
+import { asOption, bulkOptions, capital, oneOf } from './options.ts';
 
 const loadRequest = () => import('./request.ts');
 
@@ -42,16 +42,21 @@ export const REQUEST: readonly CommandSpec[] = [
     load: async () => (await loadRequest()).showRequest,
   },
   {
-    name: 'request:replay', summary: 'Run a kept request again as it came, in the background',
+    name: 'request:replay',
+    summary: 'Run kept requests again in the background: one, or many',
+    details: [
+      'Many are run by a job, which goes on after a restart: see job:list. Without a server it',
+      'begins when one is started. With --wait the exit code is 1 when some could not be run.',
+    ],
     options: {
-      ...request,
+      identifier: { ...request.identifier, isRequired: false },
+      ...requestFilters, ...bulkOptions,
       routes: text('<a,b>', 'routes to run; those that failed, or all that match, when not given'),
-      as: {
-        ...text('<retry | new>', 'retry, the same request again, when not given; or a copy of it'),
-        values: ['retry', 'new'],
-      },
+      as: asOption('a copy'),
     },
-    examples: ['hookshelf request:replay <id>', 'hookshelf request:replay <id> --as new'],
+    examples: [
+      'hookshelf request:replay <id>', 'hookshelf request:replay --failed --hook deploy --dry-run',
+    ],
     load: async () => (await loadRequest()).replayRequest,
   },
   ...(['pin', 'unpin'] as const).map((verb): CommandSpec => ({

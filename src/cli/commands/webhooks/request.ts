@@ -13,6 +13,7 @@ import {
 } from '../resource.ts';
 import { curlCall } from './curl-call.ts';
 import { findIncoming } from './incoming.ts';
+import { isBulk, runBulk } from './job.ts';
 
 const FILTERS = ['status', 'event', 'since', 'until'] as const;
 /** Of a list without --limit, so many a page. */
@@ -142,7 +143,11 @@ async function baseOf(
   }
 }
 
+/** One, or a job for many. */
 export async function replayRequest(context: CommandContext): Promise<number> {
+  if (isBulk(context, ['routes'])) {
+    return runBulk(context, { resource: requestResource, verb: 'replay', hookOf });
+  }
   const { given, output } = context;
   const id = await identifierOf(context, requestResource);
   const routes = given.find('routes');

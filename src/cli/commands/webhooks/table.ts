@@ -10,12 +10,14 @@ import { actionConfig, capital, oneOf, rotationOptions, secretOptions, unset } f
 const configuration = oneOf('action-configurations');
 const outgoing = oneOf('outgoing-webhooks');
 const delivery = oneOf('deliveries');
+const job = oneOf('jobs');
 const configurationResource = async () =>
   (await import('../../../webhooks/actions/resource.ts')).configurationResource;
 const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
 const deliveryResource = async () =>
   (await import('../../../webhooks/deliveries/resource.ts')).deliveryResource;
+const jobResource = async () => (await import('../../../webhooks/jobs/resource.ts')).jobResource;
 const loadConfiguration = () => import('./action-config.ts');
 const loadOutgoing = () => import('./outgoing.ts');
 const loadDelivery = () => import('./delivery.ts');
@@ -204,6 +206,24 @@ const DELIVERY: readonly CommandSpec[] = [
   },
 ];
 
+const JOB: readonly CommandSpec[] = [
+  {
+    name: 'job:list', summary: 'List jobs, newest first: what is done to many records',
+    options: {}, examples: ['hookshelf job:list'],
+    load: listOf(jobResource),
+  },
+  {
+    name: 'job:show', summary: 'Show how far a job has got', options: job,
+    examples: ['hookshelf job:show <id>'],
+    load: showOf(jobResource),
+  },
+  {
+    name: 'job:cancel', summary: 'Cancel a job; what it has done stays done', options: job,
+    examples: ['hookshelf job:cancel <id>'],
+    load: async () => (await import('./job.ts')).cancelJob,
+  },
+];
+
 export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
-  ...INCOMING, ...REQUEST, ...CONFIGURATION, ...OUTGOING, ...DELIVERY,
+  ...INCOMING, ...REQUEST, ...CONFIGURATION, ...OUTGOING, ...DELIVERY, ...JOB,
 ];

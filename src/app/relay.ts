@@ -43,10 +43,6 @@ type RelayParts = {
 
 const ACTIONS_FOLDER = 'actions';
 const DAY_MS = 86_400_000;
-const RUNS = { retrySchedule: [5, 60, 600, 3600, 21_600], maxInFlightPerHook: 8 };
-const INBOX = {
-  retentionMs: 7 * DAY_MS, failedRetentionMs: 30 * DAY_MS, maxCount: 100_000, maxBytes: 1 << 28,
-};
 
 /** Throws `usage`, naming the file, when a custom action does not load. */
 export async function composeRelay(
@@ -70,9 +66,15 @@ export async function composeRelay(
       actionTimeoutMs: settings.incoming.actionTimeout * 1000,
       rateLimit: settings.incoming.rateLimit,
       maxConcurrent: settings.incoming.maxConcurrent,
-      ...RUNS,
+      retrySchedule: settings.incoming.retrySchedule,
+      maxInFlightPerHook: settings.incoming.maxInFlightPerHook,
     },
-    inbox: INBOX,
+    inbox: {
+      retentionMs: settings.inbox.retentionDays * DAY_MS,
+      failedRetentionMs: settings.inbox.failedRetentionDays * DAY_MS,
+      maxCount: settings.inbox.maxCount,
+      maxBytes: Math.min(settings.inbox.maxBytes, parts.pendingBytesMax),
+    },
     outgoing: {
       retrySchedule: settings.outgoing.retrySchedule,
       retentionMs: settings.outgoing.retentionDays * DAY_MS,

@@ -148,6 +148,20 @@ const incoming = {
   rateLimit: number(0, 'requests a second',
     'for one hook, over it 429; 0 is off', 0, COUNT_MAX),
   maxConcurrent: count(100, 'actions under way at once for one hook; over it 503', 1),
+  retrySchedule: schedule([5, 60, 600, 3600, 21_600],
+    'waits between the runs of a request that was accepted, or is replayed'),
+  maxInFlightPerHook: count(8,
+    'such requests of one hook that run at once; 1 is strict order', 1, 65_535),
+};
+
+const inbox = {
+  retentionDays: days(7, 'requests that are done, filtered or duplicates are kept'),
+  failedRetentionDays: days(30, 'failed requests are kept for inspection'),
+  maxCount: count(100_000,
+    'requests kept; the oldest finished ones go first, and what would add to as many that are '
+    + 'pending or pinned gets 503', 1),
+  maxBytes: count(268_435_456,
+    'the same of bodies and headers. At most an eighth of --max-memory', 1, BYTES_MAX, 'bytes'),
 };
 
 const outgoing = {
@@ -172,6 +186,7 @@ const SETTINGS = {
   server,
   http,
   incoming,
+  inbox,
   outgoing,
   catalog: { events: flag(true, 'whether changes of books are events') },
   actions: paths('paths of custom action modules'),

@@ -6,11 +6,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
 import { CLIENT_ROWS } from './settings/client-rows.ts';
+import { INBOX_ROWS } from './settings/inbox-rows.ts';
 import { withServer } from './settings/place.ts';
 import { RELAY_ROWS } from './settings/relay-rows.ts';
 import { SERVER_ROWS } from './settings/server-rows.ts';
 
-const ROWS = { ...SERVER_ROWS, ...CLIENT_ROWS, ...RELAY_ROWS };
+const ROWS = { ...SERVER_ROWS, ...CLIENT_ROWS, ...RELAY_ROWS, ...INBOX_ROWS };
 
 test('every setting has its row', () => {
   const named = new Set(SETTING_ROWS.map(({ name }) => name));

@@ -45,7 +45,11 @@ test('the defaults are the contract\'s', () => {
     },
     incoming: {
       defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeout: 30,
-      rateLimit: 0, maxConcurrent: 100,
+      rateLimit: 0, maxConcurrent: 100, retrySchedule: [5, 60, 600, 3600, 21600],
+      maxInFlightPerHook: 8,
+    },
+    inbox: {
+      retentionDays: 7, failedRetentionDays: 30, maxCount: 100000, maxBytes: 268435456,
     },
     outgoing: {
       retrySchedule: [5, 300, 1800, 7200, 18000, 36000, 36000], retentionDays: 7,
@@ -197,8 +201,9 @@ test('the least values are those that make sense', () => {
     kind.is === 'number' && kind.minimum !== 0 ? [kind.minimum] : []);
   assert.deepEqual(zero.map(({ name }) => name), [
     'server.port', 'server.shutdownTimeout', 'http.retries', 'http.retryDelayMs',
-    'incoming.rateLimit', 'outgoing.retentionDays', 'outgoing.retentionCount',
-    'outgoing.retentionBytes', 'outgoing.failedRetentionDays',
+    'incoming.rateLimit', 'inbox.retentionDays', 'inbox.failedRetentionDays',
+    'outgoing.retentionDays', 'outgoing.retentionCount', 'outgoing.retentionBytes',
+    'outgoing.failedRetentionDays',
   ]);
   assert.ok(rest.every((minimum) => minimum === 1 || minimum === 0.001), String(rest));
 });

@@ -58,8 +58,8 @@ export type Place = {
   ask(path: string, question?: Question): Promise<Reply>;
   /** Makes a record of the API; its identifier. */
   make(path: string, body: object): Promise<string>;
-  /** Makes an incoming hook with a forward to `url`. */
-  hookTo(url: string): Promise<void>;
+  /** Makes an incoming hook with a forward to `url`, and further members. */
+  hookTo(url: string, members?: object): Promise<void>;
   /** The status of a request to that hook, and what it says. */
   callHook(question?: Question): Promise<{ readonly status: number; readonly message: unknown }>;
   /** What has been written to stderr so far. */
@@ -133,11 +133,11 @@ function callers(url: string): Pick<Place, 'ask' | 'make' | 'hookTo' | 'callHook
   return {
     ask: askHere,
     make,
-    async hookTo(to) {
+    async hookTo(to, members = {}) {
       const options = { url: to };
       const actionConfiguration =
         await make('/api/action-configurations', { actionType: 'http-forward', options });
-      await make('/api/incoming-webhooks', { pathSegment, actionConfiguration });
+      await make('/api/incoming-webhooks', { pathSegment, actionConfiguration, ...members });
     },
     async callHook(question = {}) {
       const reply = await askHere(`/webhook/in/${pathSegment}`, {

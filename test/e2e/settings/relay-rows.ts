@@ -53,7 +53,7 @@ const forgetsFailed = async (place: Place): Promise<boolean> => {
 };
 
 /** Whether something that happens soon, if at all, does. */
-async function comesTrue(isSo: () => Promise<boolean>): Promise<boolean> {
+export async function comesTrue(isSo: () => Promise<boolean>): Promise<boolean> {
   for (let look = 0; look < 50; look += 1) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));

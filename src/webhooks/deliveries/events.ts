@@ -7,6 +7,7 @@ import { AppError } from '../../base/errors.ts';
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
+import type { JsonValue } from '../../base/schema.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
@@ -63,7 +64,7 @@ export function createEvents(parts: {
       throw new AppError('invalid', `the name ${refuseEventName(name)}`);
     }
     const depth = nextHop(drawn.hops);
-    const hearing = hooks.matching(name);
+    const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue);
     const matching = except === null ? hearing : hearing.filter((hook) => hook !== except);
     // The index has the committed hooks; one may be removed in a transaction that is staged. Where
     // there are very many, none is looked up: the delivery of a removed one is cancelled later.

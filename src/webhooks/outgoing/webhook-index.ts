@@ -5,6 +5,9 @@ import type { Collection } from '../../store/port.ts';
 import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { sentHeaders } from '../http/target.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import { Facts } from '../filters/facts.ts';
+import { prepareCondition, type Predicate } from '../filters/prepare.ts';
 import { EVERY_EVENT } from '../actions/event-name.ts';
 import { outgoingSchema, triggersOf, type OutgoingWebhook } from './webhook.ts';
 import { parseTemplate } from './template.ts';
@@ -24,6 +27,8 @@ export interface OutgoingIndex {
   find(identifier: string): ReadyOutgoing | undefined;
   /** Identifiers of the enabled hooks that the event fires, in order. */
   matching(event: string): readonly string[];
+  /** Those of them whose condition the event meets; its payload is asked for only for these. */
+  hearing(event: string, payload: () => JsonValue): readonly string[];
   all(): Iterable<ReadyOutgoing>;
   /** Called after a hook was added, changed or removed. */
   onChange(listener: (identifier: string) => void): void;
@@ -33,6 +38,8 @@ export interface OutgoingIndex {
 export function createOutgoingIndex(collection: Collection): OutgoingIndex {
   const hooks = new Map<string, ReadyOutgoing>();
   const byTrigger = new Map<string, Set<string>>();
+  /** Of the hooks that have a condition. */
+  const conditions = new Map<string, Predicate>();
   const listeners: ((identifier: string) => void)[] = [];
   const untrigger = (hook: OutgoingWebhook): void => {
     for (const trigger of triggersOf(hook)) {
@@ -50,18 +57,28 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
   const close = follow(collection, ({ id, after }) => {
     const previous = hooks.get(id);
     if (previous !== undefined) untrigger(previous);
+    conditions.delete(id);
     if (after === null) {
       hooks.delete(id);
     } else {
       const hook = toReady(decodeOutgoing(after));
       hooks.set(id, hook);
       if (hook.enabled) addTriggers(hook);
+      if (hook.when !== undefined) conditions.set(id, prepareCondition(hook.when));
     }
     for (const listener of listeners) listener(id);
   });
+  const matching = (event: string): readonly string[] =>
+    byTrigger.size === 0 ? [] : matchesOf(byTrigger, event);
   return {
     find: (identifier) => hooks.get(identifier),
-    matching: (event) => byTrigger.size === 0 ? [] : matchesOf(byTrigger, event),
+    matching,
+    hearing(event, payload) {
+      const matched = matching(event);
+      if (conditions.size === 0) return matched;
+      const facts = new Facts({ payload, event: () => event });
+      return matched.filter((hook) => conditions.get(hook)?.(facts) ?? true);
+    },
     all: () => hooks.values(),
     onChange: (listener) => void listeners.push(listener),
     close,

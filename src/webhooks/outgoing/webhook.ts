@@ -13,6 +13,9 @@ import {
 import {
   EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, isEventName, refuseEventName,
 } from '../actions/event-name.ts';
+import {
+  conditionSchema, findConditionProblems, type Condition,
+} from '../filters/condition.ts';
 import { findSecretProblem } from './signature.ts';
 import { parseTemplate } from './template.ts';
 
@@ -27,6 +30,8 @@ export type OutgoingWebhook = {
   readonly triggerEvent?: string;
   /** Several of them; at most one of the two members. */
   readonly triggerEvents?: readonly string[];
+  /** Absent: every event that fires it. */
+  readonly when?: Condition;
   /** Seconds between attempts. */
   readonly retrySchedule?: readonly number[];
   /** Seconds. */
@@ -43,6 +48,7 @@ export const outgoingCollection: CollectionSpec = {
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
 const TRIGGERS_MAX = 50;
+const WHEN_SOURCES = ['payload', 'event'] as const;
 const SCHEDULE_ITEMS_MAX = 100;
 const IN_FLIGHT_MAX = 65_535;
 const DISABLE_HOURS_MAX = 8760;
@@ -88,6 +94,11 @@ export const outgoingSchema: NamedSchema = {
       schema: { kind: 'array', items: triggerSchema, maxItems: TRIGGERS_MAX, isUnique: true },
       description: 'Several of them, in place of `triggerEvent`; an event fires the webhook once',
     },
+    when: {
+      schema: conditionSchema,
+      description: 'Which of these events it is for: a condition over `payload` and `event`. An '
+        + 'event that it is not for makes no delivery',
+    },
     retrySchedule: {
       schema: {
         kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
@@ -127,7 +138,7 @@ function isTrigger(pattern: string): boolean {
 }
 
 function findProblems(hook: JsonObject): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = findConditionProblems(hook['when'], '/when', WHEN_SOURCES);
   if (hook['headers'] !== undefined) {
     const problems = findHeaderProblems(hook['headers']);
     errors.push(...problems.map(({ pointer, detail }) =>

@@ -9,7 +9,8 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from '../input.ts';
 import {
-  create, identifierOf, objectOf, patch, pathOf, remove, requireChange, textOf, unsetMembers,
+  create, identifierOf, objectOf, patch, pathOf, remove, replace, requireChange, textOf,
+  unsetMembers,
 } from '../resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret, rotateSecret } from '../secret.ts';
@@ -38,10 +39,13 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   // The webhook may have the other of the two members.
   const other = Object.keys(triggers).length === 0 ? {}
     : { triggerEvent: null, triggerEvents: null };
-  const body = { ...removed, ...other, ...await membersOf(context, secret) };
+  const body: JsonObject = { ...removed, ...other, ...await membersOf(context, secret) };
   requireChange(context, body);
   const identifier = await identifierOf(context, outgoingResource);
-  const hook = await patch(context, outgoingResource, identifier, body);
+  // A merge patch would mix a condition with the one that is stored.
+  const hook = body['when'] === undefined || body['when'] === null
+    ? await patch(context, outgoingResource, identifier, body)
+    : await replace(context, outgoingResource, identifier, (current) => ({ ...current, ...body }));
   await printChanged(context, 'updated', hook, secret);
   return 0;
 }
@@ -96,6 +100,7 @@ async function membersOf(
     ...given.has('payload-template')
       ? { payloadTemplate: await readNamedText(context, 'payload-template') } : {},
     ...triggersOf(context),
+    ...given.has('when') ? { when: await readCondition(context) } : {},
     ...member('actionConfiguration', 'action-config'),
     ...numbersOf(context),
     ...secret === null ? {} : { secret: secret.secret },
@@ -107,6 +112,12 @@ function triggersOf({ given }: CommandContext): JsonObject {
   const [only] = events;
   if (only === undefined) return {};
   return events.length === 1 ? { triggerEvent: only } : { triggerEvents: events };
+}
+
+async function readCondition(context: CommandContext): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, 'when');
+  if (!isJsonObject(value)) throw new AppError('usage', '--when is not a JSON object');
+  return value;
 }
 
 function numbersOf({ given }: CommandContext): JsonObject {

@@ -87,6 +87,8 @@ const outgoingOptions: OptionSpecs = {
     ...text('<event>', 'event that fires it, such as book.created, book.* or *; repeatable'),
     isRepeatable: true,
   },
+  when: text('<json | @file | ->',
+    'which of these events it is for: a condition over payload and event'),
   'action-config': actionConfig,
   'retry-schedule': text('<seconds,…>',
     'waits between attempts, or none; instead of outgoing.retrySchedule'),
@@ -126,7 +128,7 @@ const OUTGOING: readonly CommandSpec[] = [
       ...outgoing, ...outgoingOptions,
       unset: unset([
         'headers', 'secret', 'payload-template', 'trigger-event', 'action-config',
-        'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours',
+        'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours', 'when',
       ]),
     },
     examples: [

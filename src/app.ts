@@ -7,6 +7,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
+import { TOPICS } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -42,6 +43,7 @@ import { anyOf, fixedTokens } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency.ts';
 import type { Settings } from './settings/load.ts';
+import { createEventStream } from './stream/routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/lock.ts';
 import { limitsFor } from './store/records/memory-limits.ts';
@@ -151,11 +153,15 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   shared.metrics.add(...searchMetrics(search));
   closers.add(() => search.close());
   const apiRoutes = [...booksRoutes, ...webhooks.routes];
+  const stream = createEventStream({
+    topics: TOPICS, changes: store.changes, sequence: () => store.statistics.sequence, clock,
+    logger,
+  });
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => refusals.close());
   const dispatcher = composeServer(shared, verifier, [
-    ...apiRoutes, ...tokenRoutes(tokens),
+    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens),
     ...maintenanceRoutes(store, () => listening.places),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
   ], refusals);
@@ -165,6 +171,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   });
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
+    stream.close();
     await Promise.all([
       listening.close(), webhooks.close(graceMs), shared.underWay.idle(graceMs, clock),
     ]);

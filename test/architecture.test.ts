@@ -20,13 +20,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   resources: ['server', 'store', 'base'],
   access: ['resources', 'server', 'store', 'base'],
   maintenance: ['resources', 'server', 'store', 'base'],
+  stream: ['server', 'store', 'base'],
   books: ['resources', 'server', 'client', 'store', 'base'],
   webhooks: ['resources', 'server', 'client', 'store', 'base'],
   settings: ['base'],
   manual: ['base'],
   app: [
-    'settings', 'manual', 'books', 'webhooks', 'access', 'maintenance', 'resources', 'server',
-    'client', 'store', 'base',
+    'settings', 'manual', 'books', 'webhooks', 'access', 'maintenance', 'stream', 'resources',
+    'server', 'client', 'store', 'base',
   ],
   index: [
     'app', 'settings', 'books', 'webhooks', 'resources', 'server', 'client', 'store', 'base',

@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'unauthorized'
   | 'forbidden'
   | 'not_found'
+  | 'gone' // it was there, and is not known any more
   | 'method_not_allowed'
   | 'conflict' // a duplicate key, or something that is still in use
   | 'precondition_failed'

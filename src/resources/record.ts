@@ -71,6 +71,16 @@ export function updatedMsOf(key: Key, id: string, bytes: Buffer): number {
   return updatedMs;
 }
 
+const STAMPS_PATTERN = /^\{"[a-z]+":"[^"]+","createdAt":"([^"]+)","updatedAt":"([^"]+)"/;
+const STAMPS_BYTES_MAX = 256;
+
+/** Whether a stored record is as it was made: not yet written again. */
+export function isFirstVersion(bytes: Buffer): boolean {
+  const found = STAMPS_PATTERN.exec(bytes.toString('latin1', 0, STAMPS_BYTES_MAX));
+  assert(found !== null, 'a record begins with its stamps');
+  return found[1] === found[2];
+}
+
 function createdAtStart(key: Key, id: string): number {
   return '{"":"","createdAt":"'.length + key.length + id.length;
 }

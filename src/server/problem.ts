@@ -32,6 +32,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   method_not_allowed: 405,
   timeout: 408,
   conflict: 409,
+  gone: 410,
   precondition_failed: 412,
   too_large: 413,
   headers_too_large: 431,

@@ -25,6 +25,8 @@ export type Route = {
   readonly answers: readonly AnswerSpec[];
   /** Problem documents (RFC 9457) when not given. */
   readonly errorFormat?: ErrorFormat;
+  /** Its answers have no end of their own: how long they take says nothing. */
+  readonly isLongLived?: boolean;
   readonly handle: Handler;
 };
 

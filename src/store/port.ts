@@ -114,7 +114,7 @@ export interface LogReader {
   readonly sequence: number;
   /**
    * The next few, none later than `applied`, which has been applied: an empty array once all of
-   * them were given. Rejects when they can no longer be read.
+   * them were given. Rejects with `gone` when they are no longer known.
    */
   next(applied: number): Promise<readonly LoggedTransaction[]>;
   /** Idempotent. */

@@ -106,6 +106,9 @@ test('every route answers as the document says, when all is well and when it is 
     const { call, document, called } = described;
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
       'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries']) await call(operationId);
+    // A GET would have no end.
+    await call('streamChanges', { method: 'HEAD' });
+    await call('streamChanges', { query: '?topics=none', status: 400 });
     await call('getChapter', { key: 'security' });
     await call('getChapter', { key: 'securities', status: 404 });
     const book = await exerciseResource(described, 'Book', 'books', BOOK, { subtitle: 'A' });

@@ -45,6 +45,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /api/jobs', 'read'],
   ['GET /api/jobs/{id}', 'read'],
   ['DELETE /api/jobs/{id}', 'write'],
+  ['GET /api/stream', 'read'],
   ['GET /api/identifiers/{collection}', 'read'],
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     [`${method} /webhook/in/{pathSegment}`, 'public'] as const),

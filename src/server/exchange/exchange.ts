@@ -270,9 +270,11 @@ export class HttpExchange implements Exchange {
   #finish(status: number, bytes: number): void {
     const { accessLog, clock } = this.#context;
     const durationMs = clock.monotonicMs() - this.#startedMs;
-    this.endpoint.meter.record(this.request.method ?? '', status, durationMs);
+    const { isLongLived = false } = this.route;
+    this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
     if (accessLog === 'off') return;
-    if (accessLog === 'errors' && status < 500 && durationMs < SLOW_MS) return;
+    const isSlow = durationMs >= SLOW_MS && !isLongLived;
+    if (accessLog === 'errors' && status < 500 && !isSlow) return;
     const { log } = this;
     (status < 500 ? log.info : log.error)('request', {
       method: this.request.method,

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { systemCodeOf } from '../../base/errors.ts';
+import { AppError, systemCodeOf } from '../../base/errors.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName, takeInventory } from '../disk/inventory.ts';
@@ -122,7 +122,7 @@ class JournalReader implements LogReader {
   }
 
   #decode(piece: Buffer, line: JournalLine, end: number): LoggedTransaction {
-    assert(line.sequence === this.#sequence + 1, 'the journals no longer hold what is read');
+    if (line.sequence !== this.#sequence + 1) throw passedBy();
     const changes: LoggedChange[] = [];
     visitOperations(piece, line.operationsAt, end, {
       put: (collection, from, to) =>
@@ -138,8 +138,8 @@ class JournalReader implements LogReader {
     const { journals } = takeInventory(this.#files, this.#directory);
     const next = journals.find((generation) => generation > this.#place.generation);
     assert(next !== undefined, 'a journal ends before what was applied');
-    const path = join(this.#directory, journalName(next));
-    const descriptor = this.#files.open(path, 'read');
+    const descriptor = openOrNull(this.#files, join(this.#directory, journalName(next)));
+    if (descriptor === null) throw passedBy();
     this.#files.close(this.#place.descriptor);
     this.#place = { generation: next, descriptor };
     this.#offset = 0;
@@ -189,6 +189,10 @@ async function findStart(
     if (systemCodeOf(error) !== 'ENOENT') throw error;
     return { sequence: -1, isAlone: true };
   }
+}
+
+function passedBy(): AppError {
+  return new AppError('gone', 'compaction has deleted what was still to be read');
 }
 
 function openOrNull(files: Files, path: string): Descriptor | null {

@@ -1,0 +1,34 @@
+/** What the event stream tells of: the rooms do not know it, nor does it know them. */
+import { bookResource } from '../books/resource.ts';
+import { isFirstVersion } from '../resources/record.ts';
+import type { Topic } from '../stream/topic.ts';
+import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
+import { deliveryCollection, shownDelivery } from '../webhooks/deliveries/delivery.ts';
+import { decodeRequest } from '../webhooks/requests/codec.ts';
+import { requestCollection, shownRequest } from '../webhooks/requests/request.ts';
+
+const requestTopic: Topic = {
+  name: 'requests', event: 'request', collection: requestCollection, hasHooks: true,
+  describe(record) {
+    const request = decodeRequest(record);
+    const { hook, receivedAt, updatedAt } = request;
+    return { json: JSON.stringify(shownRequest(request)), hook, isNew: updatedAt === receivedAt };
+  },
+};
+
+const deliveryTopic: Topic = {
+  name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasHooks: true,
+  describe(record) {
+    const delivery = decodeDelivery(record);
+    const { hook, createdAt, updatedAt } = delivery;
+    return { json: JSON.stringify(shownDelivery(delivery)), hook, isNew: updatedAt === createdAt };
+  },
+};
+
+const bookTopic: Topic = {
+  name: 'books', event: 'book', collection: bookResource.collection, hasHooks: false,
+  describe: (record) =>
+    ({ json: record.toString(), hook: null, isNew: isFirstVersion(record) }),
+};
+
+export const TOPICS: readonly Topic[] = [requestTopic, deliveryTopic, bookTopic];

@@ -1,0 +1,217 @@
+/**
+ * Tells all readers of committed changes. A change is described and encoded once for all readers
+ * that select the same; what comes in quick succession goes out together, so that many readers cost
+ * a busy server little. Follows the store only while there are readers.
+ */
+import type { Clock, Timer } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { ChangeLog, CommittedChange } from '../store/port.ts';
+import { describeChanges, encodeEvents } from './event.ts';
+import type { Position, StreamFilter, StreamedChange } from './event.ts';
+import { Reader } from './reader.ts';
+import type { Topic } from './topic.ts';
+
+export type BroadcastOptions = {
+  readonly topics: readonly Topic[];
+  readonly changes: ChangeLog;
+  /** The last sequence applied. */
+  readonly sequence: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** Readers at once. */
+const READERS_MAX = 256;
+const HEARTBEAT_MS = 15_000;
+/** Between two rounds to the readers. */
+const ROUND_MS = 20;
+/** What a client that reconnects by itself waits before it does. */
+const RECONNECT_MS = 1000;
+
+/** Readers that select the same. */
+type Channel = { readonly filter: StreamFilter; readonly readers: Set<Reader> };
+
+/** What came since the last round: changes of a transaction, or something that is on no disk. */
+type News =
+  | { readonly sequence: number; readonly changes: readonly CommittedChange[] }
+  | { readonly sequence: number; readonly told: StreamedChange };
+
+export class Broadcast {
+  readonly #options: BroadcastOptions;
+  readonly #topics: ReadonlyMap<string, Topic>;
+  readonly #readers = new Set<Reader>();
+  readonly #channels = new Map<string, Channel>();
+  #opening = 0;
+  #sequence = 0;
+  #news: News[] = [];
+  #round: Timer | null = null;
+  #lastRoundMs = -Infinity;
+  #heartbeat: Timer | null = null;
+  #unfollow: (() => void) | null = null;
+  #isClosed = false;
+
+  constructor(options: BroadcastOptions) {
+    this.#options = options;
+    this.#topics = new Map(options.topics.map((topic) => [topic.collection.name, topic]));
+  }
+
+  /**
+   * A reader from `position` on, from now on when that is null; `leave` must follow. Throws `gone`
+   * for a position that is not known, and `unavailable`.
+   */
+  async open(filter: StreamFilter, position: Position | null, cut: () => void): Promise<Reader> {
+    if (this.#isClosed) throw stopping();
+    if (this.#readers.size + this.#opening >= READERS_MAX) {
+      throw new AppError('unavailable', `${READERS_MAX} event streams are open, which is the limit`,
+        { retryAfterS: 5 });
+    }
+    this.#follow();
+    this.#opening += 1;
+    try {
+      const log = await this.#findMissed(position);
+      if (this.#isClosed) {
+        log?.close();
+        throw stopping();
+      }
+      const start = position === null ? `id: ${this.#sequence}\n` : '';
+      const reader = new Reader({
+        filter, log, cut, topics: this.#topics, changesSeen: position?.changesSeen ?? 0,
+        opening: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
+        applied: () => this.#sequence,
+        join: (joining) => this.#join(joining),
+      });
+      this.#readers.add(reader);
+      return reader;
+    } finally {
+      this.#opening -= 1;
+      this.#unfollowWhenAlone();
+    }
+  }
+
+  /** Idempotent. */
+  leave(reader: Reader): void {
+    reader.end();
+    if (!this.#readers.delete(reader)) return;
+    const key = keyOf(reader.filter);
+    const channel = this.#channels.get(key);
+    channel?.readers.delete(reader);
+    if (channel?.readers.size === 0) this.#channels.delete(key);
+    this.#unfollowWhenAlone();
+  }
+
+  /** Tells of something that is on no disk, in its order among the changes. */
+  tell(told: StreamedChange): void {
+    if (this.#unfollow !== null) this.#add({ sequence: this.#sequence, told });
+  }
+
+  /** A sign of life, which shows also whether the client is still there. */
+  probe(reader: Reader): void {
+    if (reader.isIdle) reader.push(COMMENT);
+  }
+
+  /** Ends all streams; idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    for (const reader of [...this.#readers]) this.leave(reader);
+  }
+
+  async #findMissed(position: Position | null): ReturnType<ChangeLog['since']> {
+    if (position === null) return null;
+    const { sequence, changesSeen } = position;
+    if (sequence === this.#sequence && changesSeen === 0) return null;
+    const isMade = sequence < this.#sequence;
+    const log = isMade ? await this.#options.changes.since(sequence) : null;
+    if (log !== null) return log;
+    throw new AppError('gone', 'what came after this `Last-Event-ID` is not known any more: read '
+      + 'the lists anew, and follow from now on without it');
+  }
+
+  /** Between two rounds, so that what it is told begins right after the sequence returned. */
+  #join(reader: Reader): number {
+    this.#goRound();
+    const key = keyOf(reader.filter);
+    const channel = this.#channels.get(key) ?? { filter: reader.filter, readers: new Set() };
+    this.#channels.set(key, channel);
+    channel.readers.add(reader);
+    return this.#sequence;
+  }
+
+  #follow(): void {
+    if (this.#unfollow !== null) return;
+    const { changes, sequence, clock } = this.#options;
+    this.#sequence = sequence();
+    this.#unfollow = changes.follow((committed, operations) => {
+      this.#sequence = committed;
+      this.#add({ sequence: committed, changes: operations });
+    });
+    const beat = (): void => {
+      this.#goRound();
+      // It brings a client that selects little up to date too, before that is not known any more.
+      const bytes = Buffer.from(`:\nid: ${this.#sequence}\n\n`);
+      for (const reader of this.#readers) if (reader.isIdle) reader.push(bytes);
+      this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
+    };
+    this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
+  }
+
+  #unfollowWhenAlone(): void {
+    if (this.#readers.size + this.#opening > 0) return;
+    this.#unfollow?.();
+    this.#heartbeat?.cancel();
+    this.#round?.cancel();
+    this.#unfollow = null;
+    this.#heartbeat = null;
+    this.#round = null;
+    this.#news = [];
+  }
+
+  #add(news: News): void {
+    this.#news.push(news);
+    if (this.#round !== null) return;
+    const { clock } = this.#options;
+    const waitMs = Math.max(0, this.#lastRoundMs + ROUND_MS - clock.monotonicMs());
+    this.#round = clock.startTimer(waitMs, () => this.#goRound());
+  }
+
+  #goRound(): void {
+    this.#round?.cancel();
+    this.#round = null;
+    this.#lastRoundMs = this.#options.clock.monotonicMs();
+    const news = this.#news;
+    if (news.length === 0) return;
+    this.#news = [];
+    const channels = [...this.#channels.values()];
+    const wanted = new Set(channels.flatMap(({ filter }) => filter.topics));
+    const described = news.map((one) =>
+      ({ sequence: one.sequence, changes: this.#describe(one, wanted) }));
+    for (const { filter, readers } of channels) {
+      const text = described.map(({ sequence, changes }) =>
+        encodeEvents(sequence, changes, filter)).join('');
+      if (text === '') continue;
+      const bytes = Buffer.from(text);
+      for (const reader of [...readers]) reader.push(bytes);
+    }
+  }
+
+  #describe(news: News, wanted: ReadonlySet<Topic>): readonly StreamedChange[] {
+    if ('told' in news) return [news.told];
+    try {
+      return describeChanges(news.changes, this.#topics, (topic) => wanted.has(topic));
+    } catch (error) {
+      // A record that cannot be shown must not keep the others from being told.
+      this.#options.logger.error('a change could not be told', { error });
+      return [];
+    }
+  }
+}
+
+const COMMENT = Buffer.from(':\n\n');
+
+function keyOf({ topics, hook }: StreamFilter): string {
+  return [...topics.map(({ name }) => name).sort(), hook ?? ''].join('\n');
+}
+
+function stopping(): AppError {
+  return new AppError('unavailable', 'the server is stopping', { retryAfterS: 1 });
+}

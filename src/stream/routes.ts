@@ -1,0 +1,137 @@
+/** `GET /api/stream`. What serves it is loaded for its first reader. */
+import { AppError } from '../base/errors.ts';
+import { hintFor, quoted } from '../base/text/refusal.ts';
+import { problemAnswers } from '../server/problem.ts';
+import { parseQuery } from '../server/query.ts';
+import type { Exchange, ParameterSpec, Route } from '../server/route.ts';
+import type { Broadcast, BroadcastOptions } from './broadcast.ts';
+import { eventText, parsePosition } from './event.ts';
+import type { Position, StreamFilter } from './event.ts';
+import type { Topic } from './topic.ts';
+
+interface EventStream {
+  readonly routes: readonly Route[];
+  /** Tells of a new record that is on no disk; `json` is what callers see of it. */
+  announce(topic: Topic, hook: string, json: () => string): void;
+  /** Ends all streams; idempotent. */
+  close(): void;
+}
+
+const MEDIA_TYPE = 'text/event-stream';
+const HEADERS = [
+  'Content-Type', MEDIA_TYPE,
+  // What compresses or buffers on the way would hold events back.
+  'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no',
+] as const;
+/** After a client has ended its side: the first write finds out, the second is told. */
+const PROBE_MS = 1000;
+
+export function createEventStream(options: BroadcastOptions): EventStream {
+  let broadcast: Broadcast | null = null;
+  let isClosed = false;
+  const load = async (): Promise<Broadcast> => {
+    const { Broadcast: Loaded } = await import('./broadcast.ts');
+    broadcast ??= new Loaded(options);
+    if (isClosed) broadcast.close();
+    return broadcast;
+  };
+  return {
+    routes: [streamRoute(options, load)],
+    announce(topic, hook, json) {
+      if (broadcast === null) return;
+      broadcast.tell({ topic, number: 1, hook, text: eventText(topic, 'created', json()) });
+    },
+    close() {
+      isClosed = true;
+      broadcast?.close();
+    },
+  };
+}
+
+function streamRoute(options: BroadcastOptions, load: () => Promise<Broadcast>): Route {
+  const { topics, clock } = options;
+  return {
+    method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
+    summary: 'Committed changes as server-sent events, as they happen',
+    parameters: parametersOf(topics),
+    isLongLived: true,
+    answers: [
+      {
+        status: 200, mediaType: MEDIA_TYPE, schema: { kind: 'string' },
+        description: 'Events without end, and a comment line every 15 s',
+      },
+      ...problemAnswers(400, 410, 503),
+    ],
+    async handle(exchange) {
+      const query = parseQuery(exchange.search, ['topics', 'hook', 'lastEventId']);
+      const filter = parseFilter(query, topics);
+      const position = positionOf(exchange, query.get('lastEventId'));
+      const { request, response } = exchange;
+      if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
+      const broadcast = await load();
+      const reader = await broadcast.open(filter, position, () => {
+        exchange.log.info('a reader of the event stream was too slow and is cut');
+        response.destroy();
+      });
+      const leave = (): void => broadcast.leave(reader);
+      response.once('close', leave);
+      if (response.destroyed) leave();
+      // The server lets a client end its side and still answers; most have gone when they do.
+      request.socket.once('end', () => {
+        broadcast.probe(reader);
+        clock.startTimer(PROBE_MS, () => broadcast.probe(reader));
+      });
+      try {
+        return await exchange.sendStream(200, HEADERS, () => reader.pull());
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+function parametersOf(topics: readonly Topic[]): readonly ParameterSpec[] {
+  const names = topics.map(({ name }) => name).join(', ');
+  const text = { kind: 'string' } as const;
+  return [
+    {
+      name: 'topics', in: 'query', schema: text,
+      description: `Of what: some of ${names}, with commas between them; without it of all`,
+    },
+    {
+      name: 'hook', in: 'query', schema: text,
+      description: 'Only requests and deliveries of this webhook, by its identifier',
+    },
+    {
+      name: 'Last-Event-ID', in: 'header', schema: text,
+      description: 'The id of the last event seen: the stream goes on after it',
+    },
+    {
+      name: 'lastEventId', in: 'query', schema: text,
+      description: 'The same, where no header can be set; the header counts where both are given',
+    },
+  ];
+}
+
+function parseFilter(
+  query: ReadonlyMap<string, string>, topics: readonly Topic[],
+): StreamFilter {
+  const known = topics.map(({ name }) => name);
+  const names = query.get('topics')?.split(',') ?? known;
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new AppError('malformed', `\`topics\` must be some of ${known.join(', ')}, with commas `
+      + `between them, not ${quoted(unknown)}${hintFor(unknown, known)}`);
+  }
+  const hook = query.get('hook') ?? null;
+  const chosen = topics.filter(({ name }) => names.includes(name));
+  if (hook === null || chosen.some(({ hasHooks }) => hasHooks)) return { topics: chosen, hook };
+  throw new AppError('malformed', '`hook` selects requests and deliveries, and `topics` names '
+    + 'neither');
+}
+
+function positionOf(exchange: Exchange, parameter: string | undefined): Position | null {
+  const header = exchange.request.headers['last-event-id'];
+  const given = typeof header === 'string' && header !== '' ? header : parameter;
+  return given === undefined || given === '' ? null : parsePosition(given);
+}

@@ -1,0 +1,22 @@
+/** What can be followed: the records of a collection, as the API shows them. */
+import type { CollectionSpec } from '../store/port.ts';
+
+export type Topic = {
+  /** As `topics` names it: `books`. */
+  readonly name: string;
+  /** As each event says it: `book`. */
+  readonly event: string;
+  readonly collection: CollectionSpec;
+  /** Its records belong to webhooks, by which they can be selected. */
+  readonly hasHooks: boolean;
+  readonly describe: (record: Buffer) => DescribedRecord;
+};
+
+type DescribedRecord = {
+  /** What callers see of it: one JSON object. */
+  readonly json: string;
+  /** The webhook that it belongs to. */
+  readonly hook: string | null;
+  /** It has not been written again since it was made. */
+  readonly isNew: boolean;
+};

@@ -1,0 +1,79 @@
+/** A stream over a store on a simulated disk, served on loopback. */
+import { systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import type { CollectionSpec } from '../../src/store/port.ts';
+import { openStore } from '../../src/store/store.ts';
+import type { OpenedStore } from '../../src/store/store.ts';
+import { createEventStream } from '../../src/stream/routes.ts';
+import type { Topic } from '../../src/stream/topic.ts';
+import { followStream } from '../support/event-stream.ts';
+import type { Following } from '../support/event-stream.ts';
+import { SimulatedFiles } from '../support/simulated-files.ts';
+import { startServer } from '../support/test-server.ts';
+
+export const BOOKS: CollectionSpec = { name: 'books', key: 'id' };
+const CALLS: CollectionSpec = { name: 'calls', key: 'id' };
+
+export type Shelf = {
+  readonly store: OpenedStore;
+  readonly port: number;
+  readonly stream: ReturnType<typeof createEventStream>;
+  /** How many records were described so far. */
+  described(): number;
+  /** How many listeners the store tells of its changes. */
+  listeners(): number;
+  /** How many readers were cut because they were slow. */
+  cut(): number;
+  follow(query?: string, lastEventId?: string): Promise<Following>;
+  put(id: string, more?: object): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+export async function openShelf(
+  files: SimulatedFiles = new SimulatedFiles(), clock: Clock = systemClock,
+): Promise<Shelf> {
+  const store = await openStore({
+    directory: '/data', files, specs: [BOOKS, CALLS], logger: silentLogger,
+  });
+  let described = 0;
+  let listeners = 0;
+  const topic = (collection: CollectionSpec, event: string, hasHooks: boolean): Topic => ({
+    name: collection.name, event, collection, hasHooks,
+    describe(record) {
+      described += 1;
+      const { hook = null, version = 1 } = JSON.parse(record.toString());
+      return { json: record.toString(), hook, isNew: version === 1 };
+    },
+  });
+  const stream = createEventStream({
+    topics: [topic(BOOKS, 'book', false), topic(CALLS, 'call', true)],
+    changes: {
+      follow(listener) {
+        listeners += 1;
+        const end = store.changes.follow(listener);
+        return () => {
+          listeners -= 1;
+          end();
+        };
+      },
+      since: (sequence) => store.changes.since(sequence),
+    },
+    sequence: () => store.statistics.sequence, clock, logger: silentLogger,
+  });
+  const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
+  return {
+    store, stream, port: server.port,
+    described: () => described, listeners: () => listeners,
+    cut: () => server.logged.filter(({ message }) => message.includes('too slow')).length,
+    follow: (query = '', lastEventId) => followStream({ port: server.port },
+      { path: `/api/stream${query}`, lastEventId }),
+    put: (id, more = {}) => store.transact((transaction) =>
+      transaction.put('books', id, JSON.stringify({ id, ...more }))),
+    async close() {
+      stream.close();
+      await server.close();
+      await store.close();
+    },
+  };
+}

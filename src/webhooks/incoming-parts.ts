@@ -2,6 +2,7 @@
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
+import type { OwnEvents } from './deliveries/own-events.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { keptRoutes } from './incoming/intake/kept-routes.ts';
 import { rejectedRequest } from './incoming/intake/new-request.ts';
@@ -29,10 +30,10 @@ type Incoming = {
 
 export function composeIncoming(options: WebhooksOptions, shared: {
   readonly hooks: HookIndex; readonly configurations: ConfigurationIndex;
-  readonly runner: ActionRunner; readonly actions: ActionRegistry;
+  readonly runner: ActionRunner; readonly actions: ActionRegistry; readonly ownEvents: OwnEvents;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox } = options;
-  const { hooks, configurations, runner, actions } = shared;
+  const { hooks, configurations, runner, actions, ownEvents } = shared;
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const intake =
@@ -49,7 +50,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     ...requestRetention(store, inbox), kind: requestKind, store, clock, log,
   });
   const worker = new RequestWorker({
-    store, hooks, configurations, actions, runner, clock, log, random,
+    store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook,
   });
   return {

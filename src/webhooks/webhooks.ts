@@ -90,11 +90,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const runner = makeRunner(options);
   const { configurations } = indexes;
   const queue = composeQueue(options, indexes.outgoing);
-  const { events } = queue;
+  const { events, ownEvents } = queue;
   const actions = makeRegistry(options, events);
   const shared = { configurations, actions, runner };
   const outgoing = composeOutgoing(options, { ...shared, hooks: indexes.outgoing, queue });
-  const incoming = composeIncoming(options, { ...shared, hooks: indexes.incoming });
+  const incoming = composeIncoming(options, { ...shared, hooks: indexes.incoming, ownEvents });
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
   const keys = options.keys ?? null;

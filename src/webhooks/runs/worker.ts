@@ -5,6 +5,7 @@
 import type { Logger } from '../../base/log.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import type { Collection, Transaction } from '../../store/port.ts';
+import type { OwnEvents } from '../deliveries/own-events.ts';
 import { incomingCollection } from '../incoming/webhook.ts';
 import { decodeRequest, statusOf, updatedMsOf } from '../requests/codec.ts';
 import { requestCollection, type KeptRequest } from '../requests/request.ts';
@@ -25,6 +26,8 @@ type WorkerParts = Omit<RunParts, 'cutOff'> & {
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
+  readonly makeId: () => string;
+  readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   /** Runs at once for one webhook; with 1 they begin in order of arrival. */
   readonly runningPerHookMax: number;
 };
@@ -101,14 +104,9 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   async record(ran: Ran): Promise<KeptRequest | undefined> {
-    const { known, index, attempt } = ran;
     const recorded = await untilWritten(this.#worker.writeParts,
-      'the result of a run waits to be written', { request: known.item.id }, () => {
-        const nowMs = this.#parts.clock.now();
-        const policy = { schedule: this.#parts.schedule, random: this.#parts.random() };
-        return this.#results.write(known, (before) =>
-          afterRun(before, index, attempt, policy, nowMs));
-      });
+      'the result of a run waits to be written', { request: ran.known.item.id },
+      () => this.#write(ran));
     logRun(this.#parts.log, ran, recorded);
     return recorded;
   }
@@ -131,6 +129,20 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     this.#routeCounts.set(id, request.routes.length);
     for (let index = 0; index < request.routes.length; index += 1) this.#sync(request, index);
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
+  }
+
+  #write({ known, index, attempt }: Ran): Promise<KeptRequest | undefined> {
+    const { clock, schedule, random, makeId, ownEvents } = this.#parts;
+    const drawn = { nowMs: clock.now(), seed: makeId() };
+    const retries = { schedule, random: random() };
+    let hasFailed = false;
+    return this.#results.write(known, (before) => {
+      const after = afterRun(before, index, attempt, retries, drawn.nowMs);
+      hasFailed = before.status === 'pending' && after.status === 'failed';
+      return after;
+    }, (transaction, after) => {
+      if (hasFailed) ownEvents.requestFailed(transaction, drawn, after);
+    });
   }
 
   #forget(id: string): void {

@@ -210,3 +210,20 @@ test('a replay runs again with its own schedule, and is told that it is one', as
   assert.deepEqual(inbox.runs.map(({ attempt, replay }) => [attempt, replay]),
     [[1, false], [2, false], [3, false], [4, true], [5, true]]);
 });
+
+test('that a request has failed for good is told once, in the transaction of its end', async () => {
+  const inbox = new InboxSimulation();
+  await inbox.addHook('listener', { triggerEvent: 'request.failed' });
+  inbox.act = ({ route, attempt }) => route === 'a' || attempt > 3 ? ActionResult.ok() : FAIL();
+  const hook = await inbox.addWebhook(['a', 'b']);
+  const id = await inbox.accept(hook, ['a', 'b']);
+  await inbox.clock.advance(4000);
+  assert.equal(inbox.requests.length, 0);
+  await inbox.clock.advance(2 * MINUTE_MS);
+  const told = inbox.requests.map(({ body }) => JSON.parse(body).data.request);
+  assert.deepEqual(told.map(({ id: request, routes }) => ({ request, routes })),
+    [{ request: id, routes: [{ name: 'b', attempts: 3, message: 'not now' }] }]);
+  const failing = inbox.store.lines.find((line) => line.some(({ json }) =>
+    json?.includes('"status":"failed"') === true));
+  assert.ok(failing?.some(({ collection }) => collection === 'deliveries'));
+});

@@ -38,7 +38,8 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
     sampleRoute({ hooks, collection, now }),
     presetsRoute(),
     diagnoseRoute({
-      hooks, collection, now, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+      hooks, collection, now, requests: parts.requests, findFirst: () => null,
+      isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     matchRoute({ hooks, collection, requests: parts.requests }),
     rotationRoute({

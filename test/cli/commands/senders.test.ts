@@ -55,7 +55,7 @@ for (const way of WAYS) {
     assert.deepEqual(Object.keys(told), ['accepted', 'failedCheck', 'checks']);
     assert.equal(told.failedCheck, 'mismatch');
     assert.match(await run(1, 'incomingwebhook:diagnose', 'pay', '--request', 'some-id'),
-      /give headers and body instead/);
+      /there is no request "some-id"/);
     assert.match(await run(2, 'incomingwebhook:diagnose', 'pay'), /--request|--headers-file/);
     assert.match(await run(0, 'incomingwebhook:test', 'pay', '--event', 'push'),
       /^status +200$[^]*^body\.success +true$/m);

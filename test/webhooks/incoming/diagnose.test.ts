@@ -156,22 +156,22 @@ test('a webhook without secret and verification takes anything', async (context)
   assert.match(findingOf(found, 'configuration'), /every request is taken/);
 });
 
-test('refuses what is no request, and says what to give instead of one of an inbox',
-  async (context) => {
-    const relay = await start(context, GITHUB);
-    const refused: readonly (readonly [body: object, message: RegExp])[] = [
-      [{ request: 'an-id' }, /"\/request".*give headers and body instead/],
-      [{ body: '' }, /"\/headers"/],
-      [{ headers: { a: 1 } }, /"\/headers\/a"/],
-      [{ headers: {}, body: 'n!t' }, /"\/body".*base64/],
-      [{ headers: {}, at: 'noon' }, /"\/at"/],
-    ];
-    const path = '/api/incoming-webhooks/hook/diagnose';
-    for (const [body, message] of refused) {
-      const { status, text } = await relay.ask('POST', path, body);
-      assert.equal(status, 422);
-      assert.match(text, message);
-    }
-    const unknown = await relay.ask('POST', '/api/incoming-webhooks/none/diagnose', {});
-    assert.equal(unknown.status, 404);
-  });
+test('refuses what is no request', async (context) => {
+  const relay = await start(context, GITHUB);
+  const refused: readonly (readonly [body: object, message: RegExp])[] = [
+    [{ request: 'an-id', body: '' }, /"\/body".*has its own/],
+    [{ body: '' }, /"\/headers".*is required, or request/],
+    [{ headers: { a: 1 } }, /"\/headers\/a"/],
+    [{ headers: {}, body: 'n!t' }, /"\/body".*base64/],
+    [{ headers: {}, at: 'noon' }, /"\/at"/],
+  ];
+  const path = '/api/incoming-webhooks/hook/diagnose';
+  for (const [body, message] of refused) {
+    const { status, text } = await relay.ask('POST', path, body);
+    assert.equal(status, 422);
+    assert.match(text, message);
+  }
+  assert.equal((await relay.ask('POST', path, { request: 'an-id' })).status, 404);
+  const unknown = await relay.ask('POST', '/api/incoming-webhooks/none/diagnose', {});
+  assert.equal(unknown.status, 404);
+});

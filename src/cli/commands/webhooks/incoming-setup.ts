@@ -4,11 +4,12 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Call } from '../../../server/local/call.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
+import { requestResource } from '../../../webhooks/requests/resource.ts';
 import { listPresets as presetRows } from '../../../webhooks/senders/presets/list.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
 import { readBytesOption, readJsonOption, readTextOption, withPayload } from '../input.ts';
-import { objectOf, pathOf, textOf } from '../resource.ts';
+import { identifierOf, objectOf, pathOf, textOf } from '../resource.ts';
 import { headerOf } from './header-line.ts';
 import { findIdentifier } from './incoming.ts';
 
@@ -88,12 +89,14 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
 
 async function receivedRequest(context: CommandContext): Promise<JsonObject> {
   const { given } = context;
-  const request = given.find('request');
-  if (request !== undefined) return { request };
   const named = ['method', 'url', 'client', 'at'].flatMap((name): [string, string][] => {
     const value = given.find(name);
     return value === undefined ? [] : [[name, value]];
   });
+  if (given.has('request')) {
+    const request = await identifierOf(context, requestResource, 'request');
+    return { ...Object.fromEntries(named), request };
+  }
   const body = given.has('body-file')
     ? (await readBytesOption(context, 'body-file')).toString('base64') : '';
   const headers = headersOf(await readTextOption(context, 'headers-file'));

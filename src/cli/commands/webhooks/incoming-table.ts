@@ -124,7 +124,7 @@ export const INCOMING: readonly CommandSpec[] = [
     details: ['Exit code 0 when the request would be accepted, 1 when not.'],
     options: {
       identifier: hookIdentifier,
-      request: text('<id>', 'not possible yet: received requests are not kept'),
+      request: { ...text('<id>', 'a kept request; see request:list'), completes: 'requests' },
       'headers-file': {
         ...text('<path | ->', 'its headers, one `Name: value` a line'), completes: 'file',
       },
@@ -135,7 +135,10 @@ export const INCOMING: readonly CommandSpec[] = [
       at: text('<time>', 'when it came, such as 2026-01-31T12:00:00Z; now when not given'),
     },
     oneOf: [['request', 'headers-file']],
-    examples: ['hookshelf incomingwebhook:diagnose deploy --headers-file h.txt --body-file b.json'],
+    examples: [
+      'hookshelf incomingwebhook:diagnose deploy --request <id>',
+      'hookshelf incomingwebhook:diagnose deploy --headers-file h.txt --body-file b.json',
+    ],
     load: async () => (await loadSetup()).diagnoseIncoming,
   },
   {

@@ -1,5 +1,5 @@
 /** `POST /api/incoming-webhooks/{identifier}/diagnose`: why a request is not taken. */
-import { AppError } from '../../../base/errors.ts';
+import { AppError, type FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
@@ -8,6 +8,7 @@ import {
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { Collection } from '../../../store/port.ts';
+import type { RequestService } from '../../requests/service.ts';
 import { CHECKS, type Diagnosis } from '../../senders/diagnosis/report.ts';
 import { findPreset } from '../../senders/presets/table.ts';
 import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
@@ -17,23 +18,27 @@ import { parseTime } from '../../senders/verification/time.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck, secretsOf } from '../verification.ts';
-import { givenHeadersMember, joinHeaders, rawHeadersOf } from './given-headers.ts';
+import { storedRequest, writtenRequest } from './diagnosed-request.ts';
+import { givenHeadersMember } from './given-headers.ts';
 import { getHook, getStored } from './hook.ts';
+import { findRepeated, type FindFirst } from './repeated.ts';
 
 type DiagnoseParts = {
   readonly hooks: HookIndex;
   readonly collection: Collection;
+  readonly requests: Pick<RequestService, 'find' | 'body'>;
+  readonly findFirst: FindFirst;
   readonly now: () => number;
   readonly isUnsignedAllowed: boolean;
 };
 
-const NO_INBOX = 'is not possible, as received requests are not kept: give headers and body '
-  + 'instead';
-
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'ReceivedRequest',
   members: {
-    request: { schema: text(), description: 'Not possible yet: received requests are not kept' },
+    request: {
+      schema: { kind: 'string', maxLength: 64 },
+      description: 'The id of a kept request; or `headers` and the members after it',
+    },
     headers: givenHeadersMember,
     body: {
       schema: {
@@ -47,7 +52,7 @@ const INPUT: ObjectSchema = {
         kind: 'string', maxLength: 32, pattern: /^[A-Z][A-Z-]*$/,
         description: 'an HTTP method in upper case',
       },
-      default: 'POST',
+      description: 'POST when absent',
     },
     url: {
       schema: { kind: 'string', maxLength: 8192 },
@@ -60,13 +65,20 @@ const INPUT: ObjectSchema = {
         description: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
         canonical: (given) => typeof parseTime(given, 'iso') === 'number' ? given : null,
       },
-      description: 'When it came; now when absent',
+      description: 'When it came; now, or when a kept one came, when absent',
     },
   },
-  check: ({ request, headers }) => request !== undefined
-    ? [{ pointer: '/request', detail: NO_INBOX }]
-    : headers === undefined ? [{ pointer: '/headers', detail: 'is required' }] : [],
+  check: findInputProblems,
 };
+
+function findInputProblems({ request, at: _, ...written }: JsonObject): FieldError[] {
+  if (request === undefined) {
+    return written['headers'] === undefined
+      ? [{ pointer: '/headers', detail: 'is required, or request' }] : [];
+  }
+  return Object.keys(written).map((name) =>
+    ({ pointer: `/${name}`, detail: 'cannot stand beside request, which has its own' }));
+}
 
 export function diagnoseRoute(parts: DiagnoseParts): Route {
   return {
@@ -95,8 +107,9 @@ export function diagnoseRoute(parts: DiagnoseParts): Route {
 }
 
 async function diagnoseFor(
-  { collection, now, isUnsignedAllowed }: DiagnoseParts, hook: ReadyHook, given: JsonObject,
+  parts: DiagnoseParts, hook: ReadyHook, given: JsonObject,
 ): Promise<Diagnosis> {
+  const { collection, requests, findFirst, now, isUnsignedAllowed } = parts;
   const stored = getStored(collection, hook);
   const verification = stored.verification ?? { preset: 'hookshelf' };
   const preset = findPreset(verification.preset);
@@ -105,21 +118,23 @@ async function diagnoseFor(
     throw new AppError('conflict', `this version knows no preset ${verification.preset}`);
   }
   const { verifier } = check;
-  const url = given['url'] === undefined ? null : String(given['url']);
-  const request = requestOf(given, url ?? '');
+  const { request: id, at } = given;
+  const found = id === undefined
+    ? writtenRequest(given) : storedRequest(requests, hook, verifier.scheme, String(id));
+  const { request, url, client, decided } = found;
   const isOpen = stored.verification === undefined && stored.secret === undefined
     && isUnsignedAllowed;
-  const { client, at } = given;
-  const time = at === undefined ? now() : parseTime(String(at), 'iso');
+  const time = at === undefined ? found.atMs : parseTime(String(at), 'iso');
   // Loaded when somebody asks: an idle server has no use for it.
   const { diagnose } = await import('../../senders/diagnosis/diagnose.ts');
   return diagnose({
-    preset, verifier, request, url, isOpen,
+    preset, verifier, request, url, isOpen, decided,
     secrets: secretsOf(stored),
     closed: findClosed(hook, verifier, request),
-    address: hook.addresses === null || client === undefined ? null : {
-      client: String(client), isAllowed: hook.addresses.hasAsItStands(String(client)),
+    address: hook.addresses === null || client === null ? null : {
+      client, isAllowed: hook.addresses.hasAsItStands(client),
     },
+    repeated: findRepeated(hook, found, findFirst),
     nowMs: typeof time === 'number' ? time : now(),
   });
 }
@@ -132,14 +147,4 @@ function findClosed(
   if (methods.includes(method)) return null;
   if (method === 'GET' && isChallengeAttempt(scheme, readerOf(scheme, request))) return null;
   return `the method ${method} is not among ${methods.join(', ')}`;
-}
-
-function requestOf(given: JsonObject, url: string): SignedRequest {
-  const rawHeaders = rawHeadersOf(given['headers']);
-  const query = url.indexOf('?');
-  return {
-    method: String(given['method']), headers: joinHeaders(rawHeaders), rawHeaders,
-    search: query === -1 ? '' : url.slice(query + 1).replace(/#.*$/s, ''),
-    body: Buffer.from(String(given['body'] ?? ''), 'base64'),
-  };
 }

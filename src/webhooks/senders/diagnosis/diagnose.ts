@@ -11,8 +11,11 @@ import { sourcesOf, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 import { answerChallenge, findChallenge, isChallengeAttempt } from '../verification/challenge.ts';
 import { placesOf, type SenderVerdict } from '../verification/verdict.ts';
 import { verify, type Verifier, type VerifierSecret } from '../verification/verify.ts';
+import {
+  checkDecided, checkDecidedAge, decidedVerdict, type Decided,
+} from './decided.ts';
 import { findNearMiss } from './near-misses.ts';
-import { DiagnosisReport, type Diagnosis } from './report.ts';
+import { DiagnosisReport, SIGNATURE_CHECKS, type Diagnosis } from './report.ts';
 
 type DiagnosisInput = {
   readonly preset: Preset;
@@ -27,7 +30,15 @@ type DiagnosisInput = {
   readonly closed: string | null;
   /** null: not known, or any address may call. */
   readonly address: { readonly client: string; readonly isAllowed: boolean } | null;
+  /** null: all that decides is there. */
+  readonly decided: Decided | null;
+  readonly repeated: Repeated;
   readonly nowMs: number;
+};
+
+/** Whether the request had come before. */
+export type Repeated = {
+  readonly status: 'ok' | 'failed' | 'skipped'; readonly finding: string;
 };
 
 const SHOWN_CHARACTERS = 8;
@@ -36,12 +47,14 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
   const { verifier, nowMs } = input;
   const reader = readerOf(verifier.scheme, input.request);
   const report = new DiagnosisReport();
-  const ageless = verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs);
+  const ageless = decidedVerdict(input.decided)
+    ?? verify({ ...verifier, toleranceMs: null, problem: null }, reader, nowMs);
   checkConfiguration(report, input);
   if (input.isOpen) {
     report.note('secret', 'skipped', 'the webhook has no secret');
     checkAddress(report, input);
-    report.skipTo('coverage', 'nothing is verified');
+    report.skipTo('duplicate', 'nothing is verified');
+    checkRepeated(report, input);
     report.note('coverage', 'hint', 'nothing is signed: anybody can call');
     return report.finish();
   }
@@ -53,7 +66,7 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
     checkSignature(report, input, reader, ageless);
     await checkNearMiss(report, input, ageless);
     checkAge(report, input, reader, ageless);
-    report.note('duplicate', 'skipped', 'requests are not kept: it cannot be told');
+    checkRepeated(report, input);
   }
   report.note('coverage', ...coverageOf(verifier.scheme));
   return report.finish();
@@ -136,11 +149,10 @@ function checkHandshake(
   return unsigned !== null;
 }
 
-const SIGNATURE_CHECKS = ['signature_missing', 'signature_form', 'parts', 'mismatch'] as const;
-
 function checkSignature(
   report: DiagnosisReport, input: DiagnosisInput, reader: RequestReader, verdict: SenderVerdict,
 ): void {
+  if (input.decided !== null) return checkDecided(report, input.decided, verdict);
   if (input.verifier.keys.length === 0) {
     return report.skipTo('near_miss', 'there is no secret to check with');
   }
@@ -207,6 +219,9 @@ async function checkNearMiss(
   report: DiagnosisReport, input: DiagnosisInput, verdict: SenderVerdict,
 ): Promise<void> {
   const { verifier: { scheme, settings, quirk }, preset, secrets, request, url, nowMs } = input;
+  if (input.decided !== null) {
+    return report.note('near_miss', 'skipped', `${input.decided.missing}: nothing can be tried`);
+  }
   if (verdict.isGenuine || secrets.length === 0) {
     return report.note('near_miss', 'skipped', 'none is needed');
   }
@@ -218,10 +233,11 @@ async function checkNearMiss(
 }
 
 function checkAge(
-  report: DiagnosisReport, { verifier, nowMs }: DiagnosisInput, reader: RequestReader,
+  report: DiagnosisReport, { verifier, nowMs, decided }: DiagnosisInput, reader: RequestReader,
   ageless: SenderVerdict,
 ): void {
   const skip = (finding: string): void => report.note('stale', 'skipped', finding);
+  if (decided !== null) return checkDecidedAge(report, decided);
   if (verifier.toleranceMs === null) return skip('the scheme limits no age');
   if (!ageless.isGenuine) return skip('the signature does not match');
   const verdict = verify({ ...verifier, problem: null }, reader, nowMs);
@@ -229,6 +245,12 @@ function checkAge(
   const seconds = Math.round((nowMs - (verdict.signedAtMs ?? nowMs)) / 1000);
   if (seconds < 0) report.note('stale', 'hint', `${-seconds} s in the future: check the clock`);
   else report.note('stale', 'ok', `signed ${seconds} s ago`);
+}
+
+function checkRepeated(report: DiagnosisReport, { repeated }: DiagnosisInput): void {
+  const { status, finding } = repeated;
+  if (status === 'failed') report.fail('duplicate', finding);
+  else report.note('duplicate', status, finding);
 }
 
 function coverageOf(scheme: Scheme): readonly [status: 'ok' | 'hint', finding: string] {

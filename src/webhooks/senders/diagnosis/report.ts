@@ -4,6 +4,10 @@ export const CHECKS = [
   'configuration', 'secret', 'address', 'handshake', 'signature_missing', 'signature_form', 'parts',
   'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage',
 ] as const;
+/** Those that a verification makes of the signature itself, in order. */
+export const SIGNATURE_CHECKS = [
+  'signature_missing', 'signature_form', 'parts', 'mismatch',
+] as const;
 type DiagnosisCheck = typeof CHECKS[number];
 
 type CheckResult = {

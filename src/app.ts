@@ -7,7 +7,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
-import { TOPICS } from './app/topics.ts';
+import { TOPICS, describeRequest, requestTopic } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
@@ -144,6 +144,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...shared, data, actionClasses: options.actions ?? [],
     loadsActions: options.loadsActions ?? isServer,
     baseUri: () => listening.baseUri,
+    onRejected: (request) => stream.announce(requestTopic, () => describeRequest(request)),
     pendingBytesMax: (options.maxMemoryBytes ?? Infinity) * PENDING_SHARE,
   });
   closers.add(() => client.close());
@@ -155,7 +156,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const apiRoutes = [...booksRoutes, ...webhooks.routes];
   const stream = createEventStream({
     topics: TOPICS, changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    logger,
+    logger, hookOf: webhooks.hookOf,
   });
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));

@@ -18,6 +18,7 @@ import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import { loadActionModules } from '../webhooks/actions/load-modules.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
+import type { WebhooksOptions } from '../webhooks/options.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -37,6 +38,7 @@ type RelayParts = {
   readonly actionClasses: readonly unknown[];
   /** An upper bound of the process, whatever the settings say. */
   readonly pendingBytesMax: number;
+  readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
   /** The absolute address of this service. */
   readonly baseUri: () => string;
 };
@@ -56,6 +58,7 @@ export async function composeRelay(
     ({ actionClass, origin: 'the option `actions`' }));
   const client = createHttpClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
+    onRejected: parts.onRejected,
     store, keys, logger, clock, makeId, baseUri,
     http: client,
     random: Math.random,

@@ -5,15 +5,13 @@ import type { Topic } from '../stream/topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
 import { deliveryCollection, shownDelivery } from '../webhooks/deliveries/delivery.ts';
 import { decodeRequest } from '../webhooks/requests/codec.ts';
-import { requestCollection, shownRequest } from '../webhooks/requests/request.ts';
+import {
+  requestCollection, shownRequest, type KeptRequest,
+} from '../webhooks/requests/request.ts';
 
-const requestTopic: Topic = {
+export const requestTopic: Topic = {
   name: 'requests', event: 'request', collection: requestCollection, hasHooks: true,
-  describe(record) {
-    const request = decodeRequest(record);
-    const { hook, receivedAt, updatedAt } = request;
-    return { json: JSON.stringify(shownRequest(request)), hook, isNew: updatedAt === receivedAt };
-  },
+  describe: (record) => describeRequest(decodeRequest(record)),
 };
 
 const deliveryTopic: Topic = {
@@ -30,5 +28,10 @@ const bookTopic: Topic = {
   describe: (record) =>
     ({ json: record.toString(), hook: null, isNew: isFirstVersion(record) }),
 };
+
+export function describeRequest(request: KeptRequest): ReturnType<Topic['describe']> {
+  const { hook, receivedAt, updatedAt } = request;
+  return { json: JSON.stringify(shownRequest(request)), hook, isNew: updatedAt === receivedAt };
+}
 
 export const TOPICS: readonly Topic[] = [requestTopic, deliveryTopic, bookTopic];

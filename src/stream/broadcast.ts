@@ -100,9 +100,13 @@ export class Broadcast {
     this.#unfollowWhenAlone();
   }
 
+  get hasReaders(): boolean {
+    return this.#readers.size > 0;
+  }
+
   /** Tells of something that is on no disk, in its order among the changes. */
   tell(told: StreamedChange): void {
-    if (this.#unfollow !== null) this.#add({ sequence: this.#sequence, told });
+    this.#add({ sequence: this.#sequence, told });
   }
 
   /** A sign of life, which shows also whether the client is still there. */

@@ -11,8 +11,8 @@ import type { Topic } from './topic.ts';
 
 interface EventStream {
   readonly routes: readonly Route[];
-  /** Tells of a new record that is on no disk; `json` is what callers see of it. */
-  announce(topic: Topic, hook: string, json: () => string): void;
+  /** Tells of a new record that is on no disk. */
+  announce(topic: Topic, describe: () => ReturnType<Topic['describe']>): void;
   /** Ends all streams; idempotent. */
   close(): void;
 }
@@ -26,7 +26,12 @@ const HEADERS = [
 /** After a client has ended its side: the first write finds out, the second is told. */
 const PROBE_MS = 1000;
 
-export function createEventStream(options: BroadcastOptions): EventStream {
+type StreamOptions = BroadcastOptions & {
+  /** The identifier of the incoming webhook that is named by it or in another way. */
+  readonly hookOf: (name: string) => string;
+};
+
+export function createEventStream(options: StreamOptions): EventStream {
   let broadcast: Broadcast | null = null;
   let isClosed = false;
   const load = async (): Promise<Broadcast> => {
@@ -37,9 +42,10 @@ export function createEventStream(options: BroadcastOptions): EventStream {
   };
   return {
     routes: [streamRoute(options, load)],
-    announce(topic, hook, json) {
-      if (broadcast === null) return;
-      broadcast.tell({ topic, number: 1, hook, text: eventText(topic, 'created', json()) });
+    announce(topic, describe) {
+      if (broadcast?.hasReaders !== true) return;
+      const { hook, json } = describe();
+      broadcast.tell({ topic, number: 1, hook, text: eventText(topic, 'created', json) });
     },
     close() {
       isClosed = true;
@@ -48,8 +54,8 @@ export function createEventStream(options: BroadcastOptions): EventStream {
   };
 }
 
-function streamRoute(options: BroadcastOptions, load: () => Promise<Broadcast>): Route {
-  const { topics, clock } = options;
+function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Route {
+  const { topics, clock, hookOf } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
     summary: 'Committed changes as server-sent events, as they happen',
@@ -64,7 +70,7 @@ function streamRoute(options: BroadcastOptions, load: () => Promise<Broadcast>):
     ],
     async handle(exchange) {
       const query = parseQuery(exchange.search, ['topics', 'hook', 'lastEventId']);
-      const filter = parseFilter(query, topics);
+      const filter = parseFilter(query, topics, hookOf);
       const position = positionOf(exchange, query.get('lastEventId'));
       const { request, response } = exchange;
       if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
@@ -100,7 +106,7 @@ function parametersOf(topics: readonly Topic[]): readonly ParameterSpec[] {
     },
     {
       name: 'hook', in: 'query', schema: text,
-      description: 'Only requests and deliveries of this webhook, by its identifier',
+      description: 'Only requests and deliveries of this webhook: its identifier, or path segment',
     },
     {
       name: 'Last-Event-ID', in: 'header', schema: text,
@@ -114,7 +120,7 @@ function parametersOf(topics: readonly Topic[]): readonly ParameterSpec[] {
 }
 
 function parseFilter(
-  query: ReadonlyMap<string, string>, topics: readonly Topic[],
+  query: ReadonlyMap<string, string>, topics: readonly Topic[], hookOf: (name: string) => string,
 ): StreamFilter {
   const known = topics.map(({ name }) => name);
   const names = query.get('topics')?.split(',') ?? known;
@@ -123,7 +129,8 @@ function parseFilter(
     throw new AppError('malformed', `\`topics\` must be some of ${known.join(', ')}, with commas `
       + `between them, not ${quoted(unknown)}${hintFor(unknown, known)}`);
   }
-  const hook = query.get('hook') ?? null;
+  const named = query.get('hook');
+  const hook = named === undefined ? null : hookOf(named);
   const chosen = topics.filter(({ name }) => names.includes(name));
   if (hook === null || chosen.some(({ hasHooks }) => hasHooks)) return { topics: chosen, hook };
   throw new AppError('malformed', '`hook` selects requests and deliveries, and `topics` names '

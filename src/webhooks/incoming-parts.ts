@@ -60,7 +60,9 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       take: (exchange, received) => intake.take(exchange, received),
       keepRejected(exchange, hook, body, { reason }) {
         const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };
-        rejected.add(rejectedRequest(exchange, hook, body, drawn), body);
+        const request = rejectedRequest(exchange, hook, body, drawn);
+        rejected.add(request, body);
+        options.onRejected?.(request);
       },
       previousUses: new PreviousSecretUses(store, log),
     },

@@ -5,6 +5,7 @@ import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { Store } from '../store/port.ts';
 import type { ActionSource } from './actions/registry.ts';
 import type { HttpSender } from './http/client-port.ts';
+import type { KeptRequest } from './requests/request.ts';
 import type { InboxLimits } from './requests/retention.ts';
 
 export type WebhooksOptions = {
@@ -34,6 +35,8 @@ export type WebhooksOptions = {
     readonly maxInFlightPerHook: number;
   };
   readonly inbox: InboxLimits;
+  /** Told of each request that was rejected: no record says so. */
+  readonly onRejected?: (request: KeptRequest) => void;
   readonly outgoing: {
     /** Seconds between attempts. */
     readonly retrySchedule: readonly number[];

@@ -66,6 +66,8 @@ export interface Webhooks {
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;
   readonly requests: RequestService;
+  /** The identifier of the incoming webhook that is named by it or by its path segment. */
+  readonly hookOf: (name: string) => string;
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: Events;
   /**
@@ -121,7 +123,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...jobRoutes,
   ];
   return {
-    routes, resources, actions, deliveries, requests, events,
+    routes, resources, actions, deliveries, requests, events, hookOf,
     async send(given, payload) {
       if (typeof given !== 'string' && !isJsonObject(given)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');

@@ -12,7 +12,7 @@ import type { Following } from '../support/event-stream.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
 import { startServer } from '../support/test-server.ts';
 
-export const BOOKS: CollectionSpec = { name: 'books', key: 'id' };
+const BOOKS: CollectionSpec = { name: 'books', key: 'id' };
 const CALLS: CollectionSpec = { name: 'calls', key: 'id' };
 
 export type Shelf = {
@@ -27,6 +27,8 @@ export type Shelf = {
   cut(): number;
   follow(query?: string, lastEventId?: string): Promise<Following>;
   put(id: string, more?: object): Promise<unknown>;
+  /** Tells of a call that is on no disk. */
+  announce(id: string, hook: string): void;
   close(): Promise<void>;
 };
 
@@ -46,8 +48,10 @@ export async function openShelf(
       return { json: record.toString(), hook, isNew: version === 1 };
     },
   });
+  const books = topic(BOOKS, 'book', false);
+  const calls = topic(CALLS, 'call', true);
   const stream = createEventStream({
-    topics: [topic(BOOKS, 'book', false), topic(CALLS, 'call', true)],
+    topics: [books, calls],
     changes: {
       follow(listener) {
         listeners += 1;
@@ -60,6 +64,7 @@ export async function openShelf(
       since: (sequence) => store.changes.since(sequence),
     },
     sequence: () => store.statistics.sequence, clock, logger: silentLogger,
+    hookOf: (name) => name === 'first' ? 'one' : name,
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
   return {
@@ -70,6 +75,8 @@ export async function openShelf(
       { path: `/api/stream${query}`, lastEventId }),
     put: (id, more = {}) => store.transact((transaction) =>
       transaction.put('books', id, JSON.stringify({ id, ...more }))),
+    announce: (id, hook) => stream.announce(calls, () =>
+      calls.describe(Buffer.from(JSON.stringify({ id, hook })))),
     async close() {
       stream.close();
       await server.close();

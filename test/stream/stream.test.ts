@@ -68,7 +68,7 @@ test('selects by topic and by hook', () => withShelf(async ({ follow, put, store
   const call = (id: string, hook: string) => store.transact((transaction) =>
     transaction.put('calls', id, JSON.stringify({ id, hook })));
   const readers = await Promise.all(
-    ['', '?topics=books', '?topics=calls', '?hook=one', '?topics=books,calls&hook=two']
+    ['', '?topics=books', '?topics=calls', '?hook=first', '?topics=books,calls&hook=two']
       .map((query) => follow(query)));
   await put('a');
   await call('x', 'one');
@@ -84,6 +84,27 @@ test('selects by topic and by hook', () => withShelf(async ({ follow, put, store
     await reader.close();
   }
 }));
+
+test('tells of what is on no disk in its order, with the sequence of what was before it', () =>
+  withShelf(async ({ follow, put, announce, described }) => {
+    announce('w', 'one');
+    assert.equal(described(), 0, 'nobody listens yet');
+    const all = await follow();
+    const other = await follow('?hook=two');
+    await put('a');
+    announce('x', 'one');
+    await put('b');
+    announce('y', 'two');
+    await all.until(4);
+    await other.until(1);
+    const ids = all.events.map(({ id, data }) => `${id} ${JSON.parse(data).id}`);
+    assert.deepEqual(ids, ['1 a', '1 x', '2 b', '2 y']);
+    assert.deepEqual(other.events, [
+      { id: '2', event: 'call', data: '{"change":"created","id":"y","hook":"two"}' },
+    ]);
+    await all.close();
+    await other.close();
+  }));
 
 test('describes a change once, however many read it', () =>
   withShelf(async ({ follow, put, described }) => {

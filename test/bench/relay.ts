@@ -9,7 +9,7 @@ import { emitMany } from './emit.ts';
 import { compare, heading, median, print, start, stop, whole } from './harness.ts';
 import type { Running } from './harness.ts';
 
-const SECRET = 'topsecret';
+export const SECRET = 'topsecret';
 const BODY_BYTES = 1024;
 const DELIVERIES = 100_000;
 const DELIVERY_ROUNDS = 3;
@@ -21,19 +21,21 @@ export const NOTHING_ACTION = `export default class Nothing {
 }
 `;
 
-export function makeBody(): string {
-  const event = { event: 'book.updated', data: makeBook(42), previous: makeBook(43), note: '' };
+export function makeBody(n = 42): string {
+  const event = { event: 'book.updated', data: makeBook(n), previous: makeBook(n + 1), note: '' };
   const room = BODY_BYTES - Buffer.byteLength(JSON.stringify(event));
   return JSON.stringify({ ...event, note: 'n'.repeat(room) });
 }
 
-function signedRequest(body: string): string {
+export function signedRequest(body: string): string {
   const signature = createHmac('sha256', SECRET).update(body).digest('hex');
   return rawPost('/webhook/in/x', body, `X-Signature: sha256=${signature}\r\n`);
 }
 
 /** A data directory with a signed hook `x` that runs `action` with `options`. */
-function makeRelay(action: string, options: object): string {
+export function makeRelay(
+  action: string, options: object, hookOptions: readonly string[] = [],
+): string {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'actions'), { mode: 0o700 });
   writeFileSync(join(folder, 'actions/nothing.mjs'), NOTHING_ACTION, { mode: 0o600 });
@@ -43,7 +45,7 @@ function makeRelay(action: string, options: object): string {
   runCommand('actionconfig:create', '--action', action, '--options', JSON.stringify(options),
     '--identifier', 'bench', ...data);
   runCommand('incomingwebhook:create', '--path-segment', 'x', '--action-config', 'bench',
-    '--secret-file', secretPath, ...data);
+    '--secret-file', secretPath, ...hookOptions, ...data);
   return folder;
 }
 

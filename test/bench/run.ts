@@ -3,6 +3,7 @@ import { cpus, release } from 'node:os';
 import { durablePost, getAll, getOne } from './catalog.ts';
 import { client } from './client.ts';
 import { print } from './harness.ts';
+import { accept, inboxAll, inboxFailed, inboxKept } from './inbox.ts';
 import { million } from './million.ts';
 import { deliver, enqueue, forward, incoming } from './relay.ts';
 import { incomingSenders } from './senders.ts';
@@ -15,6 +16,10 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'durable-post': durablePost,
   'incoming': incoming,
   'incoming-senders': incomingSenders,
+  'accept': accept,
+  'inbox-failed': inboxFailed,
+  'inbox-all': inboxAll,
+  'inbox-kept': inboxKept,
   'client': client,
   'forward': forward,
   'enqueue': enqueue,

@@ -1,0 +1,125 @@
+/** Requests that are kept: what it costs to keep them, and to hold and list many. */
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { getText, makeBook, rawPost, temporaryFolder } from './books.ts';
+import { ours } from './catalog.ts';
+import { compare, heading, median, print, residentBytes, start, stop, whole } from './harness.ts';
+import type { Contestant } from './harness.ts';
+import { SECRET, makeBody, makeRelay, signedRequest } from './relay.ts';
+
+const KEPT = 100_000;
+const CONNECTIONS = 64;
+const PAGES = 200;
+const MEGABYTE = 1e6;
+// All that is kept in a run stays: what is measured is the keeping, not what it pushes out.
+const ROOM = {};
+
+export async function accept(): Promise<void> {
+  await compareToPost('Incoming POST, 1 KB, signed, accepted before its action runs',
+    '0.85 of our own durable POST of a book', ['--inbox', 'all', '--answer', 'accepted']);
+}
+
+export async function inboxAll(): Promise<void> {
+  await compareToPost('Incoming POST, 1 KB, signed, every request kept with its result',
+    '0.8 of our own durable POST of a book', ['--inbox', 'all']);
+}
+
+export async function inboxFailed(): Promise<void> {
+  await compare({
+    title: 'Incoming POST, 1 KB, signed, whose action succeeds, 64 connections',
+    target: 'no less where failed requests are kept (inbox: failed) than where none is',
+    contestants: [hook('inbox: off', ['--inbox', 'off']),
+      hook('inbox: failed', ['--inbox', 'failed'])],
+    connections: CONNECTIONS,
+    expectedStatus: 200,
+    rounds: 5,
+  });
+}
+
+function hook(name: string, options: readonly string[]): Contestant {
+  return {
+    ...ours(makeRelay('nothing', {}, options)), name, environment: ROOM,
+    expectedStatus: 200, requests: () => [signedRequest(makeBody())],
+  };
+}
+
+async function compareToPost(
+  title: string, target: string, options: readonly string[],
+): Promise<void> {
+  const bodies = Array.from({ length: 1000 }, (_, index) => JSON.stringify(makeBook(index)));
+  await compare({
+    title: `${title}, ${CONNECTIONS} connections`,
+    target,
+    contestants: [
+      {
+        ...ours(temporaryFolder()), name: 'POST of a book',
+        requests: () => bodies.map((body) => rawPost('/api/books', body)),
+      },
+      hook('POST to the webhook', options),
+    ],
+    connections: CONNECTIONS,
+    expectedStatus: 201,
+  });
+}
+
+/** What a hundred thousand kept requests take, and how fast pages of them come. */
+export async function inboxKept(): Promise<void> {
+  const folder = makeRelay('nothing', {}, ['--inbox', 'all']);
+  const filling = await start(ours(folder).command, ROOM);
+  await sendMany(filling.port, KEPT);
+  await stop(filling);
+  const empty = await start(ours(temporaryFolder()).command);
+  await getText(empty.port, '/api/requests?limit=1');
+  const emptyBytes = residentBytes(empty.child.pid);
+  await stop(empty);
+  const server = await start(ours(folder).command, ROOM);
+  await getText(server.port, '/api/requests?limit=1');
+  const metrics = await getText(server.port, '/metrics');
+  const [, stored] = /record_bytes\{collection="requests"\} (\d+)/.exec(metrics) ?? [];
+  const taken = residentBytes(server.child.pid) - emptyBytes;
+  heading(`Memory of ${whole(KEPT)} kept requests of 1 KB`, '1.6 × the bytes of their records');
+  print(`${(taken / MEGABYTE).toFixed(0)} MB for ${(Number(stored) / MEGABYTE).toFixed(0)} MB: `
+    + `${(taken / Number(stored)).toFixed(2)} ×`);
+  heading(`A page of ${whole(KEPT)} kept requests`, '10 ms');
+  for (const query of ['limit=20', 'limit=100', 'limit=20&status=done', 'limit=20&status=failed']) {
+    const samples: number[] = [];
+    for (let page = 0; page < PAGES; page += 1) {
+      const startedAt = performance.now();
+      await getText(server.port, `/api/requests?${query}`);
+      samples.push(performance.now() - startedAt);
+    }
+    print(`${query}: median ${median(samples).toFixed(1)} ms, slowest `
+      + `${Math.max(...samples).toFixed(1)} ms`);
+  }
+  await stop(server);
+}
+
+/** Sends different bodies to the hook over kept connections. */
+async function sendMany(port: number, count: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  let next = 0;
+  const sendRest = async (): Promise<void> => {
+    while (next < count) {
+      next += 1;
+      await send(port, agent, makeBody(next));
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendRest));
+  agent.destroy();
+}
+
+function send(port: number, agent: Agent, body: string): Promise<void> {
+  const headers = {
+    'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body),
+    'X-Signature': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+  };
+  return new Promise((resolve, reject) => {
+    request({ port, path: '/webhook/in/x', method: 'POST', agent, headers }, (response) => {
+      response.resume();
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve();
+        else reject(new Error(`a request got ${response.statusCode}`));
+      });
+    }).on('error', reject).end(body);
+  });
+}

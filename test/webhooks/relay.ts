@@ -6,6 +6,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
+import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { exchangeAny } from '../../src/server/local/call.ts';
@@ -72,11 +73,12 @@ export async function startRelay(options: {
   const logger = createLogger({
     level: 'debug', format: 'json', write: (line) => logLines.push(line), now: Date.now,
   });
-  const store = createMemoryStore(webhookCollections);
+  const store = createMemoryStore([...webhookCollections, IDEMPOTENCY_KEYS]);
+  const keys = new IdempotencyKeys({ store, clock: systemClock, logger });
   const http = createHttpClient({ ...CLIENT, ...options.client }, { clock: systemClock, logger });
   let url = '';
   const webhooks = createWebhooks({
-    store, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
+    store, keys, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
     random: () => 0.5, baseUri: () => url,
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...options.incoming },
@@ -112,6 +114,7 @@ export async function startRelay(options: {
     async close() {
       await listener.close(1000);
       await webhooks.close(1000);
+      await keys.close();
       await http.close();
     },
   };

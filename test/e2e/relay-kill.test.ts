@@ -3,107 +3,20 @@
  * with -9 a dozen times. Events, changes of books and queued forwards come in at once.
  */
 import assert from 'node:assert/strict';
-import { Agent, request as httpRequest } from 'node:http';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '../support/children.ts';
 import { createRandom } from '../support/random.ts';
-import { ask } from './ask.ts';
-import { inFolder, startServer, type Running } from './processes.ts';
-import { FlappingTarget, isSigned, MOODS } from './relay-target.ts';
+import { isSigned, MOODS, type FlappingTarget } from './relay-target.ts';
+import { DRAIN_MS_MAX, make, withRelay, type Post } from './survivor.ts';
 
 const SEED = 20261120;
 const SECRET = 'It\'s a Secret to Everybody';
 const ACCEPTED = new Set([200, 201, 202]);
 const CONNECTIONS = 24;
-const DRAIN_MS_MAX = 60_000;
 const SETTINGS = {
   HOOKSHELF_OUTGOING_RETRY_SCHEDULE: JSON.stringify(Array(100).fill(0.3)),
   HOOKSHELF_OUTGOING_RETENTION_COUNT: '100000',
 };
-
-type Post = (path: string, body: unknown) => Promise<number>;
-
-/** A server that comes back after each kill, and posts over kept connections. */
-class Survivor {
-  readonly #words: readonly string[];
-  readonly #environment: Readonly<Record<string, string>>;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  #running: Running | null = null;
-  /** False from just before a kill until it listens again. */
-  isUp = false;
-
-  constructor(data: string, environment: Readonly<Record<string, string>>) {
-    this.#words = ['--data', data];
-    this.#environment = { ...SETTINGS, ...environment };
-  }
-
-  get url(): string {
-    return this.#running?.url ?? '';
-  }
-
-  async start(): Promise<void> {
-    this.#running = await startServer(this.#words, { environment: this.#environment });
-    this.isUp = true;
-  }
-
-  async stop(signal: NodeJS.Signals): Promise<void> {
-    this.isUp = false;
-    await this.#running?.stop(signal);
-    if (signal === 'SIGTERM') this.#agent.destroy();
-  }
-
-  /** The status; 0 when no answer came. */
-  post: Post = (path, body) => new Promise((resolve) => {
-    const bytes = Buffer.from(JSON.stringify(body));
-    const request = httpRequest(`${this.url}${path}`, {
-      method: 'POST', agent: this.#agent,
-      headers: { 'content-type': 'application/json', 'content-length': bytes.length },
-    }, (response) => {
-      response.resume();
-      response.on('error', () => resolve(0));
-      response.on('end', () => resolve(response.statusCode ?? 0));
-    });
-    request.on('error', () => resolve(0));
-    request.end(bytes);
-  });
-
-  async get(path: string): Promise<Record<string, unknown>> {
-    return JSON.parse((await ask(`${this.url}${path}`)).text);
-  }
-
-  /** Waits until no delivery is pending; the totals. */
-  async drain(): Promise<Record<string, unknown>> {
-    const startedMs = Date.now();
-    for (;;) {
-      const totals = await this.get('/api/deliveries/reconcile');
-      if (totals['pending'] === 0 || Date.now() - startedMs > DRAIN_MS_MAX) return totals;
-      await wait(20);
-    }
-  }
-}
-
-async function withRelay(
-  environment: Readonly<Record<string, string>>,
-  use: (server: Survivor, target: FlappingTarget) => Promise<void>,
-): Promise<void> {
-  await inFolder(async (data) => {
-    const target = new FlappingTarget();
-    const server = new Survivor(data, environment);
-    try {
-      await target.open();
-      await server.start();
-      await use(server, target);
-    } finally {
-      await server.stop('SIGKILL');
-      await target.close();
-    }
-  });
-}
-
-async function make(server: Survivor, path: string, body: object): Promise<void> {
-  assert.equal(await server.post(path, body), 201, path);
-}
 
 const EVENTS = 5000;
 const KILLS = 12;
@@ -121,7 +34,7 @@ function numberIn(body: string): number {
 }
 
 test('what was acknowledged arrives, through a dozen kills and a flapping target', () =>
-  withRelay({}, async (server, target) => {
+  withRelay(SETTINGS, async (server, target) => {
     const hook = { targetUrl: target.url, secret: SECRET };
     await make(server, '/api/outgoing-webhooks', { ...hook, triggerEvent: 'book.created' });
     await make(server, '/api/outgoing-webhooks', {
@@ -184,9 +97,10 @@ function checkWhatWasSent({ arrived, bodiesById }: FlappingTarget): void {
 
 const ORDERED = 400;
 const ORDERED_KILLS = 4;
+const ORDERED_SETTINGS = { ...SETTINGS, HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '1' };
 
 test('with one at once, deliveries arrive in order of acknowledgement, whatever happens', () =>
-  withRelay({ HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '1' }, async (server, target) => {
+  withRelay(ORDERED_SETTINGS, async (server, target) => {
     await make(server, '/api/outgoing-webhooks', { targetUrl: target.url, triggerEvent: 'n' });
     const acknowledged: number[] = [];
     const offerAll = async (bound: number): Promise<void> => {

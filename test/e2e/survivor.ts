@@ -1,0 +1,110 @@
+/** A real server that is killed and comes back, and the target that it sends to. */
+import assert from 'node:assert/strict';
+import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ask } from './ask.ts';
+import { inFolder, startServer, type Running } from './processes.ts';
+import { FlappingTarget } from './relay-target.ts';
+
+/** How long whatever is awaited may take. */
+export const DRAIN_MS_MAX = 60_000;
+const CONNECTIONS_MAX = 64;
+
+export type Post = (path: string, body: unknown) => Promise<number>;
+
+/** A server that comes back after each kill, and posts over kept connections. */
+export class Survivor {
+  readonly #words: readonly string[];
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
+  #running: Running | null = null;
+  /** False from just before a kill until it listens again. */
+  isUp = false;
+
+  constructor(data: string, environment: Readonly<Record<string, string>>) {
+    this.#words = ['--data', data];
+    this.#environment = environment;
+  }
+
+  get url(): string {
+    return this.#running?.url ?? '';
+  }
+
+  async start(): Promise<void> {
+    this.#running = await startServer(this.#words, { environment: this.#environment });
+    this.isUp = true;
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    this.isUp = false;
+    await this.#running?.stop(signal);
+    if (signal === 'SIGTERM') this.#agent.destroy();
+  }
+
+  /** The status; 0 when no answer came. */
+  post: Post = async (path, body) => (await this.call(path, JSON.stringify(body))).status;
+
+  /** The answer to a POST; status 0 when none came. */
+  call(
+    path: string, body: string, headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const bytes = Buffer.from(body);
+    return new Promise((resolve) => {
+      const fail = (): void => resolve({ status: 0, text: '' });
+      const request = httpRequest(`${this.url}${path}`, {
+        method: 'POST', agent: this.#agent,
+        headers: { 'content-type': 'application/json', 'content-length': bytes.length, ...headers },
+      }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', fail);
+        response.on('aborted', fail);
+        response.on('end', () => resolve({
+          status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(),
+        }));
+      });
+      request.on('error', fail);
+      request.end(bytes);
+    });
+  }
+
+  async list<T>(path: string): Promise<readonly T[]> {
+    return JSON.parse((await ask(`${this.url}${path}`)).text);
+  }
+
+  async get(path: string): Promise<Record<string, unknown>> {
+    return JSON.parse((await ask(`${this.url}${path}`)).text);
+  }
+
+  /** Waits until none is pending of `/api/<what>`; the totals. */
+  async drain(what: 'deliveries' | 'requests' = 'deliveries'): Promise<Record<string, unknown>> {
+    const startedMs = Date.now();
+    for (;;) {
+      const totals = await this.get(`/api/${what}/reconcile`);
+      if (totals['pending'] === 0 || Date.now() - startedMs > DRAIN_MS_MAX) return totals;
+      await wait(20);
+    }
+  }
+}
+
+export async function withRelay(
+  environment: Readonly<Record<string, string>>,
+  use: (server: Survivor, target: FlappingTarget) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (data) => {
+    const target = new FlappingTarget();
+    const server = new Survivor(data, environment);
+    try {
+      await target.open();
+      await server.start();
+      await use(server, target);
+    } finally {
+      await server.stop('SIGKILL');
+      await target.close();
+    }
+  });
+}
+
+export async function make(server: Survivor, path: string, body: object): Promise<void> {
+  assert.equal(await server.post(path, body), 201, path);
+}

@@ -52,6 +52,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
   store: ['backup', 'generations', 'transactions', 'journal', 'records', 'lock', 'disk'],
+  'webhooks/deliveries': ['api'],
   'webhooks/incoming': ['setup', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [

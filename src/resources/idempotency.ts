@@ -219,6 +219,11 @@ export function valueOf({ parsed, bytes }: GivenBody): unknown {
   return parsed ?? parseBody(bytes);
 }
 
+/** `valueOf` of a body that may be left out. */
+export function optionalValueOf(body: GivenBody): unknown {
+  return body.parsed === undefined && body.bytes.length === 0 ? {} : valueOf(body);
+}
+
 /** Of the caller's key for this route, and for what its path names. */
 function identifierOf({ request, route, params, isControl }: Exchange): string {
   const key = String(request.headers[IDEMPOTENCY_HEADER]);

@@ -20,7 +20,7 @@ import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import type { Events } from './deliveries/events.ts';
 import { eventCollection } from './deliveries/message.ts';
-import { deliveryRoutes } from './deliveries/routes.ts';
+import { deliveryRoutes } from './deliveries/api/routes.ts';
 import type { DeliveryService } from './deliveries/service.ts';
 import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
 import { composeIncoming } from './incoming-parts.ts';

@@ -1,6 +1,7 @@
 /** The document at /openapi.json against the server that gives it: every route, and its answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { resolvePointer, validate } from '../support/json-schema.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, GivenAnswer, PlacedOperation } from '../support/open-api.ts';
@@ -174,6 +175,10 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('listDeliveries', { query: '?limit=1&status=pending' });
   await call('listDeliveries', { query: '?status=nope', status: 400 });
   await call('getDelivery', { key: delivery });
+  await call('resendDelivery', { key: delivery, status: 202 });
+  await call('getDeliveryBody', { status: 404 });
+  await untilAttempted(described, delivery);
+  await call('getDeliveryBody', { key: delivery });
   await call('retryDelivery', { key: delivery, status: 202 });
   await call('cancelDelivery', { key: delivery, status: 202 });
   await call('retryFailedDeliveries', { status: 202 });
@@ -182,6 +187,15 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('deleteOutgoingWebhook', { key: outgoing, status: 204 });
   await call('deleteIncomingWebhook', { key: incoming, status: 204 });
   await call('deleteWebhookActionConfiguration', { key: note, status: 204 });
+}
+
+async function untilAttempted({ call }: Described, key: string): Promise<void> {
+  for (let looks = 0; looks < 1000; looks += 1) {
+    const { sent } = JSON.parse((await call('getDelivery', { key })).text) as { sent: unknown };
+    if (sent !== null) return;
+    await wait(20);
+  }
+  assert.fail(`delivery ${key} is not attempted`);
 }
 
 async function exerciseRequests({ call }: Described): Promise<void> {

@@ -67,7 +67,7 @@ export function assertDescribed(
     assert.deepEqual([given, answer.text], [undefined, ''], `${name} has a body`);
     return;
   }
-  const media = described.content[given ?? ''];
+  const media = described.content[given ?? ''] ?? described.content['*/*'];
   assert.ok(media !== undefined, `${name} is not described as ${given}`);
   const isJson = /json$/.test(given ?? '');
   const value: unknown = isJson ? JSON.parse(answer.text) : answer.text;

@@ -30,6 +30,8 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['POST /api/events', 'write'],
   ['GET /api/deliveries', 'read'],
   ['GET /api/deliveries/{identifier}', 'read'],
+  ['GET /api/deliveries/{identifier}/body', 'read'],
+  ['POST /api/deliveries/{identifier}/resend', 'write'],
   ['GET /api/deliveries/reconcile', 'read'],
   ['POST /api/deliveries/retry', 'write'],
   ['POST /api/deliveries/{identifier}/retry', 'write'],

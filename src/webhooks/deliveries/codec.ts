@@ -2,15 +2,17 @@
  * A stored delivery is one JSON object on one line. Besides what callers see it holds `message`,
  * the record of the `events` collection that has the payload, or the payload's message itself as
  * its last members (message.ts); `failures`, how many attempts of the schedule are used up;
- * `proxyFailures`, how many were the proxy's own; and `body`, once an action or a template has made
- * one: every retry sends the same bytes. `status` stands before anything of free text, so that it
- * is found without parsing. See `encodeDelivery` for what is left out. A finished delivery keeps
- * what it sent, so that it can be shown and sent again; those of version 1.0.0 do not.
+ * `proxyFailures`, how many were the proxy's own; `sent`, the head of what was sent last: method,
+ * URL, header names and values in turn; `resendOf`, the delivery that was sent again as this one;
+ * and `body`, once an action or a template has made one: every retry sends the same bytes. `status`
+ * stands before anything of free text, so that it is found without parsing. See `encodeDelivery`
+ * for what is left out. A finished delivery keeps what it sent, so that it can be shown and sent
+ * again; those of version 1.0.0 do not.
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
-  DELIVERY_STATUSES, type Delivery, type DeliveryStatus,
+  DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type SentHead,
 } from './delivery.ts';
 import { messageStart } from './message.ts';
 
@@ -34,13 +36,22 @@ export function decodeDelivery(bytes: Buffer): Delivery {
     nextAttemptAt: stored.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
     failures: stored.failures ?? 0,
     proxyFailures: stored.proxyFailures ?? 0,
-    isPayload: stored.isPayload ?? false,
+    resendOf: stored.resendOf ?? null,
+    // What was sent and has not been made is the payload itself.
+    isPayload: stored.isPayload ?? (stored.sent !== undefined && stored.body === undefined),
+    sent: stored.sent === undefined ? null : sentOf(stored.sent),
     body: stored.body ?? null,
     attempts: stored.attempts ?? [],
   };
 }
 
-type Stored = Partial<Delivery> & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>;
+type Stored = Partial<Omit<Delivery, 'sent'>>
+  & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>
+  & { readonly sent?: readonly string[] };
+
+function sentOf([method = '', url = '', ...headers]: readonly string[]): SentHead {
+  return { method, url, headers };
+}
 
 function isSound({ identifier, status, createdAt }: JsonObject): boolean {
   return typeof identifier === 'string' && typeof createdAt === 'string'
@@ -53,7 +64,8 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, message, carried } = delivery;
-  const { nextAttemptAt, failures, proxyFailures, isPayload, body, attempts } = delivery;
+  const { nextAttemptAt, failures, proxyFailures, resendOf, isPayload, sent, body } = delivery;
+  const { attempts } = delivery;
   const isDefaultTime = nextAttemptAt === (status === 'pending' ? createdAt : null);
   const json = JSON.stringify({
     identifier,
@@ -66,7 +78,10 @@ export function encodeDelivery(delivery: Delivery): string {
     nextAttemptAt: isDefaultTime ? undefined : nextAttemptAt,
     failures: failures === 0 ? undefined : failures,
     proxyFailures: proxyFailures === 0 ? undefined : proxyFailures,
-    isPayload: isPayload ? true : undefined,
+    resendOf: resendOf ?? undefined,
+    isPayload: isPayload && sent === null ? true : undefined,
+    // No object: a header may have the name of a member that is searched for.
+    sent: sent === null ? undefined : [sent.method, sent.url, ...sent.headers],
     attempts: attempts.length === 0 ? undefined : attempts,
     body: body ?? undefined,
   });
@@ -102,6 +117,11 @@ export function updatedMsOf(bytes: Buffer): number {
   const isFirst = isAt(bytes, STATUS_MARK, SECOND_AT);
   const text = isFirst ? null : textAfter(bytes, UPDATED_MARK);
   return Date.parse(text ?? textAfter(bytes, CREATED_MARK) ?? '');
+}
+
+/** The same of when it was created. */
+export function createdMsOf(bytes: Buffer): number {
+  return Date.parse(textAfter(bytes, CREATED_MARK) ?? '');
 }
 
 function textAfter(bytes: Buffer, mark: Buffer): string | null {

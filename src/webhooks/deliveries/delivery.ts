@@ -20,6 +20,15 @@ type Attempt = {
   readonly response: string | null;
 };
 
+/** Method, URL and headers of a request, as people may see them. */
+export type SentHead = {
+  readonly method: string;
+  /** Without credentials. */
+  readonly url: string;
+  /** Names and values in turn; those that may be secret are `***`. */
+  readonly headers: readonly string[];
+};
+
 export type Delivery = {
   readonly identifier: string;
   readonly createdAt: string;
@@ -34,8 +43,12 @@ export type Delivery = {
   readonly nextAttemptAt: string | null;
   readonly failures: number;
   readonly proxyFailures: number;
+  /** The delivery that somebody sent again as this one. */
+  readonly resendOf: string | null;
   /** The payload itself was sent before, so every retry sends it. */
   readonly isPayload: boolean;
+  /** Of what was sent last; null before, and of a queued forward, whose message has it. */
+  readonly sent: SentHead | null;
   readonly body: string | null;
   readonly attempts: readonly Attempt[];
 };
@@ -62,12 +75,14 @@ const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
 
 export function newDelivery(
-  given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>, at: string,
+  given: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'message' | 'carried'>
+    & { readonly resendOf?: string }, at: string,
 ): Delivery {
-  const { identifier, hook, event, message, carried } = given;
+  const { identifier, hook, event, message, carried, resendOf = null } = given;
   return {
     identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, message, carried,
-    nextAttemptAt: at, failures: 0, proxyFailures: 0, isPayload: false, body: null, attempts: [],
+    nextAttemptAt: at, failures: 0, proxyFailures: 0, resendOf, isPayload: false, sent: null,
+    body: null, attempts: [],
   };
 }
 
@@ -137,6 +152,7 @@ export function isQueued(status: DeliveryStatus): boolean {
 
 /** What callers see. */
 export function shownDelivery(delivery: Delivery): object {
-  const { identifier, hook, event, status, createdAt, nextAttemptAt, attempts } = delivery;
-  return { identifier, hook, event, status, createdAt, nextAttemptAt, attempts };
+  const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
+  const { attempts } = delivery;
+  return { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf, attempts };
 }

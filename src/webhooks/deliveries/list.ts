@@ -1,13 +1,15 @@
 /** The deliveries that a caller asks for. */
 import type { Store } from '../../store/port.ts';
 import { countInSteps, visitInSteps } from '../work/steps.ts';
-import { decodeDelivery, statusOf } from './codec.ts';
+import type { WorkFilter } from '../work/list-route.ts';
+import { createdMsOf, decodeDelivery, statusOf } from './codec.ts';
 import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { messageStart } from './message.ts';
 
-export type DeliveryFilter = {
-  readonly status: DeliveryStatus | null;
-  readonly hook: string | null;
+export type DeliveryFilter = WorkFilter<DeliveryStatus>;
+
+export const EVERY: DeliveryFilter = {
+  hook: null, status: null, event: null, sinceMs: null, untilMs: null,
 };
 
 /** Up to `limit` deliveries after key `after`, in order of creation. */
@@ -32,10 +34,20 @@ export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<n
   }, () => count);
 }
 
-function matcherOf({ status, hook }: DeliveryFilter): (bytes: Buffer) => boolean {
+function matcherOf(
+  { status, hook, event, sinceMs, untilMs }: DeliveryFilter,
+): (bytes: Buffer) => boolean {
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
+  const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
+  const isInTime = (bytes: Buffer): boolean => {
+    if (sinceMs === null && untilMs === null) return true;
+    const atMs = createdMsOf(bytes);
+    return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
+  };
   return (bytes) => (status === null || statusOf(bytes) === status)
-    && (hook === null || isOfDelivery(bytes, bytes.indexOf(hookMark)));
+    && (hook === null || isOfDelivery(bytes, bytes.indexOf(hookMark)))
+    && (event === null || isOfDelivery(bytes, bytes.indexOf(eventMark)))
+    && isInTime(bytes);
 }
 
 // Before its message nothing in a record but the member itself reads like the mark, as quotes in a

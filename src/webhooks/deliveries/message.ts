@@ -16,9 +16,11 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
+import type { CollectionSpec, Store } from '../../store/port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
+import type { KnownDelivery } from './delivery.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
 
@@ -117,6 +119,13 @@ export function decodeForward(bytes: Buffer): QueuedForward {
   return { ...forward, body: text === null ? null : Buffer.from(text, encoding) };
 }
 
+/** The same message for other deliveries. */
+export function copiedMembers(bytes: Buffer, deliveries: readonly string[]): string {
+  const payload = payloadOf(bytes);
+  return payload === null ? forwardMembers(decodeForward(bytes), deliveries)
+    : eventMembers(depthOf(bytes), deliveries, payload.toString());
+}
+
 /** How many deliveries a message lists. Found without parsing. */
 export function countDeliveriesOf(bytes: Buffer): number {
   const start = bytes.indexOf(DELIVERIES_MARK) + DELIVERIES_MARK.length;
@@ -135,4 +144,18 @@ export function hasDelivery(bytes: Buffer, isSought: (identifier: string) => boo
     end = bytes.lastIndexOf(QUOTE, open - 1);
   }
   return false;
+}
+
+/** The record that has a delivery's message; undefined when it is not there any more. */
+export function messageBytesOf(store: Store, { bytes, item }: KnownDelivery): Buffer | undefined {
+  return item.carried === null
+    ? store.collection(eventCollection.name).bytesOf(item.message) : bytes;
+}
+
+/** The length of the chain that a delivery is a hop of; 0 when its message is gone. */
+export function hopsOfDelivery(store: Store, known: KnownDelivery): number {
+  const bytes = messageBytesOf(store, known);
+  if (bytes === undefined) return 0;
+  return payloadOf(bytes) === null
+    ? hopsOf(decodeForward(bytes).headers[CHAIN_HEADER]) : depthOf(bytes);
 }

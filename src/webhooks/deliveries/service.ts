@@ -1,15 +1,17 @@
 /** What people do with deliveries: look at them, retry or cancel them, check the totals. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
 import { cancelledIfPending, deliveryCollection, retried, type Delivery } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
+import { EVERY, countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
 import { reconcile, type Reconciliation } from './reconciliation.ts';
+import { stageResend, type ResendAs } from './resend.ts';
+import { findSent, type Sent } from './sent.ts';
 import { changeDeliveries, deliveryKind, type Totals } from './unit-of-work.ts';
 
 export interface DeliveryService {
@@ -18,21 +20,33 @@ export interface DeliveryService {
   /** How many match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
+  /** With what it sent last. */
+  findSent(
+    identifier: string,
+  ): { readonly delivery: Delivery; readonly sent: Sent | null } | undefined;
   /** Makes it due now. Throws `not_found`, `unavailable`; `conflict` if delivered or cancelled. */
   retry(identifier: string): Promise<Delivery>;
   /** Makes every failed one due now; how many there were. */
   retryFailed(): Promise<number>;
+  /** See `stageResend`; what `onStaged` stages is committed with it. */
+  resend(identifier: string, as: ResendAs, onStaged?: OnStaged): Promise<Delivery>;
+  /** `resend` in a transaction of many; `seed` is a UUIDv7 that nothing else is given. */
+  stageResend(
+    transaction: Transaction, identifier: string, as: ResendAs, drawn: Omit<Drawn, 'hops'>,
+  ): Delivery;
   /** Throws `not_found`; `conflict` for a delivered or failed one. */
   cancel(identifier: string): Promise<Delivery>;
   reconcile(): Promise<Reconciliation>;
   totals(): Totals;
 }
 
+type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
+
 export function createDeliveryService(parts: {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'settled' | 'unwritten'>;
-  readonly clock: Clock; readonly capacity: Capacity;
+  readonly clock: Clock; readonly makeId: () => string; readonly capacity: Capacity;
 }): DeliveryService {
-  const { store, fanOuts, clock, capacity } = parts;
+  const { store, fanOuts, clock, makeId, capacity } = parts;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
     const bytes = records.find(identifier)?.bytes;
@@ -51,6 +65,12 @@ export function createDeliveryService(parts: {
   const totals = (): Totals => deliveryKind.totals.committed(store);
   return {
     find,
+    findSent(identifier) {
+      const bytes = records.find(identifier)?.bytes;
+      if (bytes === undefined) return undefined;
+      const delivery = decodeDelivery(bytes);
+      return { delivery, sent: findSent(store, { bytes, item: delivery }) };
+    },
     totals,
     async list(filter, after, limit) {
       await fanOuts.settled();
@@ -58,7 +78,10 @@ export function createDeliveryService(parts: {
     },
     async count(filter) {
       await fanOuts.settled();
-      if (filter.hook !== null) return countDeliveries(store, filter);
+      const { hook, event, sinceMs, untilMs } = filter;
+      if ([hook, event, sinceMs, untilMs].some((one) => one !== null)) {
+        return countDeliveries(store, filter);
+      }
       if (filter.status === null) return records.size;
       return totals()[filter.status] - (filter.status === 'pending' ? fanOuts.unwritten : 0);
     },
@@ -73,7 +96,7 @@ export function createDeliveryService(parts: {
       let after: string | null = null;
       for (;;) {
         const failed: Delivery[] =
-          await listDeliveries(store, { status: 'failed', hook: null }, after, CHUNK);
+          await listDeliveries(store, { ...EVERY, status: 'failed' }, after, CHUNK);
         after = failed.at(-1)?.identifier ?? null;
         if (after === null) return count;
         for (let rest = failed; rest.length > 0;) {
@@ -83,6 +106,15 @@ export function createDeliveryService(parts: {
         }
       }
     },
+    resend(identifier, as, onStaged) {
+      const drawn = { nowMs: clock.now(), seed: makeId() };
+      return store.transact((transaction) => {
+        const delivery = stageResend(transaction, identifier, as, drawn, capacity);
+        onStaged?.(transaction, delivery);
+        return delivery;
+      });
+    },
+    stageResend: (...given) => stageResend(...given, capacity),
     async cancel(identifier) {
       const nowMs = clock.now();
       return change(identifier, (_, before) => {
@@ -104,7 +136,7 @@ function tryAgain(
   const { status, hook, identifier } = before;
   if (status === 'delivered' || status === 'cancelled') {
     throw new AppError('conflict', `delivery ${identifier} is ${status}; only failed and pending `
-      + 'ones can be tried again');
+      + 'ones can be tried again, and this one resent');
   }
   if (hook !== null && transaction.find(outgoingCollection.name, hook) === undefined) {
     throw new AppError('conflict', `the webhook of delivery ${identifier} is gone`);

@@ -4,7 +4,7 @@ import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { evaluate, isConditional } from '../../resources/conditional.ts';
 import {
-  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type GivenBody,
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
   type IdempotencyKeys,
 } from '../../resources/idempotency.ts';
 import { notFound } from '../../resources/not-found.ts';
@@ -13,6 +13,7 @@ import { JSON_TYPE, pathParameter, shown } from '../../resources/route-parts.ts'
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
+import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
 import { requestListRoute } from './list-route.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { KeptRequest } from './request.ts';
@@ -24,8 +25,6 @@ const { path: PATH, noun: NOUN } = requestResource;
 const ONE = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the request');
 const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_TYPE];
-const OCTETS = 'application/octet-stream';
-const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/;
 
 const ETAG_HEADER = { ETag: 'Strong tag of this version' };
 const IF_MATCH: ParameterSpec = {
@@ -83,32 +82,20 @@ function bodyRoute(service: RequestService): Route {
     summary: 'The body of one kept request, byte for byte; of a rejected one its beginning',
     parameters: [ID],
     answers: [
-      {
-        status: 200, description: 'The bytes, under the media type that they came with',
-        mediaType: OCTETS,
-        headers: { 'Content-Disposition': 'An attachment', 'X-Content-Type-Options': '`nosniff`' },
-      },
+      attachmentAnswer('The bytes, under the media type that they came with'),
       ...problemAnswers(404),
     ],
     handle(exchange) {
       const request = getRequest(service, exchange);
       const body = service.body(request.id);
       if (body === null) throw notFound(NOUN, request.id);
-      exchange.send(200, [
-        'Content-Type', mediaTypeOf(request),
-        'Content-Disposition', `attachment; filename="${request.id}"`,
-        // What a stranger sent must not run as a page of ours, whatever a browser makes of it.
-        'Content-Security-Policy', "default-src 'none'; sandbox",
-        'Cache-Control', 'no-cache',
-      ], body);
+      sendAttachment(exchange, request.id, mediaTypeOf(request), body);
     },
   };
 }
 
-/** As it came, where a header can say it. */
 function mediaTypeOf({ headers }: KeptRequest): string {
-  const [, given = ''] = headers.find(([name]) => name.toLowerCase() === 'content-type') ?? [];
-  return MEDIA_TYPE.test(given) ? given : OCTETS;
+  return headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
 }
 
 function reconcileRoute(service: RequestService): Route {
@@ -137,7 +124,7 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Rou
       const { headers } = exchange.request;
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
         return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
-          service.replay(id, readReplay(valueIn(body)), (transaction, request) => {
+          service.replay(id, readReplay(optionalValueOf(body)), (transaction, request) => {
             const made = representRequest(request);
             remember(transaction, {
               status: 202, headers: made.headers, body: made.bytes.toString(),
@@ -149,10 +136,6 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Rou
       exchange.send(202, made.headers, made.bytes);
     },
   };
-}
-
-function valueIn(body: GivenBody): unknown {
-  return body.parsed === undefined && body.bytes.length === 0 ? {} : valueOf(body);
 }
 
 function readReplay(value: unknown): ReplayOptions {

@@ -31,7 +31,8 @@ export async function makeAttempt(
   if (prepared === null || prepared === HELD_BACK) return prepared;
   const outcome = await send(parts, prepared);
   return outcome === null ? null
-    : { outcome, isPayload: prepared.isPayload, known: prepared.known };
+    // Where the proxy failed the target got nothing.
+    : { outcome, sent: outcome.kind === 'proxy' ? null : prepared.sent, known: prepared.known };
 }
 
 /** What an outcome shows of the target's host; null: nothing. */

@@ -6,7 +6,7 @@
 import type { Logger } from '../../base/log.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
-  type Outcome,
+  type Outcome, type SentHead,
 } from '../deliveries/delivery.ts';
 import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
@@ -26,8 +26,8 @@ export type RecorderParts = WriteParts & RetirementParts & TellingParts & {
 /** An attempt that was made, and the delivery as it was before. */
 export type Attempted = {
   readonly outcome: Outcome;
-  /** The payload itself went out. */
-  readonly isPayload: boolean;
+  /** What is to be kept of the request's head. */
+  readonly sent: SentHead | null;
   readonly known: KnownDelivery;
 };
 
@@ -43,7 +43,7 @@ export async function recordOutcome(
 }
 
 function record(
-  parts: RecorderParts, { outcome, isPayload, known }: Attempted,
+  parts: RecorderParts, { outcome, sent, known }: Attempted,
 ): Promise<Delivery | undefined> {
   const { hook } = known.item;
   const ready = hook === null ? undefined : parts.hooks.find(hook);
@@ -56,7 +56,7 @@ function record(
       ? afterAttempt(before, outcome, retrySchedule, nowMs, random)
       : afterLateAttempt(before, outcome, nowMs);
     hasFailed = before.status === 'pending' && after.status === 'failed';
-    return isPayload && after.status === 'pending' ? { ...after, isPayload: true } : after;
+    return sent === null ? after : { ...after, sent };
   };
   // Where several attempts are told that the target is gone, the first one retires the hook.
   const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);

@@ -7,14 +7,18 @@ import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import type { BodyMaker } from './body.ts';
 import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
-import { deliveryCollection, type KnownDelivery, type Outcome } from '../deliveries/delivery.ts';
+import {
+  deliveryCollection, type KnownDelivery, type Outcome, type SentHead,
+} from '../deliveries/delivery.ts';
 import { changeDeliveries } from '../deliveries/unit-of-work.ts';
-import { messageBytesOf } from '../deliveries/message-of.ts';
-import { depthOf, payloadOf, decodeForward } from '../deliveries/message.ts';
+import {
+  decodeForward, depthOf, messageBytesOf, payloadOf,
+} from '../deliveries/message.ts';
 import { OWN_EVENT_HEADER, isOwnEvent } from '../deliveries/own-events.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Capacity } from '../deliveries/capacity.ts';
 import { requestOf, type DeliveryRequest } from './sender.ts';
+import { sentHeadOf } from './sent-head.ts';
 
 export type RequestParts = {
   readonly store: Store;
@@ -26,8 +30,8 @@ export type RequestParts = {
 };
 
 export type Prepared = {
-  /** The body is the payload itself. */
-  readonly isPayload: boolean;
+  /** What is to be kept of its head; null for what its message holds, or when nothing goes out. */
+  readonly sent: SentHead | null;
   readonly known: KnownDelivery;
 } & ({ readonly request: DeliveryRequest } | { readonly failure: Outcome });
 
@@ -48,21 +52,21 @@ export function prepareRequest(
   const known = { bytes, item: decodeDelivery(bytes) };
   const delivery = known.item;
   const messageBytes = messageBytesOf(parts.store, known);
-  const fail = (failure: Outcome): Prepared => ({ failure, isPayload: false, known });
+  const fail = (failure: Outcome): Prepared => ({ failure, sent: null, known });
   if (messageBytes === undefined) return fail(failureOf(parts.clock, 'its payload is gone'));
   const payload = payloadOf(messageBytes);
   if (payload === null || delivery.hook === null) {
-    return { request: forwardRequest(identifier, messageBytes), isPayload: false, known };
+    return { request: forwardRequest(identifier, messageBytes), sent: null, known };
   }
   const hook = parts.hooks.find(delivery.hook);
   if (hook === undefined || !hook.enabled) return null;
   const depth = depthOf(messageBytes);
-  const sendBody = (body: Buffer, isPayload: boolean): Prepared => {
+  const sendBody = (body: Buffer): Prepared => {
     const request = requestOf(hook, identifier, body, depth);
-    return { request: namingOwnEvent(request, delivery.event), isPayload, known };
+    return { request: namingOwnEvent(request, delivery.event), sent: sentHeadOf(hook), known };
   };
-  if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'), false);
-  if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload, true);
+  if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'));
+  if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload);
   // That takes a while: by then the delivery may be cancelled or its hook changed.
   return storeBody(parts, hook, identifier, depth, payload)
     .then((failure) => {

@@ -55,7 +55,10 @@ test('an event is accepted, delivered and shown', async () => {
   const id = await emit('up', { n: 1 });
   const shown = await until(id, ({ status }) => status === 'delivered');
   assert.deepEqual(Object.keys(shown), ['identifier', 'hook', 'event', 'status', 'createdAt',
-    'nextAttemptAt', 'attempts']);
+    'nextAttemptAt', 'resendOf', 'attempts', 'sent']);
+  const { headers, ...sent } = shown['sent'] as { headers: [string, string][] };
+  assert.deepEqual(sent, { method: 'POST', url: target.url(), bodyBytes: 7 });
+  assert.deepEqual(headers, [['content-type', 'application/json'], ['x-hookshelf-chain', '1']]);
   const [attempt] = shown['attempts'] as Record<string, unknown>[];
   assert.deepEqual(Object.keys(attempt ?? {}), ['at', 'durationMs', 'statusCode', 'error',
     'response']);
@@ -150,6 +153,57 @@ test('the books balance', async () => {
   const { json } = await relay.ask('GET', '/api/deliveries/reconcile');
   assert.deepEqual(json['problems'], []);
   assert.equal(json['isReconciled'], true);
+});
+
+test('the body that was sent is an attachment that no browser runs', async () => {
+  const id = await emit('up', { html: '<script>' });
+  await until(id, ({ status }) => status === 'delivered');
+  const { status, headers, text } = await relay.ask('GET', `/api/deliveries/${id}/body`);
+  assert.deepEqual([status, text], [200, '{"html":"<script>"}']);
+  assert.deepEqual([headers['content-type'], headers['content-disposition'],
+    headers['x-content-type-options'], headers['content-security-policy']],
+  ['application/json', `attachment; filename="${id}"`, 'nosniff',
+    "default-src 'none'; sandbox"]);
+  assert.equal((await relay.ask('GET', '/api/deliveries/nope/body')).status, 404);
+});
+
+test('a delivery is sent again as it was, or as a new one', async () => {
+  const id = await emit('up', { n: 2 });
+  await until(id, ({ status }) => status === 'delivered');
+  const again = await relay.ask('POST', `/api/deliveries/${id}/resend`);
+  assert.deepEqual([again.status, again.json['identifier'], again.json['status']],
+    [202, id, 'pending']);
+  await until(id, ({ attempts }) => (attempts as unknown[]).length === 2);
+  const anew = await relay.ask('POST', `/api/deliveries/${id}/resend`, { as: 'new' });
+  assert.deepEqual([anew.status, anew.json['resendOf']], [202, id]);
+  assert.notEqual(anew.json['identifier'], id);
+  await until(String(anew.json['identifier']), ({ status }) => status === 'delivered');
+  for (const [body, status] of [[{ as: 'old' }, 422], [{ at: 'new' }, 422], ['{', 400]] as const) {
+    assert.equal((await relay.ask('POST', `/api/deliveries/${id}/resend`, body)).status, status);
+  }
+  assert.equal((await relay.ask('POST', '/api/deliveries/nope/resend')).status, 404);
+});
+
+test('a list is of one event, or of a time', async () => {
+  const first = await emit('up.one');
+  assert.equal(first, '');
+  const down = await emit('down');
+  const { json } = await relay.ask('GET', `/api/deliveries/${down}`);
+  const at = String(json['createdAt']);
+  const later = new Date(Date.parse(at) + 1).toISOString();
+  assert.ok(idsOf(await list('?event=down')).includes(down));
+  assert.ok(!idsOf(await list('?event=up')).includes(down));
+  assert.deepEqual(idsOf(await list('?event=dow')), []);
+  assert.deepEqual(idsOf(await list(`?event=down&since=${at}&until=${later}`)), [down]);
+  assert.ok(!idsOf(await list(`?until=${at}`)).includes(down));
+  assert.ok(idsOf(await list(`?until=${later}&limit=1`)).length === 1);
+  const page = await list('?event=down&limit=1');
+  const next = /<([^>]+)>; rel="next"/.exec(String(page.headers['link']))?.[1] ?? '';
+  assert.match(next, /event=down/);
+  assert.equal(page.headers['x-total-count'], String(idsOf(await list('?event=down')).length));
+  for (const query of ['?since=yesterday', '?until=2026']) {
+    assert.equal((await list(query)).status, 400, query);
+  }
 });
 
 test('every failed delivery is tried again at once', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { isUuid } from '../../../src/base/uuid.ts';
+import { EVERY } from '../../../src/webhooks/deliveries/list.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 
 const HOOKS = 1100;
@@ -96,7 +97,7 @@ test('what is asked meanwhile waits, and finds every delivery', async () => {
   simulation.targets.set('h0', DOWN);
   const emitting = simulation.webhooks.emit('thing.happened', {});
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-  const none = { status: null, hook: null };
+  const none = EVERY;
   const [listed, count, pending, { problems }] = await simulation.run(Promise.all([
     deliveries.list(none, null, 5000), deliveries.count(none),
     deliveries.count({ ...none, status: 'pending' }), deliveries.reconcile(),

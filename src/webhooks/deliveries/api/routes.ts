@@ -1,0 +1,235 @@
+/** Events and deliveries over HTTP. */
+import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
+import { AppError } from '../../../base/errors.ts';
+import { parseObject } from '../../../base/fields.ts';
+import type { ObjectSchema } from '../../../base/schema.ts';
+import { announcesBody } from '../../../server/exchange/mounting.ts';
+import { problemAnswers } from '../../../server/problem.ts';
+import type { Exchange, Route } from '../../../server/route.ts';
+import {
+  IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
+  type IdempotencyKeys,
+} from '../../../resources/idempotency.ts';
+import { notFound } from '../../../resources/not-found.ts';
+import {
+  JSON_TYPE, anyJson, listed, parsePayload, pathParameter, readPayload, shown,
+} from '../../../resources/route-parts.ts';
+import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../../actions/event-name.ts';
+import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
+import { sendWorkList, workListParameters } from '../../work/list-route.ts';
+import { DELIVERY_STATUSES, shownDelivery, type Delivery } from '../delivery.ts';
+import type { Events } from '../events.ts';
+import type { ResendAs } from '../resend.ts';
+import { deliveryResource } from '../resource.ts';
+import {
+  deliverySchema, emittedSchema, reconciliationSchema, resendSchema, retriedSchema,
+  sentDeliverySchema,
+} from './schema.ts';
+import { shownSent, type Sent } from '../sent.ts';
+import type { DeliveryService } from '../service.ts';
+
+const { path: PATH } = deliveryResource;
+const ONE = `${PATH}/{identifier}`;
+const IDENTIFIER = pathParameter('identifier', 'Of the delivery');
+
+const EVENT_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'Event',
+  members: {
+    name: {
+      schema: {
+        kind: 'string', minLength: 1, maxLength: 200,
+        description: EVENT_NAME_RULE,
+        canonical: (value) => isEventName(value) ? value : null,
+        explain: (value) => refuseEventName(value),
+      },
+      isRequired: true,
+    },
+    payload: { schema: anyJson(), default: {}, description: 'Any JSON' },
+  },
+};
+
+export function deliveryRoutes(parts: {
+  readonly events: Pick<Events, 'emitText'>; readonly service: DeliveryService;
+  readonly keys: IdempotencyKeys | null;
+}): readonly Route[] {
+  const { events, service, keys } = parts;
+  return [
+    emitRoute(events, keys),
+    listRoute(service),
+    getRoute(service),
+    bodyRoute(service),
+    resendRoute(service, keys),
+    reconcileRoute(service),
+    retryFailedRoute(service),
+    actRoute('retry', 'Try one delivery again now; a failed one gets its whole schedule anew',
+      (identifier) => service.retry(identifier)),
+    actRoute('cancel', 'Cancel one pending delivery', (identifier) => service.cancel(identifier)),
+  ];
+}
+
+function emitRoute(
+  events: Pick<Events, 'emitText'>, keys: IdempotencyKeys | null,
+): Route {
+  return {
+    method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
+    summary: 'Emit an event: every enabled outgoing webhook that it triggers gets a delivery',
+    parameters: [IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
+    answers: [
+      {
+        ...shown('Accepted: on disk, and it will be delivered', emittedSchema, 202),
+        headers: REPLAYED_ANSWER,
+      },
+      ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const { headers } = exchange.request;
+      const hops = hopsOf(headers[CHAIN_HEADER]);
+      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
+        return keys.serve(exchange, [JSON_TYPE], (body, remember) => {
+          const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
+          return events.emitText(String(members['name']), payloadJson.toString(), hops,
+            (transaction, deliveries) => remember(transaction, {
+              status: 202, headers: ['Content-Type', JSON_TYPE],
+              body: JSON.stringify({ deliveries }),
+            }));
+        });
+      }
+      const { members, payloadJson } = await readPayload(exchange, EVENT_SCHEMA);
+      const name = String(members['name']);
+      const deliveries = await events.emitText(name, payloadJson.toString(), hops);
+      exchange.sendJson(202, { deliveries });
+    },
+  };
+}
+
+function listRoute(service: DeliveryService): Route {
+  return {
+    method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
+    summary: 'Deliveries, oldest first',
+    parameters: workListParameters(DELIVERY_STATUSES, {
+      hook: 'Of this outgoing webhook only', event: 'Only those of this event', time: 'Created',
+    }),
+    answers: [
+      listed('Deliveries', deliverySchema, 'How many match, on all pages'),
+      ...problemAnswers(400),
+    ],
+    handle: (exchange) => sendWorkList(exchange, {
+      path: PATH, statuses: DELIVERY_STATUSES, hookOf: (hook) => hook,
+      idOf: ({ identifier }) => identifier, shown: shownDelivery,
+      list: (...given) => service.list(...given),
+      count: (filter) => service.count(filter),
+    }),
+  };
+}
+
+function getRoute(service: DeliveryService): Route {
+  return {
+    method: 'GET', path: ONE, operationId: 'getDelivery', access: 'read',
+    summary: 'One delivery with its attempts, and the request that it sent last',
+    parameters: [IDENTIFIER],
+    answers: [shown('The delivery', sentDeliverySchema), ...problemAnswers(404)],
+    handle(exchange) {
+      const { delivery, sent } = getSent(service, exchange);
+      exchange.sendJson(200, { ...shownDelivery(delivery), sent: shownSent(sent) });
+    },
+  };
+}
+
+function bodyRoute(service: DeliveryService): Route {
+  return {
+    method: 'GET', path: `${ONE}/body`, operationId: 'getDeliveryBody', access: 'read',
+    summary: 'The body of the request that one delivery sent last, byte for byte',
+    parameters: [IDENTIFIER],
+    answers: [
+      attachmentAnswer('The bytes, under the media type that they went out with'),
+      ...problemAnswers(404),
+    ],
+    handle(exchange) {
+      const { delivery: { identifier }, sent } = getSent(service, exchange);
+      if (sent?.body === undefined || sent.body === null) {
+        throw new AppError('not_found', `delivery ${identifier} has sent no body`);
+      }
+      const { headers } = sent;
+      const at = headers.findIndex((name, index) => index % 2 === 0 && name === 'content-type');
+      sendAttachment(exchange, identifier, at === -1 ? '' : headers[at + 1] ?? '', sent.body);
+    },
+  };
+}
+
+function getSent(
+  service: DeliveryService, exchange: Exchange,
+): { readonly delivery: Delivery; readonly sent: Sent | null } {
+  const identifier = exchange.params[0] ?? '';
+  const found = service.findSent(identifier);
+  if (found === undefined) throw notFound('delivery', identifier);
+  return found;
+}
+
+function reconcileRoute(service: DeliveryService): Route {
+  return {
+    method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
+    summary: 'Prove that accepted = pending + delivered + failed + cancelled + aged out',
+    answers: [shown('The totals, and what does not add up', reconciliationSchema)],
+    handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
+  };
+}
+
+function retryFailedRoute(service: DeliveryService): Route {
+  return {
+    method: 'POST', path: `${PATH}/retry`, operationId: 'retryFailedDeliveries', access: 'write',
+    summary: 'Try every failed delivery again now, but those of removed webhooks',
+    answers: [
+      shown('How many', retriedSchema, 202),
+      ...problemAnswers(503, 507),
+    ],
+    handle: async (exchange) => exchange.sendJson(202, { retried: await service.retryFailed() }),
+  };
+}
+
+function actRoute(
+  verb: 'retry' | 'cancel', summary: string, act: (identifier: string) => Promise<Delivery>,
+): Route {
+  return {
+    method: 'POST', path: `${ONE}/${verb}`, operationId: `${verb}Delivery`,
+    access: 'write', summary,
+    parameters: [IDENTIFIER],
+    answers: [shown('The delivery', deliverySchema, 202), ...problemAnswers(404, 409, 503, 507)],
+    async handle(exchange) {
+      exchange.sendJson(202, shownDelivery(await act(exchange.params[0] ?? '')));
+    },
+  };
+}
+
+function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Route {
+  const answer = shown('Accepted: on disk, and it will be sent', deliverySchema, 202);
+  return {
+    method: 'POST', path: `${ONE}/resend`, operationId: 'resendDelivery', access: 'write',
+    summary: 'Send one delivery again, also one that was delivered or cancelled',
+    parameters: [IDENTIFIER, ...keys === null ? [] : [IDEMPOTENCY_PARAMETER]],
+    body: { mediaTypes: [JSON_TYPE], schema: resendSchema, isOptional: true },
+    answers: [
+      { ...answer, headers: keys === null ? {} : REPLAYED_ANSWER },
+      ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507),
+    ],
+    async handle(exchange) {
+      const identifier = exchange.params[0] ?? '';
+      const { headers } = exchange.request;
+      if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
+        return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
+          service.resend(identifier, resendAs(optionalValueOf(body)), (transaction, delivery) =>
+            remember(transaction, {
+              status: 202, headers: ['Content-Type', JSON_TYPE],
+              body: JSON.stringify(shownDelivery(delivery)),
+            })));
+      }
+      const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
+      exchange.sendJson(202, shownDelivery(await service.resend(identifier, resendAs(given))));
+    },
+  };
+}
+
+function resendAs(body: unknown): ResendAs {
+  return parseObject(resendSchema, body)['as'] === 'new' ? 'new' : 'retry';
+}

@@ -56,6 +56,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'receiving webhooks: signatures, the checks, the built-in actions',
   },
   {
+    name: 'filters', title: 'Filters and routes',
+    summary: 'which requests an action runs for, several actions of one webhook, conditions',
+  },
+  {
     name: 'outgoing', title: 'Outgoing webhooks',
     summary: 'sending webhooks: a receiver that checks, signatures, templates',
   },

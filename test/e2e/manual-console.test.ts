@@ -37,7 +37,9 @@ async function runPage(
     await shell.start();
     for (const block of blocks) {
       const name = fileNameOf(block);
-      if (name !== null) shell.writeFile(name, block.lines);
+      // JSON has no comments: there the line with the name is not part of the file.
+      const lines = block.language === 'json' ? block.lines.slice(1) : block.lines;
+      if (name !== null) shell.writeFile(name, lines);
       if (block.language !== 'console') continue;
       // What follows builds on what came before.
       lacking ||= needsOf(block);

@@ -32,6 +32,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'every command with its options, exit codes, how long a command waits',
   },
   {
+    name: 'remote', title: 'Commands from elsewhere',
+    summary: 'commands on the server of another machine: what works, tokens, settings',
+  },
+  {
     name: 'endpoints', title: 'Endpoints',
     summary: 'every endpoint with its scope, and what all of them have in common',
   },

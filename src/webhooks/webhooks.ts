@@ -101,8 +101,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { requests } = incoming;
   const keys = options.keys ?? null;
   const hookOf = (name: string): string => findHook(indexes.incoming, name)?.identifier ?? name;
-  const { jobs, routes: jobRoutes } =
-    composeJobs({ store, clock, makeId, log: options.logger, keys, requests, hookOf });
+  const { jobs, routes: jobRoutes } = composeJobs({
+    store, clock, makeId, log: options.logger, keys, requests, deliveries, hookOf,
+    settled: () => queue.fanOuts.settled(),
+  });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },

@@ -226,6 +226,9 @@ async function exerciseJobs({ call }: Described): Promise<void> {
   const { text, headers } = await call('replayRequests', asked);
   const { id: job } = JSON.parse(text) as { id: string };
   assert.equal(headers.location, `/api/jobs/${job}`);
+  await call('resendDeliveries', { body: { dryRun: true } });
+  await call('resendDeliveries', { body: { status: 'done' }, status: 422 });
+  await call('resendDeliveries', { body: { status: 'delivered', as: 'new' }, status: 202 });
   await call('listJobs');
   await call('listJobs', { query: '?status=done', status: 400 });
   for (const operationId of ['getJob', 'cancelJob']) {

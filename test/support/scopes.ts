@@ -44,6 +44,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['PATCH /api/requests/{id}', 'write'],
   ['DELETE /api/requests/{id}', 'write'],
   ['POST /api/requests/replay', 'write'],
+  ['POST /api/deliveries/resend', 'write'],
   ['GET /api/jobs', 'read'],
   ['GET /api/jobs/{id}', 'read'],
   ['DELETE /api/jobs/{id}', 'write'],

@@ -16,7 +16,7 @@ export const EVERY: DeliveryFilter = {
 export async function listDeliveries(
   store: Store, filter: DeliveryFilter, after: string | null, limit: number,
 ): Promise<Delivery[]> {
-  const isWanted = matcherOf(filter);
+  const isWanted = deliveryMatcher(filter);
   const found: Delivery[] = [];
   await visitInSteps(store.collection(deliveryCollection.name), (bytes) => {
     if (!isWanted(bytes)) return 'searched';
@@ -27,14 +27,15 @@ export async function listDeliveries(
 }
 
 export function countDeliveries(store: Store, filter: DeliveryFilter): Promise<number> {
-  const isWanted = matcherOf(filter);
+  const isWanted = deliveryMatcher(filter);
   let count = 0;
   return countInSteps(store.collection(deliveryCollection.name), (bytes, by) => {
     if (isWanted(bytes)) count += by;
   }, () => count);
 }
 
-function matcherOf(
+/** Looks at a delivery as it is stored. */
+export function deliveryMatcher(
   { status, hook, event, sinceMs, untilMs }: DeliveryFilter,
 ): (bytes: Buffer) => boolean {
   const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);

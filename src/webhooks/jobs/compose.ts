@@ -4,6 +4,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency.ts';
 import type { Store } from '../../store/port.ts';
+import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
+import { deliveryResource } from '../deliveries/resource.ts';
+import type { DeliveryService } from '../deliveries/service.ts';
 import { REQUEST_STATUSES } from '../requests/request.ts';
 import { requestResource } from '../requests/resource.ts';
 import type { RequestService } from '../requests/service.ts';
@@ -20,6 +23,9 @@ type JobsParts = {
   /** Not given: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
   readonly requests: RequestService;
+  readonly deliveries: DeliveryService;
+  /** Resolves once all deliveries are there of the events so far. */
+  readonly settled: () => Promise<void>;
   /** The identifier of the incoming webhook that a person names by it or by its path segment. */
   readonly hookOf: (name: string) => string;
 };
@@ -28,16 +34,26 @@ type JobsParts = {
 const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 
 export function composeJobs(
-  { store, clock, log, makeId, keys, requests, hookOf }: JobsParts,
+  parts: JobsParts,
 ): { readonly jobs: Jobs; readonly routes: readonly Route[] } {
+  const { store, requests, deliveries, settled } = parts;
   const jobs = new Jobs({
-    store, clock, log, makeId,
+    ...parts,
     kinds: {
       'request-replay': async () => (await import('./request-replay.ts'))
         .createRequestReplay({ store, service: requests }),
+      'delivery-resend': async () => (await import('./delivery-resend.ts'))
+        .createDeliveryResend({ store, service: deliveries, settled }),
     },
   });
-  const replay = bulkRoute({ jobs, store, keys }, {
+  const routes = [
+    ...jobRoutes(jobs), replayRoute(jobs, parts), resendRoute(jobs, parts),
+  ];
+  return { jobs, routes };
+}
+
+function replayRoute(jobs: Jobs, { store, keys, hookOf }: JobsParts): Route {
+  return bulkRoute({ jobs, store, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
@@ -49,5 +65,20 @@ export function composeJobs(
     }),
     hookOf,
   });
-  return { jobs, routes: [...jobRoutes(jobs), replay] };
+}
+
+function resendRoute(jobs: Jobs, { store, keys }: JobsParts): Route {
+  return bulkRoute({ jobs, store, keys }, {
+    kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
+    operationId: 'resendDeliveries', name: 'DeliveriesResend',
+    summary: 'Send many deliveries again, as a job that goes on after a restart',
+    members: filterMembers(DELIVERY_STATUSES, {
+      hook: 'Of this outgoing webhook only',
+      event: 'Only those of this event',
+      time: 'Created',
+      as: '`retry` sends the same deliveries again, under the same `webhook-id`; `new` makes new '
+        + 'ones',
+    }),
+    hookOf: (name) => name,
+  });
 }

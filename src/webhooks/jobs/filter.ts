@@ -2,16 +2,7 @@
 import { timeText } from '../../base/clock.ts';
 import type { JsonObject, Member } from '../../base/schema.ts';
 import { parseTime } from '../senders/verification/time.ts';
-
-/** The members of a filter, whatever is filtered. */
-export type Filter = {
-  readonly hook: string | null;
-  readonly status: string | null;
-  readonly event: string | null;
-  /** Milliseconds since the epoch: from `sinceMs` on, and before `untilMs`. */
-  readonly sinceMs: number | null;
-  readonly untilMs: number | null;
-};
+import type { WorkFilter } from '../work/list-route.ts';
 
 export function filterMembers(
   statuses: readonly string[], meaning: Readonly<Record<'hook' | 'event' | 'time' | 'as', string>>,
@@ -40,12 +31,15 @@ export function filterMembers(
 }
 
 /** A filter that was parsed by `filterMembers`. */
-export function filterOf({ hook, status, event, since, until }: JsonObject): Filter {
+export function filterOf<Status extends string>(
+  { hook, status, event, since, until }: JsonObject, statuses: readonly Status[],
+): WorkFilter<Status> {
   const textOf = (value: unknown): string | null => typeof value === 'string' ? value : null;
   const timeOf = (value: unknown): number | null =>
     typeof value === 'string' ? Date.parse(value) : null;
   return {
-    hook: textOf(hook), status: textOf(status), event: textOf(event),
+    hook: textOf(hook), event: textOf(event),
+    status: statuses.find((known) => known === status) ?? null,
     sinceMs: timeOf(since), untilMs: timeOf(until),
   };
 }

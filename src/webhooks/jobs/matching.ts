@@ -1,6 +1,8 @@
 /** The records of a collection that a job means, found without parsing those that it does not. */
+import { AppError } from '../../base/errors.ts';
 import type { Collection } from '../../store/port.ts';
 import { visitInSteps } from '../work/steps.ts';
+import type { Counts } from './job.ts';
 import type { Found, Selection } from './kind.ts';
 
 /** What `Selection` asks of a collection; `isWanted` looks at a record as it is stored. */
@@ -41,4 +43,19 @@ export function selectionIn(
       return found;
     },
   };
+}
+
+/** Counts what `stage` does with each; a refusal that is about the record itself is a failure. */
+export function countEach(ids: readonly string[], stage: (id: string) => boolean): Counts {
+  let done = 0;
+  let failed = 0;
+  for (const id of ids) {
+    try {
+      if (stage(id)) done += 1;
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'conflict') throw thrown;
+      failed += 1;
+    }
+  }
+  return { done, failed };
 }

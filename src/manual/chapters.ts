@@ -64,6 +64,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'which requests an action runs for, several actions of one webhook, conditions',
   },
   {
+    name: 'inbox', title: 'The inbox',
+    summary: 'requests that are kept: what an answer means, order, duplicates, running again',
+  },
+  {
     name: 'outgoing', title: 'Outgoing webhooks',
     summary: 'sending webhooks: a receiver that checks, signatures, templates',
   },

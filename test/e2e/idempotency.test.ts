@@ -100,3 +100,38 @@ test('an event is emitted once for its key', () => inFolder(async (data) => {
     await server.stop('SIGKILL');
   }
 }));
+
+test('a bulk replay is asked for once with its key', () => inFolder(async (data) => {
+  let server = await startServer(['--data', data]);
+  const replay = (body: object): Promise<Reply> => ask(`${server.url}/api/requests/replay`, {
+    method: 'POST', body, headers: { 'idempotency-key': 'once' },
+  });
+  try {
+    const first = await replay({ status: 'failed' });
+    await server.stop('SIGKILL');
+    server = await startServer(['--data', data]);
+    const again = await replay({ status: 'failed' });
+    assert.deepEqual([first.status, again.status], [202, 202]);
+    assert.equal(again.headers['idempotency-replayed'], 'true');
+    assert.deepEqual([again.text, again.headers.location], [first.text, first.headers.location]);
+    const jobs = JSON.parse((await ask(`${server.url}/api/jobs`)).text);
+    assert.equal(jobs.length, 1);
+    assert.equal((await replay({ status: 'done' })).status, 422);
+    assert.equal((await replay({ status: 'failed', dryRun: true })).status, 422);
+  } finally {
+    await server.stop('SIGKILL');
+  }
+}));
+
+test('a dry run gives its first answer again', () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  try {
+    const count = (): Promise<Reply> => ask(`${server.url}/api/deliveries/resend`, {
+      method: 'POST', body: { dryRun: true }, headers: { 'idempotency-key': 'count' },
+    });
+    assert.deepEqual([(await count()).text, (await count()).text], ['{"count":0}', '{"count":0}']);
+    assert.equal((await count()).headers['idempotency-replayed'], 'true');
+  } finally {
+    await server.stop('SIGKILL');
+  }
+}));

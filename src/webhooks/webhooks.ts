@@ -111,6 +111,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const routes = [
     ...incomingRoutes({
+      makeId,
       records: resources.incoming, baseUri: options.baseUri,
       store, requests,
       receive: incoming.receive,

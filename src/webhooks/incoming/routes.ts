@@ -24,6 +24,7 @@ type IncomingRouteParts = {
   readonly store: Store;
   readonly receive: ReceiveParts;
   readonly requests: RequestService;
+  readonly makeId: () => string;
   /** Absolute, without a slash at its end. */
   readonly baseUri: () => string;
 };
@@ -35,7 +36,7 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
   return [
     ...receiveRoutes(parts.receive),
     examplesRoute(hooks, parts.baseUri),
-    sampleRoute({ hooks, collection, now }),
+    sampleRoute({ hooks, collection, now, makeId: parts.makeId }),
     presetsRoute(),
     diagnoseRoute({
       hooks, collection, now, requests: parts.requests, findFirst: () => null,

@@ -86,7 +86,7 @@ for (const name of NAMES) {
 
   test(`a sample is signed as the sender would: ${name}`, async () => {
     const path = `/control/incoming-webhooks/${name}/sample`;
-    const plans: readonly object[] = [{}, { event: 'an-event' }, { payload: { a: 'ü' } }];
+    const plans: readonly object[] = [{}, {}, { event: 'an-event' }, { payload: { a: 'ü' } }];
     for (const plan of plans) {
       const { status, json } = await relay.control(path, plan);
       const text = JSON.stringify(json);
@@ -96,6 +96,7 @@ for (const name of NAMES) {
       const answer = await relay.ask('POST', String(called),
         Buffer.from(String(body), 'base64'), lower(headers as Headers));
       assert.equal(answer.status, 200, `${JSON.stringify(plan)}: ${relay.logLines.at(-2)}`);
+      assert.notEqual(answer.json['message'], 'Duplicate', JSON.stringify(plan));
     }
   });
 }
@@ -112,12 +113,13 @@ test('a payload for Microsoft Graph gets clientState where it lacks it', async (
       lower(json['headers'] as Headers));
     return [status, JSON.parse(body.toString())];
   };
-  const id = 'hookshelf-test';
   const clientState = secret;
   assert.deepEqual(await send({ payload: { value: [{ id: 'a', b: 1 }, { id: 'c' }] } }),
     [200, { value: [{ id: 'a', b: 1, clientState }, { id: 'c', clientState }] }]);
-  assert.deepEqual(await send({ payload: { a: 1 } }),
-    [200, { a: 1, value: [{ clientState, id }] }]);
+  const [, made] = await send({ payload: { a: 1 } });
+  const { id } = (made as { readonly value: readonly { readonly id: string }[] }).value[0] ?? {};
+  assert.match(String(id), /^[0-9a-f-]{36}$/);
+  assert.deepEqual(made, { a: 1, value: [{ clientState, id }] });
   assert.deepEqual(await send({ payload: { value: [{ id: 'a', clientState: 'other' }] } }),
     [401, { value: [{ id: 'a', clientState: 'other' }] }]);
   const [status, sample] = await send({ event: 'updated' });

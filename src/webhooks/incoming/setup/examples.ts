@@ -11,6 +11,7 @@ import { exampleMethod, makeExamples, type Examples } from '../examples.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import type { SenderCheck } from '../verification.ts';
 import { getHook } from './hook.ts';
+import { withEventId } from './sample-body.ts';
 
 /** How the webhook is set up at its sender. */
 export type SenderSetup = {
@@ -56,10 +57,12 @@ export function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
   };
 }
 
-function examplesFor({ sender, methods, hasSecret }: ReadyHook, url: string): Shown {
+function examplesFor(
+  { sender, methods, hasSecret, eventId }: ReadyHook, url: string,
+): Shown {
   return sender === null
     ? { ...makeExamples({ url, method: exampleMethod(methods), hasSecret }), setup: null }
-    : { url, curl: callOf(sender, url), php: null, setup: setupOf(sender, url) };
+    : { url, curl: callOf(sender, eventId, url), php: null, setup: setupOf(sender, url) };
 }
 
 function setupOf({ preset, verifier }: SenderCheck, url: string): SenderSetup | null {
@@ -73,10 +76,12 @@ function setupOf({ preset, verifier }: SenderCheck, url: string): SenderSetup | 
   };
 }
 
-function callOf({ preset, verifier }: SenderCheck, url: string): string | null {
+function callOf(
+  { preset, verifier }: SenderCheck, eventId: ReadyHook['eventId'], url: string,
+): string | null {
   const row = findPreset(preset);
   if (row === undefined || hasPublicKey(verifier)) return null;
-  const { sample: { body, contentType, headers = {} } } = row;
+  const { body, contentType, headers = {} } = withEventId(row.sample, eventId, '{id}');
   const { scheme, settings } = verifier;
   return shellCall({ scheme, settings, body, contentType, headers, url });
 }

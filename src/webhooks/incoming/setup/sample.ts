@@ -19,10 +19,15 @@ import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck } from '../verification.ts';
 import type { IncomingWebhook } from '../webhook.ts';
 import { getHook, getStored } from './hook.ts';
+import { headerLike, jsonPath, putAt, withEventId, withMember } from './sample-body.ts';
 
 type SampleParts = {
   readonly hooks: HookIndex; readonly collection: Collection; readonly now: () => number;
+  readonly makeId: () => string;
 };
+
+/** A sample is an event of its own, and no duplicate of the one before. */
+type Drawn = { readonly id: string; readonly atMs: number };
 
 type SampleCall = {
   /** Whether `allowedAddresses` is set, which does not apply to calls over the control socket. */
@@ -45,9 +50,7 @@ const INPUT: ObjectSchema = {
   },
 };
 
-const SAMPLE_ID = 'hookshelf-test';
-
-export function sampleRoute({ hooks, collection, now }: SampleParts): Route {
+export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Route {
   return {
     method: 'POST', path: '/control/incoming-webhooks/{identifier}/sample', access: 'control',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
@@ -58,7 +61,7 @@ export function sampleRoute({ hooks, collection, now }: SampleParts): Route {
       const hook = getHook(hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
       const sample: SampleCall = {
-        ...sampleFor(hook, getStored(collection, hook), given, now()),
+        ...sampleFor(hook, getStored(collection, hook), given, { id: makeId(), atMs: now() }),
         isAddressLimited: hook.addresses !== null,
       };
       exchange.sendJson(200, sample);
@@ -67,7 +70,7 @@ export function sampleRoute({ hooks, collection, now }: SampleParts): Route {
 }
 
 function sampleFor(
-  hook: ReadyHook, stored: IncomingWebhook, given: JsonObject, atMs: number,
+  hook: ReadyHook, stored: IncomingWebhook, given: JsonObject, drawn: Drawn,
 ): SentCall {
   const { preset: name } = stored.verification ?? { preset: 'hookshelf' };
   const preset = findPreset(name);
@@ -79,10 +82,11 @@ function sampleFor(
   const { verifier: { scheme, settings, quirk } } = check;
   const signing = { scheme, settings, quirk };
   const path = `/webhook/in/${hook.pathSegment}`;
-  if (given['handshake'] === true) return handshakeFor(preset, { signing, stored, path, atMs });
-  const { body, contentType } = bodyFor(preset, scheme, given);
-  const { headers = {} } = preset.sample;
-  const signed = signedBy(preset, signing, stored, { body, contentType, atMs });
+  if (given['handshake'] === true) return handshakeFor(preset, { signing, stored, path, drawn });
+  const sample = withEventId(preset.sample, hook.eventId, drawn.id);
+  const { headers = {} } = sample;
+  const { body, contentType } = bodyFor(sample, scheme, given);
+  const signed = signedBy(preset, signing, stored, { body, contentType, ...drawn });
   return {
     method: exampleMethod(hook.methods), path: withQuery(path, signed.search),
     headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, given) },
@@ -92,10 +96,10 @@ function sampleFor(
 
 type Asked = {
   readonly signing: Omit<Signing, 'secret'>; readonly stored: IncomingWebhook;
-  readonly path: string; readonly atMs: number;
+  readonly path: string; readonly drawn: Drawn;
 };
 
-function handshakeFor(preset: Preset, { signing, stored, path, atMs }: Asked): SentCall {
+function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): SentCall {
   const handshake = makeHandshake(signing.scheme, signing.settings);
   if (handshake === null) {
     throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
@@ -104,7 +108,8 @@ function handshakeFor(preset: Preset, { signing, stored, path, atMs }: Asked): S
   const { method, search, isSigned } = handshake;
   const body = Buffer.from(handshake.body ?? '');
   const contentType = JSON_TYPE;
-  const signed = isSigned ? signedBy(preset, signing, stored, { body, contentType, atMs }) : null;
+  const signed = isSigned
+    ? signedBy(preset, signing, stored, { body, contentType, ...drawn }) : null;
   return {
     method, path: withQuery(path, search), headers: signed?.headers ?? {},
     body: method === 'GET' ? null : body.toString('base64'),
@@ -114,8 +119,8 @@ function handshakeFor(preset: Preset, { signing, stored, path, atMs }: Asked): S
 /** Throws `conflict` where nothing here can sign. */
 function signedBy(
   { sender }: Preset, signing: Omit<Signing, 'secret'>, { secret, verification }: IncomingWebhook,
-  { body, contentType, atMs }: {
-    readonly body: Buffer; readonly contentType: string; readonly atMs: number;
+  { body, contentType, id, atMs }: Drawn & {
+    readonly body: Buffer; readonly contentType: string;
   },
 ): SignedCall {
   if (secret === undefined) {
@@ -124,7 +129,7 @@ function signedBy(
     }
     throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
   }
-  const unsigned = { body, contentType, id: SAMPLE_ID, atMs, search: '' };
+  const unsigned = { body, contentType, id, atMs, search: '' };
   const signed = signRequest({ ...signing, secret }, unsigned);
   if (signed !== null) return signed;
   throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `
@@ -132,7 +137,7 @@ function signedBy(
 }
 
 function bodyFor(
-  { sample }: Preset, scheme: Scheme, { event, payload }: JsonObject,
+  sample: Preset['sample'], scheme: Scheme, { event, payload }: JsonObject,
 ): { readonly body: Buffer; readonly contentType: string } {
   const { contentType } = sample;
   if (payload === undefined) {
@@ -167,13 +172,7 @@ function withEvent(
   body: string, sources: ValueSources | undefined, event: JsonValue | undefined,
 ): string {
   const path = jsonPath(sources);
-  if (event === undefined || path === null) return body;
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) ? JSON.stringify(putAt(parsed, path, () => event)) : body;
-  } catch {
-    return body;
-  }
+  return event === undefined || path === null ? body : withMember(body, path, event);
 }
 
 function eventHeader(
@@ -182,36 +181,7 @@ function eventHeader(
 ): Readonly<Record<string, string>> {
   const source = sourcesOf(sources).find((one) => 'header' in one);
   if (event === undefined || source === undefined || !('header' in source)) return {};
-  const { header } = source;
-  const name = Object.keys(sample).find((one) => one.toLowerCase() === header.toLowerCase());
-  return { [name ?? header]: String(event) };
-}
-
-/** Of the first place that is a member of the body's JSON; null where a header comes first. */
-function jsonPath(sources: ValueSources | undefined): readonly string[] | null {
-  const [source] = sourcesOf(sources);
-  return source !== undefined && 'json' in source ? source.json.split('.') : null;
-}
-
-/** Puts what `make` gives for what stands there; an array that is not there gets one element. */
-function putAt(
-  target: JsonValue | undefined, [step, ...rest]: readonly string[],
-  make: (given: JsonValue | undefined) => JsonValue,
-): JsonValue {
-  if (step === undefined) return make(target);
-  if (/^\d{1,2}$/.test(step) && !isJsonObject(target)) {
-    const elements = Array.isArray(target) ? target : [];
-    const index = Number(step);
-    const before = Array.from({ length: index }, (_, at) => elements[at] ?? null);
-    return [...before, putAt(elements[index], rest, make), ...elements.slice(index + 1)];
-  }
-  const isEvery = step.endsWith('[]');
-  const name = isEvery ? step.slice(0, -'[]'.length) : step;
-  const whole = isJsonObject(target) ? target : {};
-  const inner = whole[name];
-  if (!isEvery) return { ...whole, [name]: putAt(inner, rest, make) };
-  const elements = Array.isArray(inner) ? inner : [undefined];
-  return { ...whole, [name]: elements.map((element) => putAt(element, rest, make)) };
+  return { [headerLike(sample, source.header)]: String(event) };
 }
 
 function withQuery(path: string, search: string): string {

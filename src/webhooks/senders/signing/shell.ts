@@ -13,7 +13,7 @@ type ShellRequest = {
   /** Text in which {timestamp}, {id} and {signature} stand where the sender has them. */
   readonly body: string;
   readonly contentType: string;
-  /** Beside the signature's own. */
+  /** Beside the signature's own; they may hold {id} as well. */
   readonly headers: Readonly<Record<string, string>>;
   readonly url: string;
 };
@@ -33,7 +33,7 @@ export function shellCall(request: ShellRequest): string | null {
     `# export ${SECRET}="$(cat file-with-the-secret)"`,
     `: "\${${SECRET}:?${MISSING}}"`,
     ...timeStep(scheme),
-    ...usesId(request) ? ["id='hookshelf-test'"] : [],
+    ...usesId(request) ? ['id="hookshelf-test-$(date +%s)-$$"'] : [],
     `body=${filled(unsignedBody)}`,
     ...signing,
     ...isBodySigned ? [`body=${filled(request.body)}`] : [],
@@ -44,8 +44,8 @@ export function shellCall(request: ShellRequest): string | null {
 function usesId({ scheme, body, headers }: ShellRequest): boolean {
   const name = firstHeader(scheme.id)?.toLowerCase();
   const isGiven = Object.keys(headers).some((header) => header.toLowerCase() === name);
-  return (name !== undefined && !isGiven) || body.includes('{id}')
-    || /\{(?:id|token)\}/.test(scheme.content);
+  return (name !== undefined && !isGiven) || /\{(?:id|token)\}/.test(scheme.content)
+    || [body, ...Object.values(headers)].some((text) => text.includes('{id}'));
 }
 
 function timeStep({ timestamp }: Scheme): string[] {
@@ -124,7 +124,7 @@ function curlStep({ scheme, contentType, headers, body, url }: ShellRequest): st
     'curl --silent --show-error --request POST',
     `--header ${shellQuote(`Content-Type: ${contentType}`)}`,
     ...Object.entries(headers).map(([header, text]) =>
-      `--header ${shellQuote(`${header}: ${text}`)}`),
+      `--header ${filled(`${header}: ${text}`)}`),
     ...own, isBodySecret ? '--data-binary @-' : '--data-binary "$body"', shellQuote(url),
   ];
   const curl = lines.join(' \\\n  ');

@@ -154,6 +154,13 @@ async function exerciseWebhooks(described: Described): Promise<void> {
   await call('matchIncomingWebhook', { key: incoming, body: { payload: { a: 1 }, event: 'b' } });
   await call('matchIncomingWebhook', { key: incoming, body: {}, status: 422 });
   await call('matchIncomingWebhook', { body: { payload: {} }, status: 404 });
+  const leaf = { path: 'payload.a', op: 'eq', value: null };
+  const routed = { pathSegment: 'routed', deduplicate: { header: 'X-Id' }, routes: [
+    { name: 'some', when: { all: [leaf, { not: { any: [leaf] } }] }, actionConfiguration: note },
+  ] };
+  const { headers: { location = '' } } = await call('addIncomingWebhook',
+    { body: routed, status: 201 });
+  await call('deleteIncomingWebhook', { key: location.split('/').at(-1) ?? '', status: 204 });
   for (const overlapHours of [0, 1]) {
     await call('rotateIncomingWebhookSecret', { key: incoming, body: { overlapHours } });
   }

@@ -88,3 +88,19 @@ test('wrong routes are refused with what is wrong', () =>
       assert.match(stderr, message);
     }
   }));
+
+test('a verification that is given takes the place of the one before, to its depth', () =>
+  inPlace('through a server', async (place) => {
+    await json(place, ['actionconfig:create', '--action', 'log', '--identifier', 'to-log']);
+    const scheme = {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: { from: { header: 'X-S' }, encoding: 'hex' },
+    };
+    const timed = { ...scheme, timestamp: { from: { header: 'X-T' }, unit: 's' } };
+    const custom = (given: object): string[] =>
+      ['--preset', 'custom', '--verification', JSON.stringify({ scheme: given })];
+    await json(place, ['incomingwebhook:create', '--path-segment', 'in', '--action-config',
+      'to-log', '--generate-secret', ...custom(timed)]);
+    const { verification } = await json(place, ['incomingwebhook:update', 'in', ...custom(scheme)]);
+    assert.deepEqual(verification, { preset: 'custom', scheme });
+  }));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 
 const ran: string[] = [];
@@ -39,9 +40,11 @@ function cycle(): object {
 type RouteCase = readonly [name: string, when: unknown, options?: object];
 
 async function start(
-  context: TestContext, routes: readonly RouteCase[], hook: object = {},
+  context: TestContext, routes: readonly RouteCase[], hook: object = {}, maxConcurrent = 100,
 ): Promise<Relay> {
-  const relay = await startRelay({ actions: [Told], incoming: { actionTimeoutMs: 20_000 } });
+  const relay = await startRelay({
+    actions: [Told], incoming: { actionTimeoutMs: 20_000, maxConcurrent },
+  });
   context.after(() => relay.close());
   const listed = [];
   for (const [name, when, options = {}] of routes) {
@@ -109,6 +112,36 @@ test('routes run side by side', async (context) => {
     ['frees', null, { wait: false }]]);
   const { status } = await call(relay, {});
   assert.equal(status, 200);
+});
+
+test('each route that runs counts among the actions under way', async (context) => {
+  const relay = await start(context, [
+    ['waits', null, { wait: true }], ['beside', is('payload.a', 1)],
+    ['frees', is('payload.a', 2), { wait: false }],
+  ], {}, 2);
+  const first = call(relay, { a: 1 });
+  await until('both run', () => ran.includes('beside'));
+  const second = await call(relay, { a: 2 });
+  assert.deepEqual([second.status, second.json['message']], [503, 'Too many requests in progress']);
+  release();
+  assert.equal((await first).status, 200);
+  assert.equal((await call(relay, { a: 2 })).status, 200);
+});
+
+test('match takes a kept request', async (context) => {
+  const relay = await start(context,
+    [['one', is('headers.x-kind', 'k')], ['two', is('payload.a', 2)]], { inbox: 'all' });
+  await call(relay, { a: 1 }, { 'X-Kind': 'k' });
+  const { text } = await relay.ask('GET', '/api/requests');
+  const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  const { status, json } = await relay.ask('POST', MATCH, { request: id });
+  assert.equal(status, 200);
+  assert.deepEqual(json, { event: null, routes: [
+    { name: 'one', matches: true, failed: [] },
+    { name: 'two', matches: false, failed: [
+      { pointer: '/routes/1/when', detail: 'payload.a is 1, wanted: eq 2' },
+    ] },
+  ] });
 });
 
 test('the event is what the preset reads', async (context) => {

@@ -2,7 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
-import type { JsonObject } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {
   columnsOf, create, fetchAll, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
@@ -87,11 +87,17 @@ function replacedTarget({ actionConfiguration, routes }: JsonObject): JsonObject
 
 /** Of a merge patch: an object that takes the place of the current one. */
 function replaced(current: JsonObject, body: JsonObject, name: string): JsonObject {
-  const { [name]: old } = current;
   const { [name]: wanted } = body;
-  if (!isJsonObject(wanted) || !isJsonObject(old)) return {};
+  return isJsonObject(wanted) ? { [name]: replacing(current[name], wanted) } : {};
+}
+
+/** What is gone is null, in each object that was one before. */
+function replacing(old: JsonValue | undefined, wanted: JsonValue): JsonValue {
+  if (!isJsonObject(wanted) || !isJsonObject(old)) return wanted;
   const gone = Object.keys(old).map((member) => [member, null] as const);
-  return { [name]: { ...Object.fromEntries(gone), ...wanted } };
+  const members = Object.entries(wanted).map(([member, value]) =>
+    [member, replacing(old[member], value)] as const);
+  return Object.fromEntries([...gone, ...members]);
 }
 
 export async function enableIncoming(context: CommandContext): Promise<number> {

@@ -17,6 +17,7 @@ import {
   attempted, pendingRoute, statusOfRoutes, type KeptRequest,
 } from '../../requests/request.ts';
 import { commitRequests } from '../../requests/unit-of-work.ts';
+import type { ReadyHook } from '../receiving/hook-index.ts';
 import type { ReadyRoute } from '../routing.ts';
 import {
   acceptedAnswer, outcomeAnswer, resultAnswer, routesAnswer, type ReceiveAnswer,
@@ -116,8 +117,7 @@ export class Intake {
   ): Promise<ReceiveAnswer> {
     const { hook } = received;
     const request = routedRequest(exchange, received, { request: id, attempt: 1 });
-    const outcomes = await runRoutes(
-      this.#parts, matchingRoutes(exchange, received), request, this.#parts.clock);
+    const outcomes = await this.#runRoutes(hook, matchingRoutes(exchange, received), request);
     const refused = outcomes.find((outcome) => outcome.refused !== null)?.refused ?? null;
     if (refused !== null) return this.#refuse(exchange, received, id, outcomes, refused);
     const [first] = outcomes;
@@ -131,6 +131,20 @@ export class Intake {
       await this.#keepFailed(exchange, received, outcomes, answer);
     }
     return answer;
+  }
+
+  /** Each of the routes is one of the actions under way, until the last has ended. */
+  async #runRoutes(
+    { load }: ReadyHook, routes: readonly ReadyRoute[], request: RoutedRequest,
+  ): Promise<readonly RouteOutcome[]> {
+    // One is counted for the request already.
+    const more = Math.max(0, routes.length - 1);
+    load.running += more;
+    try {
+      return await runRoutes(this.#parts, routes, request, this.#parts.clock);
+    } finally {
+      load.running -= more;
+    }
   }
 
   /** One was refused for our own state: what the others did is not to be done again. */

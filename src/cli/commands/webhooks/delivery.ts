@@ -1,8 +1,11 @@
 /** `event:emit` and `delivery:*`. */
+import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, withPayload } from '../input.ts';
-import { identifierOf, list, objectOf, pathOf, textOf } from '../resource.ts';
+import { identifierOf, objectOf, pathOf, textOf } from '../resource.ts';
+import { filterQuery, listWork, printBody, withReadableHeaders } from '../work.ts';
+import { isBulk, runBulk } from './job.ts';
 import { deliveryResource } from '../../../webhooks/deliveries/resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import type { Session } from '../../session/session.ts';
@@ -21,13 +24,40 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 }
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
-  const query = new URLSearchParams({ limit: '1000' });
-  const status = context.given.find('status');
-  if (status !== undefined) query.set('status', status);
-  if (context.given.has('hook')) {
-    query.set('hook', await identifierOf(context, outgoingResource, 'hook'));
+  const hook = context.given.has('hook') ? await hookOf(context) : null;
+  return listWork(context, deliveryResource, filterQuery(context, hook));
+}
+
+export async function showDelivery(context: CommandContext): Promise<number> {
+  const { given, output } = context;
+  const session = await context.openSession();
+  const path = pathOf(deliveryResource, await identifierOf(context, deliveryResource));
+  if (given.has('body')) return printBody(context, session, path);
+  const delivery = objectOf((await session.request({ method: 'GET', path })).body);
+  const { sent } = delivery;
+  const readable = isJsonObject(sent) ? { ...delivery, sent: withReadableHeaders(sent) } : delivery;
+  await output.object(output.isJson ? delivery : readable);
+  return 0;
+}
+
+/** One, or a job for many. */
+export async function resendDelivery(context: CommandContext): Promise<number> {
+  if (isBulk(context)) {
+    return runBulk(context, { resource: deliveryResource, verb: 'resend', hookOf });
   }
-  return list(context, deliveryResource, `${deliveryResource.path}?${query}`);
+  const id = await identifierOf(context, deliveryResource);
+  const as = context.given.find('as');
+  const session = await context.openSession();
+  const { body } = await session.request({
+    method: 'POST', path: `${pathOf(deliveryResource, id)}/resend`,
+    body: as === undefined ? {} : { as },
+  });
+  const delivery = objectOf(body);
+  const isNew = delivery['identifier'] !== id;
+  await context.output.result(delivery, isNew
+    ? `delivery ${textOf(delivery['identifier'])}, a new one of the event of ${id}, will be sent`
+    : `delivery ${id} will be sent again`);
+  return 0;
 }
 
 /** One delivery, or every failed one. */
@@ -63,6 +93,10 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
   const result = objectOf((await session.request({ method: 'GET', path })).body);
   await context.output.object(result);
   return result['isReconciled'] === false ? 1 : 0;
+}
+
+function hookOf(context: CommandContext): Promise<string> {
+  return identifierOf(context, outgoingResource, 'hook');
 }
 
 async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Promise<JsonObject> {

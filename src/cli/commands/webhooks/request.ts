@@ -1,45 +1,22 @@
 /** `request:*`: what people do with kept requests. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
-import { connectionLost } from '../../../server/local/call.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { requestResource } from '../../../webhooks/requests/resource.ts';
 import type { Session } from '../../session/session.ts';
 import type { CommandContext } from '../context.ts';
+import { identifierOf, objectOf, pathOf, textOf } from '../resource.ts';
 import {
-  columnsOf, fetchPage, identifierOf, list, objectOf, pathOf, textOf,
-} from '../resource.ts';
+  filterQuery, listWork, pairsOf, printBody, readBody, withReadableHeaders,
+} from '../work.ts';
 import { curlCall } from './curl-call.ts';
 import { findIncoming } from './incoming.ts';
 import { isBulk, runBulk } from './job.ts';
 
-const FILTERS = ['status', 'event', 'since', 'until'] as const;
-/** Of a list without --limit, so many a page. */
-const PAGE_LIMIT = 1000;
-
 export async function listRequests(context: CommandContext): Promise<number> {
-  const query = await filterQuery(context);
-  const limit = context.given.find('limit');
-  query.set('limit', limit ?? String(PAGE_LIMIT));
-  const path = `${requestResource.path}?${query}`;
-  if (limit === undefined) return list(context, requestResource, path);
-  const rows = await fetchPage(await context.openSession(), path);
-  await context.output.list(rows, columnsOf(requestResource), `no ${requestResource.plural}`);
-  return 0;
-}
-
-/** The options that say which requests are meant. */
-async function filterQuery(context: CommandContext): Promise<URLSearchParams> {
-  const { given } = context;
-  const query = new URLSearchParams();
-  if (given.has('hook')) query.set('hook', await hookOf(context));
-  for (const name of FILTERS) {
-    const value = given.find(name);
-    if (value !== undefined) query.set(name, value);
-  }
-  return query;
+  const hook = context.given.has('hook') ? await hookOf(context) : null;
+  return listWork(context, requestResource, filterQuery(context, hook));
 }
 
 /** A removed webhook is known by its whole identifier alone. */
@@ -62,7 +39,7 @@ export async function showRequest(context: CommandContext): Promise<number> {
   if (given.has('body')) return printBody(context, session, path);
   const request = objectOf((await session.request({ method: 'GET', path })).body);
   if (!given.has('curl')) {
-    await output.object(output.isJson ? request : readable(request));
+    await output.object(output.isJson ? request : withReadableHeaders(request));
     return 0;
   }
   const body = await readBody(session, path);
@@ -77,46 +54,6 @@ export async function showRequest(context: CommandContext): Promise<number> {
       + 'were kept');
   }
   return 0;
-}
-
-/** For people: a header a line, those of one name together. */
-function readable(request: JsonObject): JsonObject {
-  const headers = new Map<string, string>();
-  for (const [name, value] of pairsOf(request['headers'])) {
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
-  }
-  return { ...request, headers: Object.fromEntries(headers) };
-}
-
-async function printBody(
-  { output }: CommandContext, session: Session, path: string,
-): Promise<number> {
-  const body = await readBody(session, path);
-  if (output.isJson) await output.json({ body: body.toString('base64') });
-  // What a stranger sent could take over a terminal.
-  else if (output.columns !== null) await output.text(body.toString('utf8'));
-  else await output.write(body);
-  return 0;
-}
-
-export async function readBody(session: Session, path: string): Promise<Buffer> {
-  const answer = await session.stream({
-    method: 'GET', path: `${path}/body`, isForAttachment: true,
-  });
-  const bytes = new ByteCollector();
-  try {
-    for await (const chunk of answer) bytes.add(Buffer.from(chunk));
-  } catch (thrown) {
-    throw connectionLost(thrown);
-  }
-  return bytes.take();
-}
-
-export function pairsOf(headers: unknown): (readonly [string, string])[] {
-  const pairs: readonly unknown[] = Array.isArray(headers) ? headers : [];
-  return pairs.flatMap((pair) => Array.isArray(pair)
-    ? [[textOf(pair[0]), String(pair[1])] as const] : []);
 }
 
 /** Where the request would come again. */

@@ -5,7 +5,9 @@ import { deleteOf, listOf, showOf } from '../rows.ts';
 import type { OptionSpecs } from '../../arguments/spec.ts';
 import { INCOMING } from './incoming-table.ts';
 import { REQUEST } from './request-table.ts';
-import { actionConfig, capital, oneOf, rotationOptions, secretOptions, unset } from './options.ts';
+import {
+  actionConfig, asOption, bulkOptions, capital, oneOf, rotationOptions, secretOptions, unset,
+} from './options.ts';
 
 const configuration = oneOf('action-configurations');
 const outgoing = oneOf('outgoing-webhooks');
@@ -15,8 +17,6 @@ const configurationResource = async () =>
   (await import('../../../webhooks/actions/resource.ts')).configurationResource;
 const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/resource.ts')).outgoingResource;
-const deliveryResource = async () =>
-  (await import('../../../webhooks/deliveries/resource.ts')).deliveryResource;
 const jobResource = async () => (await import('../../../webhooks/jobs/resource.ts')).jobResource;
 const loadConfiguration = () => import('./action-config.ts');
 const loadOutgoing = () => import('./outgoing.ts');
@@ -162,6 +162,15 @@ const OUTGOING: readonly CommandSpec[] = [
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
+/** Which deliveries are meant. */
+const deliveryFilters: OptionSpecs = {
+  hook: { ...text('<id>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
+  status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
+  event: text('<event>', 'of one event'),
+  since: text('<time>', 'created then or later, such as 2026-01-31T12:00:00Z'),
+  until: text('<time>', 'created before then'),
+};
+
 const DELIVERY: readonly CommandSpec[] = [
   {
     name: 'event:emit', makesData: true,
@@ -174,18 +183,36 @@ const DELIVERY: readonly CommandSpec[] = [
     load: async () => (await loadDelivery()).emitEvent,
   },
   {
-    name: 'delivery:list', summary: 'List deliveries',
-    options: {
-      status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
-      hook: { ...text('<id>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
-    },
-    examples: ['hookshelf delivery:list --status failed'],
+    name: 'delivery:list', summary: 'List deliveries, oldest first',
+    options: { ...deliveryFilters, limit: text('<n>', 'the oldest so many; all when not given') },
+    examples: [
+      'hookshelf delivery:list --status failed',
+      'hookshelf delivery:list --event book.created --limit 20',
+    ],
     load: async () => (await loadDelivery()).listDeliveries,
   },
   {
-    name: 'delivery:show', summary: 'Show a delivery and its attempts', options: delivery,
-    examples: ['hookshelf delivery:show <id>'],
-    load: showOf(deliveryResource),
+    name: 'delivery:show', summary: 'Show a delivery, its attempts and what it sent',
+    options: { ...delivery, body: flag('print the body that it sent alone, byte for byte') },
+    examples: ['hookshelf delivery:show <id>', 'hookshelf delivery:show <id> --body > body.json'],
+    load: async () => (await loadDelivery()).showDelivery,
+  },
+  {
+    name: 'delivery:resend',
+    summary: 'Send deliveries again, also delivered ones: one, or many',
+    details: [
+      'Many are sent by a job, which goes on after a restart: see job:list. Without a server it',
+      'begins when one is started. With --wait the exit code is 1 when some could not be sent.',
+    ],
+    options: {
+      identifier: { ...delivery.identifier, isRequired: false },
+      ...deliveryFilters, ...bulkOptions, as: asOption('a new one, whose body is made anew'),
+    },
+    examples: [
+      'hookshelf delivery:resend <id>', 'hookshelf delivery:resend <id> --as new',
+      'hookshelf delivery:resend --failed --hook <id> --dry-run',
+    ],
+    load: async () => (await loadDelivery()).resendDelivery,
   },
   {
     name: 'delivery:retry', summary: 'Deliver again: one, or all that failed',

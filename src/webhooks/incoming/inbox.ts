@@ -4,8 +4,8 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { parsePath } from '../../base/json/path.ts';
 import type { JsonObject, JsonValue, Member } from '../../base/schema.ts';
+import { isReadablePath } from '../senders/scheme/check.ts';
 import type { Scheme, ValueSources } from '../senders/scheme/scheme.ts';
 
 const INBOXES = ['off', 'failed', 'all'] as const;
@@ -76,8 +76,8 @@ function findPlaceProblems(deduplicate: JsonValue): FieldError[] {
     return typeof place === 'string' && HEADER_NAME.test(place) ? []
       : [{ pointer, detail: 'must be a header name' }];
   }
-  return typeof place === 'string' && parsePath(place) !== null ? []
-    : [{ pointer, detail: 'must be member names and indexes joined by dots' }];
+  return typeof place === 'string' && isReadablePath(place) ? []
+    : [{ pointer, detail: 'must be member names and indexes joined by dots, at most 16' }];
 }
 
 type Kept = {

@@ -55,6 +55,8 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     '/deduplicate/header', /header name/],
   ['an empty step', { actionConfiguration: 'log', deduplicate: { json: 'a..b' } },
     '/deduplicate/json', /joined by dots/],
+  ['17 steps', { actionConfiguration: 'log', deduplicate: { json: 'a.'.repeat(16) + 'a' } },
+    '/deduplicate/json', /at most 16/],
   ['a condition of nothing', when({}), '/routes/0/when', /one of all, any, not, path/],
   ['a condition of two', when({ ...LEAF, not: LEAF }), '/routes/0/when', /not not and path/],
   ['an empty all', when({ all: [] }), '/routes/0/when/all', /must hold a condition/],

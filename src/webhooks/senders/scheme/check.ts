@@ -31,7 +31,7 @@ const sourceSchema: ObjectSchema = {
     json: {
       schema: {
         ...text, description: `member names and indexes joined by dots, at most ${STEPS_MAX}`,
-        canonical: (path) => isPath(path) ? path : null,
+        canonical: (path) => isReadablePath(path) ? path : null,
       },
     },
     form: { schema: text },
@@ -239,7 +239,8 @@ function isSource(value: JsonValue | undefined): boolean {
     && typeof place === 'string' && place !== '' && place.length <= TEXT_MAX;
 }
 
-function isPath(path: string): boolean {
+/** Whether a path into JSON is one that a request's reader takes. */
+export function isReadablePath(path: string): boolean {
   const steps = path.split('.');
   return steps.length <= STEPS_MAX && steps.every((step) => step !== '' && step !== '[]');
 }

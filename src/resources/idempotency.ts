@@ -8,17 +8,16 @@
  * caller, route and key>, "createdAt", "request": <SHA-256 of the body>, "status", "headers",
  * "body"}`. Expired records are removed by transactions of their own.
  */
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { timeText } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import { checkMediaType, parseBody } from '../server/exchange/body.ts';
 import { announcesBody, consumedJson } from '../server/exchange/mounting.ts';
 import type { Exchange, ParameterSpec } from '../server/route.ts';
 import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
-import { follow, type RecordChange } from './projection.ts';
+import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
 
 export const IDEMPOTENCY_KEYS: CollectionSpec = { name: 'idempotency-keys', key: 'identifier' };
@@ -41,8 +40,6 @@ const KEPT_MS = 24 * 3_600_000;
 /** Beyond one of these the oldest are removed before their day is over. */
 const KEYS_MAX = 100_000;
 const BYTES_MAX = 64 << 20;
-const SWEEP_MS = 60_000;
-const CHUNK = 250;
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 
 /** A request's body: its bytes, or its value where another program has parsed it before us. */
@@ -60,55 +57,33 @@ type Remember = (transaction: Transaction, answer: KeptAnswer) => void;
 
 type Kept = KeptAnswer & { readonly createdAt: string; readonly request: string };
 
-export type Limits = { readonly keysMax: number; readonly bytesMax: number };
-
 export class IdempotencyKeys {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #limits: Limits;
-  readonly #warnings: RateLimitedLog;
-  readonly #unfollow: () => void;
-  /** When each was made, and its size; in order of age. */
-  readonly #known = new Map<string, { readonly atMs: number; readonly bytes: number }>();
+  readonly #records: ExpiringRecords;
   /** Identifiers of what is being served. */
   readonly #running = new Set<string>();
-  #timer: Timer | null = null;
-  #sweep: Promise<void> | null = null;
-  #isStarted = false;
 
   constructor(
     parts: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
-    limits: Limits = { keysMax: KEYS_MAX, bytesMax: BYTES_MAX },
+    limits: ExpiryLimits = { countMax: KEYS_MAX, bytesMax: BYTES_MAX },
   ) {
-    this.#store = parts.store;
-    this.#clock = parts.clock;
-    this.#log = parts.logger;
-    this.#limits = limits;
-    this.#warnings = new RateLimitedLog(parts.clock, () => {});
-    const stored: RecordChange[] = [];
-    let isReading = true;
-    this.#unfollow = follow(parts.store.collection(IDEMPOTENCY_KEYS.name), (change) => {
-      if (isReading) stored.push(change);
-      else this.#apply(change);
+    const { store, clock, logger: log } = parts;
+    this.#store = store;
+    this.#clock = clock;
+    this.#records = new ExpiringRecords({
+      store, clock, log, limits, collection: IDEMPOTENCY_KEYS.name, noun: 'idempotency keys',
+      expiresAtMs: (bytes) => createdAtOf(bytes) + KEPT_MS,
     });
-    isReading = false;
-    const made = stored.map((change) => ({ change, at: createdAtOf(change.after) }));
-    for (const { change } of made.sort((left, right) => left.at - right.at)) this.#apply(change);
   }
 
   /** From here on expired ones are removed. Commands leave that to the server. */
   start(): void {
-    this.#isStarted = true;
-    this.#startSweep();
+    this.#records.start();
   }
 
-  async close(): Promise<void> {
-    this.#isStarted = false;
-    this.#timer?.cancel();
-    this.#warnings.close();
-    this.#unfollow();
-    await this.#sweep;
+  close(): Promise<void> {
+    return this.#records.close();
   }
 
   /**
@@ -151,66 +126,6 @@ export class IdempotencyKeys {
     if (bytes === undefined) return null;
     const kept = decodeKept(bytes);
     return isExpired(Date.parse(kept.createdAt), this.#clock.now()) ? null : kept;
-  }
-
-  #apply({ id, after }: RecordChange): void {
-    this.#known.delete(id);
-    if (after === null) return;
-    this.#known.set(id, { atMs: createdAtOf(after), bytes: after.length });
-    if (this.#surplus() > 0) this.#startSweep();
-  }
-
-  #surplus(): number {
-    const { bytesTotal } = this.#store.collection(IDEMPOTENCY_KEYS.name);
-    return Math.max(this.#known.size - this.#limits.keysMax, bytesTotal - this.#limits.bytesMax);
-  }
-
-  #startSweep(): void {
-    if (this.#sweep !== null || !this.#isStarted) return;
-    this.#timer?.cancel();
-    // Not at once: the rest of the transaction that we heard of is not applied yet.
-    this.#sweep = Promise.resolve().then(() => this.#sweepAll()).catch((thrown: unknown) => {
-      this.#log.error('old idempotency keys could not be removed', { error: thrown });
-    }).finally(() => {
-      this.#sweep = null;
-      if (!this.#isStarted) return;
-      this.#timer = this.#clock.startTimer(SWEEP_MS, () => this.#startSweep());
-    });
-  }
-
-  async #sweepAll(): Promise<void> {
-    while (this.#isStarted) {
-      const { identifiers, early } = this.#findOld();
-      if (identifiers.length === 0) return;
-      if (early > 0) this.#warn(early);
-      await this.#store.transact((transaction) => {
-        for (const id of identifiers) transaction.delete(IDEMPOTENCY_KEYS.name, id);
-      });
-    }
-  }
-
-  /** The oldest, as many as one transaction should remove; `early` of them before their time. */
-  #findOld(): { readonly identifiers: readonly string[]; readonly early: number } {
-    const nowMs = this.#clock.now();
-    let count = this.#known.size - this.#limits.keysMax;
-    let bytes = this.#store.collection(IDEMPOTENCY_KEYS.name).bytesTotal - this.#limits.bytesMax;
-    const identifiers: string[] = [];
-    let early = 0;
-    for (const [id, known] of this.#known) {
-      const isOld = isExpired(known.atMs, nowMs);
-      if (identifiers.length === CHUNK || !(isOld || count > 0 || bytes > 0)) break;
-      if (!isOld) early += 1;
-      count -= 1;
-      bytes -= known.bytes;
-      identifiers.push(id);
-    }
-    return { identifiers, early };
-  }
-
-  #warn(removed: number): void {
-    this.#warnings.warning({ log: this.#log },
-      'idempotency keys are removed before their day is over, as there are too many',
-      { removed, ...this.#limits }, 1);
   }
 }
 
@@ -267,8 +182,8 @@ function decodeKept(bytes: Buffer): Kept {
 const HEAD_LENGTH = '{"identifier":"","createdAt":"'.length + 43;
 
 /** Without parsing the record: identifiers and times have one length. */
-function createdAtOf(bytes: Buffer | null): number {
-  return Date.parse(bytes?.toString('latin1', HEAD_LENGTH, HEAD_LENGTH + TIME_LENGTH) ?? '');
+function createdAtOf(bytes: Buffer): number {
+  return Date.parse(bytes.toString('latin1', HEAD_LENGTH, HEAD_LENGTH + TIME_LENGTH));
 }
 
 function isExpired(atMs: number, nowMs: number): boolean {

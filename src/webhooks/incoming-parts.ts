@@ -1,4 +1,5 @@
 /** What receives: the public endpoint, and the inbox of what it keeps. */
+import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
@@ -6,13 +7,14 @@ import type { OwnEvents } from './deliveries/own-events.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { keptRoutes } from './incoming/intake/kept-routes.ts';
 import { rejectedRequest } from './incoming/intake/new-request.ts';
+import { RejectedRing } from './incoming/intake/rejected.ts';
 import type { HookIndex } from './incoming/receiving/hook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import type { WebhooksOptions } from './options.ts';
 import { InboxCapacity } from './requests/capacity.ts';
 import { encodeRequest, storedBytesOf } from './requests/codec.ts';
-import { RejectedRing } from './requests/rejected.ts';
+import { EVENT_ID_LIMITS, eventExpiryMs, eventIdCollection } from './requests/event-ids.ts';
 import { requestRetention } from './requests/retention.ts';
 import { createRequestService, type RequestService } from './requests/service.ts';
 import { requestKind } from './requests/unit-of-work.ts';
@@ -49,6 +51,10 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const retention = new Retention({
     ...requestRetention(store, inbox), kind: requestKind, store, clock, log,
   });
+  const eventIds = new ExpiringRecords({
+    store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
+    expiresAtMs: eventExpiryMs, limits: EVENT_ID_LIMITS,
+  });
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook,
@@ -69,9 +75,10 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     start() {
       worker.start();
       retention.start();
+      eventIds.start();
     },
     async close(graceMs) {
-      await Promise.all([worker.close(graceMs), retention.close()]);
+      await Promise.all([worker.close(graceMs), retention.close(), eventIds.close()]);
       intake.close();
       capacity.close();
       requests.close();

@@ -41,6 +41,7 @@ import {
 } from './outgoing/webhook-index.ts';
 import { failingCollection } from './outgoing/disabling.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
+import { eventIdCollection } from './requests/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './requests/request.ts';
 import { requestRoutes } from './requests/routes.ts';
 import type { RequestService } from './requests/service.ts';
@@ -53,7 +54,8 @@ import type { DeliveryStatistics } from './sending/statistics.ts';
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
-  requestCollection, requestBodyCollection, requestKind.totals.collection, jobCollection,
+  requestCollection, requestBodyCollection, requestKind.totals.collection, eventIdCollection,
+  jobCollection,
   failingCollection,
 ];
 

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { bookResource } from '../../src/books/resource.ts';
-import { IDEMPOTENCY_KEYS, IdempotencyKeys, type Limits }
+import type { ExpiryLimits } from '../../src/resources/expiring-records.ts';
+import { IDEMPOTENCY_KEYS, IdempotencyKeys }
   from '../../src/resources/idempotency.ts';
 import { startBookServer, type Answer, type BookServer } from '../support/book-server.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -19,7 +20,9 @@ type Place = {
   add(key: string, body?: string, token?: string): Promise<Answer>;
 };
 
-async function withPlace(use: (place: Place) => Promise<void>, limits?: Limits): Promise<void> {
+async function withPlace(
+  use: (place: Place) => Promise<void>, limits?: ExpiryLimits,
+): Promise<void> {
   const store = createMemoryStore([bookResource.collection, IDEMPOTENCY_KEYS]);
   const clock = new ManualClock();
   const keys = new IdempotencyKeys({ store, clock, logger: silentLogger }, limits);
@@ -130,7 +133,7 @@ test('remembers a key for a day, then removes it', () =>
   }));
 
 test('keeps no more keys and bytes than the limits allow, the newest', async () => {
-  for (const limits of [{ keysMax: 3, bytesMax: 1e9 }, { keysMax: 100, bytesMax: 2500 }]) {
+  for (const limits of [{ countMax: 3, bytesMax: 1e9 }, { countMax: 100, bytesMax: 2500 }]) {
     await withPlace(async ({ add, clock, store, keys }) => {
       keys.start();
       for (let count = 0; count < 10; count += 1) {
@@ -139,7 +142,7 @@ test('keeps no more keys and bytes than the limits allow, the newest', async () 
       }
       const kept = store.collection(IDEMPOTENCY_KEYS.name);
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-      assert.ok(kept.size <= limits.keysMax && kept.size > 0, `${kept.size} keys`);
+      assert.ok(kept.size <= limits.countMax && kept.size > 0, `${kept.size} keys`);
       assert.ok(kept.bytesTotal <= limits.bytesMax, `${kept.bytesTotal} bytes`);
       assert.equal(isReplayed(await add('k9')), true);
       assert.equal(isReplayed(await add('k0')), false);
@@ -154,7 +157,7 @@ test('finds the keys of an earlier run, oldest first', () =>
       await clock.advance(1000);
     }
     await keys.close();
-    const limits = { keysMax: 2, bytesMax: 1e9 };
+    const limits = { countMax: 2, bytesMax: 1e9 };
     const next = new IdempotencyKeys({ store, clock, logger: silentLogger }, limits);
     next.start();
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);

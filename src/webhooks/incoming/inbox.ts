@@ -93,6 +93,8 @@ export type ReadyInbox = {
   readonly eventId: ValueSources | null;
   /** How long an id is remembered; 0: requests are not compared. */
   readonly deduplicateMs: number;
+  /** Whether a request that is verified has its id signed. */
+  readonly isEventIdSigned: boolean;
 };
 
 export function prepareInbox(hook: Kept, scheme: Scheme | null): ReadyInbox {
@@ -103,7 +105,17 @@ export function prepareInbox(hook: Kept, scheme: Scheme | null): ReadyInbox {
   const eventId = typeof deduplicate === 'object' ? deduplicate
     : scheme?.dedupe ?? scheme?.id ?? null;
   const isCompared = deduplicate !== 'off' && eventId !== null;
-  return { inbox, answer, eventId, deduplicateMs: isCompared ? deduplicateHours * HOUR_MS : 0 };
+  return {
+    inbox, answer, eventId, deduplicateMs: isCompared ? deduplicateHours * HOUR_MS : 0,
+    isEventIdSigned: isSigned(deduplicate, scheme),
+  };
+}
+
+/** Without a scheme it is X-Signature, which covers the body. */
+function isSigned(deduplicate: Deduplication, scheme: Scheme | null): boolean {
+  if (typeof deduplicate !== 'object') return scheme?.dedupeSigned === true;
+  if ('header' in deduplicate) return false;
+  return scheme === null || (scheme.algorithm !== 'token' && scheme.content.includes('{body}'));
 }
 
 /** A webhook that was stored before there was an inbox, with what counts for it. */

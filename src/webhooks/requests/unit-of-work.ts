@@ -10,6 +10,7 @@ import { UnitOfWork } from '../work/unit-of-work.ts';
 import {
   decodeRequest, encodeBodyRecord, encodeRequest, isBodyApart, statusOf, updatedMsOf,
 } from './codec.ts';
+import { forgetEvent } from './event-ids.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RequestStatus,
 } from './request.ts';
@@ -32,7 +33,7 @@ export const requestKind: WorkKind<KeptRequest, KeptStatus, RequestGone> = {
   statusIn: ({ status }) => keptStatus(status),
   statusOf: (bytes) => keptStatus(statusOf(bytes)),
   updatedMsOf,
-  attend: (transaction) => new BodyRemover(transaction),
+  attend: (transaction) => new Remover(transaction),
 };
 
 /** Runs `work` as one unit: the totals follow its changes once. */
@@ -72,17 +73,21 @@ export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone
   }
 }
 
-/** A body with a record of its own goes with its request. */
-class BodyRemover implements Attendant<KeptRequest, KeptStatus, RequestGone> {
+/** What has a record of its own goes with its request: a body, the id of an event not done. */
+class Remover implements Attendant<KeptRequest, KeptStatus, RequestGone> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
     this.#transaction = transaction;
   }
 
-  moved(id: string, _: KeptStatus, to: KeptStatus | RequestGone | 'agedOut'): void {
+  moved(
+    id: string, from: KeptStatus, to: KeptStatus | RequestGone | 'agedOut',
+    item: () => KeptRequest,
+  ): void {
     if (to !== 'deleted' && to !== 'agedOut') return;
     this.#transaction.delete(requestBodyCollection.name, id);
+    if (from === 'failed' || from === 'pending') forgetEvent(this.#transaction, item());
   }
 
   complete(): void {}

@@ -1,50 +1,32 @@
 /**
  * What becomes of a request that passed its checks: its routes run and their result is the answer,
- * or it is on disk first, is answered, and runs later. What the webhook's inbox is to have is on
- * disk before the answer. Never is a request answered as accepted that is not.
+ * or it is on disk first, is answered, and runs later; or it is an event that was here before. What
+ * the webhook's inbox is to have is on disk before the answer. Never is a request answered as
+ * accepted that is not.
  */
-import { timeText } from '../../../base/clock.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { AppError } from '../../../base/errors.ts';
-import type { Logger } from '../../../base/log.ts';
-import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
-import { statusOf } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/route.ts';
-import type { Store } from '../../../store/port.ts';
 import { ActionResult } from '../../actions/action.ts';
-import type { InboxCapacity } from '../../requests/capacity.ts';
-import {
-  attempted, pendingRoute, statusOfRoutes, type KeptRequest,
-} from '../../requests/request.ts';
-import { commitRequests } from '../../requests/unit-of-work.ts';
-import type { ReadyHook } from '../receiving/hook-index.ts';
+import { duplicateAnswer, resultAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
+import { ReceivedCall, type Received } from '../receiving/received-call.ts';
+import { factsOf, findMatching, runRoute } from '../receiving/run-routes.ts';
 import type { ReadyRoute } from '../routing.ts';
-import {
-  acceptedAnswer, outcomeAnswer, resultAnswer, routesAnswer, type ReceiveAnswer,
-} from '../receiving/answer.ts';
-import { acceptedRequest, attemptOf, estimatedBytes } from './new-request.ts';
-import { ReceivedCall, type Received, type Run } from '../receiving/received-call.ts';
-import {
-  factsOf, findMatching, runRoute, runRoutes, type RouteOutcome, type RouteParts,
-  type RoutedRequest,
-} from '../receiving/run-routes.ts';
-
-type IntakeParts = RouteParts & {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly makeId: () => string;
-  readonly capacity: InboxCapacity;
-  readonly log: Logger;
-};
+import { stageAccepted } from './accepted.ts';
+import { Duplicates, type Event, type Seen } from './duplicates.ts';
+import { Keeper, type IntakeParts } from './keeper.ts';
+import { estimatedBytes } from './new-request.ts';
+import { ResultRuns, routedRequest } from './result-runs.ts';
 
 export class Intake {
   readonly #parts: IntakeParts;
-  readonly #lost: RateLimitedLog;
+  readonly #keeper: Keeper;
+  readonly #runs: ResultRuns;
+  readonly #duplicates: Duplicates;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    this.#lost = new RateLimitedLog(parts.clock, (leftOut) =>
-      parts.log.warning('more failed requests could not be kept', { leftOut }));
+    this.#keeper = new Keeper(parts);
+    this.#runs = new ResultRuns(parts, this.#keeper);
+    this.#duplicates = new Duplicates(parts.store, parts.clock);
   }
 
   /**
@@ -54,9 +36,11 @@ export class Intake {
   take(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
     const { hook } = received;
     const [route] = hook.routes;
-    if (hook.answer === 'accepted') return this.#accept(exchange, received);
+    const event = this.#duplicates.eventOf(received);
+    if (hook.answer === 'accepted') return this.#accept(exchange, received, event);
+    if (event !== null) return this.#takeOnce(exchange, received, event);
     if (hook.isRouted || hook.inbox === 'all' || route === undefined) {
-      return this.#runAll(exchange, received);
+      return this.#runMatching(exchange, received);
     }
     // The usual case: nothing is made that only a kept request needs.
     const result = runRoute(this.#parts, route, routedRequest(exchange, received));
@@ -65,7 +49,7 @@ export class Intake {
   }
 
   close(): void {
-    this.#lost.close();
+    this.#keeper.close();
   }
 
   async #settleLater(
@@ -79,118 +63,69 @@ export class Intake {
   ): ReceiveAnswer | Promise<ReceiveAnswer> {
     const answer = resultAnswer(result, exchange);
     if (answer.status === 200 || received.hook.inbox === 'off') return answer;
-    const durationMs = Math.max(0, this.#parts.clock.now() - received.atMs);
     const outcome = {
       name, result: answer.result, dataJson: answer.dataJson, refused: null,
-      startedAtMs: received.atMs, durationMs,
+      startedAtMs: received.atMs,
+      durationMs: Math.max(0, this.#parts.clock.now() - received.atMs),
     };
-    return this.#keepFailed(exchange, received, [outcome], answer).then(() => answer);
+    return this.#keeper.keepFailed(exchange, received, [outcome], answer).then(() => answer);
   }
 
-  /** The sender hears of the failure whether or not it could be kept, and may try again. */
-  async #keepFailed(
-    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
-    { status, id = null }: { readonly status: number; readonly id?: string | null },
-  ): Promise<void> {
-    const kept = id ?? this.#parts.makeId();
-    const request = this.#finishedRequest(exchange, received, kept, { outcomes, status });
-    try {
-      await this.#commit(exchange, received, request);
-    } catch (error) {
-      this.#lost.warning(exchange, 'a failed request could not be kept', {
-        hook: received.hook.identifier, error,
-      });
-    }
+  async #runMatching(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
+    const routes = matchingRoutes(exchange, received);
+    return (await this.#runs.run(exchange, received, routes, null)).answer;
   }
 
-  async #runAll(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
-    const { hook, body } = received;
-    if (hook.inbox !== 'all') return this.#runMatching(exchange, received, null);
-    const { capacity, makeId } = this.#parts;
-    return capacity.reserveWhile(estimatedBytes(exchange, body), () =>
-      this.#runMatching(exchange, received, makeId()));
-  }
-
-  /** `id` is that of the request that is kept whatever comes; null: it is kept if a route fails. */
-  async #runMatching(
-    exchange: Exchange, received: Received, id: string | null,
+  async #takeOnce(
+    exchange: Exchange, received: Received, given: Event,
   ): Promise<ReceiveAnswer> {
-    const { hook } = received;
-    const request = routedRequest(exchange, received, { request: id, attempt: 1 });
-    const outcomes = await this.#runRoutes(hook, matchingRoutes(exchange, received), request);
-    const refused = outcomes.find((outcome) => outcome.refused !== null)?.refused ?? null;
-    if (refused !== null) return this.#refuse(exchange, received, id, outcomes, refused);
-    const [first] = outcomes;
-    const answer = hook.isRouted || first === undefined
-      ? routesAnswer(outcomes) : outcomeAnswer(first);
-    if (id !== null) {
-      const { status } = answer;
-      const kept = this.#finishedRequest(exchange, received, id, { outcomes, status });
-      await commitRequests(this.#parts.store, (unit) => unit.add(kept, received.body));
-    } else if (answer.status !== 200 && hook.inbox === 'failed') {
-      await this.#keepFailed(exchange, received, outcomes, answer);
-    }
-    return answer;
-  }
-
-  /** Each of the routes is one of the actions under way, until the last has ended. */
-  async #runRoutes(
-    { load }: ReadyHook, routes: readonly ReadyRoute[], request: RoutedRequest,
-  ): Promise<readonly RouteOutcome[]> {
-    // One is counted for the request already.
-    const more = Math.max(0, routes.length - 1);
-    load.running += more;
+    const met = await this.#duplicates.meet(given, received);
+    if (!('end' in met)) return this.#answerSeen(exchange, received, met);
+    const { event, failed } = met;
+    let ended: Parameters<typeof met.end>[0] = null;
     try {
-      return await runRoutes(this.#parts, routes, request, this.#parts.clock);
+      const taken = failed === null
+        ? await this.#runs.run(exchange, received, matchingRoutes(exchange, received), event)
+        : await this.#runs.runAgain(exchange, received, failed);
+      const { answer, of } = taken;
+      ended = { answer, of, dataJson: answer.dataJson };
+      // What has a record is found by it.
+      if (of === null && answer.status === 200) this.#duplicates.remember(event, answer.dataJson);
+      return answer;
     } finally {
-      load.running -= more;
+      met.end(ended);
     }
   }
 
-  /** One was refused for our own state: what the others did is not to be done again. */
-  async #refuse(
-    exchange: Exchange, received: Received, id: string | null, outcomes: readonly RouteOutcome[],
-    refused: AppError,
-  ): Promise<never> {
-    const hasRun = outcomes.some((outcome) => outcome.refused === null);
-    if (hasRun && received.hook.inbox !== 'off') {
-      const status = statusOf(refused.code);
-      await this.#keepFailed(exchange, received, outcomes, { status, id });
+  async #answerSeen(
+    exchange: Exchange, received: Received, { of, dataJson, answer, isReused }: Seen,
+  ): Promise<ReceiveAnswer> {
+    const given = answer ?? duplicateAnswer(dataJson);
+    const { status } = given;
+    if (received.hook.inbox === 'all') {
+      await this.#keeper.keepDuplicate(exchange, received, { of, status, isReused });
     }
-    throw refused;
+    return given;
   }
 
-  async #accept(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
-    const { clock, makeId } = this.#parts;
-    const at = timeText(received.atMs);
-    const routes = matchingRoutes(exchange, received).map(({ name }) => pendingRoute(name, at));
-    const request = acceptedRequest(exchange, received, {
-      id: makeId(), routes, status: statusOfRoutes(routes),
-      answered: { status: 200, afterMs: Math.max(0, clock.now() - received.atMs) },
-    });
-    await this.#commit(exchange, received, request);
-    return acceptedAnswer(request.id, routes.length === 0 ? 'Filtered' : '');
-  }
-
-  #commit(exchange: Exchange, { body }: Received, request: KeptRequest): Promise<void> {
-    const { capacity, store } = this.#parts;
-    return capacity.reserveWhile(estimatedBytes(exchange, body), () =>
-      commitRequests(store, (unit) => unit.add(request, body)));
-  }
-
-  #finishedRequest(
-    exchange: Exchange, received: Received, id: string,
-    { outcomes, status }: {
-      readonly outcomes: readonly RouteOutcome[]; readonly status: number;
-    },
-  ): KeptRequest {
-    const at = timeText(received.atMs);
-    const routes = outcomes.map((outcome) =>
-      attempted(pendingRoute(outcome.name, at), attemptOf(outcome)));
-    const afterMs = Math.max(0, this.#parts.clock.now() - received.atMs);
-    return acceptedRequest(exchange, received, {
-      id, routes, status: statusOfRoutes(routes), answered: { status, afterMs },
-    });
+  async #accept(
+    exchange: Exchange, received: Received, event: Event | null,
+  ): Promise<ReceiveAnswer> {
+    const { clock, makeId, store, capacity } = this.#parts;
+    const seen = event === null ? null : this.#duplicates.findRemembered(event);
+    if (seen !== null) return this.#answerSeen(exchange, received, seen);
+    const bytes = estimatedBytes(exchange, received.body);
+    const arrival = {
+      exchange, received, event, id: makeId(), nowMs: clock.now(),
+      routes: matchingRoutes(exchange, received).map(({ name }) => name),
+    };
+    // A duplicate needs no room. What is known of it is asked again in the transaction.
+    if (event !== null && this.#duplicates.isKnown(event)) {
+      return store.transact((transaction) =>
+        stageAccepted(transaction, arrival, () => capacity.check(bytes)));
+    }
+    return capacity.reserveWhile(bytes, () => store.transact((transaction) =>
+      stageAccepted(transaction, arrival, () => {})));
   }
 }
 
@@ -198,11 +133,4 @@ function matchingRoutes(exchange: Exchange, received: Received): readonly ReadyR
   const { hook } = received;
   if (!hook.isRouted) return hook.routes;
   return findMatching(hook.routes, factsOf(new ReceivedCall(exchange, received, {})));
-}
-
-function routedRequest(exchange: Exchange, received: Received, run?: Run): RoutedRequest {
-  return {
-    hook: received.hook.identifier, holder: exchange,
-    makeCall: (options) => new ReceivedCall(exchange, received, options, run),
-  };
 }

@@ -12,6 +12,7 @@ const JSON_HEADERS = ['Content-Type', JSON_TYPE] as const;
 // Text goes out in one write with its head; a buffer would take two pieces.
 const DONE = '{"success":true,"message":"","data":{}}';
 
+const NO_DATA = '{}';
 const FILTERED = '{"success":true,"message":"Filtered","data":{}}';
 
 /** What is said in place of an error's own message: the caller may be anybody. */
@@ -32,12 +33,14 @@ export const receiveErrorFormat: ErrorFormat = {
 };
 
 /** What a request is answered with. */
-export type ReceiveAnswer = { readonly status: 200 | 400; readonly body: string };
+export type ReceiveAnswer = {
+  readonly status: 200 | 400; readonly body: string;
+  /** The member `data` of the body. */
+  readonly dataJson: string;
+};
 
 /** Of what an action gave, with what counts of it. */
-type ResultAnswer = ReceiveAnswer & {
-  readonly result: ActionResult; readonly dataJson: string;
-};
+type ResultAnswer = ReceiveAnswer & { readonly result: ActionResult };
 
 export function sendAnswer(exchange: Exchange, { status, body }: ReceiveAnswer): void {
   exchange.send(status, JSON_HEADERS, body);
@@ -45,7 +48,7 @@ export function sendAnswer(exchange: Exchange, { status, body }: ReceiveAnswer):
 
 export function resultAnswer(result: ActionResult, holder: LogHolder): ResultAnswer {
   const dataJson = encodeData(result.data, holder);
-  return dataJson === null ? withBody(ActionResult.fail(FAILED_MESSAGE), '{}')
+  return dataJson === null ? withBody(ActionResult.fail(FAILED_MESSAGE), NO_DATA)
     : withBody(result, dataJson);
 }
 
@@ -60,25 +63,33 @@ export function outcomeAnswer({ result, dataJson }: RouteOutcome): ReceiveAnswer
  */
 export function routesAnswer(outcomes: readonly RouteOutcome[]): ReceiveAnswer {
   const failed = outcomes.find(({ result }) => !result.success);
-  if (failed !== undefined) return { status: 400, body: failure(failed.result.message ?? '') };
-  if (outcomes.length === 0) return { status: 200, body: FILTERED };
+  if (failed !== undefined) {
+    return { status: 400, body: failure(failed.result.message ?? ''), dataJson: NO_DATA };
+  }
+  if (outcomes.length === 0) return { status: 200, body: FILTERED, dataJson: NO_DATA };
   const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
-  return {
-    status: 200,
-    body: `{"success":true,"message":"","data":{"routes":{${routes.join(',')}}}}`,
-  };
+  return success('', `{"routes":{${routes.join(',')}}}`);
 }
 
 /** Of a request that is on disk. */
-export function acceptedAnswer(id: string, message: string): ReceiveAnswer {
-  const text = JSON.stringify(message);
-  return { status: 200, body: `{"success":true,"message":${text},"data":{"request":"${id}"}}` };
+export function acceptedAnswer(id: string, message: '' | 'Filtered' | 'Duplicate'): ReceiveAnswer {
+  return success(message, `{"request":"${id}"}`);
+}
+
+/** Of an event that was done before; `dataJson` is what the first was answered. */
+export function duplicateAnswer(dataJson: string): ReceiveAnswer {
+  return success('Duplicate', dataJson);
+}
+
+function success(message: string, dataJson: string): ReceiveAnswer {
+  const body = `{"success":true,"message":${JSON.stringify(message)},"data":${dataJson}}`;
+  return { status: 200, body, dataJson };
 }
 
 function withBody(result: ActionResult, dataJson: string): ResultAnswer {
   const { success, message } = result;
   const status = success ? 200 : 400;
-  if (success && message === null && dataJson === '{}') {
+  if (success && message === null && dataJson === NO_DATA) {
     return { status, body: DONE, result, dataJson };
   }
   const text = JSON.stringify(message ?? '');

@@ -35,6 +35,8 @@ export class HookLoad {
   /** For calls that were rejected. */
   readonly rejections: Rejections;
   running = 0;
+  /** Requests that wait for another one of the same event. */
+  waiting = 0;
 
   constructor(bucket: TokenBucket | null, rejections: Rejections) {
     this.bucket = bucket;

@@ -2,8 +2,8 @@
  * Requests that were rejected, in memory alone: anyone can send them, and no stranger is to fill a
  * disk. The oldest go first, a webhook's own before those of others.
  */
-import type { RejectedRequests } from './list.ts';
-import type { KeptRequest } from './request.ts';
+import type { RejectedRequests } from '../../requests/list.ts';
+import type { KeptRequest } from '../../requests/request.ts';
 
 const HOOK_MAX = 100;
 const ALL_MAX = 1000;

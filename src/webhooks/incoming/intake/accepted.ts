@@ -1,0 +1,99 @@
+/**
+ * A request that is answered as accepted, in the transaction that makes it so: it is new, or a
+ * duplicate, or its event has failed and runs again on the first request.
+ */
+import { timeText } from '../../../base/clock.ts';
+import type { Exchange } from '../../../server/route.ts';
+import type { Transaction } from '../../../store/port.ts';
+import { statusOf } from '../../requests/codec.ts';
+import { eventIdCollection, findEvent, putEvent } from '../../requests/event-ids.ts';
+import {
+  pendingRoute, requestCollection, statusOfRoutes, withRoutes, type KeptRequest,
+} from '../../requests/request.ts';
+import { changeRequests } from '../../requests/unit-of-work.ts';
+import { acceptedAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
+import type { Received } from '../receiving/received-call.ts';
+import { isOther, reused, type Event } from './duplicates.ts';
+import { acceptedRequest } from './new-request.ts';
+
+/** What is drawn before the transaction, which may run again. */
+type Arrival = {
+  readonly exchange: Exchange;
+  readonly received: Received;
+  readonly event: Event | null;
+  readonly id: string;
+  readonly nowMs: number;
+  /** Names of the routes that match. */
+  readonly routes: readonly string[];
+};
+
+/** `checkRoom` throws when there is no room for a new request. */
+export function stageAccepted(
+  transaction: Transaction, arrival: Arrival, checkRoom: () => void,
+): ReceiveAnswer {
+  const met = meetStaged(transaction, arrival);
+  if (met === null || 'isNew' in met) {
+    checkRoom();
+    return stageNew(transaction, arrival, met?.event ?? null);
+  }
+  const { of, event } = met;
+  const bytes = transaction.find(requestCollection.name, of);
+  if (bytes !== undefined && statusOf(bytes) === 'failed') {
+    changeRequests(transaction, (unit) =>
+      unit.change(of, (before) => dueAgain(before, arrival.nowMs)));
+    return acceptedAnswer(of, '');
+  }
+  stageDuplicate(transaction, arrival, event, of);
+  return acceptedAnswer(of, 'Duplicate');
+}
+
+type Met = { readonly event: Event; readonly isNew: true }
+  | { readonly event: Event; readonly of: string };
+
+function meetStaged(transaction: Transaction, { event, received, nowMs }: Arrival): Met | null {
+  if (event === null) return null;
+  const find = (identifier: string): Buffer | undefined =>
+    transaction.find(eventIdCollection.name, identifier);
+  const known = findEvent(find, event, nowMs);
+  if (known === undefined) return { event, isNew: true };
+  if (!isOther(known, event)) return { event, of: known.request };
+  const own = reused(event, received);
+  const again = findEvent(find, own, nowMs);
+  return again === undefined ? { event: own, isNew: true } : { event: own, of: again.request };
+}
+
+function stageNew(
+  transaction: Transaction, { exchange, received, id, nowMs, routes }: Arrival,
+  event: Event | null,
+): ReceiveAnswer {
+  const at = timeText(received.atMs);
+  const runs = routes.map((name) => pendingRoute(name, at));
+  const request = acceptedRequest(exchange, received, {
+    id, routes: runs, status: statusOfRoutes(runs), answered: answeredAt(received, nowMs),
+    eventIdReused: event?.isReused ?? false,
+  });
+  changeRequests(transaction, (unit) => unit.add(request, received.body));
+  if (event !== null) putEvent(transaction, event, id);
+  return acceptedAnswer(id, runs.length === 0 ? 'Filtered' : '');
+}
+
+function stageDuplicate(
+  transaction: Transaction, { exchange, received, id, nowMs }: Arrival, event: Event, of: string,
+): void {
+  const request = acceptedRequest(exchange, received, {
+    id, routes: [], status: 'duplicate', duplicateOf: of, answered: answeredAt(received, nowMs),
+    eventIdReused: event.isReused,
+  });
+  changeRequests(transaction, (unit) => unit.add(request, received.body));
+}
+
+/** Its failed routes are due, with the whole schedule before them. */
+function dueAgain(before: KeptRequest, nowMs: number): KeptRequest {
+  const at = timeText(nowMs);
+  return withRoutes(before, before.routes.map((route) => route.status !== 'failed' ? route
+    : { ...route, status: 'pending', nextAttemptAt: at, failures: 0 }), nowMs);
+}
+
+function answeredAt({ atMs }: Received, nowMs: number): KeptRequest['answered'] {
+  return { status: 200, afterMs: Math.max(0, nowMs - atMs) };
+}

@@ -1,0 +1,224 @@
+/**
+ * Which requests are the same event again. An event is under way in this process, or was done and
+ * is remembered, in memory or by the record of its request, or has failed and runs again. Whoever
+ * finds it under way waits for it, and hears what came of it.
+ */
+import type { Clock } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import { loadCrypto } from '../../../base/node-modules.ts';
+import type { Store } from '../../../store/port.ts';
+import { decodeRequest } from '../../requests/codec.ts';
+import {
+  eventIdCollection, eventIdentifier, findEvent, type EventKey,
+} from '../../requests/event-ids.ts';
+import { requestCollection, type KeptRequest } from '../../requests/request.ts';
+import type { ReceiveAnswer } from '../receiving/answer.ts';
+import { nameIn, type Received } from '../receiving/received-call.ts';
+import { EventMemory } from './event-memory.ts';
+
+/** The event of a request; `isReused`: its id came before with another body. */
+export type Event = EventKey & { readonly isReused: boolean };
+
+/** What came of a run, for those who wait for it; `of` is the request that it was for. */
+type Outcome = {
+  readonly answer: ReceiveAnswer; readonly dataJson: string; readonly of: string | null;
+};
+
+/** The request is the first of its event, or the first has failed and is to run again. */
+type Claim = {
+  readonly event: Event;
+  readonly failed: KeptRequest | null;
+  /** Ends the claim; null: nothing came of the run, and nothing was accepted. */
+  end(outcome: Outcome | null): void;
+};
+
+/** The request is one that was seen; `of` is null where that left no record. */
+export type Seen = {
+  readonly of: string | null; readonly dataJson: string;
+  /** What the first was answered; null: as one that is done. */
+  readonly answer: ReceiveAnswer | null;
+  readonly isReused: boolean;
+};
+
+type Running = {
+  readonly bodySha256: string | null; readonly settled: Promise<Outcome | null>;
+};
+
+/** What is known of an event that is not under way here. */
+type Known = {
+  readonly bodySha256: string | null; readonly of: string | null; readonly dataJson: string;
+  readonly request: KeptRequest | null;
+};
+
+// Where the sender does not say how long it waits for its answer.
+const WAIT_MS = 10_000;
+/** Requests of one webhook that wait for another one at once. */
+const WAITING_MAX = 1000;
+const BUSY_RETRY_S = 1;
+
+export class Duplicates {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #memory = new EventMemory();
+  readonly #running = new Map<string, Running>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** null: the request is compared with no other. */
+  eventOf({ hook, parts, body, verified, atMs }: Received): Event | null {
+    if (hook.deduplicateMs === 0) return null;
+    const eventId = nameIn(parts, hook.eventId);
+    if (eventId === null || eventId === '') return null;
+    const isSigned = verified !== null && hook.isEventIdSigned;
+    return {
+      identifier: eventIdentifier(hook.identifier, eventId),
+      bodySha256: isSigned ? null : loadCrypto().hash('sha256', body, 'hex'),
+      expiresAtMs: atMs + hook.deduplicateMs, isReused: false,
+    };
+  }
+
+  /**
+   * Claims the event, or tells what is known of it; waits for it as long as the sender does. Throws
+   * `unavailable` when that was not long enough.
+   */
+  async meet(given: Event, received: Received): Promise<Claim | Seen> {
+    const deadlineMs = this.#clock.monotonicMs() + waitMs(received);
+    for (let event = given; ;) {
+      const met = this.#running.get(event.identifier) ?? this.#find(event);
+      if (met === undefined) return this.#claim(event, null);
+      if (isOther(met, event)) {
+        event = reused(event, received);
+        continue;
+      }
+      if ('settled' in met) {
+        const outcome = await this.#wait(received, deadlineMs, met.settled);
+        if (outcome === null) throw underWay();
+        const { answer, of, dataJson } = outcome;
+        const { isReused } = event;
+        return { of, dataJson, isReused, answer: answer.status === 200 ? null : answer };
+      }
+      const { request } = met;
+      if (request?.status === 'failed') return this.#claim(event, request);
+      if (request?.status !== 'pending') {
+        const dataJson = request === null ? met.dataJson : dataOf(received, request);
+        return { of: met.of, dataJson, answer: null, isReused: event.isReused };
+      }
+      const change = this.#changeOf(request.id);
+      await this.#wait(received, deadlineMs, change.happened).finally(change.forget);
+    }
+  }
+
+  /** Whether something is known of the event. */
+  isKnown(event: Event): boolean {
+    return this.#find(event) !== undefined;
+  }
+
+  /** What was done and left no record; null: nothing, or only of another body. */
+  findRemembered(event: Event): Seen | null {
+    const done = this.#memory.find(event.identifier, this.#clock.now());
+    if (done === undefined || isOther(done, event)) return null;
+    return { of: null, dataJson: done.dataJson, answer: null, isReused: false };
+  }
+
+  /** For an event that was done and left no record. */
+  remember({ identifier, bodySha256, expiresAtMs }: Event, dataJson: string): void {
+    this.#memory.add(identifier, { bodySha256, expiresAtMs, dataJson });
+  }
+
+  #claim(event: Event, failed: KeptRequest | null): Claim {
+    const { identifier, bodySha256 } = event;
+    let settle: (outcome: Outcome | null) => void = () => {};
+    const settled = new Promise<Outcome | null>((resolve) => {
+      settle = resolve;
+    });
+    this.#running.set(identifier, { bodySha256, settled });
+    return {
+      event, failed,
+      end: (outcome) => {
+        this.#running.delete(identifier);
+        settle(outcome);
+      },
+    };
+  }
+
+  #find(event: Event): Known | undefined {
+    const nowMs = this.#clock.now();
+    const done = this.#memory.find(event.identifier, nowMs);
+    if (done !== undefined) return { ...done, of: null, request: null };
+    const ids = this.#store.collection(eventIdCollection.name);
+    const known = findEvent((identifier) => ids.bytesOf(identifier), event, nowMs);
+    if (known === undefined) return undefined;
+    const { bodySha256, request: of } = known;
+    const bytes = this.#store.collection(requestCollection.name).bytesOf(of);
+    const request = bytes === undefined ? null : decodeRequest(bytes);
+    return { bodySha256, of, request, dataJson: '{}' };
+  }
+
+  /** null: it was not there in time. Whoever waits runs nothing, and takes no one's place. */
+  async #wait<T>(
+    { hook: { load } }: Received, deadlineMs: number, settled: Promise<T>,
+  ): Promise<T> {
+    if (load.waiting >= WAITING_MAX) throw underWay();
+    load.waiting += 1;
+    load.running -= 1;
+    const leftMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
+    let cancel = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      const timer = this.#clock.startTimer(leftMs, () => reject(underWay()));
+      cancel = () => timer.cancel();
+    });
+    try {
+      return await Promise.race([settled, late]);
+    } finally {
+      cancel();
+      load.running += 1;
+      load.waiting -= 1;
+    }
+  }
+
+  /** Of a kept request. */
+  #changeOf(id: string): { readonly happened: Promise<void>; readonly forget: () => void } {
+    const records = this.#store.collection(requestCollection.name);
+    let forget = (): void => {};
+    const happened = new Promise<void>((resolve) => {
+      forget = records.onChange((change) => {
+        if (change.id === id) resolve();
+      });
+    });
+    return { happened, forget: () => forget() };
+  }
+}
+
+/** The same id with another body is an event of its own, known by both. */
+export function reused(event: Event, { hook, parts }: Received): Event {
+  const eventId = nameIn(parts, hook.eventId) ?? '';
+  return {
+    ...event, identifier: eventIdentifier(hook.identifier, eventId, event.bodySha256),
+    bodySha256: null, isReused: true,
+  };
+}
+
+export function isOther(
+  known: { readonly bodySha256: string | null }, { bodySha256 }: Event,
+): boolean {
+  return bodySha256 !== null && known.bodySha256 !== null && known.bodySha256 !== bodySha256;
+}
+
+/** What the answer to a request told that is done. */
+function dataOf({ hook }: Received, { id, routes }: KeptRequest): string {
+  if (hook.answer === 'accepted') return JSON.stringify({ request: id });
+  const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
+  return JSON.stringify(hook.isRouted ? { routes: Object.fromEntries(data) } : data[0]?.[1] ?? {});
+}
+
+function waitMs({ hook: { sender } }: Received): number {
+  const { ackWithin } = sender?.verifier.scheme ?? {};
+  return ackWithin === undefined ? WAIT_MS : ackWithin * 1000;
+}
+
+function underWay(): AppError {
+  return new AppError('unavailable', 'the same event is under way', { retryAfterS: BUSY_RETRY_S });
+}

@@ -1,0 +1,116 @@
+/** Puts requests into the inbox whose routes have run, or that are duplicates. */
+import { timeText, type Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
+import type { Exchange } from '../../../server/route.ts';
+import type { Store } from '../../../store/port.ts';
+import type { InboxCapacity } from '../../requests/capacity.ts';
+import { putEvent } from '../../requests/event-ids.ts';
+import {
+  attempted, pendingRoute, statusOfRoutes, type KeptRequest,
+} from '../../requests/request.ts';
+import { changeRequests } from '../../requests/unit-of-work.ts';
+import type { Received } from '../receiving/received-call.ts';
+import type { RouteOutcome, RouteParts } from '../receiving/run-routes.ts';
+import type { Event } from './duplicates.ts';
+import { acceptedRequest, attemptOf, estimatedBytes } from './new-request.ts';
+
+export type IntakeParts = RouteParts & {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly makeId: () => string;
+  readonly capacity: InboxCapacity;
+  readonly log: Logger;
+};
+
+/** What a request was answered, its id where it has one, and its event. */
+type Kept = {
+  readonly status: number; readonly id?: string | null; readonly event?: Event | null;
+};
+
+export class Keeper {
+  readonly #parts: IntakeParts;
+  readonly #lost: RateLimitedLog;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+    this.#lost = new RateLimitedLog(parts.clock, (leftOut) =>
+      parts.log.warning('more requests could not be kept', { leftOut }));
+  }
+
+  close(): void {
+    this.#lost.close();
+  }
+
+  /** Its room is reserved. */
+  async keep(
+    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], kept: Kept,
+  ): Promise<void> {
+    await this.#commit(this.#finished(exchange, received, outcomes, kept), received, kept);
+  }
+
+  /**
+   * The id under which it is kept. The sender hears of the failure whether or not it could be, and
+   * may try again; null: it could not.
+   */
+  keepFailed(
+    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], kept: Kept,
+  ): Promise<string | null> {
+    return this.#keepIfPossible(exchange, received, kept,
+      this.#finished(exchange, received, outcomes, kept));
+  }
+
+  /** What it was is answered whether or not it could be kept. */
+  async keepDuplicate(
+    exchange: Exchange, received: Received,
+    { of, status, isReused }: {
+      readonly of: string | null; readonly status: number; readonly isReused: boolean;
+    },
+  ): Promise<void> {
+    await this.#keepIfPossible(exchange, received, { status }, acceptedRequest(exchange, received, {
+      id: this.#parts.makeId(), routes: [], status: 'duplicate', duplicateOf: of,
+      answered: this.#answered(received, status), eventIdReused: isReused,
+    }));
+  }
+
+  async #keepIfPossible(
+    exchange: Exchange, received: Received, kept: Kept, request: KeptRequest,
+  ): Promise<string | null> {
+    try {
+      await this.#parts.capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
+        this.#commit(request, received, kept));
+      return request.id;
+    } catch (error) {
+      this.#lost.warning(exchange, 'a request could not be kept', {
+        hook: received.hook.identifier, status: request.status, error,
+      });
+      return null;
+    }
+  }
+
+  async #commit(
+    request: KeptRequest, { body }: Received, { event = null }: Kept,
+  ): Promise<void> {
+    await this.#parts.store.transact((transaction) => {
+      changeRequests(transaction, (unit) => unit.add(request, body));
+      if (event !== null) putEvent(transaction, event, request.id);
+    });
+  }
+
+  #finished(
+    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
+    { status, id = null, event = null }: Kept,
+  ): KeptRequest {
+    const at = timeText(received.atMs);
+    const routes = outcomes.map((outcome) =>
+      attempted(pendingRoute(outcome.name, at), attemptOf(outcome)));
+    return acceptedRequest(exchange, received, {
+      id: id ?? this.#parts.makeId(), routes, status: statusOfRoutes(routes),
+      answered: this.#answered(received, status), eventIdReused: event?.isReused ?? false,
+    });
+  }
+
+  #answered({ atMs }: Received, status: number): KeptRequest['answered'] {
+    return { status, afterMs: Math.max(0, this.#parts.clock.now() - atMs) };
+  }
+}

@@ -1,0 +1,121 @@
+/** Runs the routes of a request whose answer is their result, and keeps what the inbox wants. */
+import type { Exchange } from '../../../server/route.ts';
+import { statusOf } from '../../../server/problem.ts';
+import { commitRequests } from '../../requests/unit-of-work.ts';
+import type { KeptRequest } from '../../requests/request.ts';
+import { outcomeAnswer, routesAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
+import { ReceivedCall, type Received, type Run } from '../receiving/received-call.ts';
+import { runRoutes, type RouteOutcome, type RoutedRequest } from '../receiving/run-routes.ts';
+import type { ReadyHook } from '../receiving/hook-index.ts';
+import type { ReadyRoute } from '../routing.ts';
+import { afterAnotherRun, allOutcomes, goneOutcome } from './again.ts';
+import type { Event } from './duplicates.ts';
+import type { IntakeParts, Keeper } from './keeper.ts';
+import { estimatedBytes } from './new-request.ts';
+
+/** An answer, and the request that is kept of what it answers. */
+type Taken = { readonly answer: ReceiveAnswer; readonly of: string | null };
+
+export class ResultRuns {
+  readonly #parts: IntakeParts;
+  readonly #keeper: Keeper;
+
+  constructor(parts: IntakeParts, keeper: Keeper) {
+    this.#parts = parts;
+    this.#keeper = keeper;
+  }
+
+  /** Throws what a built-in action refused for our own state. */
+  async run(
+    exchange: Exchange, received: Received, routes: readonly ReadyRoute[], event: Event | null,
+  ): Promise<Taken> {
+    const { capacity, makeId } = this.#parts;
+    if (received.hook.inbox !== 'all') {
+      return this.#run(exchange, received, routes, { id: null, event });
+    }
+    return capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
+      this.#run(exchange, received, routes, { id: makeId(), event }));
+  }
+
+  /** Its failed routes, with the request that came now. */
+  async runAgain(exchange: Exchange, received: Received, failed: KeptRequest): Promise<Taken> {
+    const { clock, store } = this.#parts;
+    const { hook } = received;
+    const { id: of } = failed;
+    const due = failed.routes.filter(({ status }) => status === 'failed');
+    const outcomes = (await Promise.all(due.map(async ({ name, attemptCount }) => {
+      const route = hook.routes.find((other) => other.name === name);
+      if (route === undefined) return [goneOutcome(name, clock.now())];
+      const run = { request: of, attempt: attemptCount + 1 };
+      return runRoutes(this.#parts, [route], routedRequest(exchange, received, run), clock);
+    }))).flat();
+    const refused = refusalIn(outcomes);
+    const answer = answerOf(hook, allOutcomes(failed, outcomes));
+    const nowMs = clock.now();
+    const status = refused === null ? answer.status : statusOf(refused.code);
+    const answered = { status, afterMs: Math.max(0, nowMs - received.atMs) };
+    await commitRequests(store, (unit) =>
+      unit.change(of, (before) => afterAnotherRun(before, outcomes, answered, nowMs)));
+    if (refused !== null) throw refused;
+    return { answer, of };
+  }
+
+  /** `id` is that of the request that is kept whatever comes; null: it is kept if a route fails. */
+  async #run(
+    exchange: Exchange, received: Received, routes: readonly ReadyRoute[],
+    { id, event }: { readonly id: string | null; readonly event: Event | null },
+  ): Promise<Taken> {
+    const { hook } = received;
+    const request = routedRequest(exchange, received, { request: id, attempt: 1 });
+    const outcomes = await this.#runRoutes(hook, routes, request);
+    const refused = refusalIn(outcomes);
+    if (refused !== null) {
+      // What the others did is not to be done again.
+      const hasRun = outcomes.some((outcome) => outcome.refused === null);
+      if (hasRun && hook.inbox !== 'off') {
+        const status = statusOf(refused.code);
+        await this.#keeper.keepFailed(exchange, received, outcomes, { status, id, event });
+      }
+      throw refused;
+    }
+    const answer = answerOf(hook, outcomes);
+    const { status } = answer;
+    if (id !== null) {
+      await this.#keeper.keep(exchange, received, outcomes, { status, id, event });
+      return { answer, of: id };
+    }
+    if (status === 200 || hook.inbox === 'off') return { answer, of: null };
+    return { answer, of: await this.#keeper.keepFailed(exchange, received, outcomes,
+      { status, event }) };
+  }
+
+  /** Each of the routes is one of the actions under way, until the last has ended. */
+  async #runRoutes(
+    { load }: ReadyHook, routes: readonly ReadyRoute[], request: RoutedRequest,
+  ): Promise<readonly RouteOutcome[]> {
+    // One is counted for the request already.
+    const more = Math.max(0, routes.length - 1);
+    load.running += more;
+    try {
+      return await runRoutes(this.#parts, routes, request, this.#parts.clock);
+    } finally {
+      load.running -= more;
+    }
+  }
+}
+
+export function routedRequest(exchange: Exchange, received: Received, run?: Run): RoutedRequest {
+  return {
+    hook: received.hook.identifier, holder: exchange,
+    makeCall: (options) => new ReceivedCall(exchange, received, options, run),
+  };
+}
+
+function answerOf({ isRouted }: ReadyHook, outcomes: readonly RouteOutcome[]): ReceiveAnswer {
+  const [first] = outcomes;
+  return isRouted || first === undefined ? routesAnswer(outcomes) : outcomeAnswer(first);
+}
+
+function refusalIn(outcomes: readonly RouteOutcome[]): RouteOutcome['refused'] {
+  return outcomes.find(({ refused }) => refused !== null)?.refused ?? null;
+}

@@ -68,6 +68,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'requests that are kept: what an answer means, order, duplicates, running again',
   },
   {
+    name: 'watching', title: 'Developing against real webhooks',
+    summary: 'requests as they come in, sent on to a program under development; the event stream',
+  },
+  {
     name: 'outgoing', title: 'Outgoing webhooks',
     summary: 'sending webhooks: a receiver that checks, signatures, templates',
   },

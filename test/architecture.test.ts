@@ -48,6 +48,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   books: ['transfer', 'list', 'index', 'query'],
   cli: ['commands', 'session', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],
+  'cli/commands/webhooks': ['watch'],
   'cli/commands': ['serve', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],

@@ -101,6 +101,7 @@ async function exerciseRequests({ call }: Described): Promise<void> {
     key: id, headers: { 'if-none-match': headers.etag ?? '' }, status: 304,
   });
   await call('getRequestBody', { key: id });
+  await call('getRequestHeaders', { key: id });
   await call('reconcileRequests');
   for (const operationId of ['getRequest', 'getRequestBody', 'replayRequest', 'deleteRequest']) {
     await call(operationId, { status: 404 });

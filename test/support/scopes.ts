@@ -40,6 +40,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /api/requests/{id}', 'read'],
   ['GET /api/requests/{id}/body', 'read'],
   ['GET /api/requests/reconcile', 'read'],
+  ['GET /api/requests/{id}/headers', 'write'],
   ['POST /api/requests/{id}/replay', 'write'],
   ['PATCH /api/requests/{id}', 'write'],
   ['DELETE /api/requests/{id}', 'write'],

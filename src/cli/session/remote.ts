@@ -25,7 +25,7 @@ type RemoteOptions = {
 // Whoever names the server means it, be it on this machine or in this network.
 const NOT_DENIED: ReadonlySet<string> = new Set(['loopback', 'private']);
 const CONTROL_PATH = '/control/';
-const JSON_TYPE = /^application\/(json|jsonl|x-ndjson)\b/;
+const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Throws `usage` when `http.*` settings cannot be used. */
@@ -92,7 +92,7 @@ function checkAnswer(
   const isAttachment = call.isForAttachment === true
     && headers['content-disposition']?.startsWith('attachment') === true;
   const isOurs = status >= 400 ? type.startsWith(PROBLEM_MEDIA_TYPE)
-    : status === 204 || isAttachment || JSON_TYPE.test(type);
+    : status === 204 || isAttachment || OUR_TYPES.test(type);
   if (isOurs) return;
   throw new AppError('unavailable', `${base} answered ${call.method} ${call.path.split('?')[0]} `
     + `with ${status} (${STATUS_CODES[status] ?? 'an unknown status'}), and not as hookshelf does: `

@@ -18,7 +18,9 @@ import { requestListRoute } from './list-route.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { KeptRequest } from './request.ts';
 import { requestResource } from './resource.ts';
-import { pinSchema, reconciliationSchema, replaySchema, requestSchema } from './schema.ts';
+import {
+  headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
+} from './schema.ts';
 import { representRequest, type RequestService } from './service.ts';
 
 const { path: PATH, noun: NOUN } = requestResource;
@@ -43,6 +45,7 @@ export function requestRoutes(parts: {
     requestListRoute(service, hookOf),
     getRoute(service),
     bodyRoute(service),
+    headersRoute(service),
     reconcileRoute(service),
     replayRoute(service, keys),
     pinRoute(service),
@@ -90,6 +93,20 @@ function bodyRoute(service: RequestService): Route {
       const body = service.body(request.id);
       if (body === null) throw notFound(NOUN, request.id);
       sendAttachment(exchange, request.id, mediaTypeOf(request), body);
+    },
+  };
+}
+
+// Who sees signatures could send the request once more from elsewhere: that is for who may write.
+function headersRoute(service: RequestService): Route {
+  return {
+    method: 'GET', path: `${ONE}/headers`, operationId: 'getRequestHeaders', access: 'write',
+    summary: 'Query and headers of one kept request with its signatures; credentials stay hidden',
+    parameters: [ID],
+    answers: [shown('As they came', headersSchema), ...problemAnswers(404)],
+    handle(exchange) {
+      const { query, headers } = getRequest(service, exchange);
+      exchange.sendJson(200, { query, headers }, ['Cache-Control', 'no-store']);
     },
   };
 }

@@ -19,9 +19,12 @@ const VERDICT = objectOf('RequestVerdict', {
   secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: time,
 }, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
 
+const headers = arrayOf(arrayOf(text()));
+export const headersSchema = objectOf('RequestHeaders', { query: text(), headers });
+
 export const requestSchema: ObjectSchema = objectOf('Request', {
   id: text(), hook: text(), receivedAt: time, method: text(), path: text(), query: text(),
-  headers: arrayOf(arrayOf(text())), bodyBytes: integer, bodySha256: text(), client: text(),
+  headers, bodyBytes: integer, bodySha256: text(), client: text(),
   event: text(), eventId: text(), eventIdReused: isTrue, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arrayOf(ROUTE),
   answered: objectOf('RequestAnswer', { status: integer, afterMs: integer }),

@@ -30,6 +30,23 @@ export const REQUEST: readonly CommandSpec[] = [
     load: async () => (await loadRequest()).listRequests,
   },
   {
+    name: 'request:watch', summary: 'Print requests as they come in; --forward sends them on',
+    details: [
+      'It asks a running server, and goes on where it was when the connection breaks; Ctrl-C ends',
+      'it. Only kept requests come, and rejected ones: see --inbox of incomingwebhook:update.',
+    ],
+    options: {
+      hook: requestFilters['hook'] ?? text('<id or path segment>', 'of one incoming webhook'),
+      forward: text('<url>', 'send each on to a program under development, with its own method, '
+        + 'query, headers and body; neither rejected ones nor duplicates'),
+    },
+    examples: [
+      'hookshelf request:watch',
+      'hookshelf request:watch --hook deploy --forward http://localhost:3000/hook',
+    ],
+    load: async () => (await import('./watch/requests.ts')).watchRequests,
+  },
+  {
     name: 'request:show', summary: 'Show a kept request, its body, or a call that repeats it',
     details: [
       'What --curl prints holds no secret: it reads those from variables of the environment.',

@@ -82,13 +82,19 @@ function requestsIn(data: string): Promise<KeptRequest[]> {
   });
 }
 
-async function makeHook(server: Running): Promise<string> {
+/** The identifier of a webhook in a new directory. */
+async function makeHook(data: string): Promise<string> {
+  const server = await start(data);
   const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
     JSON.parse((await ask(`${server.url}${path}`, { method: 'POST', body })).text);
-  await post('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
-  const hook = await post('/api/incoming-webhooks',
-    { pathSegment: 'hook', actionConfiguration: 'to-log' });
-  return String(hook['identifier']);
+  try {
+    await post('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
+    const hook = await post('/api/incoming-webhooks',
+      { pathSegment: 'hook', actionConfiguration: 'to-log' });
+    return String(hook['identifier']);
+  } finally {
+    await server.stop();
+  }
 }
 
 async function replay(server: Running, body: object): Promise<Job> {
@@ -126,12 +132,9 @@ function start(data: string): Promise<Running> {
 
 test('a bulk replay goes on through kill -9, and repeats and skips nothing', (t) =>
   inFolder(async (data) => {
+    await keepFailed(data, await makeHook(data));
     let server = await start(data);
     try {
-      const hook = await makeHook(server);
-      await server.stop();
-      await keepFailed(data, hook);
-      server = await start(data);
       const { id, total } = await replay(server, { status: 'failed', as: 'new' });
       assert.equal(total, COUNT);
       const seen: number[] = [];
@@ -162,12 +165,9 @@ test('a bulk replay goes on through kill -9, and repeats and skips nothing', (t)
 
 test('what a cancelled bulk replay has done stays done, and no more comes', (t) =>
   inFolder(async (data) => {
+    await keepFailed(data, await makeHook(data));
     let server = await start(data);
     try {
-      const hook = await makeHook(server);
-      await server.stop();
-      await keepFailed(data, hook);
-      server = await start(data);
       const { id } = await replay(server, { status: 'failed' });
       await untilJob(server, id, ({ done }) => done > 0);
       const answer = await ask(`${server.url}/api/jobs/${id}`, { method: 'DELETE' });

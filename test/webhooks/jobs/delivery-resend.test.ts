@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { WebhooksOptions } from '../../../src/webhooks/options.ts';
 import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { endedJob } from './ended-job.ts';
 
 const EVENTS = 130;
 
@@ -19,17 +20,9 @@ class Place {
     return this.relay.ask('POST', '/api/deliveries/resend', body);
   }
 
-  /** Asks for it and gives the job once it has ended. */
-  async resent(body: object): Promise<Answer['json']> {
-    const asked = await this.resend(body);
-    assert.equal(asked.status, 202, asked.text);
-    const path = String(asked.headers['location']);
-    let job = asked.json;
-    await until('the job has ended', async () => {
-      job = (await this.relay.ask('GET', path)).json;
-      return job['status'] !== 'running';
-    }, () => JSON.stringify(job));
-    return job;
+  /** The job once it has ended. */
+  resent(body: object): Promise<Answer['json']> {
+    return endedJob(this.relay, '/api/deliveries/resend', body);
   }
 
   async deliveries(query = ''): Promise<Readonly<Record<string, unknown>>[]> {

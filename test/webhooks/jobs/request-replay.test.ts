@@ -5,9 +5,9 @@ import {
 } from '../../../src/webhooks/requests/request.ts';
 import { decodeRequest } from '../../../src/webhooks/requests/codec.ts';
 import { changeRequests } from '../../../src/webhooks/requests/unit-of-work.ts';
-import { until } from '../../support/until.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 import { keptRequest } from '../requests/kept-request.ts';
+import { endedJob } from './ended-job.ts';
 
 const FAILED: RouteRun = {
   ...pendingRoute('default', '2026-01-01T00:00:00.000Z'), status: 'failed', nextAttemptAt: null,
@@ -43,17 +43,9 @@ class Place {
     return this.relay.ask('POST', '/api/requests/replay', body);
   }
 
-  /** Asks for a replay and gives the job once it has ended. */
-  async replayed(body: object): Promise<Answer['json']> {
-    const asked = await this.replay(body);
-    assert.equal(asked.status, 202, asked.text);
-    const path = String(asked.headers['location']);
-    let job = asked.json;
-    await until('the job has ended', async () => {
-      job = (await this.relay.ask('GET', path)).json;
-      return job['status'] !== 'running';
-    });
-    return job;
+  /** The job once it has ended. */
+  replayed(body: object): Promise<Answer['json']> {
+    return endedJob(this.relay, '/api/requests/replay', body);
   }
 
   requests(): KeptRequest[] {

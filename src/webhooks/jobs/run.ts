@@ -104,7 +104,9 @@ function commitChunk(
   });
 }
 
+/** Ends at once when we close. */
 function pause(clock: Clock, delayMs: number, closing: AbortSignal): Promise<void> {
+  if (closing.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
       timer.cancel();

@@ -257,6 +257,20 @@ test('closes while a job waits, without waiting itself', () => withPlace(async (
   assert.equal(place.jobs.get(job.id).status, 'running');
 }));
 
+test('closes at once when that comes while a chunk is refused', () => withPlace(async (place) => {
+  await addThings(place.store, 1);
+  place.trouble.room = 0;
+  let closed: Promise<void> | null = null;
+  place.trouble.onStage = () => {
+    closed ??= place.jobs.close();
+  };
+  place.jobs.start();
+  const job = await place.jobs.add('count-up', {});
+  await until('it is closed', () => closed !== null);
+  await closed;
+  assert.equal(place.jobs.get(job.id).status, 'running');
+}));
+
 test('keeps the last hundred that have ended, and those that run', () =>
   withPlace(async (place) => {
     await addThings(place.store, 1);

@@ -14,7 +14,7 @@ export const jobResource: Listed = {
       tones: { done: 'good', running: 'warning' },
     },
     {
-      title: 'STARTED', member: 'id', importance: 1,
+      title: 'STARTED', member: 'id', form: 'time', importance: 1,
       show: (id) => typeof id === 'string' && isUuid(id)
         ? new Date(timeOfUuidV7(id)).toISOString() : null,
     },

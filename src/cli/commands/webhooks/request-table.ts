@@ -1,20 +1,23 @@
 /** The rows of the commands of kept requests. */
 import { flag, text } from '../../arguments/options.ts';
-import type { OptionSpecs } from '../../arguments/spec.ts';
+import type { OptionSpec, OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import { asOption, bulkOptions, capital, oneOf } from './options.ts';
 
 const loadRequest = () => import('./request.ts');
 
 const request = oneOf('requests');
-const STATUSES = ['rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed'];
+const ON_DISK = ['filtered', 'duplicate', 'pending', 'done', 'failed'];
+
+const statusOf = (statuses: readonly string[]): OptionSpec =>
+  ({ ...text('<status>', statuses.join(', ')), values: statuses });
 
 /** Which requests are meant. */
 const requestFilters: OptionSpecs = {
   hook: {
     ...text('<id or path segment>', 'of one incoming webhook'), completes: 'incoming-webhooks',
   },
-  status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
+  status: statusOf(['rejected', ...ON_DISK]),
   event: text('<name>', 'what happened, as the sender names it'),
   since: text('<time>', 'received then or later, such as 2026-01-31T12:00:00Z'),
   until: text('<time>', 'received before then'),
@@ -67,7 +70,8 @@ export const REQUEST: readonly CommandSpec[] = [
     ],
     options: {
       identifier: { ...request.identifier, isRequired: false },
-      ...requestFilters, ...bulkOptions,
+      // Rejected ones are in memory, until the process ends: they are replayed one by one.
+      ...requestFilters, status: statusOf(ON_DISK), ...bulkOptions,
       routes: text('<a,b>', 'routes to run; those that failed, or all that match, when not given'),
       as: asOption('a copy'),
     },

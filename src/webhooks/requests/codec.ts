@@ -54,12 +54,12 @@ export function encodeBodyRecord(id: string, body: Buffer): string {
 }
 
 /** The body in a record of `request-bodies`. */
-export function decodeBodyRecord(bytes: Buffer): Buffer {
+function decodeBodyRecord(bytes: Buffer): Buffer {
   return decodeBody(bytes.subarray(bytes.indexOf(BODY_START) + 1, bytes.length - 1));
 }
 
 /** The body that `carried` holds. */
-export function decodeBody(carried: string | Buffer): Buffer {
+function decodeBody(carried: string | Buffer): Buffer {
   const members = decodeRecordAs<{ readonly bodyText?: string; readonly body?: string }>(
     `{${carried}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
   const { bodyText, body = '' } = members;

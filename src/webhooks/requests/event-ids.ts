@@ -4,8 +4,8 @@
  *
  *     {"identifier":"<SHA-256>","expiresAt":"<time>","request":"<id>","bodySha256":"<hex>"}
  *
- * committed with its request. `identifier` is the base64url of the SHA-256 of webhook and id, which
- * may be any text; `bodySha256` stands there only where the sender does not sign the id, as another
+ * committed with its request. `identifier` is the base64url of the SHA-256 of webhook and id, as a
+ * JSON array; `bodySha256` stands there only where the sender does not sign the id, as another
  * body is then another event. What became of the event is what became of the request; when that is
  * gone, it was done: the record of a failed one goes with its request.
  */
@@ -28,7 +28,7 @@ export type EventKey = {
   readonly expiresAtMs: number;
 };
 
-export type KnownEvent = {
+type KnownEvent = {
   readonly expiresAt: string; readonly request: string; readonly bodySha256: string | null;
 };
 
@@ -36,7 +36,7 @@ export type KnownEvent = {
 export function eventIdentifier(
   hook: string, eventId: string, bodySha256: string | null = null,
 ): string {
-  const text = bodySha256 === null ? `${hook}\n${eventId}` : `${hook}\n${bodySha256}\n${eventId}`;
+  const text = JSON.stringify([hook, eventId, bodySha256]);
   return loadCrypto().hash('sha256', text, 'base64url');
 }
 

@@ -51,9 +51,9 @@ export interface RequestService {
 }
 
 /** Drawn before a transaction, which may run again; `id` is for a new request. */
-export type DrawnReplay = { readonly nowMs: number; readonly id: string };
+type DrawnReplay = { readonly nowMs: number; readonly id: string };
 
-export type RequestServiceParts = {
+type RequestServiceParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly makeId: () => string;

@@ -5,7 +5,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
-import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
+import { TotalsRecord } from '../work/totals.ts';
 import { UnitOfWork } from '../work/unit-of-work.ts';
 import {
   decodeRequest, encodeBodyRecord, encodeRequest, isBodyApart, statusOf, updatedMsOf,
@@ -19,7 +19,6 @@ import {
 export type KeptStatus = Exclude<RequestStatus, 'rejected'>;
 /** How a request leaves besides being too old: somebody deleted it. */
 export type RequestGone = 'deleted';
-export type RequestTotals = WorkTotals<KeptStatus, RequestGone>;
 
 const KEPT_STATUSES: readonly KeptStatus[] = ['pending', 'done', 'failed', 'filtered', 'duplicate'];
 
@@ -49,7 +48,7 @@ export function commitRequests<T>(store: Store, work: (unit: RequestUnit) => T):
   return store.transact((transaction) => changeRequests(transaction, work));
 }
 
-export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
+class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {

@@ -14,7 +14,7 @@ import { readPayload, type BodyKind, type BodyReading } from '../body-format.ts'
 import { IncomingCall } from '../receiving/incoming-call.ts';
 
 /** One run of a kept request, to be told to an action. */
-export type KeptRun = {
+type KeptRun = {
   readonly request: KeptRequest;
   readonly body: Buffer;
   /** As its webhook reads bodies now. */

@@ -19,7 +19,7 @@ const SETTINGS = {
   HOOKSHELF_INCOMING_MAX_IN_FLIGHT_PER_HOOK: '32',
 };
 
-type Shown = { readonly id: string; readonly status: string };
+type Shown = { readonly id: string; readonly status: string; readonly eventId: string | null };
 
 /** Sends numbered requests until each has its 200; some it sends again after that. */
 class Sender {
@@ -148,6 +148,10 @@ async function checkAnswered(
   const statuses = new Map(shown.map(({ id, status }) => [id, status]));
   const undone = [...answered.values()].filter((id) => statuses.get(id) !== 'done');
   assert.deepEqual(undone, []);
+  const first = shown.filter(({ status }) => status === 'done').map(({ eventId }) => eventId);
+  assert.equal(first.length, REQUESTS, 'what the sender sent again is a duplicate');
+  assert.equal(new Set(first).size, REQUESTS);
+  assert.ok(shown.some(({ status }) => status === 'duplicate'));
   const numbers = new Map(ROUTES.map((name) => [`/${name}`, new Set<number>()]));
   for (const { path, body } of target.arrived) numbers.get(path)?.add(JSON.parse(body).n);
   for (const found of numbers.values()) assert.equal(found.size, REQUESTS);

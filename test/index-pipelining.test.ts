@@ -20,6 +20,8 @@ test('whatever one connection pipelines, others have their turn between', async 
     const { body } = await rawRequest(place, 'GET', '/openapi.json');
     const paths = Object.entries(JSON.parse(body).paths as Record<string, object>)
       .filter(([path, methods]) => 'get' in methods && !path.startsWith('/webhook/'))
+      // An answer without end: nothing comes after it on its connection.
+      .filter(([path]) => path !== '/api/stream')
       .map(([path]) => path);
     assert(paths.length >= 10 && paths.includes('/docs') && paths.includes('/metrics'));
     for (const path of paths) {

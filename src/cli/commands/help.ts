@@ -58,7 +58,7 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
     ...wrapped(`${spec.summary}.`, columns),
     ...spec.details === undefined ? [] : ['', ...paragraphs(spec.details, columns)],
     '',
-    title(output, 'Usage:', ` hookshelf ${spec.name}${operandText(spec)}${usageOf(spec.options)}`),
+    title(output, 'Usage:', ` hookshelf ${spec.name}${operandText(spec)}${usageOf(spec)}`),
     ...options,
     '',
     title(output, 'Every command:'),
@@ -133,14 +133,23 @@ function operandText({ operand }: CommandSpec): string {
   return operand.isRequired ? ` ${values}` : ` [${values}]`;
 }
 
-function usageOf(options: OptionSpecs): string {
-  const required = Object.entries(options).filter(([, option]) => option.isRequired === true);
-  const words = required.map(([name, { isOperand, placeholder = '<value>' }]) =>
-    isOperand === true ? ` ${placeholder}` : ` --${name} ${placeholder}`);
-  const optional = Object.values(options).find(({ isOperand, isRequired }) =>
-    isOperand === true && isRequired !== true);
-  if (optional !== undefined) words.push(` [${optional.placeholder ?? '<value>'}]`);
-  return words.join('') + (required.length < Object.keys(options).length ? ' [options]' : '');
+function usageOf({ options, oneOf = [] }: CommandSpec): string {
+  const names = Object.keys(options);
+  const required = names.filter((name) => options[name]?.isRequired === true);
+  const words = required.map((name) => ` ${wordOf(name, options[name])}`);
+  for (const choice of oneOf) {
+    words.push(` (${choice.map((name) => wordOf(name, options[name])).join(' | ')})`);
+  }
+  const told = new Set([...required, ...oneOf.flat()]);
+  const operand = names.find((name) => options[name]?.isOperand === true && !told.has(name));
+  if (operand !== undefined) words.push(` [${wordOf(operand, options[operand])}]`);
+  return words.join('') + (told.size < names.length ? ' [options]' : '');
+}
+
+function wordOf(name: string, option: OptionSpec | undefined): string {
+  const { isOperand = false, placeholder } = option ?? {};
+  if (isOperand) return placeholder ?? '<value>';
+  return placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`;
 }
 
 function optionLines(options: OptionSpecs, columns: number | null): string[] {

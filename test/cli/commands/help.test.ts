@@ -40,6 +40,14 @@ test('help at 80 columns keeps what an option means beside it', async () => {
   assert.ok(stdout.split('\n').every((line) => line.length <= 80));
 });
 
+test('help says which of several options a command needs', async () => {
+  const { stdout: webhook } = await runCommand(['help', 'incomingwebhook:create']);
+  assert.match(webhook,
+    /^Usage: .* --path-segment <slug> \(--action-config <\w+> \| --routes <.*>\) \[options\]$/m);
+  const { stdout: retry } = await runCommand(['help', 'delivery:retry']);
+  assert.match(retry, /^Usage: hookshelf delivery:retry \(<id> \| --failed\)/m);
+});
+
 for (const words of [['help'], ['--help'], ['-h']]) {
   test(`hookshelf ${words.join(' ')} lists every command`, async () => {
     const { code, stdout } = await runCommand(words);

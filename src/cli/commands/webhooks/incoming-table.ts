@@ -33,11 +33,11 @@ const incomingOptions: OptionSpecs = {
   routes: text('<json | @file | ->', 'instead of --action-config: '
     + '[{"name":"…","when":{…},"actionConfiguration":"…"}]'),
   inbox: {
-    ...text('<what>', 'which accepted requests are kept on disk'),
+    ...text('<off | failed | all>', 'which accepted requests are kept on disk'),
     values: ['off', 'failed', 'all'],
   },
   answer: {
-    ...text('<when>', 'with the result, or once the request is on disk (--inbox all)'),
+    ...text('<result | accepted>', 'with the result, or once the request is on disk (--inbox all)'),
     values: ['result', 'accepted'],
   },
   deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '

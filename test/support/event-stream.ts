@@ -36,6 +36,7 @@ export async function followStream(
     ...place, host: '127.0.0.1', path, agent: false,
     headers: { ...headers, ...lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId } },
   });
+  asked.on('error', () => {});
   asked.end();
   const [response] = await once(asked, 'response') as [IncomingMessage];
   const events: SeenEvent[] = [];

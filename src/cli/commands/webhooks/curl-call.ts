@@ -93,7 +93,7 @@ function printedWord(line: string): string {
 function urlWord(url: string): { readonly word: string; readonly hidden: readonly Hidden[] } {
   const pieces = url.split(MASK);
   const hidden = pieces.slice(0, -1).map((piece) => {
-    const [, name = 'query'] = /([^?&=]+)=[^&=]*$/.exec(piece) ?? [];
+    const name = parameterAt(piece);
     return { variable: variableOf(name), what: `the parameter ${name}` };
   });
   const word = pieces.map((piece, index) => {
@@ -101,6 +101,13 @@ function urlWord(url: string): { readonly word: string; readonly hidden: readonl
     return shellQuote(piece) + (variable === undefined ? '' : `"$${variable}"`);
   }).join('');
   return { word, hidden };
+}
+
+/** The name of the parameter in whose value a piece of a URL ends. */
+function parameterAt(piece: string): string {
+  const start = Math.max(piece.lastIndexOf('?'), piece.lastIndexOf('&')) + 1;
+  const equals = piece.indexOf('=', start);
+  return equals <= start ? 'query' : piece.slice(start, equals);
 }
 
 function needed({ variable, what }: Hidden): string {

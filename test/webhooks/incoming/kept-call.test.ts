@@ -1,0 +1,68 @@
+/** What an action is told of a kept request is what it was told when the request came. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { until } from '../../support/until.ts';
+import { startRelay } from '../relay.ts';
+
+type Told = { readonly payload: unknown; readonly context: Readonly<Record<string, unknown>> };
+
+class Tells {
+  static told: Told[] = [];
+  static identifier(): string { return 'tells'; }
+  static label(): string { return 'Tells'; }
+  execute(payload: unknown, context: Told['context']): object {
+    Tells.told.push({ payload, context: { ...context } });
+    return { success: true };
+  }
+}
+
+const SECRET = 's'.repeat(40);
+const BODIES = [
+  ['application/json', '{"a":[1,"\u00fc"],\n"b":{}}'], ['application/json', 'no JSON'],
+  ['application/x-www-form-urlencoded', 'a=1&a=2&b=%20'], ['text/plain', 'text'],
+  ['application/json', `{"large":"${'x'.repeat(20_000)}"}`],
+] as const;
+
+test('a replay is told what the first run was told', async (context) => {
+  const relay = await startRelay({ actions: [Tells] });
+  context.after(() => relay.close());
+  relay.webhooks.start();
+  const made = await relay.hook({ actionType: 'tells' }, {
+    secret: SECRET, verification: { preset: 'github' }, inbox: 'all',
+  });
+  assert.equal(made.status, 201, made.text);
+  for (const [index, [type, body]] of BODIES.entries()) {
+    Tells.told = [];
+    const answer = await relay.ask('POST', '/webhook/in/hook?a=b%20c', body, {
+      'Content-Type': type, 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': `delivery-${index}`,
+      'X-Hub-Signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+      'X-Several': ['one', 'two'], 'X-Hookshelf-Chain': '3',
+    });
+    assert.equal(answer.status, 200, answer.text);
+    const [{ id }] = JSON.parse((await relay.ask('GET', '/api/requests')).text);
+    assert.equal((await relay.ask('POST', `/api/requests/${id}/replay`, {})).status, 202);
+    await until('it has run again', () => Tells.told.length === 2);
+    const [first, second] = Tells.told;
+    assert.deepEqual(second, {
+      payload: first?.payload, context: { ...first?.context, attempt: 2, replay: true },
+    });
+    assert.deepEqual([first?.context['request'], first?.context['attempt']], [id, 1]);
+  }
+});
+
+test('a replay lacks the credentials that were never stored', async (context) => {
+  const relay = await startRelay({ actions: [Tells] });
+  context.after(() => relay.close());
+  relay.webhooks.start();
+  await relay.hook({ actionType: 'tells' }, { inbox: 'all' });
+  Tells.told = [];
+  await relay.ask('POST', '/webhook/in/hook', '{}', { Authorization: 'Bearer x', Cookie: 'a=b' });
+  const [{ id }] = JSON.parse((await relay.ask('GET', '/api/requests')).text);
+  await relay.ask('POST', `/api/requests/${id}/replay`, {});
+  await until('it has run again', () => Tells.told.length === 2);
+  const [first, second] = Tells.told.map(({ context: { headers } }) =>
+    headers as Readonly<Record<string, unknown>>);
+  assert.equal(first?.['authorization'], 'Bearer x');
+  assert.deepEqual([second?.['authorization'], second?.['cookie']], [undefined, undefined]);
+});

@@ -53,6 +53,27 @@ test('a full disk is one line with the reason, and its healing another', async (
   assert.equal(lines.length, 2);
 });
 
+test('whoever listens is told what the log says, until he ends it', async () => {
+  const { store, files, clock } = await open();
+  const told: (string | null)[] = [];
+  const unlisten = store.onFailure((reason) => told.push(reason));
+  for (let round = 0; round < 2; round += 1) {
+    files.onCall = ({ kind }) => kind === 'write' ? { code: 'ENOSPC' } : null;
+    await assert.rejects(store.transact(put), { code: 'storage_full' });
+    files.onCall = () => null;
+    await clock.advance(3000);
+  }
+  assert.deepEqual(told.map((reason) => reason === null ? null : /ENOSPC/.test(reason)),
+    [true, null, true, null]);
+  unlisten();
+  files.onCall = ({ kind }) => kind === 'write' ? { code: 'ENOSPC' } : null;
+  await assert.rejects(store.transact(put), { code: 'storage_full' });
+  assert.equal(told.length, 4);
+  files.onCall = () => null;
+  await clock.advance(3000);
+  await store.close();
+});
+
 test('at the edge of a full disk there is at most a line a second, and the last one is true',
   async () => {
     const { store, files, clock, lines } = await open();

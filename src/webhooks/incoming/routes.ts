@@ -90,13 +90,18 @@ function receiveRoutes(parts: ReceiveParts): readonly Route[] {
     // Anything else comes as well, and counts as [].
     body: { mediaTypes: [JSON_TYPE], schema: anyJson(), isOptional: true },
     answers: [
-      answer(200, 'The action succeeded'), answer(400, 'The action failed'),
+      answer(200, 'The action succeeded, or the request is accepted, filtered or a duplicate'),
+      answer(400, 'The action failed'),
       answer(401, 'Signature verification failed'), answer(403, 'Address not allowed'),
       answer(404, 'Webhook not found or disabled'),
       { ...answer(405, 'Method not allowed'), headers: { Allow: 'The methods that are' } },
       answer(408, 'The body came too late'), answer(413, 'Payload too large'),
       { ...answer(429, 'Too many requests'), headers: { 'Retry-After': 'Seconds' } },
-      { ...answer(503, 'Too many requests in progress'), headers: { 'Retry-After': 'Seconds' } },
+      {
+        ...answer(503, 'Too many requests in progress, or the inbox is full'),
+        headers: { 'Retry-After': 'Seconds' },
+      },
+      { ...answer(507, 'The disk is full'), headers: { 'Retry-After': 'Seconds' } },
     ],
     errorFormat: receiveErrorFormat,
     handle: createReceiver(parts),

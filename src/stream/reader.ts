@@ -14,6 +14,11 @@ import type { Topic } from './topic.ts';
  * readers of the same events.
  */
 const WAITING_BYTES_MAX = 1 << 20;
+/**
+ * When no more is missed it is told what comes, which waits until the rest is read. Who reads the
+ * log alone might never catch up with a busy server.
+ */
+const NEAR_TRANSACTIONS = 256;
 
 type ReaderOptions = {
   readonly filter: StreamFilter;
@@ -115,15 +120,12 @@ export class Reader {
   async #readMissed(): Promise<readonly Buffer[] | null> {
     const { applied, join } = this.#options;
     while (this.#log !== null && !this.#isOver) {
+      const isNear = applied() - this.#log.sequence <= NEAR_TRANSACTIONS;
+      if (isNear) this.#joinedAt ??= join(this);
       const text = await this.#readLog(this.#log, this.#joinedAt ?? applied());
       if (text === null) {
-        // What came while it read, up to then, is still to be read.
-        if (this.#joinedAt === null) {
-          this.#joinedAt = join(this);
-        } else {
-          this.#log.close();
-          this.#log = null;
-        }
+        this.#log.close();
+        this.#log = null;
       } else if (text !== '') {
         return [Buffer.from(text)];
       }

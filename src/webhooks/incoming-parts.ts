@@ -39,7 +39,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const intake =
-    new Intake({ store, clock, makeId, capacity, configurations, actions, runner, log });
+    new Intake({ store, clock, makeId, capacity, configurations, actions, runner, log, ownEvents });
   const requests = createRequestService({
     store, clock, makeId, rejected,
     routesOf(request, body) {

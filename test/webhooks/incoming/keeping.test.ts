@@ -63,6 +63,16 @@ test('inbox off keeps nothing, failed what failed, all everything', async (conte
   }
 });
 
+test('that a request has failed and is kept is told to who listens', async (context) => {
+  const relay = await start(context, {});
+  await relay.ask('POST', '/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'request.failed' });
+  await call(relay, {});
+  await call(relay, { fails: true, message: 'no' });
+  const { text } = await relay.ask('GET', '/api/deliveries');
+  assert.deepEqual((JSON.parse(text) as Shown[]).map(({ event }) => event), ['request.failed']);
+});
+
 test('keeps failed requests unless told otherwise', async (context) => {
   const relay = await start(context, {});
   const body = '{"fails": true,\r\n "message":"\u00fc", "data": {"why": 1}}';
@@ -164,7 +174,7 @@ test('a failure is told even when it cannot be kept', async (context) => {
   (relay.store as MemoryStore).failNextBatch(new AppError('storage_full', 'the disk'));
   assert.equal((await call(relay, { fails: true })).status, 400);
   assert.deepEqual(await kept(relay), []);
-  assert.ok(relay.logLines.some((line) => line.includes('a failed request could not be kept')));
+  assert.ok(relay.logLines.some((line) => line.includes('a request could not be kept')));
 });
 
 test('what is pinned fills the inbox, and what has finished makes room', async (context) => {

@@ -5,6 +5,7 @@ import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { Store } from '../../../store/port.ts';
 import type { InboxCapacity } from '../../requests/capacity.ts';
+import type { OwnEvents } from '../../deliveries/own-events.ts';
 import { putEvent } from '../../requests/event-ids.ts';
 import {
   attempted, pendingRoute, statusOfRoutes, type KeptRequest,
@@ -20,6 +21,7 @@ export type IntakeParts = RouteParts & {
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly capacity: InboxCapacity;
+  readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   readonly log: Logger;
 };
 
@@ -91,8 +93,11 @@ export class Keeper {
   async #commit(
     request: KeptRequest, { body }: Received, { event = null }: Kept,
   ): Promise<void> {
-    await this.#parts.store.transact((transaction) => {
+    const { store, ownEvents, clock, makeId } = this.#parts;
+    const drawn = { nowMs: clock.now(), seed: makeId() };
+    await store.transact((transaction) => {
       changeRequests(transaction, (unit) => unit.add(request, body));
+      if (request.status === 'failed') ownEvents.requestFailed(transaction, drawn, request);
       if (event !== null) putEvent(transaction, event, request.id);
     });
   }

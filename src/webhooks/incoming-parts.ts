@@ -11,6 +11,7 @@ import { RejectedRing } from './incoming/intake/rejected.ts';
 import type { HookIndex } from './incoming/receiving/hook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
+import type { LookUpEvent } from './incoming/setup/repeated.ts';
 import type { WebhooksOptions } from './options.ts';
 import { InboxCapacity } from './requests/capacity.ts';
 import { encodeRequest, storedBytesOf } from './requests/codec.ts';
@@ -26,6 +27,7 @@ type Incoming = {
   readonly receive: ReceiveParts;
   readonly requests: RequestService;
   readonly removal: Removal;
+  readonly lookUpEvent: LookUpEvent;
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -61,6 +63,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   return {
     requests, removal: worker,
+    lookUpEvent: (hook, eventId) => intake.lookUp(hook, eventId),
     receive: {
       hooks, clock, limits: incoming,
       take: (exchange, received) => intake.take(exchange, received),

@@ -113,7 +113,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const routes = [
     ...incomingRoutes({
-      makeId,
+      makeId, lookUpEvent: incoming.lookUpEvent,
       records: resources.incoming, baseUri: options.baseUri,
       store, requests,
       receive: incoming.receive,

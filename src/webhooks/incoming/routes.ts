@@ -14,6 +14,7 @@ import { incomingResource } from './resource.ts';
 import { diagnoseRoute } from './setup/diagnose.ts';
 import { examplesRoute } from './setup/examples.ts';
 import { matchRoute } from './setup/match.ts';
+import type { LookUpEvent } from './setup/repeated.ts';
 import { presetsRoute } from './setup/presets.ts';
 import { sampleRoute } from './setup/sample.ts';
 import { newSecretFor } from './verification.ts';
@@ -25,6 +26,7 @@ type IncomingRouteParts = {
   readonly receive: ReceiveParts;
   readonly requests: RequestService;
   readonly makeId: () => string;
+  readonly lookUpEvent: LookUpEvent;
   /** Absolute, without a slash at its end. */
   readonly baseUri: () => string;
 };
@@ -39,7 +41,7 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
     sampleRoute({ hooks, collection, now, makeId: parts.makeId }),
     presetsRoute(),
     diagnoseRoute({
-      hooks, collection, now, requests: parts.requests, findFirst: () => null,
+      hooks, collection, now, requests: parts.requests, lookUpEvent: parts.lookUpEvent,
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     matchRoute({ hooks, collection, requests: parts.requests }),

@@ -131,3 +131,27 @@ test('a request of another webhook is refused', async (context) => {
   const refused = await relay.ask('POST', '/api/incoming-webhooks/other/diagnose', { request: id });
   assert.deepEqual([refused.status, /of another webhook/.test(refused.text)], [422, true]);
 });
+
+test('tells a duplicate, of what, and what was new', async (context) => {
+  const relay = await start(context, 'stripe');
+  const send = (id: string): ReturnType<typeof diagnosed> => {
+    const body = JSON.stringify({ id, type: 'charge.succeeded' });
+    const atS = Math.floor(Date.now() / 1000);
+    return diagnosed(relay, { 'Stripe-Signature': `t=${atS},v1=${hex(`${atS}.${body}`)}` }, body);
+  };
+  const first = await send('evt_1');
+  assert.deepEqual([first.accepted, finding(first, 'duplicate')],
+    [true, 'ok: the event id "evt_1" was new']);
+  const { text } = await relay.ask('GET', '/api/requests');
+  const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  const again = await send('evt_1');
+  assert.equal(again.received.json['message'], 'Duplicate');
+  assert.deepEqual([again.failedCheck, finding(again, 'duplicate')],
+    ['duplicate', `failed: a duplicate of ${id}`]);
+  const body = Buffer.from('{"id":"evt_1","type":"charge.succeeded"}');
+  const atS = Math.floor(Date.now() / 1000);
+  const headers = { 'stripe-signature': `t=${atS},v1=${hex(`${atS}.${body.toString()}`)}` };
+  const written = await look(relay, { headers, body: body.toString('base64') });
+  assert.equal(finding(written.json as unknown as Found, 'duplicate'),
+    `failed: a duplicate of ${id}`);
+});

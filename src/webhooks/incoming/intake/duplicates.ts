@@ -40,6 +40,14 @@ export type Seen = {
   readonly isReused: boolean;
 };
 
+/** Of an event id: the request that first had it, null where that left no record. */
+export type LookedUp = {
+  readonly of: string | null;
+  /** null: another body is the same event, too. */
+  readonly bodySha256: string | null;
+  readonly hasFailed: boolean;
+};
+
 type Running = {
   readonly bodySha256: string | null; readonly settled: Promise<Outcome | null>;
 };
@@ -114,6 +122,15 @@ export class Duplicates {
   /** Whether something is known of the event. */
   isKnown(event: Event): boolean {
     return this.#find(event) !== undefined;
+  }
+
+  /** What is known of an event id that is not under way, for a diagnosis; null: nothing. */
+  look(hook: string, eventId: string): LookedUp | null {
+    const identifier = eventIdentifier(hook, eventId);
+    const known = this.#find({ identifier, bodySha256: null, expiresAtMs: 0, isReused: false });
+    if (known === undefined) return null;
+    const { of, bodySha256, request } = known;
+    return { of, bodySha256, hasFailed: request?.status === 'failed' };
   }
 
   /** What was done and left no record; null: nothing, or only of another body. */

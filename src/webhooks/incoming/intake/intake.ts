@@ -11,7 +11,7 @@ import { ReceivedCall, type Received } from '../receiving/received-call.ts';
 import { factsOf, findMatching, runRoute } from '../receiving/run-routes.ts';
 import type { ReadyRoute } from '../routing.ts';
 import { stageAccepted } from './accepted.ts';
-import { Duplicates, type Event, type Seen } from './duplicates.ts';
+import { Duplicates, type Event, type Seen, type LookedUp } from './duplicates.ts';
 import { Keeper, type IntakeParts } from './keeper.ts';
 import { estimatedBytes } from './new-request.ts';
 import { ResultRuns, routedRequest } from './result-runs.ts';
@@ -46,6 +46,11 @@ export class Intake {
     const result = runRoute(this.#parts, route, routedRequest(exchange, received));
     return result instanceof ActionResult ? this.#settle(exchange, received, route, result)
       : this.#settleLater(exchange, received, route, result);
+  }
+
+  /** What is known of an event id of a webhook: see `Duplicates.look`. */
+  lookUp(hook: string, eventId: string): LookedUp | null {
+    return this.#duplicates.look(hook, eventId);
   }
 
   close(): void {

@@ -21,13 +21,13 @@ import { prepareSenderCheck, secretsOf } from '../verification.ts';
 import { storedRequest, writtenRequest } from './diagnosed-request.ts';
 import { givenHeadersMember } from './given-headers.ts';
 import { getHook, getStored } from './hook.ts';
-import { findRepeated, type FindFirst } from './repeated.ts';
+import { findRepeated, type LookUpEvent } from './repeated.ts';
 
 type DiagnoseParts = {
   readonly hooks: HookIndex;
   readonly collection: Collection;
   readonly requests: Pick<RequestService, 'find' | 'body'>;
-  readonly findFirst: FindFirst;
+  readonly lookUpEvent: LookUpEvent;
   readonly now: () => number;
   readonly isUnsignedAllowed: boolean;
 };
@@ -109,7 +109,7 @@ export function diagnoseRoute(parts: DiagnoseParts): Route {
 async function diagnoseFor(
   parts: DiagnoseParts, hook: ReadyHook, given: JsonObject,
 ): Promise<Diagnosis> {
-  const { collection, requests, findFirst, now, isUnsignedAllowed } = parts;
+  const { collection, requests, lookUpEvent, now, isUnsignedAllowed } = parts;
   const stored = getStored(collection, hook);
   const verification = stored.verification ?? { preset: 'hookshelf' };
   const preset = findPreset(verification.preset);
@@ -134,7 +134,7 @@ async function diagnoseFor(
     address: hook.addresses === null || client === null ? null : {
       client, isAllowed: hook.addresses.hasAsItStands(client),
     },
-    repeated: findRepeated(hook, found, findFirst),
+    repeated: findRepeated(hook, found, lookUpEvent),
     nowMs: typeof time === 'number' ? time : now(),
   });
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../src/index.ts';
+import { ask } from './e2e/ask.ts';
 import { followStream } from './support/event-stream.ts';
 import { until } from './support/until.ts';
 
@@ -42,4 +43,47 @@ test('a mounted app streams as it happens, and closing it ends the stream', asyn
   await shelf.close();
   await until('it has ended', reader.isEnded);
   assert.ok(reader.response.complete, 'it was not torn');
+});
+
+test('what is streamed of a record is what the API gives', async (context) => {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-'));
+  const shelf = await createHookshelf({ data });
+  context.after(async () => {
+    await shelf.close();
+    rmSync(data, { recursive: true });
+  });
+  const { url } = await shelf.listen({ port: 0 });
+  const port = Number(new URL(url).port);
+  const make = async (path: string, body: object): Promise<string> => {
+    const { status, text } = await ask(`${url}${path}`, { method: 'POST', body });
+    assert.equal(status, 201, text);
+    return String(JSON.parse(text).identifier);
+  };
+  await make('/api/action-configurations', { identifier: 'note', actionType: 'log' });
+  const incoming = await make('/api/incoming-webhooks',
+    { pathSegment: 'in', actionConfiguration: 'note', inbox: 'all' });
+  await make('/api/outgoing-webhooks', {
+    triggerEvent: 'book.created', targetUrl: 'http://127.0.0.1:9/', enabled: true,
+  });
+  const all = await followStream({ port });
+  const ofHook = await followStream({ port }, { path: '/api/stream?hook=in' });
+  await shelf.books.add({ title: 'Emma', authors: [{ name: 'Jane Austen' }] });
+  await ask(`${url}/webhook/in/in`, { method: 'POST', body: { a: 1 } });
+  await all.until(3);
+  await ofHook.until(1);
+  assert.equal(JSON.parse(ofHook.events[0]?.data ?? '').hook, incoming);
+  const paths: Readonly<Record<string, string>> =
+    { book: 'books', request: 'requests', delivery: 'deliveries' };
+  for (const [event, path] of Object.entries(paths)) {
+    const seen = all.events.filter((one) => one.event === event);
+    const { change, ...told } = JSON.parse(seen[0]?.data ?? '');
+    assert.equal(change, 'created', event);
+    const { text } = await ask(`${url}/api/${path}`);
+    const [listed] = JSON.parse(text);
+    const { status: _, attempts: __, nextAttemptAt: ___, ...rest } = listed;
+    const { status: _1, attempts: _2, nextAttemptAt: _3, ...toldRest } = told;
+    assert.deepEqual(event === 'delivery' ? toldRest : told, event === 'delivery' ? rest : listed);
+  }
+  await all.close();
+  await ofHook.close();
 });

@@ -125,14 +125,14 @@ export function stamped(request: KeptRequest, nowMs: number): KeptRequest {
   return { ...request, updatedAt: timeText(updatedMs) };
 }
 
-/** What callers see. `showsSignatures`: for a diagnosis. */
-export function shownRequest(request: KeptRequest, showsSignatures = false): object {
+/** What callers see: of signatures that they were there. */
+export function shownRequest(request: KeptRequest): object {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
     eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned,
   } = request;
   const isHidden = (name: string): boolean =>
-    !showsSignatures && request.signatures.includes(name.toLowerCase());
+    request.signatures.includes(name.toLowerCase());
   return {
     id, hook, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),

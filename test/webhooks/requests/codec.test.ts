@@ -109,7 +109,4 @@ test('shows the members of the contract and hides signatures', () => {
     ...shown, headers: [['X-Sig', '***'], ['Accept', '*/*']], query: 'a=1&s=***', bodyBytes: 1,
     bodySha256: createHash('sha256').update(body).digest('hex'),
   });
-  assert.deepEqual({ ...shownRequest(keptRequest({ body, given }), true) }, {
-    ...shown, headers: given.headers, query: given.query,
-  });
 });

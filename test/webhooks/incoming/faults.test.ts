@@ -178,13 +178,13 @@ for (const [check, faults] of Object.entries(FAULTS)) {
   });
 }
 
-// The inbox, which would know, is not there yet.
-test('a diagnosis says that it cannot tell duplicates', async (context) => {
+test('a diagnosis says why it cannot tell duplicates', async (context) => {
   const relay = await startRelay();
   context.after(() => relay.close());
   await relay.hook({ actionType: 'log' }, { pathSegment: 'a', ...GITHUB });
   const { checks } = await look(relay, 'a', as('github'));
-  assert.match(JSON.stringify(checks), /"duplicate","status":"skipped","finding":"requests /);
+  assert.match(JSON.stringify(checks),
+    /"duplicate","status":"skipped","finding":"the request has no event id"/);
 });
 
 type Found = {

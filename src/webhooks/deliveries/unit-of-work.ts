@@ -6,11 +6,15 @@ import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
 import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
 import { changeWork, commitWork, type UnitOfWork } from '../work/unit-of-work.ts';
-import { decodeDelivery, encodeDelivery, statusOf, updatedMsOf } from './codec.ts';
+import {
+  decodeDelivery, encodeDelivery, messageIdOf, statusOf, updatedMsOf,
+} from './codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, isQueued, type Delivery, type DeliveryStatus,
 } from './delivery.ts';
-import { encodeIdle, eventCollection, hasDelivery, idleId } from './message.ts';
+import {
+  encodeIdle, eventCollection, hasDelivery, idleId, messageStart,
+} from './message.ts';
 
 /** Events whose deliveries are not all there yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
@@ -74,8 +78,14 @@ class MessageKeeper implements Attendant<Delivery, DeliveryStatus, never> {
 
   moved(
     _: string, from: DeliveryStatus, to: DeliveryStatus | 'agedOut', item: () => Delivery,
+    bytes: Buffer | null,
   ): void {
-    if (to !== 'agedOut' && isQueued(from) === isQueued(to)) return;
+    if (bytes !== null) {
+      // Very many age out, and most carry their message.
+      if (messageStart(bytes) === -1) this.#touched.add(messageIdOf(bytes));
+      return;
+    }
+    if (to === 'agedOut' || isQueued(from) === isQueued(to)) return;
     const { carried, message } = item();
     if (carried === null) this.#touched.add(message);
   }

@@ -23,8 +23,14 @@ export type WorkKind<Item, Status extends string, Gone extends string = never> =
 };
 
 export interface Attendant<Item, Status extends string, Gone extends string> {
-  /** A piece of work has changed its status, or left. `item` decodes it only when called. */
-  moved(id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item): void;
+  /**
+   * A piece of work has changed its status, or left. `item` decodes it only when called; of one
+   * that left, `bytes` are what was stored.
+   */
+  moved(
+    id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item,
+    bytes: Buffer | null,
+  ): void;
   /** All changes of the transaction are staged. */
   complete(): void;
 }

@@ -71,7 +71,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     if (after === null) return undefined;
     this.put(after);
     const [from, to] = [this.#kind.statusIn(before), this.#kind.statusIn(after)];
-    if (from !== to) this.#move(id, from, to, () => after);
+    if (from !== to) this.#move(id, from, to, () => after, null);
     return after;
   }
 
@@ -81,7 +81,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     const bytes = this.#transaction.find(collection.name, id);
     if (bytes === undefined || !isMeant(bytes)) return false;
     this.#transaction.delete(collection.name, id);
-    this.#move(id, statusOf(bytes), gone, () => decode(bytes));
+    this.#move(id, statusOf(bytes), gone, () => decode(bytes), bytes);
     return true;
   }
 
@@ -90,11 +90,14 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     if (this.#hasCounted) this.#kind.totals.write(this.#transaction, this.#totals);
   }
 
-  #move(id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item): void {
+  #move(
+    id: string, from: Status, to: Status | Gone | 'agedOut', item: () => Item,
+    bytes: Buffer | null,
+  ): void {
     this.#totals[from] -= 1;
     this.#totals[to] += 1;
     this.#hasCounted = true;
-    this.#attendant.moved(id, from, to, item);
+    this.#attendant.moved(id, from, to, item, bytes);
   }
 }
 

@@ -66,7 +66,8 @@ test('a webhook can be sent by a client: its body is any JSON', () => {
 test('an answer says which members are always there, a request which ones it needs', () => {
   const required = (name: string) => [...asList(schemaOf(name)['required'] ?? [])].sort();
   for (const node of reachable().answers.nodes.filter((one) => one['properties'] !== undefined)) {
-    const isAllOptional = ['Address', 'VerificationSource'].some((name) => node === schemaOf(name));
+    const isAllOptional = ['Address', 'VerificationSource', 'WebhookCondition']
+      .some((name) => node === schemaOf(name));
     assert.equal(node['required'] === undefined, isAllOptional, JSON.stringify(node));
   }
   const stamps = ['createdAt', 'identifier', 'updatedAt'];
@@ -75,12 +76,13 @@ test('an answer says which members are always there, a request which ones it nee
     AuthorBody: ['name'], EventBody: ['name'], SendResult: ['response', 'statusCode', 'success'],
     WebhookActionConfiguration: ['actionType', 'options', ...stamps],
     WebhookActionConfigurationBody: ['actionType'],
-    IncomingWebhook: ['actionConfiguration', 'enabled', 'hasSecret', 'pathSegment', ...stamps],
-    IncomingWebhookBody: ['actionConfiguration', 'pathSegment'],
+    IncomingWebhook: ['answer', 'deduplicate', 'deduplicateHours', 'enabled', 'hasSecret', 'inbox',
+      'pathSegment', ...stamps],
+    IncomingWebhookBody: ['pathSegment'],
     OutgoingWebhook: ['enabled', 'hasSecret', 'httpMethod', 'targetUrl', ...stamps],
     OutgoingWebhookBody: ['targetUrl'], OutgoingWebhookPatch: [],
-    Delivery:
-      ['attempts', 'createdAt', 'event', 'hook', 'identifier', 'nextAttemptAt', 'status'],
+    Delivery: ['attempts', 'createdAt', 'event', 'hook', 'identifier', 'nextAttemptAt', 'resendOf',
+      'status'],
     DeliveryAttempt: ['at', 'durationMs', 'error', 'response', 'statusCode'],
   };
   for (const [name, names] of Object.entries(expected)) {

@@ -162,7 +162,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => refusals.close());
   const dispatcher = composeServer(shared, verifier, [
-    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens),
+    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier),
     ...maintenanceRoutes(store, () => listening.places),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
   ], refusals);

@@ -44,12 +44,10 @@ export function anyOf(...verifiers: readonly TokenVerifier[]): TokenVerifier {
 export function checkToken(
   request: IncomingMessage, verifier: TokenVerifier, needed: Scope,
 ): void {
-  const { authorization } = request.headers;
-  if (authorization === undefined) {
+  if (request.headers.authorization === undefined) {
     throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
   }
-  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  const scope = token === undefined ? null : verifier.verify(token);
+  const scope = scopeOfCaller(request, verifier);
   if (scope === null) {
     throw new AppError('unauthorized', 'the token is not valid here', {
       challenge: 'Bearer error="invalid_token"',
@@ -60,6 +58,14 @@ export function checkToken(
       challenge: `Bearer error="insufficient_scope", scope="${needed}"`,
     });
   }
+}
+
+/** What the caller's token is good for; null without a good one. */
+export function scopeOfCaller(
+  { headers: { authorization = '' } }: IncomingMessage, verifier: TokenVerifier,
+): Scope | null {
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  return token === undefined ? null : verifier.verify(token);
 }
 
 // Digests have one length, which is what a comparison in constant time needs.

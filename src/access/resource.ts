@@ -2,7 +2,7 @@
 import type { Listed } from '../resources/resource.ts';
 
 export const tokenResource: Listed = {
-  path: '/control/tokens',
+  path: '/api/tokens',
   noun: 'token',
   plural: 'tokens',
   columns: [

@@ -1,19 +1,46 @@
-/** Token management: on the control socket only, so that no token can make another. */
+/** Tokens are made and ended on the control socket only, so that no token can make another. */
 import { AppError } from '../base/errors.ts';
+import type { ObjectSchema } from '../base/schema.ts';
 import type { Route } from '../server/route.ts';
 import { tokenResource } from './resource.ts';
 import { TOKEN_MODEL } from './token.ts';
+import { scopeOfCaller } from './bearer.ts';
+import type { TokenVerifier } from './bearer.ts';
+import { SCOPES } from './scope.ts';
+import { TOKENS_MAX } from './tokens.ts';
 import type { Tokens } from './tokens.ts';
 
-export function tokenRoutes(tokens: Tokens): readonly Route[] {
+const SCOPE_SCHEMA: ObjectSchema = {
+  kind: 'object', name: 'Access',
+  members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
+};
+
+export function tokenRoutes(tokens: Tokens, verifier: TokenVerifier): readonly Route[] {
   return [
+    {
+      method: 'GET',
+      path: '/api/access',
+      operationId: 'getAccess',
+      summary: 'What the caller may do',
+      access: 'read',
+      answers: [{
+        status: 200, description: 'The scope', schema: SCOPE_SCHEMA, mediaType: 'application/json',
+      }],
+      handle: (exchange) => exchange.sendJson(200, {
+        scope: exchange.isControl || !verifier.isRequired
+          ? 'admin' : scopeOfCaller(exchange.request, verifier),
+      }),
+    },
     {
       method: 'GET',
       path: tokenResource.path,
       operationId: 'listTokens',
       summary: 'All tokens, revoked and expired ones too, without their text',
-      access: 'control',
-      answers: [{ status: 200, description: 'An array of tokens' }],
+      access: 'admin',
+      answers: [{
+        status: 200, description: 'An array of tokens', mediaType: 'application/json',
+        schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
+      }],
       handle: (exchange) => exchange.sendJson(200, tokens.list()),
     },
     {

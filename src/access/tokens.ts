@@ -23,7 +23,7 @@ import type { Token } from './token.ts';
 export const TOKENS: CollectionSpec = { name: 'tokens', key: 'identifier' };
 
 const LAST_USE_EVERY_MS = 60_000;
-const TOKENS_MAX = 1000;
+export const TOKENS_MAX = 1000;
 
 export class Tokens {
   readonly #store: Store;

@@ -41,6 +41,9 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   await call('matchIncomingWebhook', { key: incoming, body: { payload: { a: 1 }, event: 'b' } });
   await call('matchIncomingWebhook', { key: incoming, body: {}, status: 422 });
   await call('matchIncomingWebhook', { body: { payload: {} }, status: 404 });
+  await call('makeSampleRequest', { key: incoming, body: {} });
+  await call('makeSampleRequest', { key: incoming, body: { nope: 1 }, status: 422 });
+  await call('makeSampleRequest', { body: {}, status: 404 });
   const leaf = { path: 'payload.a', op: 'eq', value: null };
   const routed = { pathSegment: 'routed', deduplicate: { header: 'X-Id' }, routes: [
     { name: 'some', when: { all: [leaf, { not: { any: [leaf] } }] }, actionConfiguration: note },

@@ -93,7 +93,9 @@ test('every route answers as the document says, when all is well and when it is 
   withDocument({}, async (described) => {
     const { call, document, called } = described;
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
-      'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries']) await call(operationId);
+      'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries', 'getAccess',
+      'listTokens',
+    ]) await call(operationId);
     // A GET would have no end.
     await call('streamChanges', { method: 'HEAD' });
     await call('streamChanges', { query: '?topics=none', status: 400 });

@@ -53,7 +53,7 @@ test('every route asks for its scope', () => inFolder(async (data) => {
   }
 }));
 
-test('tokens are managed through the control socket alone, and shown once', () =>
+test('tokens are made and ended through the control socket alone, and shown once', () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     assert.equal((await askAs(server, null, 'GET', '/api/books')).status, 200);
@@ -61,9 +61,12 @@ test('tokens are managed through the control socket alone, and shown once', () =
     const closed = await askAs(server, null, 'GET', '/api/books');
     assert.deepEqual([closed.status, closed.headers['www-authenticate']], [401, 'Bearer']);
     assert.equal((await askAs(server, token, 'GET', '/api/books')).status, 200);
-    for (const [method, path] of [['GET', ''], ['POST', ''], ['DELETE', `/${identifier}`]]) {
-      const reply = await askAs(server, token, method ?? '', `/control/tokens${path}`);
-      assert.equal(reply.status, 404, method);
+    for (const [method = '', path, status] of [
+      ['GET', '', 200], ['POST', '', 405], ['DELETE', `/${identifier}`, 404],
+    ] as const) {
+      const reply = await askAs(server, token, method, `/api/tokens${path}`);
+      assert.equal(reply.status, status, method);
+      assert.ok(!reply.text.includes(token) && !reply.text.includes('"hash"'));
     }
     assert.equal((await ask(`${server.url}/healthz`)).status, 200);
     const listed = await hookshelf(['token:list', '--json', '--data', data]);

@@ -50,6 +50,9 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /api/jobs/{id}', 'read'],
   ['DELETE /api/jobs/{id}', 'write'],
   ['GET /api/stream', 'read'],
+  ['POST /api/incoming-webhooks/{identifier}/sample', 'write'],
+  ['GET /api/access', 'read'],
+  ['GET /api/tokens', 'admin'],
   ['GET /api/identifiers/{collection}', 'read'],
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     [`${method} /webhook/in/{pathSegment}`, 'public'] as const),

@@ -70,7 +70,7 @@ test('a secret that never matched does not spoil the one that takes its place', 
   await relay.ask('PATCH', relay.path, { secret: 'whsec_planted?' });
   await relay.ask('POST', `${relay.path}/rotate-secret`);
   const { path, headers, body } = (await relay.control(
-    `/control${relay.path.slice('/api'.length)}/sample`, {})).json;
+    `${relay.path}/sample`, {})).json;
   const sent = Object.entries(headers as object).map(([name, value]) =>
     [name.toLowerCase(), String(value)]);
   const answer = await relay.ask('POST', String(path), Buffer.from(String(body), 'base64'),

@@ -85,7 +85,7 @@ for (const name of NAMES) {
   });
 
   test(`a sample is signed as the sender would: ${name}`, async () => {
-    const path = `/control/incoming-webhooks/${name}/sample`;
+    const path = `/api/incoming-webhooks/${name}/sample`;
     const plans: readonly object[] = [{}, {}, { event: 'an-event' }, { payload: { a: 'ü' } }];
     for (const plan of plans) {
       const { status, json } = await relay.control(path, plan);
@@ -107,7 +107,7 @@ test('a payload for Microsoft Graph gets clientState where it lacks it', async (
     pathSegment: 'graph', secret, verification: { preset: 'microsoft-graph' },
   });
   const send = async (plan: object): Promise<readonly [number, unknown]> => {
-    const { json } = await relay.control('/control/incoming-webhooks/graph/sample', plan);
+    const { json } = await relay.control('/api/incoming-webhooks/graph/sample', plan);
     const body = Buffer.from(String(json['body']), 'base64');
     const { status } = await relay.ask('POST', String(json['path']), body,
       lower(json['headers'] as Headers));
@@ -131,7 +131,7 @@ const ASKING = ['slack', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x'];
 
 for (const name of ASKING) {
   test(`the handshake is asked as the sender would: ${name}`, async () => {
-    const path = `/control/incoming-webhooks/${name}/sample`;
+    const path = `/api/incoming-webhooks/${name}/sample`;
     const { json } = await relay.control(path, { handshake: true });
     const body = json['body'] === null ? undefined : Buffer.from(String(json['body']), 'base64');
     const answer = await relay.ask(String(json['method']), String(json['path']), body,
@@ -142,7 +142,7 @@ for (const name of ASKING) {
 }
 
 test('a handshake that the sender does not know is refused', async () => {
-  const answer = await relay.control('/control/incoming-webhooks/github/sample',
+  const answer = await relay.control('/api/incoming-webhooks/github/sample',
     { handshake: true });
   assert.equal(answer.status, 409);
   assert.match(String(answer.json['detail']), /GitHub asks nothing/);

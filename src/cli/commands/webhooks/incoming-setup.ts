@@ -38,7 +38,7 @@ export async function testIncoming(context: CommandContext): Promise<number> {
     ? withPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
   const session = await context.openSession();
   const hook = encodeURIComponent(await findIdentifier(context));
-  const path = `/control/incoming-webhooks/${hook}/sample`;
+  const path = `/api/incoming-webhooks/${hook}/sample`;
   const sample = objectOf((await session.request({ method: 'POST', path, body })).body);
   const answer = await session.ask(callOf(sample));
   const contentType = answer.headers['content-type'] ?? null;

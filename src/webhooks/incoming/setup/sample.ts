@@ -1,11 +1,14 @@
 /**
- * `POST /control/incoming-webhooks/{identifier}/sample`: a request as the sender would make it. On
- * the control socket alone, as who has it can call the webhook.
+ * `POST /api/incoming-webhooks/{identifier}/sample`: a request as the sender would make it. Who has
+ * it can call the webhook; who may write could give it another secret to the same end.
  */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject, parseObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue, ObjectSchema } from '../../../base/schema.ts';
-import { JSON_TYPE, anyJson, pathParameter, text } from '../../../resources/route-parts.ts';
+import {
+  JSON_TYPE, anyJson, objectOf, pathParameter, shown, text,
+} from '../../../resources/route-parts.ts';
+import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { Collection } from '../../../store/port.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
@@ -52,11 +55,18 @@ const INPUT: ObjectSchema = {
 
 export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Route {
   return {
-    method: 'POST', path: '/control/incoming-webhooks/{identifier}/sample', access: 'control',
+    method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'write',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
     parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
-    answers: [{ status: 200, description: 'Method, path, headers, and body in base64' }],
+    answers: [
+      shown('To be sent as it is', objectOf('SampleCall', {
+        isAddressLimited: { kind: 'boolean' }, method: text(), path: text(),
+        headers: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 2 },
+        body: { kind: 'string', description: 'base64' },
+      }, { nullable: ['body'] })),
+      ...problemAnswers(400, 404, 409, 413, 415, 422),
+    ],
     async handle(exchange) {
       const hook = getHook(hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());

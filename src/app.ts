@@ -9,6 +9,8 @@ import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
 import { TOPICS, describeRequest, requestTopic } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
+import { composeDispatcher } from './app/dispatcher.ts';
+import { composeMonitoring } from './app/monitoring.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
@@ -17,7 +19,6 @@ import { UnderWay } from './base/under-way.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
-import { VERSION } from './base/version.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/resource.ts';
 import type { BookShelf } from './books/catalog.ts';
@@ -28,16 +29,10 @@ import { bookRoutes } from './books/routes.ts';
 import { BoundedSearch } from './books/index/bounded.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
-import { CHAPTERS } from './manual/chapters.ts';
-import { getChapter, readChapter } from './manual/text.ts';
-import { createGuard } from './access/guard.ts';
-import { createDispatcher } from './server/routing/dispatcher.ts';
+import { LogLines } from './monitoring/log-lines.ts';
+import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
-import { chapterRoute, docsRoute } from './server/documents/docs.ts';
 import { Metrics } from './server/metrics/metrics.ts';
-import { createDocument } from './server/documents/openapi.ts';
-import type { OpenApiDocument } from './server/documents/openapi.ts';
-import { operationsRoutes } from './server/operations.ts';
 import type { Route } from './server/route.ts';
 import { anyOf, fixedTokens } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
@@ -71,6 +66,10 @@ type AppOptions = {
   /** Classes of actions, for a program that embeds us. */
   readonly actions?: readonly unknown[];
   readonly clock?: Clock;
+  /** Where settings came from, by name. */
+  readonly origins?: ReadonlyMap<string, string>;
+  /** Is given what is logged. */
+  readonly lines?: LogLines;
   /** What root has opened before it became the user who serves. */
   readonly opened?: Opened;
 };
@@ -128,7 +127,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => keys.close());
   const shared: Shared = {
     store, keys, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
-    underWay: new UnderWay(),
+    underWay: new UnderWay(), statistics: new Statistics(clock),
+    lines: options.lines ?? new LogLines(),
   };
   closers.add(() => shared.metrics.close());
   shared.metrics.add(...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES));
@@ -161,9 +161,13 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => refusals.close());
-  const dispatcher = composeServer(shared, verifier, [
+  const dispatcher = composeDispatcher(shared, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier),
     ...maintenanceRoutes(store, () => listening.places),
+    ...composeMonitoring({
+      ...shared, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
+      settings: { settings, origins: options.origins ?? new Map() },
+    }),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
   ], refusals);
   closers.add(() => dispatcher.close());
@@ -220,6 +224,8 @@ type Shared = {
   readonly makeId: IdSource;
   readonly metrics: Metrics;
   readonly underWay: UnderWay;
+  readonly statistics: Statistics;
+  readonly lines: LogLines;
 };
 
 function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
@@ -239,39 +245,6 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   const list = createBookList({ collection, turns, search });
   const routes = bookRoutes({ catalog, list: list.handle, keys });
   return { shelf: createBookShelf(catalog), list, search, routes };
-}
-
-function composeServer(
-  shared: Shared, tokens: TokenVerifier, domainRoutes: readonly Route[], refusals: RateLimitedLog,
-): Dispatcher {
-  const { store, clock, logger, metrics, underWay, settings: { server, log } } = shared;
-  const operations = operationsRoutes({
-    version: VERSION,
-    metrics,
-    unreadiness: () => store.failure,
-    document: () => JSON.stringify(document()),
-    links: { books: '/api/books', documentation: '/docs' },
-  });
-  const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
-  const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
-  const routes = [...domainRoutes, ...operations, docs, chapter];
-  const document = (): OpenApiDocument =>
-    createDocument({ routes, version: VERSION, baseUri: server.baseUri });
-  return createDispatcher({
-    routes, clock, logger, metrics, underWay,
-    guard: createGuard({
-      tokens,
-      corsOrigins: server.corsOrigins,
-      allowedHosts: server.allowedHosts,
-      baseUri: server.baseUri,
-      refusals,
-    }),
-    bodyBytesMax: server.maxBodyBytes,
-    bodyStallMs: server.requestTimeout * 1000,
-    accessLog: log.access,
-    trustProxy: server.trustProxy,
-    baseUri: server.baseUri,
-  });
 }
 
 /** Closes what has been opened, in reverse order, once. */

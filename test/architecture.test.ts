@@ -21,20 +21,21 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   access: ['resources', 'server', 'store', 'base'],
   maintenance: ['resources', 'server', 'store', 'base'],
   stream: ['server', 'store', 'base'],
+  monitoring: ['resources', 'server', 'store', 'base'],
   books: ['resources', 'server', 'client', 'store', 'base'],
   webhooks: ['resources', 'server', 'client', 'store', 'base'],
   settings: ['base'],
   manual: ['base'],
   app: [
-    'settings', 'manual', 'books', 'webhooks', 'access', 'maintenance', 'stream', 'resources',
-    'server', 'client', 'store', 'base',
+    'settings', 'manual', 'books', 'webhooks', 'access', 'maintenance', 'monitoring', 'stream',
+    'resources', 'server', 'client', 'store', 'base',
   ],
   index: [
     'app', 'settings', 'books', 'webhooks', 'resources', 'server', 'client', 'store', 'base',
   ],
   cli: [
-    'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'resources', 'server', 'client',
-    'store', 'base',
+    'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'monitoring', 'resources',
+    'server', 'client', 'store', 'base',
   ],
   main: ['cli'],
 };

@@ -10,6 +10,14 @@ import { escapeControls } from './text/printable.ts';
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** A line that was written, its secrets replaced. */
+export type LogLine = {
+  readonly time: string;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields;
+};
+
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -41,13 +49,18 @@ export function createLogger(options: {
   readonly format: 'json' | 'pretty';
   readonly write: (line: string) => void;
   readonly now: () => number;
+  /** Given each line that is written. */
+  readonly keep?: (line: LogLine) => void;
 }): Logger {
   const threshold = LOG_LEVELS.indexOf(options.level);
   const encode = options.format === 'json' ? encodeJson : encodePretty;
-  const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
+  const at = (level: LogLevel) => (given: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
     const time = timeText(options.now());
-    options.write(`${encode(time, level, messageText(message), redact(fields))}\n`);
+    const message = messageText(given);
+    const redacted = redact(fields);
+    options.write(`${encode(time, level, message, redacted)}\n`);
+    options.keep?.({ time, level, message, fields: redacted as LogFields });
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }

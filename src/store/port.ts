@@ -161,4 +161,6 @@ export type StoreStatistics = {
   readonly transactions: number;
   readonly journalBytes: number;
   readonly isCompacting: boolean;
+  /** When this process last compacted, in milliseconds since the epoch; null: not yet. */
+  readonly compactedMs: number | null;
 };

@@ -41,6 +41,8 @@ export interface OpenedStore extends Store {
   readonly directory: string;
   /** What makes up the state of this moment, to be copied (backup.ts) and then closed. */
   openBackup(): Promise<Backup>;
+  /** When that was last asked for, in milliseconds since the epoch; null: not yet. */
+  readonly backupMs: number | null;
 }
 
 /**
@@ -107,6 +109,8 @@ class JournaledStore implements OpenedStore {
   readonly #collections: ReadonlyMap<string, StoredCollection>;
   readonly #journal: FileJournal;
   readonly #commit: GroupCommit;
+  readonly #clock: Clock;
+  backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(
@@ -115,6 +119,7 @@ class JournaledStore implements OpenedStore {
   ) {
     const { directory, files, logger, limits = STANDARD_LIMITS } = options;
     this.directory = directory;
+    this.#clock = options.clock ?? systemClock;
     this.#files = files;
     this.#collections = collections;
     this.#journal = journal;
@@ -147,6 +152,7 @@ class JournaledStore implements OpenedStore {
       sequence, commits, transactions, generation,
       journalBytes: bytes,
       isCompacting: snapshots.isRunning,
+      compactedMs: snapshots.writtenMs,
     };
   }
 
@@ -165,6 +171,7 @@ class JournaledStore implements OpenedStore {
   }
 
   openBackup(): Promise<Backup> {
+    this.backupMs = this.#clock.now();
     return this.#journal.betweenBatches(({ base, inUse }) => {
       const contents = {
         sequence: this.#journal.sequence, records: countRecords(this.#collections),

@@ -94,8 +94,12 @@ test('every route answers as the document says, when all is well and when it is 
     const { call, document, called } = described;
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
       'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries', 'getAccess',
-      'listTokens',
+      'listTokens', 'getStatus', 'getStatistics', 'listLogLines', 'listSettings',
     ]) await call(operationId);
+    await call('getStatistics', { query: '?window=24h' });
+    await call('getStatistics', { query: '?window=2h', status: 400 });
+    await call('listLogLines', { query: '?level=warning&after=1&requestId=none' });
+    await call('listLogLines', { query: '?level=loud', status: 400 });
     // A GET would have no end.
     await call('streamChanges', { method: 'HEAD' });
     await call('streamChanges', { query: '?topics=none', status: 400 });

@@ -88,7 +88,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     get statistics() {
       return {
         sequence: lines.length, generation: 1, commits: lines.length, transactions: lines.length,
-        journalBytes: 0, isCompacting: false,
+        journalBytes: 0, isCompacting: false, compactedMs: null,
       };
     },
     compact: async () => {},

@@ -53,6 +53,10 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['POST /api/incoming-webhooks/{identifier}/sample', 'write'],
   ['GET /api/access', 'read'],
   ['GET /api/tokens', 'admin'],
+  ['GET /api/status', 'read'],
+  ['GET /api/statistics', 'read'],
+  ['GET /api/log', 'admin'],
+  ['GET /api/settings', 'admin'],
   ['GET /api/identifiers/{collection}', 'read'],
   ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
     [`${method} /webhook/in/{pathSegment}`, 'public'] as const),

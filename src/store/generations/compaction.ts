@@ -23,6 +23,7 @@ import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
 } from '../disk/inventory.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/port.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
@@ -39,6 +40,7 @@ const HISTORY_FILES_MAX = 16;
 type CompactionOptions = {
   readonly directory: string;
   readonly files: Files;
+  readonly clock: Clock;
   readonly writer: JournalWriter;
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly base: number;
@@ -55,6 +57,7 @@ export class Compaction implements Snapshots {
   #generation: number;
   /** Of the journals since the base but the one in use. */
   #closedBytes: number;
+  writtenMs: number | null = null;
   #running: Promise<void> | null = null;
 
   constructor(options: CompactionOptions) {
@@ -95,6 +98,7 @@ export class Compaction implements Snapshots {
     this.#running = this.#makeGeneration();
     try {
       await this.#running;
+      this.writtenMs = this.#options.clock.now();
     } catch (error) {
       if (error instanceof AppError) throw error;
       throw diskError('a new generation could not be written', error);

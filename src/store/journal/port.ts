@@ -42,6 +42,8 @@ export interface Journal {
 
 export interface Snapshots {
   readonly isRunning: boolean;
+  /** When this process last wrote one, in milliseconds since the epoch; null: not yet. */
+  readonly writtenMs: number | null;
   /** Resolves when one that holds everything committed before the call is durable. */
   write(): Promise<void>;
 }

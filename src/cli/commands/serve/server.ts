@@ -8,6 +8,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILED, exitSoon } from '../../process/exit.ts';
 import { releaseSignals } from '../../process/early-signals.ts';
+import { LogLines } from '../../../monitoring/log-lines.ts';
 import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
@@ -19,8 +20,9 @@ export async function runServer(
   context: CommandContext, maxMemoryBytes: number,
 ): Promise<number> {
   const opened = await openAhead(context);
-  const { settings, warnings } = context.loadSettings();
-  const logger = createProcessLogger(settings, context.io);
+  const { settings, origins, warnings } = context.loadSettings();
+  const lines = new LogLines();
+  const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
   if (context.identity.needsSwitch) {
     // The parent that passes signals on to us need not be root any more either.
     process.send?.('become');
@@ -35,6 +37,7 @@ export async function runServer(
     const app = await openApp({
       data: context.enterData(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
       allowAnonymous: context.given.has('allow-anonymous'), maxMemoryBytes, opened,
+      origins, lines,
     });
     try {
       await announce(context, app, logger);

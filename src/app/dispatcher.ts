@@ -1,0 +1,63 @@
+/** Puts the routes of every room, and those about the service itself, behind one dispatcher. */
+import { createGuard } from '../access/guard.ts';
+import type { TokenVerifier } from '../access/bearer.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { RateLimitedLog } from '../base/rate-limited-log.ts';
+import type { UnderWay } from '../base/under-way.ts';
+import { VERSION } from '../base/version.ts';
+import { CHAPTERS } from '../manual/chapters.ts';
+import { getChapter, readChapter } from '../manual/text.ts';
+import { chapterRoute, docsRoute } from '../server/documents/docs.ts';
+import { createDocument } from '../server/documents/openapi.ts';
+import type { OpenApiDocument } from '../server/documents/openapi.ts';
+import type { Metrics } from '../server/metrics/metrics.ts';
+import { operationsRoutes } from '../server/operations.ts';
+import type { Route } from '../server/route.ts';
+import { createDispatcher } from '../server/routing/dispatcher.ts';
+import type { Dispatcher } from '../server/routing/dispatcher.ts';
+import type { Settings } from '../settings/load.ts';
+import type { Store } from '../store/port.ts';
+
+type DispatcherParts = {
+  readonly store: Pick<Store, 'failure'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly underWay: UnderWay;
+  readonly settings: Settings;
+};
+
+export function composeDispatcher(
+  parts: DispatcherParts, tokens: TokenVerifier, domainRoutes: readonly Route[],
+  refusals: RateLimitedLog,
+): Dispatcher {
+  const { store, clock, logger, metrics, underWay, settings: { server, log } } = parts;
+  const operations = operationsRoutes({
+    version: VERSION,
+    metrics,
+    unreadiness: () => store.failure,
+    document: () => JSON.stringify(document()),
+    links: { books: '/api/books', documentation: '/docs' },
+  });
+  const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
+  const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
+  const routes = [...domainRoutes, ...operations, docs, chapter];
+  const document = (): OpenApiDocument =>
+    createDocument({ routes, version: VERSION, baseUri: server.baseUri });
+  return createDispatcher({
+    routes, clock, logger, metrics, underWay,
+    guard: createGuard({
+      tokens,
+      corsOrigins: server.corsOrigins,
+      allowedHosts: server.allowedHosts,
+      baseUri: server.baseUri,
+      refusals,
+    }),
+    bodyBytesMax: server.maxBodyBytes,
+    bodyStallMs: server.requestTimeout * 1000,
+    accessLog: log.access,
+    trustProxy: server.trustProxy,
+    baseUri: server.baseUri,
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * The last lines of the log, in memory, to be looked at without a way to the log itself. They are
+ * kept as they were written: redacted already. Lost when the process ends.
+ */
+import type { LogLevel, LogLine } from '../base/log.ts';
+
+/** Lines kept. */
+const LINES_MAX = 1000;
+/** A line with longer fields is kept without them. */
+const FIELDS_LENGTH_MAX = 4096;
+
+type NumberedLine = LogLine & {
+  /** Rises by one with each line. */
+  readonly number: number;
+};
+
+type LineFilter = {
+  /** This level and graver ones. */
+  readonly level: LogLevel | null;
+  readonly requestId: string | null;
+  /** Lines after that number. */
+  readonly after: number;
+};
+
+const GRAVITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
+
+export class LogLines {
+  /** A ring: line `number` stands at `number % LINES_MAX`. */
+  readonly #lines: NumberedLine[] = [];
+  #count = 0;
+
+  add(line: LogLine): void {
+    this.#count += 1;
+    this.#lines[this.#count % LINES_MAX] = { number: this.#count, ...bounded(line) };
+  }
+
+  /** Oldest first. */
+  read({ level, requestId, after }: LineFilter): NumberedLine[] {
+    const first = Math.max(after + 1, this.#count - LINES_MAX + 1, 1);
+    const found: NumberedLine[] = [];
+    for (let number = first; number <= this.#count; number += 1) {
+      const line = this.#lines[number % LINES_MAX];
+      if (line === undefined) continue;
+      if (level !== null && GRAVITY[line.level] < GRAVITY[level]) continue;
+      if (requestId !== null && line.fields['requestId'] !== requestId) continue;
+      found.push(line);
+    }
+    return found;
+  }
+}
+
+function bounded(line: LogLine): LogLine {
+  const { length } = JSON.stringify(line.fields);
+  return length <= FIELDS_LENGTH_MAX ? line
+    : { ...line, fields: { leftOut: `${length} characters` } };
+}

@@ -1,0 +1,160 @@
+/** What people look at to see whether all is well: statistics, the log, the state, the settings. */
+import { LOG_LEVELS, type LogLevel } from '../base/log.ts';
+import { AppError } from '../base/errors.ts';
+import { quoted } from '../base/text/refusal.ts';
+import type { Schema } from '../base/schema.ts';
+import { arrayOf, objectOf, shown, text } from '../resources/route-parts.ts';
+import { problemAnswers } from '../server/problem.ts';
+import { integerOf, parseQuery } from '../server/query.ts';
+import type { ParameterSpec, Route } from '../server/route.ts';
+import type { LogLines } from './log-lines.ts';
+import type { Statistics, StatisticsWindow } from './statistics.ts';
+
+/** The state of the service at this moment. */
+export type Status = {
+  readonly isReady: boolean;
+  /** Why it is not ready; null when it is. */
+  readonly reason: string | null;
+  readonly version: string;
+  readonly node: string;
+  readonly startedAt: string;
+  readonly store: {
+    readonly records: number; readonly bytes: number; readonly journalBytes: number;
+    readonly generation: number; readonly sequence: number; readonly isCompacting: boolean;
+    /** Since this process began; null: not yet. */
+    readonly compactedAt: string | null;
+    readonly backedUpAt: string | null;
+  };
+  readonly deliveries: {
+    readonly pending: number; readonly inFlight: number; readonly oldestPendingMs: number;
+  };
+  readonly requests: { readonly pending: number; readonly failed: number };
+};
+
+type MonitoringParts = {
+  readonly statistics: Statistics;
+  readonly lines: LogLines;
+  readonly status: () => Status;
+  /** Each as a person may see it. */
+  readonly settings: () => readonly object[];
+};
+
+const WINDOWS: readonly StatisticsWindow[] = ['1h', '24h'];
+const ID_LENGTH_MAX = 200;
+
+export function monitoringRoutes(parts: MonitoringParts): readonly Route[] {
+  return [statusRoute(parts), statisticsRoute(parts), logRoute(parts), settingsRoute(parts)];
+}
+
+const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const flag: Schema = { kind: 'boolean' };
+const time: Schema = { kind: 'string', format: 'date-time' };
+const anything: Schema = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
+
+function statusRoute({ status }: MonitoringParts): Route {
+  return {
+    method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
+    summary: 'Whether the service is ready, what it holds and what waits',
+    answers: [shown('The state of this moment', objectOf('Status', {
+      isReady: flag, reason: text(), version: text(), node: text(), startedAt: time,
+      store: objectOf('StoreStatus', {
+        records: integer, bytes: integer, journalBytes: integer, generation: integer,
+        sequence: integer, isCompacting: flag, compactedAt: time, backedUpAt: time,
+      }, { nullable: ['compactedAt', 'backedUpAt'] }),
+      deliveries: objectOf('DeliveryQueueStatus', {
+        pending: integer, inFlight: integer, oldestPendingMs: integer,
+      }),
+      requests: objectOf('InboxStatus', { pending: integer, failed: integer }),
+    }, { nullable: ['reason'] }))],
+    handle: (exchange) => exchange.sendJson(200, status()),
+  };
+}
+
+const COUNTS = arrayOf(integer);
+const P95 = { p95Ms: arrayOf(anything) };
+const REQUESTS = objectOf('RequestSeries',
+  { accepted: COUNTS, rejected: COUNTS, failed: COUNTS, ...P95 });
+const DELIVERIES = objectOf('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
+
+function statisticsRoute({ statistics }: MonitoringParts): Route {
+  return {
+    method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
+    summary: 'Requests and delivery attempts of the last hour by minute, or of the last day by '
+      + 'quarter of an hour, in all and by webhook',
+    parameters: [{
+      name: 'window', in: 'query', description: 'How far back; 1h when absent',
+      schema: { kind: 'string', values: WINDOWS },
+    }],
+    answers: [
+      shown('Counters since the process began', objectOf('Statistics', {
+        window: { kind: 'string', values: WINDOWS }, since: time, times: arrayOf(time),
+        requests: REQUESTS, deliveries: DELIVERIES,
+        hooks: arrayOf(objectOf('HookStatistics', {
+          hook: text(), requests: REQUESTS, deliveries: DELIVERIES,
+        })),
+      })),
+      ...problemAnswers(400),
+    ],
+    handle(exchange) {
+      const given = parseQuery(exchange.search, ['window']).get('window');
+      exchange.sendJson(200, statistics.report(chosen('window', WINDOWS, given) ?? '1h'));
+    },
+  };
+}
+
+const LOG_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'level', in: 'query', description: 'Lines of this level and graver ones',
+    schema: { kind: 'string', values: LOG_LEVELS },
+  },
+  {
+    name: 'requestId', in: 'query', description: 'Lines of this request',
+    schema: { kind: 'string', maxLength: ID_LENGTH_MAX },
+  },
+  { name: 'after', in: 'query', description: 'Lines after that number', schema: integer },
+];
+
+function logRoute({ lines }: MonitoringParts): Route {
+  return {
+    method: 'GET', path: '/api/log', operationId: 'listLogLines', access: 'admin',
+    summary: 'The last 1,000 lines of the log, oldest first, secrets replaced',
+    parameters: LOG_PARAMETERS,
+    answers: [
+      shown('The lines', arrayOf(objectOf('LogLine', {
+        number: integer, time, level: { kind: 'string', values: LOG_LEVELS }, message: text(),
+        fields: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 64 },
+      }))),
+      ...problemAnswers(400),
+    ],
+    handle(exchange) {
+      const query = parseQuery(exchange.search, LOG_PARAMETERS.map(({ name }) => name));
+      exchange.sendJson(200, lines.read({
+        level: chosen<LogLevel>('level', LOG_LEVELS, query.get('level')),
+        requestId: query.get('requestId') ?? null,
+        after: integerOf(query, 'after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+      }));
+    },
+  };
+}
+
+function settingsRoute({ settings }: MonitoringParts): Route {
+  return {
+    method: 'GET', path: '/api/settings', operationId: 'listSettings', access: 'admin',
+    summary: 'Every setting, its value and where it came from; secrets are shown as ***',
+    answers: [shown('The settings', arrayOf(objectOf('Setting', {
+      name: text(), value: anything, origin: text(), default: anything, unit: text(),
+      variable: text(), meaning: text(),
+    }, { nullable: ['value', 'default'] })))],
+    handle: (exchange) => exchange.sendJson(200, settings()),
+  };
+}
+
+function chosen<Value extends string>(
+  name: string, values: readonly Value[], given: string | undefined,
+): Value | null {
+  if (given === undefined) return null;
+  const value = values.find((one) => one === given);
+  if (value !== undefined) return value;
+  throw new AppError('malformed', `\`${name}\` must be one of ${values.join(', ')}, not `
+    + quoted(given));
+}

@@ -1,6 +1,7 @@
 // `npm run build:binary [-- <platform>-<arch> …]`: dist/bin/hookshelf-<platform>-<arch>, one file
-// that holds a current Node, the program as one bundle, the sample catalog and the manual. The runtimes come
-// from the npm registry as ordinary packages, so that other platforms are built from here too.
+// that holds a current Node, the program as one bundle, the console, the sample catalog and the
+// manual. The runtimes come from the npm registry as ordinary packages, so that other platforms are
+// built from here too.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -47,7 +48,10 @@ function buildFor(target) {
     // The loader of custom actions uses an API that Node 26 still marks as experimental.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     execArgvExtension: 'env',
-    assets: { 'books.json': join(root, 'data/samples/books.json'), ...manualAssets() },
+    assets: {
+      'books.json': join(root, 'data/samples/books.json'),
+      'console.html': join(root, 'dist/console.html'), ...manualAssets(),
+    },
   }));
   rmSync(output, { force: true });
   run(runtimeFor(host), ['--build-sea', configuration]);

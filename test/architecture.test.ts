@@ -22,6 +22,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   maintenance: ['resources', 'server', 'store', 'base'],
   stream: ['server', 'store', 'base'],
   monitoring: ['resources', 'server', 'store', 'base'],
+  // Types alone: see the test of that.
+  console: ['app', 'books', 'monitoring', 'settings', 'webhooks'],
   books: ['resources', 'server', 'client', 'store', 'base'],
   webhooks: ['resources', 'server', 'client', 'store', 'base'],
   settings: ['base'],
@@ -50,6 +52,9 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   cli: ['commands', 'session', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],
   'cli/commands/webhooks': ['watch'],
+  console: ['screens', 'parts', 'base'],
+  'console/parts': ['lists', 'forms'],
+  'console/screens': ['books', 'deliveries', 'incoming', 'outgoing', 'requests'],
   'cli/commands': ['serve', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
@@ -116,6 +121,14 @@ test('the top folder holds only what belongs there', {
   ]);
 });
 
+test('the console takes types alone from the program', () => {
+  const wrong = sources('src/console').flatMap((file) => read(file).split('\n')
+    .filter((line) => /from '(\.\.\/)+(app|books|monitoring|settings|webhooks)\//.test(line)
+      && !line.startsWith('import type ') && !/^} from/.test(line))
+    .map((line) => `${file}: ${line}`));
+  assert.deepEqual(wrong, []);
+});
+
 test('every room is on the map', () => {
   const unknown = sources('src').map(roomOf).filter((room) => !Object.hasOwn(ALLOWED, room));
   assert.deepEqual([...new Set(unknown)], []);
@@ -128,8 +141,9 @@ test('only node: modules and relative files are imported', () => {
   assert.deepEqual(foreign, []);
 });
 
+// The console runs in a browser, which has its own.
 test('no network stack but our own is used', () => {
-  const wrong = sources('src').filter((file) =>
+  const wrong = sources('src').filter((file) => roomOf(file) !== 'console' &&
     /\bfetch\(|\bundici\b/.test(withoutComments(read(file))));
   assert.deepEqual(wrong, []);
 });
@@ -139,7 +153,8 @@ test('no value is told by a built-in class, which another realm has its own of',
   const own = /instanceof (App|Network|Assertion)Error\b/g;
   const wrong = sources('src').filter((file) =>
     // `isError` is the one place that asks, and asks for more.
-    file !== 'src/base/errors.ts' && builtIn.test(read(file).replace(own, '')));
+    file !== 'src/base/errors.ts' && roomOf(file) !== 'console'
+      && builtIn.test(read(file).replace(own, '')));
   assert.deepEqual(wrong, []);
 });
 

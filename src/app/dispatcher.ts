@@ -38,7 +38,9 @@ export function composeDispatcher(
     metrics,
     unreadiness: () => store.failure,
     document: () => JSON.stringify(document()),
-    links: { books: '/api/books', documentation: '/docs' },
+    links: {
+      books: '/api/books', documentation: '/docs', ...server.console ? { console: '/console' } : {},
+    },
   });
   const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
   const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });

@@ -1,10 +1,15 @@
 /** Connects what people look at with what it is read from. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { timeText } from '../base/clock.ts';
+import { AppError, messageOf } from '../base/errors.ts';
+import { loadSea } from '../base/node-modules.ts';
 import { VERSION } from '../base/version.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/routes.ts';
 import type { Status } from '../monitoring/routes.ts';
 import type { Statistics } from '../monitoring/statistics.ts';
+import { consoleRoute } from '../server/documents/console.ts';
 import type { Route } from '../server/route.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { shownSettings } from '../settings/shown.ts';
@@ -25,11 +30,14 @@ type MonitoringParts = {
 
 export function composeMonitoring(parts: MonitoringParts): readonly Route[] {
   const { settings, statistics, lines } = parts;
-  return monitoringRoutes({
-    statistics, lines,
-    status: () => statusOf(parts),
-    settings: () => shownSettings(settings),
-  });
+  return [
+    ...monitoringRoutes({
+      statistics, lines,
+      status: () => statusOf(parts),
+      settings: () => shownSettings(settings),
+    }),
+    ...settings.settings.server.console ? [consoleRoute(readConsole)] : [],
+  ];
 }
 
 function statusOf({ store, collections, webhooks, startedMs }: MonitoringParts): Status {
@@ -54,4 +62,16 @@ function statusOf({ store, collections, webhooks, startedMs }: MonitoringParts):
 
 function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : timeText(ms);
+}
+
+/** The file that the build makes, beside the program or inside the binary. */
+function readConsole(): string {
+  const { getAsset, isSea } = loadSea();
+  if (isSea()) return getAsset('console.html', 'utf8');
+  try {
+    return readFileSync(join(import.meta.dirname, '../../dist/console.html'), 'utf8');
+  } catch (thrown) {
+    const problem = `the console cannot be read; npm run build makes it (${messageOf(thrown)})`;
+    throw new AppError('unavailable', problem, {}, thrown);
+  }
 }

@@ -110,6 +110,7 @@ const server = {
   headersTimeout: seconds(10, 'for the head of a request, and for a TLS handshake'),
   keepAliveTimeout: seconds(65, 'an idle connection is kept'),
   shutdownTimeout: seconds(10, 'a stop waits for what is in flight', 0),
+  console: flag(true, 'Whether GET /console is there'),
   apiToken: {
     ...optional(checkToken, 'bearer token that opens /api; also HOOKSHELF_API_TOKEN'),
     isSecret: true,

@@ -93,7 +93,7 @@ test('every route answers as the document says, when all is well and when it is 
   withDocument({}, async (described) => {
     const { call, document, called } = described;
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
-      'getOpenApi', 'getDocs', 'listActions', 'reconcileDeliveries', 'getAccess',
+      'getOpenApi', 'getDocs', 'getConsole', 'listActions', 'reconcileDeliveries', 'getAccess',
       'listTokens', 'getStatus', 'getStatistics', 'listLogLines', 'listSettings',
     ]) await call(operationId);
     await call('getStatistics', { query: '?window=24h' });

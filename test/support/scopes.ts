@@ -66,5 +66,6 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /metrics', 'read'],
   ['GET /openapi.json', 'public'],
   ['GET /docs', 'public'],
+  ['GET /console', 'public'],
   ['GET /docs/{chapter}', 'public'],
 ]);

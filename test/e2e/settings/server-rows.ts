@@ -117,6 +117,11 @@ export const SERVER_ROWS: Rows = {
     },
     changed: 'cut', standard: 200,
   },
+  'server.console': {
+    value: false,
+    observe: async ({ ask: call }) => (await call('/console')).status,
+    changed: 404, isShared: true, standard: 200,
+  },
   'server.apiToken': {
     value: 'a-token-for-tests',
     observe: async ({ ask: call }) => (await call('/api/books')).status,

@@ -1,0 +1,69 @@
+/**
+ * Makes nodes. Whatever is shown goes through here as text: nothing in the console parses HTML.
+ */
+
+type Listener = (event: Event) => void;
+/** An attribute; true stands for an empty one, null, undefined and false for none. */
+type Value = string | number | boolean | null | undefined | Listener;
+type Attributes = Readonly<Record<string, Value>>;
+export type Child = Node | string | number | null | false;
+
+/** An element with its attributes and children; `onclick` and the like are listeners. */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name, attributes: Attributes = {}, ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  setAttributes(element, attributes);
+  append(element, children);
+  return element;
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function svg(
+  name: string, attributes: Attributes = {}, ...children: readonly Child[]
+): SVGElement {
+  const element = document.createElementNS(SVG, name);
+  setAttributes(element, attributes);
+  append(element, children);
+  return element;
+}
+
+/** Puts these in the place of all children. */
+export function fill(parent: Element, ...children: readonly Child[]): void {
+  parent.replaceChildren();
+  append(parent, children);
+}
+
+function append(parent: Element, children: readonly Child[]): void {
+  for (const child of children) {
+    if (child === null || child === false) continue;
+    parent.append(child instanceof Node ? child : String(child));
+  }
+}
+
+function setAttributes(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, '');
+    else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, String(value));
+    }
+  }
+}
+
+/** A link; only to http, https and within the page, whatever is given. */
+export function link(href: string, ...children: readonly Child[]): HTMLElement {
+  if (href.startsWith('#')) return h('a', { href }, ...children);
+  const isSafe = /^https?:\/\//i.test(href);
+  if (!isSafe) return h('span', {}, ...children);
+  return h('a', { href, rel: 'noreferrer', target: '_blank' }, ...children);
+}
+
+let idCount = 0;
+
+/** An `id` that no other element of the page has. */
+export function uniqueId(prefix: string): string {
+  idCount += 1;
+  return `${prefix}-${idCount}`;
+}

@@ -1,0 +1,85 @@
+/**
+ * What changes, as it changes: `GET /api/stream` read with `fetch`, as EventSource cannot send a
+ * token. Reconnects by itself and misses nothing, as far as the server still knows.
+ */
+import { send } from './api.ts';
+
+type StreamEvent = {
+  /** `request`, `delivery`, `book` */
+  readonly name: string;
+  readonly change: 'created' | 'updated' | 'deleted';
+  readonly record: Readonly<Record<string, unknown>>;
+};
+
+type Listener = {
+  readonly onEvent: (event: StreamEvent) => void;
+  /** What happened meanwhile is not known: read the list again. */
+  readonly onGap: () => void;
+};
+
+const RETRY_MS = 2000;
+const RETRY_MS_MAX = 30_000;
+
+/** Listens until the function that it returns is called. */
+export function listen(topics: string, hook: string, listener: Listener): () => void {
+  const controller = new AbortController();
+  void run(topics, hook, listener, controller.signal);
+  return () => controller.abort();
+}
+
+async function run(
+  topics: string, hook: string, { onEvent, onGap }: Listener, signal: AbortSignal,
+): Promise<void> {
+  let last = '';
+  let delayMs = RETRY_MS;
+  const query = new URLSearchParams(hook === '' ? { topics } : { topics, hook });
+  while (!signal.aborted) {
+    try {
+      const headers: Record<string, string> = { Accept: 'text/event-stream' };
+      if (last !== '') headers['Last-Event-ID'] = last;
+      const response = await send('GET', `/api/stream?${query}`, { headers, signal });
+      if (response.status === 410) {
+        last = '';
+        onGap();
+        continue;
+      }
+      if (!response.ok || response.body === null) throw new Error(String(response.status));
+      delayMs = RETRY_MS;
+      await readEvents(response.body, (id, name, data) => {
+        if (id !== '') last = id;
+        const { change, ...record } = JSON.parse(data);
+        onEvent({ name, change, record });
+      });
+    } catch {
+      if (signal.aborted) return;
+    }
+    await new Promise((resolve) => void setTimeout(resolve, delayMs));
+    delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
+  }
+}
+
+/** The lines of an event stream (HTML, section 9.2). */
+async function readEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onEvent: (id: string, name: string, data: string) => void,
+): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  let event = { id: '', name: '', data: '' };
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [, field = '', text = ''] = /^([a-z]*): ?(.*?)\r?$/.exec(line) ?? [];
+      if (field === 'id') event.id = text;
+      else if (field === 'event') event.name = text;
+      else if (field === 'data') event.data += event.data === '' ? text : `\n${text}`;
+      else if (line.trim() === '' && event.data !== '') {
+        onEvent(event.id, event.name, event.data);
+        event = { id: '', name: '', data: '' };
+      }
+    }
+  }
+}

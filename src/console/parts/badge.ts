@@ -1,0 +1,12 @@
+/** States in a word and a colour, the same everywhere; the word alone says it too. */
+import { h } from '../base/dom.ts';
+
+const TONES: Readonly<Record<string, string>> = {
+  done: 'good', delivered: 'good', accepted: 'good', ok: 'good', ready: 'good', enabled: 'good',
+  running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting',
+  failed: 'bad', rejected: 'bad', error: 'bad', expired: 'bad', revoked: 'bad',
+};
+
+export function badge(status: string): HTMLElement {
+  return h('span', { class: `badge ${TONES[status] ?? 'plain'}` }, status);
+}

@@ -1,0 +1,114 @@
+/** Bars over time, drawn by hand: stacked, with axes and units, and a table of the same behind. */
+import { h, svg } from '../base/dom.ts';
+import { count } from '../base/format.ts';
+
+type Series = {
+  readonly name: string;
+  /** A class that gives its colour. */
+  readonly tone: 'good' | 'bad' | 'waiting';
+  readonly values: readonly number[];
+};
+
+type Chart = {
+  readonly title: string;
+  /** What is counted, `requests`. */
+  readonly unit: string;
+  /** When each bar begins: RFC 3339. */
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+};
+
+const WIDTH = 600;
+const HEIGHT = 150;
+const LEFT = 44;
+const BOTTOM = 22;
+const TOP = 8;
+
+export function chart({ title, unit, times, series }: Chart): HTMLElement {
+  const totals = times.map((_, index) =>
+    series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
+  const top = niceTop(Math.max(...totals, 1));
+  const drawing = svg('svg', {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', class: 'chart',
+    'aria-label': `${title}: ${series.map(({ name, values }) =>
+      `${count(sum(values))} ${name}`).join(', ')}`,
+  }, ...axes(times, top, unit), ...bars(times, series, top));
+  return h('figure', {}, h('figcaption', {}, title, ...legend(series)), drawing,
+    h('details', {}, h('summary', {}, 'As a table'), table(times, series)));
+}
+
+function legend(series: readonly Series[]): HTMLElement[] {
+  return series.map(({ name, tone, values }) =>
+    h('span', { class: `legend ${tone}` }, `${count(sum(values))} ${name}`));
+}
+
+function bars(times: readonly string[], series: readonly Series[], top: number): SVGElement[] {
+  const step = (WIDTH - LEFT) / Math.max(1, times.length);
+  return times.map((time, index) => {
+    let y = HEIGHT - BOTTOM;
+    const parts = series.map(({ name, tone, values }) => {
+      const value = values[index] ?? 0;
+      const height = value / top * (HEIGHT - BOTTOM - TOP);
+      y -= height;
+      return svg('rect', {
+        class: tone, x: LEFT + index * step + 0.5, y, height, width: Math.max(0.5, step - 1),
+      }, svg('title', {}, `${clock(time)}: ${count(value)} ${name}`));
+    });
+    return svg('g', {}, ...parts);
+  });
+}
+
+function axes(times: readonly string[], top: number, unit: string): SVGElement[] {
+  const levels = [0, top / 2, top].map((value) => {
+    const y = HEIGHT - BOTTOM - value / top * (HEIGHT - BOTTOM - TOP);
+    return svg('g', { class: 'axis' },
+      svg('line', { x1: LEFT, x2: WIDTH, y1: y, y2: y }),
+      svg('text', { x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, count(value)));
+  });
+  const every = Math.max(1, Math.round(times.length / 6));
+  const step = (WIDTH - LEFT) / Math.max(1, times.length);
+  const labels = times.flatMap((time, index) => index % every === 0 ? [svg('text', {
+    class: 'axis', x: LEFT + index * step, y: HEIGHT - 6,
+  }, clock(time))] : []);
+  return [...levels, ...labels, svg('text', {
+    class: 'axis unit', x: WIDTH, y: TOP + 4, 'text-anchor': 'end',
+  }, unit)];
+}
+
+function table(times: readonly string[], series: readonly Series[]): HTMLElement {
+  const rows = times.flatMap((time, index) => {
+    const values = series.map(({ values: all }) => all[index] ?? 0);
+    return sum(values) === 0 ? [] : [h('tr', {}, h('th', { scope: 'row' }, clock(time)),
+      ...values.map((value) => h('td', {}, count(value))))];
+  });
+  return h('table', { class: 'plain' },
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'From'),
+      ...series.map(({ name }) => h('th', { scope: 'col' }, name)))),
+    h('tbody', {}, ...rows));
+}
+
+/** A line of the last values, for one row of a list. */
+export function sparkline(values: readonly number[], label: string): SVGElement {
+  const top = Math.max(...values, 1);
+  const points = values.map((value, index) => {
+    const x = index / Math.max(1, values.length - 1) * 96 + 2;
+    return `${x.toFixed(1)},${(22 - value / top * 20).toFixed(1)}`;
+  });
+  return svg('svg', { viewBox: '0 0 100 24', class: 'sparkline', role: 'img', 'aria-label': label },
+    svg('polyline', { points: points.join(' ') }));
+}
+
+function clock(iso: string): string {
+  return new Date(iso).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** The next of 2, 4, 10, 20, 40, 100, … so that half of it is whole too. */
+function niceTop(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;
+  return 20 * power;
+}

@@ -1,0 +1,25 @@
+/** Text as it is, with a button that copies it. */
+import { h } from '../base/dom.ts';
+
+const COPIED_MS = 1500;
+
+export function codeBlock(text: string, label = 'Copy'): HTMLElement {
+  return h('div', { class: 'code' }, copyButton(text, label),
+    h('pre', { tabindex: 0 }, h('code', {}, text)));
+}
+
+export function copyButton(text: string, label = 'Copy'): HTMLElement {
+  const button = h('button', { type: 'button', class: 'copy', onclick: () => void copy() }, label);
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'Copied';
+    } catch {
+      button.textContent = 'Select and copy it';
+    }
+    setTimeout(() => {
+      button.textContent = label;
+    }, COPIED_MS);
+  }
+  return button;
+}

@@ -1,0 +1,45 @@
+/** Questions that are asked once, before something is lost. */
+import { h } from '../base/dom.ts';
+import type { Child } from '../base/dom.ts';
+import { codeBlock } from './code.ts';
+
+type Question = {
+  readonly title: string;
+  /** What will be lost, or done. */
+  readonly text: string;
+  /** What the button says that does it. */
+  readonly action: string;
+  /** The same on the command line. */
+  readonly command?: string;
+  readonly isDestructive?: boolean;
+};
+
+export function confirm(question: Question): Promise<boolean> {
+  const { title, text, action, command, isDestructive = false } = question;
+  return new Promise((resolve) => {
+    const answer = (isYes: boolean): void => {
+      resolve(isYes);
+      dialog.close();
+    };
+    const dialog = openDialog(title, [
+      h('p', {}, text),
+      command === undefined ? null
+        : h('details', {}, h('summary', {}, 'As a command'), codeBlock(command)),
+      h('div', { class: 'actions' },
+        h('button', { type: 'button', onclick: () => answer(false) }, 'Keep things as they are'),
+        h('button', {
+          type: 'button', class: isDestructive ? 'danger' : 'primary', onclick: () => answer(true),
+        }, action)),
+    ]);
+    dialog.addEventListener('close', () => resolve(false));
+  });
+}
+
+/** Esc and `close()` end it; the focus returns to where it was. */
+export function openDialog(title: string, children: readonly Child[]): HTMLDialogElement {
+  const dialog = h('dialog', { 'aria-label': title }, h('h2', {}, title), ...children);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

@@ -1,0 +1,17 @@
+/** Names and values of one thing. */
+import { h } from '../base/dom.ts';
+import type { Child } from '../base/dom.ts';
+
+type Fact = readonly [name: string, value: Child];
+
+export function facts(rows: readonly Fact[]): HTMLElement {
+  const shown = rows.filter(([, value]) => value !== null && value !== false);
+  return h('dl', { class: 'facts' }, ...shown.map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+}
+
+/** The head of a screen: its title, and what can be done there. */
+export function heading(title: string, ...actions: readonly Child[]): HTMLElement {
+  return h('div', { class: 'heading' }, h('h1', { tabindex: -1 }, title),
+    h('div', { class: 'actions' }, ...actions));
+}

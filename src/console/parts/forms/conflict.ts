@@ -1,0 +1,38 @@
+/** Two versions of one record beside each other, when somebody else has changed it meanwhile. */
+import { h } from '../../base/dom.ts';
+import { openDialog } from '../dialog.ts';
+import { labelOf } from './field.ts';
+
+/** True: the own version is to be kept; false: the stored one; null: neither, keep editing. */
+export function showConflict(
+  ours: Readonly<Record<string, unknown>>, stored: Readonly<Record<string, unknown>>,
+): Promise<boolean | null> {
+  const names = [...new Set([...Object.keys(ours), ...Object.keys(stored)])].filter((name) =>
+    !['id', 'identifier', 'createdAt', 'updatedAt'].includes(name)
+    && textOf(ours[name]) !== textOf(stored[name]));
+  return new Promise((resolve) => {
+    const choose = (isOurs: boolean | null): void => {
+      resolve(isOurs);
+      dialog.close();
+    };
+    const rows = names.map((name) => h('tr', {}, h('th', { scope: 'row' }, labelOf(name)),
+      h('td', {}, textOf(ours[name])), h('td', {}, textOf(stored[name]))));
+    const dialog = openDialog('It was changed meanwhile', [
+      h('p', {}, 'Somebody else has saved another version. They differ in:'),
+      h('table', { class: 'plain' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, ''),
+        h('th', { scope: 'col' }, 'Yours'), h('th', { scope: 'col' }, 'Stored'))),
+      h('tbody', {}, ...rows)),
+      h('div', { class: 'actions' },
+        h('button', { type: 'button', onclick: () => choose(null) }, 'Go on editing'),
+        h('button', { type: 'button', onclick: () => choose(false) }, 'Take the stored one'),
+        h('button', { type: 'button', class: 'danger', onclick: () => choose(true) },
+          'Put mine in its place')),
+    ]);
+    dialog.addEventListener('close', () => resolve(null));
+  });
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,50 @@
+/** Asks for the token when the server does. What was typed on the screen stays as it is. */
+import { ApiError, get } from '../base/api.ts';
+import { h } from '../base/dom.ts';
+import { session } from '../base/session.ts';
+import type { CallerScope } from '../base/session.ts';
+import { openDialog } from './dialog.ts';
+
+let isOpen = false;
+
+/** `onDone` is called once the token is accepted. */
+export function askForToken(onDone: () => void): void {
+  if (isOpen) return;
+  isOpen = true;
+  const input = h('input', {
+    type: 'password', id: 'token', name: 'token', autocomplete: 'current-password', required: true,
+  });
+  const problem = h('p', { class: 'problem', role: 'alert' });
+  const form = h('form', { onsubmit: (event) => {
+    event.preventDefault();
+    void tryToken();
+  } },
+  h('label', { for: 'token' }, 'API token'), input, problem,
+  h('p', { class: 'hint' }, 'It is kept for this tab alone. A new one: ',
+    h('code', {}, 'hookshelf token:create --name console --scope admin')),
+  h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
+  const dialog = openDialog('Sign in', [form]);
+  dialog.addEventListener('close', () => {
+    isOpen = false;
+  });
+  async function tryToken(): Promise<void> {
+    const before = session.token;
+    session.signIn(input.value.trim());
+    try {
+      await learnScope();
+      dialog.close();
+      onDone();
+    } catch (thrown) {
+      if (before === null) session.signOut();
+      else session.signIn(before);
+      problem.textContent = thrown instanceof ApiError && thrown.status === 401
+        ? 'This token is not known, or not any more.' : String(thrown);
+    }
+  }
+}
+
+/** What the token may do. Throws ApiError. */
+export async function learnScope(): Promise<void> {
+  const { scope } = await get<{ readonly scope: CallerScope }>('/api/access');
+  session.scope = scope;
+}

@@ -1,0 +1,22 @@
+/** Attempts in the order in which they were made, and when the next one is due. */
+import { h } from '../base/dom.ts';
+import { duration, time } from '../base/format.ts';
+
+type Step = {
+  readonly at: string;
+  readonly durationMs: number;
+  readonly isGood: boolean;
+  readonly text: string;
+  /** Shown when it is opened. */
+  readonly detail: string | null;
+};
+
+export function timeline(steps: readonly Step[], nextAt: string | null): HTMLElement {
+  const items = steps.map(({ at, durationMs, isGood, text, detail }) =>
+    h('li', { class: isGood ? 'good' : 'bad' }, time(at), ' ', h('strong', {}, text),
+      ` in ${duration(durationMs)}`, detail === null ? null
+        : h('details', {}, h('summary', {}, 'What came back'), h('pre', {}, detail))));
+  if (nextAt !== null) items.push(h('li', { class: 'waiting' }, 'next attempt ', time(nextAt)));
+  if (items.length === 0) return h('p', { class: 'hint' }, 'Nothing was tried.');
+  return h('ol', { class: 'timeline' }, ...items);
+}

@@ -1,0 +1,94 @@
+/** One book: its members, and the form that adds or changes it. */
+import { go, href } from '../../base/address.ts';
+import { call } from '../../base/api.ts';
+import { fill, h } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+import { link } from '../../base/dom.ts';
+import { time } from '../../base/format.ts';
+import { model } from '../../base/schema.ts';
+import { session } from '../../base/session.ts';
+import { confirm } from '../../parts/dialog.ts';
+import { editRecord } from '../../parts/forms/edit.ts';
+import { facts, heading } from '../../parts/facts.ts';
+import { labelOf } from '../../parts/forms/field.ts';
+import { recordForm } from '../../parts/forms/form.ts';
+import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
+import { nothing } from '../../parts/screen.ts';
+import type { Book } from '../../../books/book.ts';
+
+const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors'];
+
+export function openBook(place: HTMLElement, id: string): () => void {
+  const show = async (): Promise<void> => {
+    try {
+      const { body, headers } = await call<Book>('GET', pathOf(id));
+      render(place, body, headers.get('ETag') ?? '', () => void show());
+    } catch (thrown) {
+      showFailure(place, thrown, () => void show());
+    }
+  };
+  void show();
+  return nothing;
+}
+
+function render(place: HTMLElement, book: Book, etag: string, again: () => void): void {
+  const edit = h('button', { type: 'button', onclick: () =>
+    void model('BookBody').then((schema) => editRecord(place, {
+      title: `Edit ${book.title}`, path: pathOf(book.id), schema, record: book, etag, done: again,
+    }), tellFailure) }, 'Edit');
+  const remove = h('button', { type: 'button', class: 'danger', onclick: () =>
+    void removeBook(book, etag) }, 'Delete');
+  const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
+  fill(place,
+    h('p', {}, h('a', { href: href(['books']) }, '← Books')),
+    heading(book.title, ...session.may('write') ? [edit, remove] : []),
+    facts([
+      ['Authors', h('span', {}, book.authors.map(({ name }) => name).join(', ') || '–')],
+      ...others.map(([name, value]) => [labelOf(name), valueOf(value)] as const),
+      ['Added', time(book.createdAt)], ['Changed', time(book.updatedAt)],
+      ['Id', h('code', {}, book.id)],
+    ]));
+}
+
+function valueOf(value: unknown): Child {
+  if (typeof value === 'string') return /^https?:/.test(value) ? link(value, value) : value;
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? h('pre', {}, JSON.stringify(value, null, 2)) : String(value);
+}
+
+export function openNewBook(place: HTMLElement): () => void {
+  void showNew(place).catch(tellFailure);
+  return nothing;
+}
+
+async function showNew(place: HTMLElement): Promise<void> {
+  const form = recordForm({
+    schema: await model('BookBody'), value: {}, action: 'Add the book',
+    save: async (value) => {
+      const { body } = await call<Book>('POST', '/api/books', { body: value });
+      tell(`Added ${body.title}.`);
+      go(['books', body.id]);
+    },
+  });
+  fill(place, h('p', {}, h('a', { href: href(['books']) }, '← Books')), heading('A new book'),
+    form.element);
+}
+
+async function removeBook(book: Book, etag: string): Promise<void> {
+  const isSure = await confirm({
+    title: 'Delete the book?', text: `“${book.title}” will be gone from the catalog.`,
+    action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${book.id}`,
+  });
+  if (!isSure) return;
+  try {
+    await call('DELETE', pathOf(book.id), { headers: { 'If-Match': etag } });
+    tell(`Deleted ${book.title}.`);
+    go(['books']);
+  } catch (thrown) {
+    tellFailure(thrown);
+  }
+}
+
+function pathOf(id: string): string {
+  return `/api/books/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,93 @@
+/** Incoming webhooks: when each was last called, and how often it succeeds. */
+import { href } from '../../base/address.ts';
+import { get } from '../../base/api.ts';
+import { fill, h } from '../../base/dom.ts';
+import { counted } from '../../base/format.ts';
+import { session } from '../../base/session.ts';
+import { badge } from '../../parts/badge.ts';
+import { sparkline } from '../../parts/chart.ts';
+import { heading } from '../../parts/facts.ts';
+import { emptyState, showFailure } from '../../parts/notice.ts';
+import { Rows } from '../../parts/lists/rows.ts';
+import type { Screen } from '../../parts/screen.ts';
+import { time } from '../../base/format.ts';
+import { openIncoming } from './one.ts';
+import { openNewIncoming } from './new.ts';
+import type { IncomingWebhook } from '../../../app/api.ts';
+import type { StatisticsReport } from '../../../monitoring/statistics.ts';
+
+type HookRow = {
+  readonly hook: IncomingWebhook;
+  readonly statistics: StatisticsReport['hooks'][number] | undefined;
+  readonly lastAt: string | null;
+};
+
+export const incomingScreen: Screen = {
+  name: 'incoming', title: 'Incoming', key: 'i',
+  open(place, address) {
+    const [, step] = address.path;
+    if (step === 'new') return openNewIncoming(place, address);
+    return step === undefined ? openList(place) : openIncoming(place, step, address);
+  },
+};
+
+function openList(place: HTMLElement): () => void {
+  const rows = new Rows<HookRow>({
+    label: 'Incoming webhooks',
+    keyOf: ({ hook }) => hook.identifier,
+    hrefOf: ({ hook }) => href(['incoming', hook.identifier]),
+    columns: [
+      { title: 'Path', kind: 'main', cell: ({ hook }) => hook.pathSegment },
+      { title: 'Sender', cell: ({ hook }) => hook.verification?.preset
+        ?? (hook.hasSecret ? 'X-Signature' : 'anybody') },
+      { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
+      { title: 'Last called', cell: ({ lastAt }) => time(lastAt, 'not in 24 hours') },
+      { title: 'Accepted', kind: 'number', cell: ({ statistics }) => rateOf(statistics) },
+      { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
+        : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
+    ],
+  });
+  const count = h('p', { class: 'count', role: 'status' });
+  const table = h('div');
+  const show = async (): Promise<void> => {
+    try {
+      const [hooks, statistics] = await Promise.all([
+        get<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
+        get<StatisticsReport>('/api/statistics?window=24h'),
+      ]);
+      count.textContent = counted(hooks.length, 'webhook');
+      if (hooks.length === 0) {
+        return fill(table, emptyState('There is none yet. One for GitHub takes two minutes:',
+          'hookshelf manual first-webhook'));
+      }
+      fill(table, rows.element);
+      rows.set(hooks.map((hook) => rowOf(hook, statistics)));
+    } catch (thrown) {
+      showFailure(table, thrown, () => void show());
+    }
+  };
+  fill(place, heading('Incoming webhooks', session.may('write')
+    ? h('a', { href: href(['incoming', 'new']), class: 'button primary' }, 'Add a webhook') : null),
+  count, table);
+  void show();
+  return () => rows.close();
+}
+
+function rowOf(hook: IncomingWebhook, { hooks, times }: StatisticsReport): HookRow {
+  const statistics = hooks.find((one) => one.hook === hook.identifier);
+  const last = statistics === undefined ? -1
+    : callsOf(statistics).findLastIndex((value) => value > 0);
+  return { hook, statistics, lastAt: times[last] ?? null };
+}
+
+function callsOf({ requests }: StatisticsReport['hooks'][number]): number[] {
+  return requests.accepted.map((value, index) =>
+    value + (requests.rejected[index] ?? 0) + (requests.failed[index] ?? 0));
+}
+
+function rateOf(statistics: HookRow['statistics']): string {
+  if (statistics === undefined) return '–';
+  const all = callsOf(statistics).reduce((sum, value) => sum + value, 0);
+  const good = statistics.requests.accepted.reduce((sum, value) => sum + value, 0);
+  return all === 0 ? '–' : `${Math.floor(good / all * 100)} %`;
+}

@@ -1,0 +1,37 @@
+/** Why a request was taken or not: the checks of the diagnosis, one after another. */
+import { call } from '../../base/api.ts';
+import { fill, h } from '../../base/dom.ts';
+import { session } from '../../base/session.ts';
+import { badge } from '../../parts/badge.ts';
+import { tellFailure } from '../../parts/notice.ts';
+import type { Diagnosis } from '../../../webhooks/senders/diagnosis/report.ts';
+import type { RequestRecord } from './record.ts';
+
+/** Asked for at once where the request was rejected. */
+export function diagnosisView(request: RequestRecord): HTMLElement | null {
+  if (!session.may('write')) return null;
+  const place = h('div', { role: 'status' });
+  const run = async (): Promise<void> => {
+    try {
+      const path = `/api/incoming-webhooks/${encodeURIComponent(request.hook)}/diagnose`;
+      const { body } = await call<Diagnosis>('POST', path, { body: { request: request.id } });
+      fill(place, renderDiagnosis(body));
+    } catch (thrown) {
+      tellFailure(thrown);
+    }
+  };
+  if (request.status === 'rejected') void run();
+  return h('section', {}, h('h2', {}, 'Diagnosis'),
+    h('button', { type: 'button', onclick: () => void run() },
+      'Check it against the webhook as it is now'),
+    place);
+}
+
+function renderDiagnosis({ accepted, failedCheck, checks }: Diagnosis): HTMLElement {
+  return h('div', { class: 'card' },
+    h('p', {}, h('strong', {}, accepted ? 'It would be accepted.'
+      : `It would be refused: ${failedCheck ?? 'not accepted'}.`)),
+    h('ol', { class: 'log' }, ...checks.map(({ check, status, finding }) =>
+      h('li', {}, badge(status), h('span', { class: 'message' }, check.replaceAll('_', ' ')),
+        ` ${finding}`))));
+}

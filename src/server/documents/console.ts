@@ -1,0 +1,96 @@
+/**
+ * `GET /console`: one page, the same for everybody, with its style and script within. Nothing of it
+ * is made before somebody asks; then it is read once, and compressed once for each encoding.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { problemAnswers } from '../problem.ts';
+import type { Route } from '../route.ts';
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+type Page = {
+  readonly body: Buffer;
+  /** Of what it holds, without its encoding. */
+  readonly tag: string;
+  readonly policy: string;
+};
+
+// 3 ms and 30.5 kB of 120; quality 9 takes 19 ms for 0.4 kB less (measured).
+const BROTLI_QUALITY = 6;
+
+const ENCODERS: Readonly<Record<Encoding, (page: Buffer) => Buffer>> = {
+  br: (page) => brotliCompressSync(page, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
+  }),
+  gzip: (page) => gzipSync(page),
+  identity: (page) => page,
+};
+
+/** `readPage` gives the file that the build makes. */
+export function consoleRoute(readPage: () => string): Route {
+  let page: Page | null = null;
+  const bodies = new Map<Encoding, Buffer>();
+  return {
+    method: 'GET',
+    path: '/console',
+    operationId: 'getConsole',
+    summary: 'The whole service in a browser; the page is empty until the API gives it data',
+    access: 'public',
+    answers: [
+      { status: 200, description: 'The page', mediaType: 'text/html', schema: { kind: 'string' } },
+      { status: 304, description: 'Not changed since' },
+      ...problemAnswers(503),
+    ],
+    handle(exchange) {
+      page ??= pageOf(readPage());
+      const { headers } = exchange.request;
+      const encoding = encodingFor(headers);
+      // One for each form of the page (RFC 9110, section 8.8.3).
+      const tag = `"${page.tag}-${encoding}"`;
+      const shared = ['ETag', tag, 'Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding'];
+      if (hasTag(headers, tag)) return exchange.send(304, shared);
+      const body = bodies.get(encoding) ?? ENCODERS[encoding](page.body);
+      bodies.set(encoding, body);
+      exchange.send(200, [
+        ...shared, 'Content-Type', 'text/html; charset=utf-8',
+        'Content-Security-Policy', page.policy,
+        'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin',
+        ...encoding === 'identity' ? [] : ['Content-Encoding', encoding],
+      ], body);
+    },
+  };
+}
+
+function pageOf(text: string): Page {
+  const body = Buffer.from(text);
+  return { body, tag: hashOf(body, 'base64url').slice(0, 22), policy: policyOf(text) };
+}
+
+/** The page's own style and script count, and nothing else; it speaks to where it came from. */
+function policyOf(text: string): string {
+  const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
+  const script = /<script type="module">([\s\S]*?)<\/script>/.exec(text)?.[1] ?? '';
+  return `default-src 'none'; script-src 'sha256-${hashOf(script)}'; `
+    + `style-src 'sha256-${hashOf(style)}'; connect-src 'self'; `
+    + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+}
+
+function hashOf(content: string | Buffer, encoding: 'base64' | 'base64url' = 'base64'): string {
+  return loadCrypto().createHash('sha256').update(content).digest(encoding);
+}
+
+/** The smallest that the caller takes (RFC 9110, section 12.5.3). */
+function encodingFor({ 'accept-encoding': accepted = '' }: IncomingHttpHeaders): Encoding {
+  const names = String(accepted).toLowerCase().split(',')
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+    .map((part) => part.split(';')[0]?.trim());
+  if (names.includes('br')) return 'br';
+  return names.includes('gzip') ? 'gzip' : 'identity';
+}
+
+function hasTag({ 'if-none-match': wanted }: IncomingHttpHeaders, tag: string): boolean {
+  return wanted !== undefined
+    && wanted.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
+}

@@ -48,7 +48,10 @@ export class InboxCapacity {
     if (this.#held.bytes + added > maxBytes) {
       throw full(`${this.#held.bytes} bytes are pending or pinned (inbox.maxBytes: ${maxBytes})`);
     }
-    const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + added;
+    // Without its own bytes: removal goes down to the limits and no further, so a large request
+    // would never find room for itself.
+    const total =
+      this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reserved.bytes;
     if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
       || total > maxBytes * BEHIND_FACTOR) {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',

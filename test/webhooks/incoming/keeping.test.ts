@@ -225,6 +225,16 @@ test('a large request has no room where its bytes are too many', async (context)
   assert.equal((await kept(relay)).length, 1);
 });
 
+test('a large request finds room where what is kept has finished', async (context) => {
+  const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 65_536 };
+  const relay = await start(context, { inbox: 'all' }, { inbox });
+  relay.webhooks.start();
+  for (let turn = 0; turn < 10; turn += 1) {
+    const answer = await retried(() => call(relay, { text: 'x'.repeat(20_000) }));
+    assert.equal(answer.status, 200, answer.text);
+  }
+});
+
 test('a body of any size is kept byte for byte', async (context) => {
   const relay = await start(context, { inbox: 'all', bodyFormat: 'text' });
   for (const text of ['', 'x', 'y'.repeat(16_384), 'z'.repeat(16_385)]) {

@@ -3,10 +3,11 @@
 // That needs no bundler, as the modules hold to three rules, which are checked here: they import each
 // other by plain names, never in a circle, and no template spans lines, so that indentation can go.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const compiled = resolve('dist/console');
 const modules = new Map();
+const variables = new Map();
 
 // Beside it lie the modules of the server that types were taken from.
 add(join(compiled, 'console/main.js'), []);
@@ -51,8 +52,10 @@ function tightened(line) {
     index % 2 === 1 ? part : part.replace(/ *([=<>?:,;{}()|&[\]]+) */g, '$1')).join('');
 }
 
+// Short, as each module is named by all that import it.
 function variable(path) {
-  return relative(compiled, path).replace(/\.js$/, '').replace(/\W+/g, '_');
+  if (!variables.has(path)) variables.set(path, `m${variables.size}`);
+  return variables.get(path);
 }
 
 function minified(style) {

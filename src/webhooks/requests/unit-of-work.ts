@@ -48,7 +48,7 @@ export function commitRequests<T>(store: Store, work: (unit: RequestUnit) => T):
   return store.transact((transaction) => changeRequests(transaction, work));
 }
 
-class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
+export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
   readonly #transaction: Transaction;
 
   constructor(transaction: Transaction) {
@@ -56,14 +56,14 @@ class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {
     this.#transaction = transaction;
   }
 
-  /** Stages a new request; its body too where that has a record of its own. */
-  add(request: KeptRequest, body: Buffer): void {
+  /** Stages a new request, its body too where that has a record of its own. Its bytes. */
+  add(request: KeptRequest, body: Buffer): Buffer {
     const { id, bodyBytes } = request;
     // The body first: whoever sees a request applied finds its body there.
     if (isBodyApart(bodyBytes)) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
-    this.accept(request);
+    return this.accept(request);
   }
 
   /** Deletes a request, whatever became of it; false when it is gone. */

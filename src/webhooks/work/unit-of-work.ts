@@ -39,16 +39,16 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     this.#totals = { ...kind.totals.read(transaction) };
   }
 
-  /** Stages a new piece of work. */
-  accept(item: Item): void {
-    this.put(item);
+  /** Stages a new piece of work; its bytes. */
+  accept(item: Item): Buffer {
     this.count(this.#kind.statusIn(item), 1);
+    return this.put(item);
   }
 
-  /** Stages a piece of work that the totals count already. */
-  put(item: Item): void {
+  /** Stages a piece of work that the totals count already; its bytes. */
+  put(item: Item): Buffer {
     const { collection, idOf, encode } = this.#kind;
-    this.#transaction.put(collection.name, idOf(item), encode(item));
+    return this.#transaction.put(collection.name, idOf(item), encode(item)).bytes;
   }
 
   /** Counts accepted work whose records are staged otherwise, or follow. */
@@ -102,7 +102,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
 }
 
 /** Whether both are one place in memory; what lies there never changes. */
-function isSame(left: Buffer, right: Buffer): boolean {
+export function isSame(left: Buffer, right: Buffer): boolean {
   return left.buffer === right.buffer && left.byteOffset === right.byteOffset
     && left.length === right.length;
 }

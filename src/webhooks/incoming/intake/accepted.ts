@@ -10,7 +10,7 @@ import { eventIdCollection, findEvent, putEvent } from '../../requests/event-ids
 import {
   pendingRoute, requestCollection, statusOfRoutes, withRoutes, type KeptRequest,
 } from '../../requests/request.ts';
-import { changeRequests } from '../../requests/unit-of-work.ts';
+import type { RequestUnit } from '../../requests/unit-of-work.ts';
 import { acceptedAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
 import type { Received } from '../receiving/received-call.ts';
 import { isOther, reused, type Event } from './duplicates.ts';
@@ -29,21 +29,20 @@ type Arrival = {
 
 /** `checkRoom` throws when there is no room for a new request. */
 export function stageAccepted(
-  transaction: Transaction, arrival: Arrival, checkRoom: () => void,
+  transaction: Transaction, unit: RequestUnit, arrival: Arrival, checkRoom: () => void,
 ): ReceiveAnswer {
   const met = meetStaged(transaction, arrival);
   if (met === null || 'isNew' in met) {
     checkRoom();
-    return stageNew(transaction, arrival, met?.event ?? null);
+    return stageNew(transaction, unit, arrival, met?.event ?? null);
   }
   const { of, event } = met;
   const bytes = transaction.find(requestCollection.name, of);
   if (bytes !== undefined && statusOf(bytes) === 'failed') {
-    changeRequests(transaction, (unit) =>
-      unit.change(of, (before) => dueAgain(before, arrival.nowMs)));
+    unit.change(of, (before) => dueAgain(before, arrival.nowMs));
     return acceptedAnswer(of, '');
   }
-  stageDuplicate(transaction, arrival, event, of);
+  stageDuplicate(unit, arrival, event, of);
   return acceptedAnswer(of, 'Duplicate');
 }
 
@@ -63,8 +62,8 @@ function meetStaged(transaction: Transaction, { event, received, nowMs }: Arriva
 }
 
 function stageNew(
-  transaction: Transaction, { exchange, received, id, nowMs, routes }: Arrival,
-  event: Event | null,
+  transaction: Transaction, unit: RequestUnit,
+  { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
 ): ReceiveAnswer {
   const at = timeText(received.atMs);
   const runs = routes.map((name) => pendingRoute(name, at));
@@ -72,19 +71,19 @@ function stageNew(
     id, routes: runs, status: statusOfRoutes(runs), answered: answeredAt(received, nowMs),
     eventIdReused: event?.isReused ?? false,
   });
-  changeRequests(transaction, (unit) => unit.add(request, received.body));
+  unit.add(request, received.body);
   if (event !== null) putEvent(transaction, event, id);
   return acceptedAnswer(id, runs.length === 0 ? 'Filtered' : '');
 }
 
 function stageDuplicate(
-  transaction: Transaction, { exchange, received, id, nowMs }: Arrival, event: Event, of: string,
+  unit: RequestUnit, { exchange, received, id, nowMs }: Arrival, event: Event, of: string,
 ): void {
   const request = acceptedRequest(exchange, received, {
     id, routes: [], status: 'duplicate', duplicateOf: of, answered: answeredAt(received, nowMs),
     eventIdReused: event.isReused,
   });
-  changeRequests(transaction, (unit) => unit.add(request, received.body));
+  unit.add(request, received.body);
 }
 
 /** Its failed routes are due, with the whole schedule before them. */

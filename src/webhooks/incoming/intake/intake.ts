@@ -10,7 +10,9 @@ import { duplicateAnswer, resultAnswer, type ReceiveAnswer } from '../receiving/
 import { ReceivedCall, type Received } from '../receiving/received-call.ts';
 import { factsOf, findMatching, runRoute } from '../receiving/run-routes.ts';
 import type { ReadyRoute } from '../routing.ts';
+import { changeRequests } from '../../requests/unit-of-work.ts';
 import { stageAccepted } from './accepted.ts';
+import { Arrivals } from './arrivals.ts';
 import { Duplicates, type Event, type Seen, type LookedUp } from './duplicates.ts';
 import { Keeper, type IntakeParts } from './keeper.ts';
 import { estimatedBytes } from './new-request.ts';
@@ -21,12 +23,14 @@ export class Intake {
   readonly #keeper: Keeper;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
+  readonly #arrivals: Arrivals<ReceiveAnswer>;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
     this.#keeper = new Keeper(parts);
     this.#runs = new ResultRuns(parts, this.#keeper);
     this.#duplicates = new Duplicates(parts.store, parts.clock);
+    this.#arrivals = new Arrivals(parts.store);
   }
 
   /**
@@ -126,11 +130,11 @@ export class Intake {
     };
     // A duplicate needs no room. What is known of it is asked again in the transaction.
     if (event !== null && this.#duplicates.isKnown(event)) {
-      return store.transact((transaction) =>
-        stageAccepted(transaction, arrival, () => capacity.check(bytes)));
+      return store.transact((transaction) => changeRequests(transaction, (unit) =>
+        stageAccepted(transaction, unit, arrival, () => capacity.check(bytes))));
     }
-    return capacity.reserveWhile(bytes, () => store.transact((transaction) =>
-      stageAccepted(transaction, arrival, () => {})));
+    return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>
+      stageAccepted(transaction, unit, arrival, () => {})));
   }
 }
 

@@ -10,10 +10,10 @@ import { putEvent } from '../../requests/event-ids.ts';
 import {
   attempted, pendingRoute, statusOfRoutes, type KeptRequest,
 } from '../../requests/request.ts';
-import { changeRequests } from '../../requests/unit-of-work.ts';
 import type { Received } from '../receiving/received-call.ts';
 import type { RouteOutcome, RouteParts } from '../receiving/run-routes.ts';
 import type { Event } from './duplicates.ts';
+import { Arrivals } from './arrivals.ts';
 import { acceptedRequest, attemptOf, estimatedBytes } from './new-request.ts';
 
 export type IntakeParts = RouteParts & {
@@ -33,9 +33,11 @@ type Kept = {
 export class Keeper {
   readonly #parts: IntakeParts;
   readonly #lost: RateLimitedLog;
+  readonly #arrivals: Arrivals<void>;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#arrivals = new Arrivals(parts.store);
     this.#lost = new RateLimitedLog(parts.clock, (leftOut) =>
       parts.log.warning('more requests could not be kept', { leftOut }));
   }
@@ -93,10 +95,10 @@ export class Keeper {
   async #commit(
     request: KeptRequest, { body }: Received, { event = null }: Kept,
   ): Promise<void> {
-    const { store, ownEvents, clock, makeId } = this.#parts;
+    const { ownEvents, clock, makeId } = this.#parts;
     const drawn = { nowMs: clock.now(), seed: makeId() };
-    await store.transact((transaction) => {
-      changeRequests(transaction, (unit) => unit.add(request, body));
+    await this.#arrivals.write(request.bodyBytes, (transaction, unit) => {
+      unit.add(request, body);
       if (request.status === 'failed') ownEvents.requestFailed(transaction, drawn, request);
       if (event !== null) putEvent(transaction, event, request.id);
     });

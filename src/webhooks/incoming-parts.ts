@@ -7,6 +7,7 @@ import type { OwnEvents } from './deliveries/own-events.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { keptRoutes } from './incoming/intake/kept-routes.ts';
 import { rejectedRequest } from './incoming/intake/new-request.ts';
+import { RecentRequests } from './incoming/intake/recent.ts';
 import { RejectedRing } from './incoming/intake/rejected.ts';
 import type { HookIndex } from './incoming/receiving/hook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
@@ -40,8 +41,10 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const { hooks, configurations, runner, actions, ownEvents } = shared;
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
-  const intake =
-    new Intake({ store, clock, makeId, capacity, configurations, actions, runner, log, ownEvents });
+  const recent = new RecentRequests();
+  const intake = new Intake({
+    store, clock, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
+  });
   const requests = createRequestService({
     store, clock, makeId, rejected,
     routesOf(request, body) {
@@ -58,7 +61,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     expiresAtMs: eventExpiryMs, limits: EVENT_ID_LIMITS,
   });
   const worker = new RequestWorker({
-    store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents,
+    store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook,
   });
   return {

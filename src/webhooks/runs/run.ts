@@ -1,13 +1,15 @@
 /** One run of one route of a kept request: the action is told what it was told when it came. */
+import { types } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { tagging, type Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { KeptCall } from '../incoming/intake/kept-call.ts';
 import { attemptOf } from '../incoming/intake/new-request.ts';
+import type { RecentRequests } from '../incoming/intake/recent.ts';
 import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
 import {
-  runRoutes, type RouteOutcome, type RouteParts,
+  runOne, type RouteOutcome, type RouteParts,
 } from '../incoming/receiving/run-routes.ts';
 import { bodyIn, decodeRequest, statusOf } from '../requests/codec.ts';
 import {
@@ -22,6 +24,7 @@ export type RunParts = RouteParts & {
   readonly hooks: Pick<HookIndex, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly recent: RecentRequests;
   /** Aborted to cut runs off. */
   readonly cutOff: AbortSignal;
 };
@@ -37,41 +40,51 @@ export type Ran = {
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
- * null when there is nothing to run now, or the run was cut off. Rejects when our own state did not
- * let the action do what it does: that says nothing of the action, and is no attempt.
+ * At once when the action gave its result at once. null when there is nothing to run now, or the
+ * run was cut off. Throws, or rejects, when our own state did not let the action do what it does:
+ * that says nothing of the action, and is no attempt.
  */
-export async function runKept(parts: RunParts, taskId: string): Promise<Ran | null> {
-  const bytes = parts.store.collection(requestCollection.name).bytesOf(requestOf(taskId));
+export function runKept(parts: RunParts, taskId: string): Ran | null | Promise<Ran | null> {
+  const id = requestOf(taskId);
+  const bytes = parts.store.collection(requestCollection.name).bytesOf(id);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
-  const known = { bytes, item: decodeRequest(bytes) };
+  const recent = parts.recent.find(id, bytes);
+  const known = recent ?? { bytes, item: decodeRequest(bytes) };
   const index = routeIndexOf(taskId);
   const route = known.item.routes[index];
   const hook = parts.hooks.find(known.item.hook);
   if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
-  const outcome = await unlessCutOff(runRoute(parts, known.item, hook, route), parts.cutOff);
-  if (outcome === null) return null;
-  if (outcome.refused !== null) throw outcome.refused;
-  return { known, index, attempt: attemptOf(outcome) };
+  const end = (outcome: RouteOutcome | null): Ran | null => {
+    if (outcome === null) return null;
+    if (outcome.refused !== null) throw outcome.refused;
+    return { known, index, attempt: attemptOf(outcome) };
+  };
+  const running = runRoute(parts, known.item, recent?.body ?? null, hook, route);
+  return types.isPromise(running) ? unlessCutOff(running, parts.cutOff).then(end) : end(running);
 }
 
-async function runRoute(
-  parts: RunParts, request: KeptRequest, hook: ReadyHook, { name, attemptCount }: RouteRun,
-): Promise<RouteOutcome> {
+function runRoute(
+  parts: RunParts, request: KeptRequest, known: Buffer | null, hook: ReadyHook,
+  { name, attemptCount }: RouteRun,
+): RouteOutcome | Promise<RouteOutcome> {
   const { store, clock } = parts;
-  const route = hook.routes.find((known) => known.name === name);
-  const log = tagging(parts.log, { request: request.id, hook: hook.identifier, route: name });
+  const route = hook.routes.find((other) => other.name === name);
   if (route === undefined) {
     return {
       name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refused: null,
       startedAtMs: clock.now(), durationMs: 0,
     };
   }
-  const body = bodyIn(request, () =>
+  const body = known ?? bodyIn(request, () =>
     store.collection(requestBodyCollection.name).bytesOf(request.id));
-  const run = { request, body, reading: hook.reading, attempt: attemptCount + 1, log };
-  const [outcome] = await runRoutes(parts, [route], {
-    hook: hook.identifier, holder: { log }, makeCall: (options) => new KeptCall(run, options),
+  // Made when there is something to say.
+  const holder = {
+    get log(): Logger {
+      return tagging(parts.log, { request: request.id, hook: hook.identifier, route: name });
+    },
+  };
+  const run = { request, body, reading: hook.reading, attempt: attemptCount + 1, holder };
+  return runOne(parts, route, {
+    hook: hook.identifier, holder, makeCall: (options) => new KeptCall(run, options),
   }, clock);
-  if (outcome === undefined) throw new Error('a route has run and has no outcome');
-  return outcome;
 }

@@ -2,6 +2,7 @@
  * Runs what is pending in the inbox: each route of a request is a task of its own, in the queue of
  * its webhook. A route that is done is never run again, whatever becomes of the others.
  */
+import { types } from 'node:util';
 import type { Logger } from '../../base/log.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import type { Collection, Transaction } from '../../store/port.ts';
@@ -93,9 +94,9 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return true;
   }
 
-  async make(id: string): Promise<Attempt<Ran> | null> {
-    const ran = await runKept(this.#parts, id);
-    return ran === null ? null : { result: ran };
+  make(id: string): Attempt<Ran> | null | Promise<Attempt<Ran> | null> {
+    const ran = runKept(this.#parts, id);
+    return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
   verdictOf({ attempt: { success, durationMs } }: Ran): Verdict | null {
@@ -125,7 +126,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   #apply({ id, after }: RecordChange): void {
     if (after === null || statusOf(after) !== 'pending') return this.#forget(id);
-    const request = decodeRequest(after);
+    const request = this.#parts.recent.find(id, after)?.item ?? decodeRequest(after);
     this.#routeCounts.set(id, request.routes.length);
     for (let index = 0; index < request.routes.length; index += 1) this.#sync(request, index);
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
@@ -148,6 +149,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   #forget(id: string): void {
     const count = this.#routeCounts.get(id) ?? 0;
     this.#routeCounts.delete(id);
+    this.#parts.recent.delete(id);
     for (let index = 0; index < count; index += 1) this.#scheduler.remove(taskIdOf(id, index));
   }
 
@@ -187,6 +189,10 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     this.#worker.writeLater('requests of a removed webhook wait to be failed', { hook },
       () => this.afterRemoved(hook));
   }
+}
+
+function asAttempt(ran: Ran | null): Attempt<Ran> | null {
+  return ran === null ? null : { result: ran };
 }
 
 function logRun(

@@ -6,6 +6,7 @@
  * waits for; a result that is written in two steps.
  */
 import { setMaxListeners } from 'node:events';
+import { types } from 'node:util';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -25,8 +26,11 @@ export interface Attempts<Result, Recorded> {
   readonly noun: string;
   /** Whether an attempt may begin; when that changes, `Worker.askRun` is to be called. */
   mayBegin(): boolean;
-  /** null when nothing was done, or it was cut off. Rejects when it could not be prepared. */
-  make(id: string): Promise<Attempt<Result> | null>;
+  /**
+   * null when nothing was done, or it was cut off. Throws, or rejects, when it could not be
+   * prepared.
+   */
+  make(id: string): Attempt<Result> | null | Promise<Attempt<Result> | null>;
   /** Called as soon as the attempt is over: what it showed of its host; null for nothing. */
   verdictOf(result: Result): Verdict | null;
   /** Writes the result; undefined when there is nothing more to write it to. */
@@ -54,6 +58,8 @@ const UNRECORDED_MAX = 1024;
 /** When something could not be stored, or an attempt broke on a bug of ours, the next one waits. */
 const UNSTORED_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
+/** Attempts that end at once give their slots back at once: others are to have a turn as well. */
+const TURN_MS_MAX = 5;
 
 export class Worker<Result, Recorded> {
   readonly #parts: WorkerParts;
@@ -128,14 +134,16 @@ export class Worker<Result, Recorded> {
   }
 
   #run(): void {
-    const { store, scheduler } = this.#parts;
+    const { store, scheduler, clock } = this.#parts;
     // What could not be written down would be done again after a restart.
     if (store.failure !== null) return this.#lookLater();
     if (!this.#attempts.mayBegin()) return;
+    const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted && this.#background.count < UNRECORDED_MAX) {
       const slot = scheduler.next();
       if (slot === null) return;
       this.#background.run(this.#attempt(slot));
+      if (clock.monotonicMs() >= endMs) return this.askRun();
     }
   }
 
@@ -151,7 +159,8 @@ export class Worker<Result, Recorded> {
     const { id } = slot.task;
     let attempt: Attempt<Result> | null;
     try {
-      attempt = await this.#attempts.make(id);
+      const making = this.#attempts.make(id);
+      attempt = types.isPromise(making) ? await making : making;
     } catch (thrown) {
       scheduler.release(slot, null);
       return this.#postpone(id, 'could not be prepared', thrown);

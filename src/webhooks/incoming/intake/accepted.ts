@@ -11,10 +11,12 @@ import {
   pendingRoute, requestCollection, statusOfRoutes, withRoutes, type KeptRequest,
 } from '../../requests/request.ts';
 import type { RequestUnit } from '../../requests/unit-of-work.ts';
+import type { Known } from '../../work/kind.ts';
 import { acceptedAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
 import type { Received } from '../receiving/received-call.ts';
 import { isOther, reused, type Event } from './duplicates.ts';
 import { acceptedRequest } from './new-request.ts';
+import type { RecentRequests } from './recent.ts';
 
 /** What is drawn before the transaction, which may run again. */
 type Arrival = {
@@ -29,12 +31,18 @@ type Arrival = {
 
 /** `checkRoom` throws when there is no room for a new request. */
 export function stageAccepted(
-  transaction: Transaction, unit: RequestUnit, arrival: Arrival, checkRoom: () => void,
+  transaction: Transaction, unit: RequestUnit, arrival: Arrival,
+  { recent, checkRoom }: { readonly recent: RecentRequests; readonly checkRoom: () => void },
 ): ReceiveAnswer {
   const met = meetStaged(transaction, arrival);
   if (met === null || 'isNew' in met) {
     checkRoom();
-    return stageNew(transaction, unit, arrival, met?.event ?? null);
+    const event = met?.event ?? null;
+    const known = stageNew(unit, arrival, event);
+    if (event !== null) putEvent(transaction, event, arrival.id);
+    // Routes must not see what one of them makes of the body.
+    if (arrival.routes.length === 1) recent.add({ ...known, body: arrival.received.body });
+    return acceptedAnswer(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
   }
   const { of, event } = met;
   const bytes = transaction.find(requestCollection.name, of);
@@ -62,18 +70,15 @@ function meetStaged(transaction: Transaction, { event, received, nowMs }: Arriva
 }
 
 function stageNew(
-  transaction: Transaction, unit: RequestUnit,
-  { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
-): ReceiveAnswer {
+  unit: RequestUnit, { exchange, received, id, nowMs, routes }: Arrival, event: Event | null,
+): Known<KeptRequest> {
   const at = timeText(received.atMs);
   const runs = routes.map((name) => pendingRoute(name, at));
   const request = acceptedRequest(exchange, received, {
     id, routes: runs, status: statusOfRoutes(runs), answered: answeredAt(received, nowMs),
     eventIdReused: event?.isReused ?? false,
   });
-  unit.add(request, received.body);
-  if (event !== null) putEvent(transaction, event, id);
-  return acceptedAnswer(id, runs.length === 0 ? 'Filtered' : '');
+  return { item: request, bytes: unit.add(request, received.body) };
 }
 
 function stageDuplicate(

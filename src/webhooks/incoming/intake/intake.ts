@@ -16,16 +16,19 @@ import { Arrivals } from './arrivals.ts';
 import { Duplicates, type Event, type Seen, type LookedUp } from './duplicates.ts';
 import { Keeper, type IntakeParts } from './keeper.ts';
 import { estimatedBytes } from './new-request.ts';
+import type { RecentRequests } from './recent.ts';
 import { ResultRuns, routedRequest } from './result-runs.ts';
 
+type Parts = IntakeParts & { readonly recent: RecentRequests };
+
 export class Intake {
-  readonly #parts: IntakeParts;
+  readonly #parts: Parts;
   readonly #keeper: Keeper;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
   readonly #arrivals: Arrivals<ReceiveAnswer>;
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#keeper = new Keeper(parts);
     this.#runs = new ResultRuns(parts, this.#keeper);
@@ -120,7 +123,7 @@ export class Intake {
   async #accept(
     exchange: Exchange, received: Received, event: Event | null,
   ): Promise<ReceiveAnswer> {
-    const { clock, makeId, store, capacity } = this.#parts;
+    const { clock, makeId, store, capacity, recent } = this.#parts;
     const seen = event === null ? null : this.#duplicates.findRemembered(event);
     if (seen !== null) return this.#answerSeen(exchange, received, seen);
     const bytes = estimatedBytes(exchange, received.body);
@@ -131,10 +134,12 @@ export class Intake {
     // A duplicate needs no room. What is known of it is asked again in the transaction.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
-        stageAccepted(transaction, unit, arrival, () => capacity.check(bytes))));
+        stageAccepted(transaction, unit, arrival, {
+          recent, checkRoom: () => capacity.check(bytes),
+        })));
     }
     return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>
-      stageAccepted(transaction, unit, arrival, () => {})));
+      stageAccepted(transaction, unit, arrival, { recent, checkRoom: () => {} })));
   }
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
 import type { Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
+import type { LogHolder } from '../../actions/run-action.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import { MASK } from '../../http/url-credentials.ts';
 import type { KeptRequest } from '../../requests/request.ts';
@@ -21,18 +22,17 @@ type KeptRun = {
   readonly reading: BodyReading;
   /** The first is 1. */
   readonly attempt: number;
-  readonly log: Logger;
+  readonly holder: LogHolder;
 };
 
 export class KeptCall extends IncomingCall {
   readonly #run: KeptRun;
   /** Names in lower case, as Node gives them. */
-  readonly #headers: Record<string, string | string[]>;
+  #headersMade: Record<string, string | string[]> | null = null;
 
   constructor(run: KeptRun, options: ActionCall['options']) {
     super(options);
     this.#run = run;
-    this.#headers = headersOf(run.request);
   }
 
   get context(): ActionContext {
@@ -58,11 +58,16 @@ export class KeptCall extends IncomingCall {
   }
 
   get log(): Logger {
-    return this.#run.log;
+    return this.#run.holder.log;
   }
 
   get hops(): number {
     return hopsOf(this.#headers[CHAIN_HEADER]);
+  }
+
+  get #headers(): Record<string, string | string[]> {
+    this.#headersMade ??= headersOf(this.#run.request);
+    return this.#headersMade;
   }
 
   protected get body(): Buffer {

@@ -12,7 +12,7 @@ export function keptRoutes(
   return {
     names: routes.map(({ name }) => name),
     matching() {
-      const run = { request, body: body(), reading, attempt: 1, log: silentLogger };
+      const run = { request, body: body(), reading, attempt: 1, holder: { log: silentLogger } };
       return findMatching(routes, factsOf(new KeptCall(run, {}))).map(({ name }) => name);
     },
   };

@@ -65,8 +65,12 @@ export function attemptOf(
     at: timeText(startedAtMs), durationMs: Math.round(durationMs), success,
     message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
     // What an action gave may change under us; its JSON does not.
-    data: isKept ? JSON.parse(dataJson) as object : null,
+    data: isKept ? dataIn(dataJson) : null,
   };
+}
+
+function dataIn(json: string): object {
+  return json === '{}' ? {} : JSON.parse(json) as object;
 }
 
 // The members that are always there, and the quotes and commas around a header.

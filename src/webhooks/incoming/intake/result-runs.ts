@@ -1,4 +1,5 @@
 /** Runs the routes of a request whose answer is their result, and keeps what the inbox wants. */
+import { types } from 'node:util';
 import type { Exchange } from '../../../server/route.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { commitRequests } from '../../requests/unit-of-work.ts';
@@ -67,7 +68,8 @@ export class ResultRuns {
   ): Promise<Taken> {
     const { hook } = received;
     const request = routedRequest(exchange, received, { request: id, attempt: 1 });
-    const outcomes = await this.#runRoutes(hook, routes, request);
+    const running = this.#runRoutes(hook, routes, request);
+    const outcomes = types.isPromise(running) ? await running : running;
     const refused = refusalIn(outcomes);
     if (refused !== null) {
       // What the others did is not to be done again.
@@ -90,17 +92,17 @@ export class ResultRuns {
   }
 
   /** Each of the routes is one of the actions under way, until the last has ended. */
-  async #runRoutes(
+  #runRoutes(
     { load }: ReadyHook, routes: readonly ReadyRoute[], request: RoutedRequest,
-  ): Promise<readonly RouteOutcome[]> {
+  ): readonly RouteOutcome[] | Promise<readonly RouteOutcome[]> {
+    const running = runRoutes(this.#parts, routes, request, this.#parts.clock);
+    if (!types.isPromise(running)) return running;
     // One is counted for the request already.
     const more = Math.max(0, routes.length - 1);
     load.running += more;
-    try {
-      return await runRoutes(this.#parts, routes, request, this.#parts.clock);
-    } finally {
+    return running.finally(() => {
       load.running -= more;
-    }
+    });
   }
 }
 

@@ -2,6 +2,7 @@
  * The routes of a webhook that a request matches, run side by side, each for itself: what becomes
  * of one changes nothing for the others.
  */
+import { types } from 'node:util';
 import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -71,16 +72,23 @@ export function runRoute(
   return runAction(action, makeCall(configuration.options), runner, holder);
 }
 
-/** In the order of `routes`. Never rejects but for a bug. */
-export async function runRoutes(
+/** In the order of `routes`, at once when all ended at once. Never rejects but for a bug. */
+export function runRoutes(
   parts: RouteParts, routes: readonly ReadyRoute[], request: RoutedRequest, clock: Clock,
-): Promise<readonly RouteOutcome[]> {
-  return Promise.all(routes.map((route) => runOne(parts, route, request, clock)));
+): readonly RouteOutcome[] | Promise<readonly RouteOutcome[]> {
+  const runs = routes.map((route) => runOne(parts, route, request, clock));
+  const outcomes: RouteOutcome[] = [];
+  for (const run of runs) {
+    if (types.isPromise(run)) return Promise.all(runs);
+    outcomes.push(run);
+  }
+  return outcomes;
 }
 
-async function runOne(
+/** The outcome, at once when the action gave its result at once. Never throws. */
+export function runOne(
   parts: RouteParts, route: ReadyRoute, request: RoutedRequest, clock: Clock,
-): Promise<RouteOutcome> {
+): RouteOutcome | Promise<RouteOutcome> {
   const { name } = route;
   const startedAtMs = clock.now();
   const startedMs = clock.monotonicMs();
@@ -89,12 +97,16 @@ async function runOne(
   ): RouteOutcome => ({
     name, result, dataJson, refused, startedAtMs, durationMs: clock.monotonicMs() - startedMs,
   });
-  try {
-    const result = await runRoute(parts, route, request);
+  const settle = (result: ActionResult): RouteOutcome => {
     const dataJson = encodeData(result.data, request.holder);
     return dataJson === null ? end(ActionResult.fail(FAILED_MESSAGE), '{}') : end(result, dataJson);
+  };
+  const refuse = (thrown: unknown): RouteOutcome | Promise<never> => thrown instanceof AppError
+    ? end(ActionResult.fail(FAILED_MESSAGE), '{}', thrown) : Promise.reject(thrown);
+  try {
+    const result = runRoute(parts, route, request);
+    return result instanceof ActionResult ? settle(result) : result.then(settle).catch(refuse);
   } catch (thrown) {
-    if (!(thrown instanceof AppError)) throw thrown;
-    return end(ActionResult.fail(FAILED_MESSAGE), '{}', thrown);
+    return refuse(thrown);
   }
 }

@@ -111,7 +111,7 @@ function keptFacts(
   const request = requests.find(id);
   const body = requests.body(id);
   if (request === undefined || body === null) throw notFound('request', id);
-  return factsOf(new KeptCall({ request, body, reading, attempt: 1, log: exchange.log }, {}));
+  return factsOf(new KeptCall({ request, body, reading, attempt: 1, holder: exchange }, {}));
 }
 
 function writtenFacts({ sender }: ReadyHook, given: JsonObject): Facts {

@@ -22,7 +22,7 @@ import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/resource.ts';
 import type { BookShelf } from './books/catalog.ts';
-import { createBookList } from './books/list/service.ts';
+import { createLateBookList } from './books/list/late.ts';
 import type { BookList } from './books/list/service.ts';
 import { createTurns } from './base/turns.ts';
 import { bookRoutes } from './books/routes.ts';
@@ -242,7 +242,7 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedSearch({ collection, turns, clock, bytesMax });
-  const list = createBookList({ collection, turns, search });
+  const list = createLateBookList({ collection, turns, search });
   const routes = bookRoutes({ catalog, list: list.handle, keys });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }

@@ -2,6 +2,7 @@
 import { createGuard } from '../access/guard.ts';
 import type { TokenVerifier } from '../access/bearer.ts';
 import type { Clock } from '../base/clock.ts';
+import { late } from '../base/late.ts';
 import type { Logger } from '../base/log.ts';
 import type { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { UnderWay } from '../base/under-way.ts';
@@ -9,7 +10,6 @@ import { VERSION } from '../base/version.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/text.ts';
 import { chapterRoute, docsRoute } from '../server/documents/docs.ts';
-import { createDocument } from '../server/documents/openapi.ts';
 import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations.ts';
@@ -18,6 +18,8 @@ import { createDispatcher } from '../server/routing/dispatcher.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
+
+const withOpenApi = late(() => import('../server/documents/openapi.ts'));
 
 type DispatcherParts = {
   readonly store: Pick<Store, 'failure'>;
@@ -37,7 +39,7 @@ export function composeDispatcher(
     version: VERSION,
     metrics,
     unreadiness: () => store.failure,
-    document: () => JSON.stringify(document()),
+    document: async () => JSON.stringify(await document()),
     links: {
       books: '/api/books', documentation: '/docs', ...server.console ? { console: '/console' } : {},
     },
@@ -45,8 +47,8 @@ export function composeDispatcher(
   const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
   const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
   const routes = [...domainRoutes, ...operations, docs, chapter];
-  const document = (): OpenApiDocument =>
-    createDocument({ routes, version: VERSION, baseUri: server.baseUri });
+  const document = (): OpenApiDocument | Promise<OpenApiDocument> => withOpenApi(
+    ({ createDocument }) => createDocument({ routes, version: VERSION, baseUri: server.baseUri }));
   return createDispatcher({
     routes, clock, logger, metrics, underWay,
     guard: createGuard({

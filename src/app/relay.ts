@@ -9,8 +9,8 @@ import { timeText } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { IdSource } from '../base/uuid.ts';
-import { createHttpClient } from '../client/http-client.ts';
 import type { HttpClient } from '../client/http-client.ts';
+import { createLateClient } from '../client/late.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
@@ -56,7 +56,7 @@ export async function composeRelay(
   }) : [];
   const classes = parts.actionClasses.map((actionClass) =>
     ({ actionClass, origin: 'the option `actions`' }));
-  const client = createHttpClient(clientOptionsOf(settings), { clock, logger });
+  const client = createLateClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
     onRejected: parts.onRejected,
     store, keys, logger, clock, makeId, baseUri,

@@ -1,5 +1,6 @@
 /** The routes of the catalog: those of every resource, the collection with its queries, imports. */
 import { AppError } from '../base/errors.ts';
+import { late } from '../base/late.ts';
 import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/body.ts';
 import { problemAnswers } from '../server/problem.ts';
@@ -11,9 +12,10 @@ import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.
 import { bookExample, bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './resource.ts';
-import { JSON_LINES, runImport } from './transfer/import.ts';
-import { importSchema } from './transfer/import-record.ts';
+import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import { bookQueryParameters } from './query/parameters.ts';
+
+const withImport = late(() => import('./transfer/import.ts'));
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
@@ -85,7 +87,7 @@ function importRoute(catalog: Catalog): Route {
         isReplacing: isTrue(query, 'replace'), isDryRun: isTrue(query, 'dryRun'),
       };
       checkMediaType(exchange.request, IMPORT_MEDIA_TYPES);
-      return runImport(catalog, exchange, mode);
+      return withImport(({ runImport }) => runImport(catalog, exchange, mode));
     },
   };
 }

@@ -44,6 +44,3 @@ export const COMMANDS: readonly CommandSpec[] = [
   SERVE, ...BOOK_COMMANDS, ...WEBHOOK_COMMANDS, ...TOKEN_COMMANDS, ...DATA_COMMANDS,
   ...INSPECTION_COMMANDS, ...HELP_COMMANDS, ...COMPLETION_COMMANDS,
 ];
-
-/** What `hookshelf` does when no command is named. */
-export const DEFAULT_COMMAND = SERVE;

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { loadLateModules } from '../base/late.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { loadSettings } from '../settings/load.ts';
 import { readSettingsFile } from '../settings/file.ts';
@@ -45,6 +46,7 @@ const loadRemote = lazy(() => Promise.all([
 export async function loadSessionAhead(): Promise<void> {
   const [, { loadApp }] = await loadSession();
   await loadApp();
+  await loadLateModules();
 }
 
 export type WrapSession = (session: Session) => Session;

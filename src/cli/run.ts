@@ -37,22 +37,25 @@ async function printVersion(io: Io): Promise<number> {
 async function dispatch(
   argv: readonly string[], io: Io, wrapSession: WrapSession,
 ): Promise<number> {
-  const [{ COMMANDS, DEFAULT_COMMAND }, { COMMON_OPTIONS, parseLine, readArguments }] =
-    await Promise.all([import('./commands.ts'), import('./arguments/parse.ts')]);
-  const options = Object.assign({}, ...COMMANDS.map((command) => command.options), COMMON_OPTIONS,
+  const [{ SERVE }, { COMMON_OPTIONS, parseLine, readArguments }] =
+    await Promise.all([import('./commands/serve/table.ts'), import('./arguments/parse.ts')]);
+  // A server stays, and the rows of all the other commands would with it.
+  const isServer = [SERVE.name, undefined].includes(argv[0]);
+  const commands = isServer ? [SERVE] : (await import('./commands.ts')).COMMANDS;
+  const options = Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS,
     { version: { type: 'boolean', short: 'V' } });
   const line = withVersion(parseLine(argv, options));
-  const spec = specOf(line, COMMANDS, DEFAULT_COMMAND);
+  const spec = specOf(line, commands, SERVE);
   if (spec === undefined) {
     // In `hookshelf --prt 9000` the option is what is wrong: this throws an error that says so.
     if (line.beforeName !== null) {
-      readArguments(DEFAULT_COMMAND, { ...line, given: [line.beforeName] });
+      readArguments(SERVE, { ...line, given: [line.beforeName] });
     }
-    throw await unknownCommand(line.name ?? '', COMMANDS);
+    throw await unknownCommand(line.name ?? '', commands);
   }
   const given = readArguments(spec, line);
   const { createContext } = await import('./create-context.ts');
-  const context = createContext(spec, COMMANDS, given, io, wrapSession);
+  const context = createContext(spec, commands, given, io, wrapSession);
   try {
     const code = await execute(context, line.name === null);
     await context.output.finish();

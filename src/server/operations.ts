@@ -11,7 +11,7 @@ type OperationsSpec = {
   readonly unreadiness: () => string | null;
   readonly metrics: Metrics;
   /** The OpenAPI document in JSON; asked for once, when it is first needed. */
-  readonly document: () => string;
+  readonly document: () => string | Promise<string>;
   /** Further entries of `GET /`, name to path. */
   readonly links?: Readonly<Record<string, string>>;
 };
@@ -118,8 +118,8 @@ function documentRoute(spec: OperationsSpec): Route {
     summary: 'This interface as an OpenAPI 3.1 document',
     access: 'public',
     answers: [jsonAnswer('The document', { kind: 'json', isObject: true, ...UNLIMITED })],
-    handle(exchange) {
-      bytes ??= Buffer.from(spec.document());
+    async handle(exchange) {
+      bytes ??= Buffer.from(await spec.document());
       exchange.send(200, ['Content-Type', 'application/json', 'Cache-Control', 'no-cache'], bytes);
     },
   };

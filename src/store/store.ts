@@ -4,14 +4,12 @@ import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
+import { late } from '../base/late.ts';
 import type { Logger } from '../base/log.ts';
-import { openBackup } from './backup/backup.ts';
 import type { Backup } from './backup/backup.ts';
-import {
-  MANIFEST_NAME, checkContents, countRecords, findManifest,
-} from './backup/manifest.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/error.ts';
+import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
 import { GroupCommit } from './transactions/group-commit.ts';
@@ -26,6 +24,9 @@ import type { Assessment } from './generations/recovery.ts';
 import { repair } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
 import { Staging } from './transactions/staging.ts';
+
+const withBackup = late(() => import('./backup/backup.ts'));
+const withManifest = late(() => import('./backup/manifest.ts'));
 
 type StoreOptions = {
   /** Made when missing. The caller holds its lock (lock.ts). */
@@ -95,6 +96,8 @@ function makeDurableDirectory(files: Files, directory: string): void {
 async function endBackup(
   files: Files, directory: string, { sequence, collections }: Assessment,
 ): Promise<void> {
+  if (!files.list(directory).includes(MANIFEST_NAME)) return;
+  const { checkContents, countRecords, findManifest } = await withManifest((loaded) => loaded);
   const manifest = await findManifest(files, directory);
   if (manifest === null) return;
   checkContents(manifest, { sequence, records: countRecords(collections) });
@@ -170,8 +173,10 @@ class JournaledStore implements OpenedStore {
     return this.#journal.snapshots.write();
   }
 
-  openBackup(): Promise<Backup> {
+  async openBackup(): Promise<Backup> {
     this.backupMs = this.#clock.now();
+    const { openBackup } = await withBackup((loaded) => loaded);
+    const { countRecords } = await withManifest((loaded) => loaded);
     return this.#journal.betweenBatches(({ base, inUse }) => {
       const contents = {
         sequence: this.#journal.sequence, records: countRecords(this.#collections),

@@ -96,6 +96,9 @@ test('the program may stand where the user of the data directory cannot read it'
     };
     const server = await startServer(['--data', data, '--max-memory', '64'], options);
     await succeed(hookshelf(['book:import', '--sample', '--data', data], options));
+    for (const path of ['/docs', '/openapi.json', '/api/books?q=emma&limit=1']) {
+      assert.equal((await ask(server.url + path)).status, 200, path);
+    }
     assert.equal((await server.stop()).code, 0);
     for (const words of [['book:import', '--sample', '--replace'], ['book:list'], ['doctor'],
       ['book:export', '--file', 'x.csv'], ['data:backup', '--to', 'b.tar'],

@@ -46,7 +46,7 @@ const OWN_PROGRAM: Asker = { isWanted: () => true, isPatient: true };
 // An answer without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
 const WHOLE_SCANS_MAX = 2;
 
-type BookListOptions = {
+export type BookListOptions = {
   readonly collection: Collection;
   readonly search: BookSearch;
   readonly turns: Turns;

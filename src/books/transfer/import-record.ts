@@ -6,6 +6,8 @@ import { isUuid } from '../../base/uuid.ts';
 import { bookSchema } from '../book.ts';
 import { isRealDate } from '../partial-date.ts';
 
+export const JSON_LINES = 'application/jsonl';
+
 /** For null the import fills in a new id and its own time. */
 export type ImportRecord = {
   readonly id: string | null;

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import type { Exchange } from '../../server/route.ts';
 import type { Catalog } from '../catalog.ts';
+import { JSON_LINES } from './import-record.ts';
 import { Importer } from './importer.ts';
 import type { ImportMode } from './importer.ts';
 import { JsonLinesSplitter } from './record-splitter.ts';
@@ -20,8 +21,6 @@ const BATCHES_IN_FLIGHT_MAX = 8;
 // A client that sends everything before it reads anything must not stall: this much of the answer
 // (about 100 000 lines) is buffered before reading the body waits for the client.
 const ANSWER_BYTES_HELD_MAX = 8 * 1024 * 1024;
-
-export const JSON_LINES = 'application/jsonl';
 
 /** Runs one import. Resolves when everything is answered or the client has left. */
 export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode): Promise<void> {

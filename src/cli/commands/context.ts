@@ -29,7 +29,7 @@ export type CommandRun = (context: CommandContext) => Promise<number>;
 
 export type CommandContext = {
   readonly spec: CommandSpec;
-  /** All commands, for help and completion. */
+  /** All commands, for help and completion; `serve` knows itself alone. */
   readonly commands: readonly CommandSpec[];
   readonly given: Arguments;
   readonly io: Io;

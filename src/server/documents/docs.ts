@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DocumentView } from './page/document-view.ts';
 import type { ChapterView } from './page/page.ts';
+import { late } from '../../base/late.ts';
 import { problemAnswers } from '../problem.ts';
 import type { AnswerSpec, Route } from '../route.ts';
 
@@ -18,7 +19,8 @@ type Manual = {
  * page takes milliseconds to render: it is made once, and the host put in afterwards.
  */
 export function docsRoute(spec: {
-  readonly document: () => DocumentView; readonly chapters?: readonly ChapterView[];
+  readonly document: () => DocumentView | Promise<DocumentView>;
+  readonly chapters?: readonly ChapterView[];
 }): Route {
   let template = { base: '', page: '' };
   let last = { origin: '', bytes: Buffer.alloc(0) };
@@ -29,11 +31,12 @@ export function docsRoute(spec: {
     summary: 'This interface as a page to read',
     access: 'public',
     answers: [PAGE_ANSWER],
-    handle: (exchange) => withPages((pages) => {
+    handle: (exchange) => withPages(async (pages) => {
       const base = exchange.linkTo('');
       if (template.page === '' || base !== template.base) {
         const baseUri = base.startsWith('http') ? base : ORIGIN + base;
-        template = { base, page: pages.renderDocs(spec.document(), baseUri, base, spec.chapters) };
+        const document = await spec.document();
+        template = { base, page: pages.renderDocs(document, baseUri, base, spec.chapters) };
         last.origin = '';
       }
       const origin = originOf(exchange.request);
@@ -87,16 +90,7 @@ function pageHeaders({ docsPolicy }: Pages): readonly string[] {
 
 type Pages = typeof import('./page/page.ts');
 
-let loadedPages: Pages | null = null;
-
-/** What renders pages is loaded with the first one: an idle server has no use for it. */
-function withPages(use: (pages: Pages) => void): void | Promise<void> {
-  if (loadedPages !== null) return use(loadedPages);
-  return import('./page/page.ts').then((pages) => {
-    loadedPages = pages;
-    use(pages);
-  });
-}
+const withPages = late<Pages>(() => import('./page/page.ts'));
 
 /** Stands for the origin in the page that is kept. */
 const ORIGIN = 'http://origin.invalid';

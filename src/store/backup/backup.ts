@@ -8,8 +8,10 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
-import { isBackedUp, journalName, snapshotName, takeInventory } from '../disk/inventory.ts';
-import { MANIFEST_NAME, encodeManifest, summedPieces } from './manifest.ts';
+import {
+  MANIFEST_NAME, isBackedUp, journalName, snapshotName, takeInventory,
+} from '../disk/inventory.ts';
+import { encodeManifest, summedPieces } from './manifest.ts';
 import type { Contents, FileSum } from './manifest.ts';
 import { BACKUP_PENDING } from './pending.ts';
 import type { BackupFile } from './pieces.ts';

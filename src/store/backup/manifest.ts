@@ -14,12 +14,10 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { Files } from '../disk/files.ts';
-import { isBackedUp } from '../disk/inventory.ts';
+import { MANIFEST_NAME, isBackedUp } from '../disk/inventory.ts';
 import { readFully } from '../disk/read-write.ts';
 import { readPieces } from './pieces.ts';
 import type { BackupFile } from './pieces.ts';
-
-export const MANIFEST_NAME = 'manifest.json';
 
 /** What the files make up. */
 export type Contents = {

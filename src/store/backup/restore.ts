@@ -9,14 +9,12 @@ import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeBackup } from './backup.ts';
 import type { Backup } from './backup.ts';
-import {
-  MANIFEST_NAME, checkContents, checkFiles, findManifest, readManifest,
-} from './manifest.ts';
+import { checkContents, checkFiles, findManifest, readManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import type { BackupFile } from './pieces.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { isBackedUp, isStoreName } from '../disk/inventory.ts';
+import { MANIFEST_NAME, isBackedUp, isStoreName } from '../disk/inventory.ts';
 import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
 import type { CollectionSpec } from '../port.ts';
 import { verifyDirectory } from './verify.ts';

@@ -21,6 +21,8 @@ const NAME = new RegExp([
   /^([a-z]+(?:-[a-z]+)*)-(\d{6,15})/, /(?:\.(json|jsonl|unsynced)|-\d+(?:-\d+)?\.torn)(\.tmp)?$/,
 ].map(({ source }) => source).join(''));
 const PROBE_NAME = 'probe.tmp';
+/** What a backup holds: see backup/manifest.ts. */
+export const MANIFEST_NAME = 'manifest.json';
 
 export function journalName(generation: number): string {
   return `journal-${digits(generation)}.jsonl`;

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { late, loadLateModules } from '../../src/base/late.ts';
+
+test('loads a module at its first use, once, and has it at once from then on', async () => {
+  let loads = 0;
+  const withModule = late(async () => ({ number: loads += 1 }));
+  assert.equal(loads, 0);
+  const [first, second] = await Promise.all([
+    withModule(({ number }) => number), withModule(({ number }) => number),
+  ]);
+  assert.equal(first, second);
+  const third = withModule(({ number }) => number);
+  assert.equal(third, first, 'no promise');
+});
+
+test('rejects with what keeps a module from loading, and tries again at the next use', async () => {
+  let isReadable = false;
+  const withModule = late(async () => {
+    if (!isReadable) throw new Error('EACCES');
+    return { name: 'read' };
+  });
+  await assert.rejects(async () => withModule(({ name }) => name), /EACCES/);
+  isReadable = true;
+  assert.equal(await withModule(({ name }) => name), 'read');
+});
+
+test('hands on what a use throws', async () => {
+  const withModule = late(async () => ({}));
+  const use = (): never => {
+    throw new Error('of the use');
+  };
+  await assert.rejects(async () => withModule(use), /of the use/);
+  assert.throws(() => withModule(use), /of the use/);
+});
+
+test('loads ahead all that is late, and what that has left for later in its turn', async () => {
+  const loaded: string[] = [];
+  late(async () => {
+    loaded.push('outer');
+    late(async () => {
+      loaded.push('inner');
+      return {};
+    });
+    return {};
+  });
+  await loadLateModules();
+  assert.deepEqual(loaded, ['outer', 'inner']);
+});

@@ -4,21 +4,28 @@
  *     {"id":"<UUID>","receivedAt":"<time>","updatedAt":"<time>","status":"…","pinned":…,"hook":"…"
  *
  * where identifiers and times have one length, so that these are found without parsing. Then follow
- * the other members of `KeptRequest`, those left out that have their usual value. The last one is
- * the body: `"bodyText"` where it is valid UTF-8, else `"body"` in base64, or `"body":null` when it
- * is larger than `INLINE_BODY_BYTES_MAX`. It is then the last member of a record of the collection
- * `request-bodies`, `{"id","bodyText"}` or `{"id","body"}`, which is written once and goes with its
- * request. A record that lacks one of the members that are always there is not sound: decoding it
- * throws, which is damage and no state that a reader could go on from.
+ * the other members of `KeptRequest`, those left out that have their usual value, in `verdict`, in
+ * `routes` and in their `attempts` too. The last one is the body: `"bodyText"` where it is valid
+ * UTF-8, else `"body"` in base64, or `"body":null` when it lies apart: one that is large, and one
+ * of a request that is still to be run, so that the result does not write it again. It is then the
+ * last member of a record of the collection `request-bodies`, `{"id","bodyText"}` or
+ * `{"id","body"}`, which is written once and goes with its request. A record that lacks one of the
+ * members that are always there is not sound: decoding it throws, which is damage and no state that
+ * a reader could go on from.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
-import { REQUEST_STATUSES, type KeptRequest, type RequestStatus } from './request.ts';
+import {
+  REQUEST_STATUSES, type KeptRequest, type KeptVerdict, type RequestStatus, type RouteRun,
+  type RunAttempt,
+} from './request.ts';
 
 const INLINE_BODY_BYTES_MAX = 16 * 1024;
+/** Of a request that is to be run. A smaller one costs less written twice than as a record. */
+const PENDING_BODY_BYTES_MAX = 256;
 /** Control characters take six bytes each in JSON: then base64 is what is shorter. */
 const TEXT_FACTOR_MAX = 2;
 
@@ -33,20 +40,23 @@ const LETTER_T = 0x74;
 const BODY_START = Buffer.from(',"body');
 
 const NO_BODY = '"body":null';
-const BODY_APART = Buffer.from(`${NO_BODY}}`);
 
 /** A body as members of a record. */
-export function bodyMembers(body: Buffer): string {
+function bodyMembers(body: Buffer): string {
   if (isUtf8(body)) {
-    const json = JSON.stringify(body.toString('utf8'));
-    if (Buffer.byteLength(json) <= body.length * TEXT_FACTOR_MAX + 2) return `"bodyText":${json}`;
+    const text = body.toString('utf8');
+    const json = JSON.stringify(text);
+    // Of ASCII each character is a byte.
+    const bytes = text.length === body.length ? json.length : Buffer.byteLength(json);
+    if (bytes <= body.length * TEXT_FACTOR_MAX + 2) return `"bodyText":${json}`;
   }
   return `"body":"${body.toString('base64')}"`;
 }
 
-/** Whether a body has a record of its own. */
-export function isBodyApart(bodyBytes: number): boolean {
-  return bodyBytes > INLINE_BODY_BYTES_MAX;
+/** `carried` of a new request; null: the body is to have a record of its own. */
+export function carriedBody(body: Buffer, status: RequestStatus): string | null {
+  const bytesMax = status === 'pending' ? PENDING_BODY_BYTES_MAX : INLINE_BODY_BYTES_MAX;
+  return body.length > bytesMax ? null : bodyMembers(body);
 }
 
 export function encodeBodyRecord(id: string, body: Buffer): string {
@@ -74,9 +84,15 @@ export function bodyIn(request: KeptRequest, findApart: () => Buffer | undefined
   throw new AppError('damaged', `the body of request ${request.id} is gone`);
 }
 
-type Stored = Partial<KeptRequest> & Pick<KeptRequest,
+type StoredRoute = Partial<RouteRun> & Pick<RouteRun, 'name' | 'status'>;
+type StoredAttempt = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
+
+type Stored = Omit<Partial<KeptRequest>, 'verdict' | 'routes'> & Pick<KeptRequest,
   'id' | 'receivedAt' | 'updatedAt' | 'status' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
-  | 'bodyBytes' | 'bodySha256' | 'client' | 'verdict' | 'routes'>;
+  | 'bodyBytes' | 'bodySha256' | 'client'> & {
+    readonly verdict: Partial<KeptVerdict> & Pick<KeptVerdict, 'accepted'>;
+    readonly routes: readonly StoredRoute[];
+  };
 
 /** A stored request, with what it leaves out filled in. */
 export function decodeRequest(bytes: Buffer): KeptRequest {
@@ -97,14 +113,33 @@ export function decodeRequest(bytes: Buffer): KeptRequest {
     event: stored.event ?? null,
     eventId: stored.eventId ?? null,
     eventIdReused: stored.eventIdReused ?? false,
-    verdict: stored.verdict,
-    routes: stored.routes,
+    verdict: decodeVerdict(stored.verdict),
+    routes: stored.routes.map(decodeRoute),
     answered: stored.answered ?? null,
     duplicateOf: stored.duplicateOf ?? null,
     replayOf: stored.replayOf ?? null,
     isReplay: stored.isReplay ?? false,
-    carried: isBodyApart(stored.bodyBytes) ? null : bytes.subarray(end + 1, bytes.length - 1),
+    carried: hasBodyApart(bytes) ? null : bytes.subarray(end + 1, bytes.length - 1),
   };
+}
+
+function decodeVerdict(
+  { preset = null, accepted, failedCheck = null, secret = null, signedAt = null }:
+  Stored['verdict'],
+): KeptVerdict {
+  return { preset, accepted, failedCheck, secret, signedAt };
+}
+
+function decodeRoute({ name, status, ...route }: StoredRoute): RouteRun {
+  const attempts = (route.attempts ?? []).map(decodeAttempt);
+  const { nextAttemptAt = null, failures = 0, attemptCount = attempts.length } = route;
+  return { name, status, attempts, nextAttemptAt, failures, attemptCount };
+}
+
+function decodeAttempt(
+  { at, durationMs, success, message = null, data = {} }: StoredAttempt,
+): RunAttempt {
+  return { at, durationMs, success, message, data };
 }
 
 function isSound(record: JsonObject): boolean {
@@ -116,31 +151,57 @@ function isSound(record: JsonObject): boolean {
 
 /** One line, members in a fixed order. */
 export function encodeRequest(request: KeptRequest): string {
-  const { id, receivedAt, updatedAt, status, pinned, hook, carried } = request;
-  const { query, host, protocol, signatures, eventIdReused, isReplay } = request;
-  const json = JSON.stringify({
-    id, receivedAt, updatedAt, status, pinned, hook,
-    method: request.method,
-    path: request.path,
-    query: query === '' ? undefined : query,
-    headers: request.headers,
-    signatures: signatures.length === 0 ? undefined : signatures,
-    bodyBytes: request.bodyBytes,
-    bodySha256: request.bodySha256,
-    client: request.client,
-    host: host === '' ? undefined : host,
-    protocol: protocol === 'http' ? undefined : protocol,
-    event: request.event ?? undefined,
-    eventId: request.eventId ?? undefined,
-    eventIdReused: eventIdReused ? true : undefined,
-    verdict: request.verdict,
-    routes: request.routes,
-    answered: request.answered ?? undefined,
-    duplicateOf: request.duplicateOf ?? undefined,
-    replayOf: request.replayOf ?? undefined,
-    isReplay: isReplay ? true : undefined,
+  const { id, receivedAt, updatedAt, status, pinned, hook, query, signatures, host } = request;
+  let json = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
+    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`
+    + `,"method":${text(request.method)},"path":${text(request.path)}`;
+  if (query !== '') json += `,"query":${text(query)}`;
+  json += `,"headers":${JSON.stringify(request.headers)}`;
+  if (signatures.length > 0) json += `,"signatures":${JSON.stringify(signatures)}`;
+  json += `,"bodyBytes":${request.bodyBytes},"bodySha256":"${request.bodySha256}"`
+    + `,"client":${text(request.client)}`;
+  if (host !== '') json += `,"host":${text(host)}`;
+  if (request.protocol !== 'http') json += `,"protocol":${text(request.protocol)}`;
+  if (request.event !== null) json += `,"event":${text(request.event)}`;
+  if (request.eventId !== null) json += `,"eventId":${text(request.eventId)}`;
+  if (request.eventIdReused) json += ',"eventIdReused":true';
+  json += `,"verdict":${verdictJson(request.verdict)}`
+    + `,"routes":[${request.routes.map(routeJson).join(',')}]`;
+  if (request.answered !== null) json += `,"answered":${JSON.stringify(request.answered)}`;
+  if (request.duplicateOf !== null) json += `,"duplicateOf":"${request.duplicateOf}"`;
+  if (request.replayOf !== null) json += `,"replayOf":"${request.replayOf}"`;
+  if (request.isReplay) json += ',"isReplay":true';
+  return `${json},${request.carried ?? NO_BODY}}`;
+}
+
+function text(value: string): string {
+  return JSON.stringify(value);
+}
+
+function verdictJson({ preset, accepted, failedCheck, secret, signedAt }: KeptVerdict): string {
+  return JSON.stringify({
+    preset: preset ?? undefined, accepted, failedCheck: failedCheck ?? undefined,
+    secret: secret ?? undefined, signedAt: signedAt ?? undefined,
   });
-  return `${json.slice(0, -1)},${carried ?? NO_BODY}}`;
+}
+
+function routeJson(
+  { name, status, attempts, nextAttemptAt, failures, attemptCount }: RouteRun,
+): string {
+  let json = `{"name":${text(name)},"status":"${status}"`;
+  if (attempts.length > 0) json += `,"attempts":[${attempts.map(attemptJson).join(',')}]`;
+  if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
+  if (failures !== 0) json += `,"failures":${failures}`;
+  if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;
+  return `${json}}`;
+}
+
+function attemptJson({ at, durationMs, success, message, data }: RunAttempt): string {
+  let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
+  if (message !== null) json += `,"message":${text(message)}`;
+  const dataJson = JSON.stringify(data);
+  if (dataJson !== '{}') json += `,"data":${dataJson}`;
+  return `${json}}`;
 }
 
 // The first two letters of a status are enough to tell it.
@@ -190,7 +251,8 @@ export function receivedMsOf(bytes: Buffer): number {
 
 /** Whether the body has a record of its own, without parsing the request's. */
 export function hasBodyApart(bytes: Buffer): boolean {
-  return bytes.subarray(-BODY_APART.length).equals(BODY_APART);
+  // A body in the record ends with a quote.
+  return bytes[bytes.length - 2] !== QUOTE;
 }
 
 const BACKSLASH = 0x5c;
@@ -208,9 +270,10 @@ const BASE64_FACTOR = 4 / 3;
 
 /** About what a request takes with its body, wherever that is, without parsing it. */
 export function storedBytesOf(bytes: Buffer): number {
+  if (!hasBodyApart(bytes)) return bytes.length;
   const start = bytes.indexOf(BODY_BYTES_MARK) + BODY_BYTES_MARK.length;
   const bodyBytes = Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
-  return bytes.length + (isBodyApart(bodyBytes) ? Math.ceil(bodyBytes * BASE64_FACTOR) : 0);
+  return bytes.length + Math.ceil(bodyBytes * BASE64_FACTOR);
 }
 
 /** Milliseconds since the epoch at which a stored request was last written, without parsing it. */

@@ -5,7 +5,7 @@
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
-import { bodyMembers, isBodyApart } from './codec.ts';
+import { carriedBody } from './codec.ts';
 import { pendingRoute, withRoutes, type KeptRequest, type RouteRun } from './request.ts';
 
 export type ReplayOptions = {
@@ -46,7 +46,7 @@ export function copiedRequest(
     ...source, id: drawn.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
     routes: names.map((name) => pendingRoute(name, at)), answered: null, duplicateOf: null,
     replayOf: source.id, isReplay: true,
-    carried: isBodyApart(body.length) ? null : bodyMembers(body),
+    carried: carriedBody(body, 'pending'),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Attendant, WorkKind } from '../work/kind.ts';
 import { TotalsRecord } from '../work/totals.ts';
 import { UnitOfWork } from '../work/unit-of-work.ts';
 import {
-  decodeRequest, encodeBodyRecord, encodeRequest, isBodyApart, statusOf, updatedMsOf,
+  decodeRequest, encodeBodyRecord, encodeRequest, statusOf, updatedMsOf,
 } from './codec.ts';
 import { forgetEvent } from './event-ids.ts';
 import {
@@ -58,9 +58,9 @@ export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone
 
   /** Stages a new request, its body too where that has a record of its own. Its bytes. */
   add(request: KeptRequest, body: Buffer): Buffer {
-    const { id, bodyBytes } = request;
+    const { id, carried } = request;
     // The body first: whoever sees a request applied finds its body there.
-    if (isBodyApart(bodyBytes)) {
+    if (carried === null) {
       this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
     }
     return this.accept(request);

@@ -1,6 +1,6 @@
 /** Kept requests made up for tests. */
 import { createHash } from 'node:crypto';
-import { bodyMembers, isBodyApart } from '../../../src/webhooks/requests/codec.ts';
+import { carriedBody } from '../../../src/webhooks/requests/codec.ts';
 import { pendingRoute, type KeptRequest } from '../../../src/webhooks/requests/request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -20,6 +20,6 @@ export function keptRequest(
     eventIdReused: false,
     verdict: { preset: null, accepted: true, failedCheck: null, secret: null, signedAt: null },
     routes: [pendingRoute('default', AT)], answered: null, duplicateOf: null, replayOf: null,
-    isReplay: false, carried: isBodyApart(body.length) ? null : bodyMembers(body), ...given,
+    isReplay: false, carried: carriedBody(body, given.status ?? 'pending'), ...given,
   };
 }

@@ -2,7 +2,7 @@
 import { timeText } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/route.ts';
-import { bodyMembers, isBodyApart } from '../../requests/codec.ts';
+import { carriedBody } from '../../requests/codec.ts';
 import {
   ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type KeptVerdict, type RunAttempt,
 } from '../../requests/request.ts';
@@ -97,6 +97,6 @@ function requestOf(
     ...storedHead(rawHeaders, search, hook.sender?.verifier.scheme ?? null),
     bodyBytes, bodySha256: body === null ? '' : loadCrypto().hash('sha256', body, 'hex'),
     client: clientAddress, host, protocol,
-    carried: body === null || isBodyApart(body.length) ? null : bodyMembers(body),
+    carried: body === null ? null : carriedBody(body, facts.status),
   };
 }

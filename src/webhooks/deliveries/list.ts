@@ -12,9 +12,9 @@ export const EVERY: DeliveryFilter = {
   hook: null, status: null, event: null, sinceMs: null, untilMs: null,
 };
 
-/** Up to `limit` deliveries after key `after`, in order of creation. */
+/** Up to `limit` deliveries behind key `after`, in order of creation or the newest first. */
 export async function listDeliveries(
-  store: Store, filter: DeliveryFilter, after: string | null, limit: number,
+  store: Store, filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst = false,
 ): Promise<Delivery[]> {
   const isWanted = deliveryMatcher(filter);
   const found: Delivery[] = [];
@@ -22,7 +22,7 @@ export async function listDeliveries(
     if (!isWanted(bytes)) return 'searched';
     found.push(decodeDelivery(bytes));
     return found.length < limit ? 'parsed' : 'done';
-  }, after);
+  }, after, isNewestFirst);
   return found;
 }
 

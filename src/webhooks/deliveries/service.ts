@@ -15,8 +15,10 @@ import { findSent, type Sent } from './sent.ts';
 import { changeDeliveries, deliveryKind, type Totals } from './unit-of-work.ts';
 
 export interface DeliveryService {
-  /** Up to `limit` deliveries after key `after`, in order of creation. */
-  list(filter: DeliveryFilter, after: string | null, limit: number): Promise<Delivery[]>;
+  /** Up to `limit` deliveries behind key `after`, in order of creation or the newest first. */
+  list(
+    filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
+  ): Promise<Delivery[]>;
   /** How many match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
@@ -72,9 +74,9 @@ export function createDeliveryService(parts: {
       return { delivery, sent: findSent(store, { bytes, item: delivery }) };
     },
     totals,
-    async list(filter, after, limit) {
+    async list(filter, after, limit, isNewestFirst) {
       await fanOuts.settled();
-      return listDeliveries(store, filter, after, limit);
+      return listDeliveries(store, filter, after, limit, isNewestFirst);
     },
     async count(filter) {
       await fanOuts.settled();

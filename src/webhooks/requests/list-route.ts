@@ -26,7 +26,7 @@ export function requestListRoute(
     ],
     handle: (exchange) => sendWorkList(exchange, {
       path, statuses: REQUEST_STATUSES, hookOf, idOf: ({ id }) => id, shown: shownRequest,
-      list: (...given) => service.list(...given),
+      list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
     }),
   };

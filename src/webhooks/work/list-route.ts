@@ -25,14 +25,25 @@ export type WorkFilter<Status extends string> = {
 type WorkList<Item, Status extends string> = {
   readonly path: string;
   readonly statuses: readonly Status[];
+  /** Whether the caller may choose the order by `ORDER_PARAMETER`. */
+  readonly hasOrder?: boolean;
   /** Up to `limit` of them from behind the one with the id `from` on, in the list's order. */
-  list(filter: WorkFilter<Status>, from: string | null, limit: number): Promise<readonly Item[]>;
+  list(
+    filter: WorkFilter<Status>, from: string | null, limit: number, isNewestFirst: boolean,
+  ): Promise<readonly Item[]>;
   /** How many match, on all pages. */
   count(filter: WorkFilter<Status>): Promise<number>;
   /** The identifier of the webhook that a person names. */
   hookOf(name: string): string;
   idOf(item: Item): string;
   shown(item: Item): object;
+};
+
+const ORDERS = ['oldest', 'newest'] as const;
+
+export const ORDER_PARAMETER: ParameterSpec = {
+  name: 'order', in: 'query', description: 'Which come first; the oldest when absent',
+  schema: { kind: 'string', values: ORDERS },
 };
 
 /** Its parameters; `what` says of which webhook, what the event is, and what the time is of. */
@@ -64,8 +75,12 @@ export function workListParameters(
 export async function sendWorkList<Item, Status extends string>(
   exchange: Exchange, work: WorkList<Item, Status>,
 ): Promise<void> {
-  const query = parseQuery(exchange.search, [...FILTERS, 'limit', 'cursor']);
+  const names = work.hasOrder === true ? [...FILTERS, 'order'] : FILTERS;
+  const query = parseQuery(exchange.search, [...names, 'limit', 'cursor']);
   const filter = filterIn(query, work);
+  const isNewestFirst = valueIn(query, 'order', ORDERS) === 'newest';
+  const list = (start: string | null, count: number): Promise<readonly Item[]> =>
+    work.list(filter, start, count, isNewestFirst);
   const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
   const from = decodeIdCursor(query.get('cursor'));
   const encode = (item: Item | undefined): Buffer | null =>
@@ -74,14 +89,14 @@ export async function sendWorkList<Item, Status extends string>(
     'Content-Type', 'application/json', 'X-Total-Count', String(await work.count(filter)),
   ];
   if (limit === null) {
-    return exchange.sendStream(200, headers, pullAll(work, filter, from, encode));
+    return exchange.sendStream(200, headers, pullAll(work, list, from, encode));
   }
-  const found = await work.list(filter, from, limit + 1);
+  const found = await list(from, limit + 1);
   const page = found.slice(0, limit);
   const last = page.at(-1);
   if (found.length > limit && last !== undefined) {
     const next = new URLSearchParams({ limit: String(limit) });
-    for (const name of FILTERS) {
+    for (const name of names) {
       const value = query.get(name);
       if (value !== undefined) next.set(name, value);
     }
@@ -91,8 +106,9 @@ export async function sendWorkList<Item, Status extends string>(
   return exchange.sendStream(200, headers, streamRecords(() => encode(page.shift())));
 }
 
-function pullAll<Item, Status extends string>(
-  work: WorkList<Item, Status>, filter: WorkFilter<Status>, start: string | null,
+function pullAll<Item>(
+  work: Pick<WorkList<Item, string>, 'idOf'>,
+  list: (from: string | null, count: number) => Promise<readonly Item[]>, start: string | null,
   encode: (item: Item | undefined) => Buffer | null,
 ): Pull {
   let from = start;
@@ -100,7 +116,7 @@ function pullAll<Item, Status extends string>(
   let index = 0;
   return streamRecords(async () => {
     if (index === found.length) {
-      found = await work.list(filter, from, FOUND_MAX);
+      found = await list(from, FOUND_MAX);
       const last = found.at(-1);
       from = last === undefined ? from : work.idOf(last);
       index = 0;
@@ -116,18 +132,23 @@ function filterIn<Status extends string>(
   { statuses, hookOf }: Pick<WorkList<unknown, Status>, 'statuses' | 'hookOf'>,
 ): WorkFilter<Status> {
   const hook = query.get('hook');
-  const status = query.get('status');
-  const known = statuses.find((one) => one === status) ?? null;
-  if (status !== undefined && known === null) {
-    throw new AppError('malformed', `\`status\` must be one of ${statuses.join(', ')}, `
-      + `not ${quoted(status)}`);
-  }
   return {
     hook: hook === undefined ? null : hookOf(hook),
-    status: known,
+    status: valueIn(query, 'status', statuses),
     event: query.get('event') ?? null,
     sinceMs: timeIn(query, 'since'), untilMs: timeIn(query, 'until'),
   };
+}
+
+function valueIn<Value extends string>(
+  query: ReadonlyMap<string, string>, name: string, values: readonly Value[],
+): Value | null {
+  const given = query.get(name);
+  if (given === undefined) return null;
+  const value = values.find((one) => one === given);
+  if (value !== undefined) return value;
+  throw new AppError('malformed', `\`${name}\` must be one of ${values.join(', ')}, `
+    + `not ${quoted(given)}`);
 }
 
 function timeIn(query: ReadonlyMap<string, string>, name: string): number | null {

@@ -14,9 +14,9 @@ type Visit = (bytes: Buffer, slot: number) => 'searched' | 'parsed' | 'done';
 
 /** Visits records in order of identifier, in steps between which the event loop serves others. */
 export async function visitInSteps(
-  collection: Collection, visit: Visit, after: string | null = null,
+  collection: Collection, visit: Visit, after: string | null = null, isDescending = false,
 ): Promise<void> {
-  const walk = collection.walk({ after });
+  const walk = collection.walk({ after, isDescending });
   let records = 0;
   let weight = 0;
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {

@@ -206,6 +206,17 @@ test('a list is of one event, or of a time', async () => {
   }
 });
 
+test('a list begins with the newest where that is asked for, page by page', async () => {
+  const all = idsOf(await list('?order=oldest'));
+  assert.deepEqual(idsOf(await list('')), all);
+  assert.deepEqual(idsOf(await list('?order=newest')), all.toReversed());
+  const page = await list('?order=newest&limit=2');
+  assert.deepEqual(idsOf(page), all.toReversed().slice(0, 2));
+  const next = /<([^>]+)>; rel="next"/.exec(String(page.headers['link']))?.[1] ?? '';
+  assert.deepEqual(idsOf(await list(next.slice(next.indexOf('?')))), all.toReversed().slice(2, 4));
+  assert.equal((await list('?order=best')).status, 400);
+});
+
 test('every failed delivery is tried again at once', async () => {
   const quick = await startRelay({ outgoing: { retrySchedule: [] } });
   quick.webhooks.start();

@@ -16,7 +16,7 @@ import {
 } from '../../../resources/route-parts.ts';
 import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
-import { sendWorkList, workListParameters } from '../../work/list-route.ts';
+import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
 import { DELIVERY_STATUSES, shownDelivery, type Delivery } from '../delivery.ts';
 import type { Events } from '../events.ts';
 import type { ResendAs } from '../resend.ts';
@@ -107,16 +107,16 @@ function emitRoute(
 function listRoute(service: DeliveryService): Route {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
-    summary: 'Deliveries, oldest first',
-    parameters: workListParameters(DELIVERY_STATUSES, {
+    summary: 'Deliveries, oldest first or newest first',
+    parameters: [...workListParameters(DELIVERY_STATUSES, {
       hook: 'Of this outgoing webhook only', event: 'Only those of this event', time: 'Created',
-    }),
+    }), ORDER_PARAMETER],
     answers: [
       listed('Deliveries', deliverySchema, 'How many match, on all pages'),
       ...problemAnswers(400),
     ],
     handle: (exchange) => sendWorkList(exchange, {
-      path: PATH, statuses: DELIVERY_STATUSES, hookOf: (hook) => hook,
+      path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true, hookOf: (hook) => hook,
       idOf: ({ identifier }) => identifier, shown: shownDelivery,
       list: (...given) => service.list(...given),
       count: (filter) => service.count(filter),

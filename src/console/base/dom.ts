@@ -35,6 +35,22 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
   append(parent, children);
 }
 
+/** As `fill`, of the same thing anew: what was open stays open, and the focus where it was. */
+export function renew(parent: Element, ...children: readonly Child[]): void {
+  const details = (): NodeListOf<HTMLDetailsElement> => parent.querySelectorAll('details');
+  const open = [...details()].map((one) => one.open);
+  const controls = (): NodeListOf<HTMLElement> => parent.querySelectorAll('a, button, summary');
+  const { activeElement } = document;
+  const index = [...controls()].findIndex((control) => control === activeElement);
+  fill(parent, ...children);
+  details().forEach((one, at) => {
+    one.open = open[at] ?? false;
+  });
+  const same = [...controls()]
+    .find(({ textContent }) => textContent === activeElement?.textContent);
+  if (index !== -1) (same ?? controls()[index])?.focus({ preventScroll: true });
+}
+
 function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === false) continue;

@@ -1,12 +1,37 @@
 /** Bytes of strangers: pretty where they are JSON, raw where they are text, and as hex. */
+import { send } from '../base/api.ts';
 import { fill, h } from '../base/dom.ts';
+import { bytes } from '../base/format.ts';
 import { copyButton } from './code.ts';
+import { tellFailure } from './notice.ts';
 
+const SHOWN_BYTES_MAX = 1 << 20;
 const HEX_BYTES_MAX = 16_384;
 const TEXT_LENGTH_MAX = 200_000;
 const ROW = 16;
 
-export function bodyView(body: Uint8Array): HTMLElement {
+/** The body that is at that path: asked for when it is long. */
+export function bodySection(path: string, length: number): HTMLElement {
+  const place = h('div');
+  const show = async (): Promise<void> => {
+    try {
+      const response = await send('GET', path);
+      fill(place, response.ok ? bodyView(new Uint8Array(await response.arrayBuffer()))
+        : h('p', { class: 'hint' }, 'It is not kept.'));
+    } catch (thrown) {
+      tellFailure(thrown);
+    }
+  };
+  if (length === 0) place.append(h('p', { class: 'hint' }, 'There is none.'));
+  else if (length <= SHOWN_BYTES_MAX) void show();
+  else {
+    place.append(h('button', { type: 'button', onclick: () => void show() },
+      `Show ${bytes(length)}`));
+  }
+  return h('section', {}, h('h2', {}, 'Body'), place);
+}
+
+function bodyView(body: Uint8Array): HTMLElement {
   const text = textOf(body);
   const pretty = text === null ? null : prettyOf(text);
   const forms: (readonly [name: string, content: string])[] = [['Hex', hexOf(body)]];

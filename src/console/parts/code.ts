@@ -8,11 +8,14 @@ export function codeBlock(text: string, label = 'Copy'): HTMLElement {
     h('pre', { tabindex: 0 }, h('code', {}, text)));
 }
 
-export function copyButton(text: string, label = 'Copy'): HTMLElement {
+/** `text` may be made when it is asked for. */
+export function copyButton(
+  text: string | (() => Promise<string>), label = 'Copy',
+): HTMLElement {
   const button = h('button', { type: 'button', class: 'copy', onclick: () => void copy() }, label);
   async function copy(): Promise<void> {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
       button.textContent = 'Copied';
     } catch {
       button.textContent = 'Select and copy it';

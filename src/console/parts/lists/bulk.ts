@@ -1,82 +1,79 @@
-/** Something done with many records: counted first, then run as a job that is watched. */
-import { call, get } from '../../base/api.ts';
+/** Many records sent again: counted first, then done by a job. */
+import { call } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted } from '../../base/format.ts';
 import { openDialog } from '../dialog.ts';
 import { codeBlock } from '../code.ts';
 import { tell, tellFailure } from '../notice.ts';
 
-type Bulk = {
-  readonly title: string;
+export type Bulk = {
   readonly path: string;
-  readonly noun: string;
-  readonly plural?: string;
+  readonly nouns: readonly [string, string];
   readonly filter: Readonly<Record<string, string>>;
   /** What the same is called on the command line. */
   readonly command: string;
-  readonly action: string;
 };
 
-type Job = {
-  readonly id: string; readonly status: 'running' | 'done' | 'cancelled';
-  readonly total: number; readonly done: number; readonly failed: number;
-};
+/** How they are sent: by the value that the API takes. */
+const MANNERS = [
+  ['retry', 'Under the same id: who has it already may drop it'], ['new', 'As a new one'],
+] as const;
 
-const LOOK_MS = 500;
+/** Two choices; `onChange` is told the chosen one. */
+export function mannerChoice(onChange: (manner: string) => void): HTMLElement {
+  return h('fieldset', {}, h('legend', {}, 'How'), ...MANNERS.map(([value, label], index) => {
+    const input = h('input', { type: 'radio', name: 'as', onchange: () => onChange(value) });
+    input.checked = index === 0;
+    return h('label', { class: 'choice' }, input, label);
+  }));
+}
 
-export async function runBulk(bulk: Bulk, onDone: () => void): Promise<void> {
-  const { title, path, noun, plural = `${noun}s`, filter, command, action } = bulk;
+/** `onJob` is told the id of the job. */
+export async function askForBulk(bulk: Bulk, onJob: (id: string) => void): Promise<void> {
+  const { path, nouns, command } = bulk;
+  const { eventId, ...filter } = bulk.filter;
+  if (eventId !== undefined) {
+    return tell('Many are chosen by the other filters: empty the event id first.', 'bad');
+  }
   try {
     const { body: { count } } = await call<{ readonly count: number }>('POST', path, {
       body: { ...filter, dryRun: true },
     });
-    if (count === 0) return tell(`No ${noun} matches.`, 'bad');
-    const options = Object.entries(filter).map(([name, value]) => ` --${name} '${value}'`).join('');
-    const status = h('div', { role: 'status' });
-    const cancel = h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel');
-    const run = h('button', {
-      type: 'button', class: 'primary', onclick: () => void start(),
-    }, action);
-    const dialog = openDialog(title, [
-      h('p', {}, `${counted(count, noun, plural)} will be sent again, under the id of each.`),
-      h('details', {}, h('summary', {}, 'As a command'),
-        codeBlock(`hookshelf ${command}${options}`)),
-      status, h('div', { class: 'actions' }, cancel, run),
-    ]);
+    if (count === 0) return tell(`No ${nouns[0]} matches.`, 'bad');
+    let manner = 'retry';
+    const line = h('div');
+    const show = (): void => {
+      const options = Object.entries({ ...filter, as: manner })
+        .map(([name, value]) => ` --${name} '${value}'`).join('');
+      fill(line, codeBlock(`hookshelf ${command}${options}`));
+    };
+    show();
+    const chosen = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(', ');
     const start = async (): Promise<void> => {
-      run.remove();
+      dialog.close();
       try {
-        const { body } = await call<Job>('POST', path, { body: filter });
-        cancel.replaceWith(h('button', {
-          type: 'button', onclick: () => void end(body.id),
-        }, 'Stop it'));
-        await watchJob(body.id, status);
-        onDone();
-        dialog.close();
+        const { body } = await call<{ readonly id: string }>('POST', path, {
+          body: { ...filter, as: manner },
+        });
+        onJob(body.id);
       } catch (thrown) {
         tellFailure(thrown);
       }
     };
+    const dialog = openDialog(`Send ${counted(count, ...nouns)} again?`, [
+      h('p', {}, chosen === '' ? `These are all ${nouns[1]}: no filter is set.`
+        : `These are all with ${chosen}.`),
+      mannerChoice((value) => {
+        manner = value;
+        show();
+      }),
+      h('details', {}, h('summary', {}, 'As a command'), line),
+      h('div', { class: 'actions' },
+        h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+        h('button', { type: 'button', class: 'primary', onclick: () => void start() },
+          'Send again')),
+    ]);
   } catch (thrown) {
     tellFailure(thrown);
-  }
-}
-
-async function end(id: string): Promise<void> {
-  await call('DELETE', `/api/jobs/${id}`).catch(tellFailure);
-}
-
-/** Resolves when the job has ended. It goes on when the page is closed. */
-async function watchJob(id: string, place: HTMLElement): Promise<void> {
-  for (;;) {
-    const { status, total, done, failed } = await get<Job>(`/api/jobs/${id}`);
-    const text = `${done} of ${total}${failed > 0 ? `, ${failed} could not be` : ''}`;
-    fill(place, h('progress', { max: total, value: done + failed, 'aria-label': 'Progress' }),
-      h('p', {}, text));
-    if (status !== 'running') {
-      tell(status === 'done' ? `Sent again: ${text}.` : `Stopped: ${text}.`);
-      return;
-    }
-    await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
   }
 }

@@ -2,7 +2,7 @@
 import { replaceQuery } from '../../base/address.ts';
 import { h } from '../../base/dom.ts';
 
-type Filter = {
+export type Filter = {
   readonly name: string;
   readonly label: string;
   /** With it a choice, without it a text. */
@@ -13,6 +13,11 @@ type Filter = {
   readonly none?: string;
   readonly type?: 'search' | 'datetime-local';
 };
+
+export const TIME_FILTERS: readonly Filter[] = [
+  { name: 'since', label: 'Since', type: 'datetime-local' },
+  { name: 'until', label: 'Until', type: 'datetime-local' },
+];
 
 /** Typing is waited out for so long. */
 const TYPING_MS = 250;

@@ -1,4 +1,4 @@
-/** A list that reads its next page when its end comes into view. */
+/** A list that reads its next pages when they come into view. */
 import { page } from '../../base/api.ts';
 import { h, fill } from '../../base/dom.ts';
 import { counted } from '../../base/format.ts';
@@ -17,16 +17,22 @@ type PagedOptions<Item> = {
   readonly empty: () => HTMLElement;
 };
 
+/** Of the pages after the first, whose size is the caller's. */
+const PAGE = 1000;
+const RETRY_MS = 2000;
+
 export class PagedList<Item> {
-  readonly element = h('div', { class: 'paged' });
+  readonly element = h('div', { 'aria-busy': 'true' });
   readonly #options: PagedOptions<Item>;
   readonly #rows: Rows<Item>;
-  readonly #count = h('p', { class: 'count', role: 'status' });
+  readonly #count = h('p', { class: 'count', role: 'status' }, 'Loading…');
   readonly #place = h('div');
   #next: string | null = null;
   #total: number | null = null;
   #controller = new AbortController();
   #isReading = false;
+  /** What came while the first page was read: it may be older. */
+  #early: (() => void)[] | null = null;
 
   constructor(options: PagedOptions<Item>) {
     this.#options = options;
@@ -43,67 +49,100 @@ export class PagedList<Item> {
   /** Reads the list of that path anew. */
   async read(path: string): Promise<void> {
     this.#controller.abort();
-    this.#controller = new AbortController();
+    const controller = new AbortController();
+    this.#controller = controller;
     this.#next = null;
+    this.#early = [];
     this.#isReading = true;
     this.element.setAttribute('aria-busy', 'true');
     try {
-      const { items, next, total } = await page<Item>(path, this.#controller.signal);
+      const { items, next, total } = await page<Item>(path, controller.signal);
       this.#next = next;
       this.#total = total;
       this.#show(items);
     } catch (thrown) {
+      if (controller.signal.aborted) return;
       showFailure(this.#place, thrown, () => void this.read(path));
-    } finally {
-      this.#isReading = false;
-      this.element.removeAttribute('aria-busy');
+      this.#count.textContent = '';
     }
+    this.#isReading = false;
+    this.element.removeAttribute('aria-busy');
+    const early = this.#early;
+    this.#early = null;
+    for (const work of early) work();
   }
 
-  /** A new row, or a row that has changed. */
+  has(key: string): boolean {
+    return this.#find(key).isKnown;
+  }
+
+  /** A new row, or one that has changed, of a list whose keys fall from row to row. */
   put(item: Item): void {
-    const before = this.#rows.size;
-    if (before === 0) this.#show([item]);
-    else this.#rows.put(item);
-    if (this.#rows.size > before && this.#total !== null) this.#total += before === 0 ? 0 : 1;
-    this.#tellCount();
+    if (this.#early !== null) return void this.#early.push(() => this.put(item));
+    if (this.#rows.items.length === 0) return this.#show([item]);
+    const { index, isKnown } = this.#find(this.#options.keyOf(item));
+    // It stands on a page that is not read yet.
+    if (!isKnown && index === this.#rows.items.length && this.#next !== null) return;
+    this.#rows.replace(index, isKnown ? 1 : 0, item);
+    this.#tellCount(isKnown ? 0 : 1);
   }
 
   remove(key: string): void {
-    const before = this.#rows.size;
-    this.#rows.remove(key);
-    if (this.#rows.size < before && this.#total !== null) this.#total -= 1;
-    if (this.#rows.size === 0 && before > 0) this.#show([]);
-    this.#tellCount();
+    if (this.#early !== null) return void this.#early.push(() => this.remove(key));
+    const { index, isKnown } = this.#find(key);
+    if (!isKnown) return;
+    if (this.#rows.items.length === 1) return this.#show([]);
+    this.#rows.replace(index, 1);
+    this.#tellCount(-1);
+  }
+
+  /** Where the row of that key is, or would be. */
+  #find(key: string): { readonly index: number; readonly isKnown: boolean } {
+    const keyAt = (index: number): string => {
+      const item = this.#rows.items[index];
+      return item === undefined ? '' : this.#options.keyOf(item);
+    };
+    let low = 0;
+    let high = this.#rows.items.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (keyAt(middle) > key) low = middle + 1;
+      else high = middle;
+    }
+    return { index: low, isKnown: keyAt(low) === key };
   }
 
   #show(items: readonly Item[]): void {
-    if (items.length === 0) {
-      fill(this.#place, this.#options.empty());
-    } else {
-      fill(this.#place, this.#rows.element);
-    }
-    this.#rows.set(items);
-    this.#tellCount();
+    if (this.#total !== null && this.#next === null) this.#total = items.length;
+    fill(this.#place, items.length === 0 ? this.#options.empty() : this.#rows.element);
+    this.#rows.set(items, this.#next === null ? items.length : this.#total ?? items.length);
+    this.#tellCount(0);
   }
 
   async #readMore(): Promise<void> {
-    if (this.#next === null || this.#isReading) return;
+    const { signal } = this.#controller;
+    if (this.#next === null || this.#isReading || signal.aborted) return;
     this.#isReading = true;
     try {
-      const { items, next } = await page<Item>(this.#next, this.#controller.signal);
+      const path = this.#next.replace(/\blimit=\d+/, `limit=${PAGE}`);
+      const { items, next } = await page<Item>(path, signal);
       this.#next = next;
       this.#isReading = false;
       this.#rows.append(items);
     } catch (thrown) {
-      this.#isReading = false;
+      if (signal.aborted) return;
       tellFailure(thrown);
+      setTimeout(() => {
+        this.#isReading = false;
+        void this.#readMore();
+      }, RETRY_MS);
     }
   }
 
-  #tellCount(): void {
+  #tellCount(grown: number): void {
     const [one, several] = this.#options.nouns;
-    this.#count.textContent = this.#rows.size === 0 ? ''
-      : counted(this.#total ?? this.#rows.size, one, several);
+    const { length } = this.#rows.items;
+    if (this.#total !== null) this.#total += grown;
+    this.#count.textContent = length === 0 ? '' : counted(this.#total ?? length, one, several);
   }
 }

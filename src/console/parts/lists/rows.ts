@@ -1,6 +1,7 @@
 /**
- * A table of any length: only the rows in view are in the page. All rows have one height. The page
- * itself scrolls, and keeps its place when rows come in above.
+ * A table of any length: only the rows in view are in the page, and room is kept for those that are
+ * not read yet. All rows have one height. The page itself scrolls, and keeps its place when rows
+ * come in above.
  */
 import { h, fill } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
@@ -18,10 +19,12 @@ type RowsOptions<Item> = {
   readonly keyOf: (item: Item) => string;
   /** Where the row leads to; its first cell is the link. */
   readonly hrefOf: (item: Item) => string;
-  /** Called when the end of what is known comes into view. */
+  /** Called when rows that are not read yet come near what is in view. */
   readonly onEnd?: () => void;
 };
 
+/** Browsers end a page at 17 to 33 million pixels: so many rows fit, also on a narrow screen. */
+const ROWS_MAX = 300_000;
 /** Rows made beyond both ends of what is in view. */
 const MARGIN = 12;
 const ROW_PIXELS = 44;
@@ -32,8 +35,11 @@ export class Rows<Item> {
   readonly #body = h('tbody');
   readonly #table: HTMLTableElement;
   #items: Item[] = [];
+  #total = 0;
   #rowPixels = ROW_PIXELS;
   #shown = { start: -1, end: -1 };
+  /** Pixels that came in above what is in view, and that the page has not scrolled by yet. */
+  #above = 0;
   #isAsked = false;
   readonly #onScroll = (): void => this.#askRender();
 
@@ -43,7 +49,8 @@ export class Rows<Item> {
       h('th', { scope: 'col', class: kind }, title));
     this.#table = h('table', { class: 'rows', 'aria-label': options.label },
       h('thead', {}, h('tr', {}, ...head)), this.#body);
-    this.element = h('div', { class: 'rows-place' }, this.#table);
+    this.element = h('div', { tabindex: -1 }, this.#table);
+    this.#body.addEventListener('keydown', (event) => this.#onKey(event));
     addEventListener('scroll', this.#onScroll, { passive: true });
     addEventListener('resize', this.#onScroll);
   }
@@ -53,43 +60,37 @@ export class Rows<Item> {
     removeEventListener('resize', this.#onScroll);
   }
 
-  get size(): number {
-    return this.#items.length;
+  get items(): readonly Item[] {
+    return this.#items;
   }
 
-  set(items: readonly Item[]): void {
+  /** `total` counts those that are not read yet, too. */
+  set(items: readonly Item[], total = items.length): void {
     this.#items = [...items];
-    this.#refresh();
+    this.#total = Math.min(total, ROWS_MAX);
+    this.#change();
   }
 
   append(items: readonly Item[]): void {
-    this.#items.push(...items);
-    this.#refresh();
+    this.#items.push(...items.slice(0, ROWS_MAX - this.#items.length));
+    this.#total = Math.max(this.#total, this.#items.length);
+    this.#change();
   }
 
-  /** Puts a row first, or in the place of the one with its key. */
-  put(item: Item): void {
-    const { keyOf } = this.#options;
-    const key = keyOf(item);
-    const index = this.#items.findIndex((one) => keyOf(one) === key);
-    if (index !== -1) {
-      this.#items[index] = item;
-    } else {
-      this.#items.unshift(item);
-      // Who has scrolled down keeps looking at the same rows.
-      if (this.#body.getBoundingClientRect().top < 0) scrollBy(0, this.#rowPixels);
-    }
-    this.#refresh();
+  /** Takes out so many rows from `index` on and puts in others. */
+  replace(index: number, removed: number, ...added: readonly Item[]): void {
+    this.#items.splice(index, removed, ...added);
+    const grown = added.length - removed;
+    this.#total += grown;
+    // Who has scrolled down keeps looking at the same rows.
+    const top = this.#body.getBoundingClientRect().top - this.#above;
+    if (top + index * this.#rowPixels < 0) this.#above += grown * this.#rowPixels;
+    this.#change();
   }
 
-  remove(key: string): void {
-    this.#items = this.#items.filter((item) => this.#options.keyOf(item) !== key);
-    this.#refresh();
-  }
-
-  #refresh(): void {
+  #change(): void {
     this.#shown = { start: -1, end: -1 };
-    this.#render();
+    this.#askRender();
   }
 
   #askRender(): void {
@@ -102,29 +103,33 @@ export class Rows<Item> {
   }
 
   #render(): void {
-    const top = this.#body.getBoundingClientRect().top;
+    const top = this.#body.getBoundingClientRect().top - this.#above;
     const first = Math.floor(-top / this.#rowPixels) - MARGIN;
     const inView = Math.ceil(innerHeight / this.#rowPixels) + 2 * MARGIN;
-    const start = Math.max(0, Math.min(first, this.#items.length - inView));
-    const end = Math.min(this.#items.length, start + inView);
-    if (end >= this.#items.length - MARGIN) this.#options.onEnd?.();
+    const start = Math.max(0, Math.min(first, this.#total - inView));
+    const end = Math.min(this.#total, start + inView);
+    if (end + MARGIN > this.#items.length) this.#options.onEnd?.();
     if (start === this.#shown.start && end === this.#shown.end) return;
     this.#shown = { start, end };
     const focused = this.#focusedKey();
-    this.#table.setAttribute('aria-rowcount', String(this.#items.length + 1));
-    const rows = this.#items.slice(start, end).map((item, index) =>
-      this.#row(item, start + index));
+    this.#table.setAttribute('aria-rowcount', String(this.#total + 1));
+    const rows = Array.from({ length: end - start }, (_, index) => this.#row(start + index));
     fill(this.#body, spacer(start * this.#rowPixels), ...rows,
-      spacer((this.#items.length - end) * this.#rowPixels));
+      spacer((this.#total - end) * this.#rowPixels));
+    if (this.#above !== 0) scrollBy({ top: this.#above, behavior: 'instant' });
+    this.#above = 0;
     if (focused !== null) this.#focus(focused);
     this.#measure(rows[0]);
   }
 
-  #row(item: Item, index: number): HTMLElement {
+  #row(index: number): HTMLElement {
     const { columns, hrefOf, keyOf } = this.#options;
-    const cells = columns.map(({ cell, title, kind = '' }, at) => h('td', {
-      class: kind, 'data-title': title,
-    }, at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item)));
+    const item = this.#items[index];
+    if (item === undefined) {
+      return h('tr', { 'aria-hidden': 'true' }, h('td', { colspan: columns.length }, '…'));
+    }
+    const cells = columns.map(({ cell, kind = '' }, at) => h('td', { class: kind },
+      at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item)));
     return h('tr', { 'aria-rowindex': index + 2, 'data-key': keyOf(item) }, ...cells);
   }
 
@@ -133,7 +138,17 @@ export class Rows<Item> {
     const pixels = row?.getBoundingClientRect().height ?? 0;
     if (pixels === 0 || Math.abs(pixels - this.#rowPixels) < 0.5) return;
     this.#rowPixels = pixels;
-    this.#refresh();
+    this.#change();
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const row = document.activeElement?.closest('tr');
+    const next = event.key === 'ArrowDown' ? row?.nextElementSibling
+      : event.key === 'ArrowUp' ? row?.previousElementSibling : null;
+    const link = next?.querySelector('a');
+    if (link === null || link === undefined) return;
+    event.preventDefault();
+    link.focus();
   }
 
   #focusedKey(): string | null {
@@ -142,9 +157,10 @@ export class Rows<Item> {
       ? row.getAttribute('data-key') : null;
   }
 
+  // Where the row is out of view the list has the focus, so that Tab goes on in what is in view.
   #focus(key: string): void {
     const row = this.#body.querySelector(`tr[data-key="${CSS.escape(key)}"] a`);
-    if (row instanceof HTMLElement) row.focus({ preventScroll: true });
+    (row instanceof HTMLElement ? row : this.element).focus({ preventScroll: true });
   }
 }
 

@@ -1,71 +1,55 @@
 /** One delivery: its attempts, what was sent and what came back. */
 import { go, href } from '../../base/address.ts';
-import { call, get, send } from '../../base/api.ts';
-import { fill, h } from '../../base/dom.ts';
+import { call } from '../../base/api.ts';
+import { h } from '../../base/dom.ts';
 import { time } from '../../base/format.ts';
-import { hookName, readHookNames } from '../../base/hooks.ts';
+import { hookName } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
-import { listen } from '../../base/stream.ts';
 import { badge } from '../../parts/badge.ts';
-import { bodyView } from '../../parts/body-view.ts';
+import { bodySection } from '../../parts/body-view.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { facts, heading } from '../../parts/facts.ts';
-import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
+import { tell, tellFailure } from '../../parts/notice.ts';
+import { openRecord } from '../../parts/record.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
 import type { DeliveryRecord } from './record.ts';
 
 export function openDelivery(place: HTMLElement, id: string): () => void {
-  const show = async (): Promise<void> => {
-    try {
-      await readHookNames();
-      const delivery = await get<DeliveryRecord>(pathOf(id));
-      fill(place, ...render(delivery, () => void show()));
-    } catch (thrown) {
-      showFailure(place, thrown, () => void show());
-    }
-  };
-  void show();
-  return listen('deliveries', '', {
-    onEvent({ change, record }) {
-      if (record['identifier'] === id && change !== 'deleted') void show();
-    },
-    onGap: () => void show(),
+  return openRecord<DeliveryRecord>(place, {
+    topic: 'deliveries', path: pathOf(id), isIt: ({ identifier }) => identifier === id,
+    renderHead,
+    renderRest: async ({ sent }) => sent === null || sent === undefined ? [] : [
+      h('section', {}, h('h2', {}, 'What was sent last'),
+        h('p', {}, h('code', {}, `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
+      bodySection(`${pathOf(id)}/body`, sent.bodyBytes),
+    ],
+    versionOf: ({ attempts }) => attempts.length,
+    onDeleted: () => go(['deliveries']),
   });
 }
 
-function render(delivery: DeliveryRecord, again: () => void): (HTMLElement | null)[] {
-  const { identifier, hook, event, status, createdAt, nextAttemptAt, attempts, sent } = delivery;
+function renderHead(delivery: DeliveryRecord, again: () => void): (HTMLElement | null)[] {
+  const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   return [
-    h('p', {}, h('a', { href: href(['deliveries']) }, '← Deliveries')),
+    h('p', { class: 'back' }, h('a', { href: href(['deliveries']) }, '← Deliveries')),
     heading(event ?? 'A forward', ...session.may('write') ? actions(delivery, again) : []),
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],
       ['To', hook === null ? null : h('a', { href: href(['outgoing', hook]) }, hookName(hook))],
       ['Next attempt', nextAttemptAt === null ? null : time(nextAttemptAt)],
+      ['Sent again from', resendOf === null ? null
+        : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
       ['Id', h('code', {}, identifier)],
     ]),
-    h('section', {}, h('h2', {}, 'Attempts'), timeline(attempts.map((attempt) => ({
+    h('section', {}, h('h2', {}, 'Attempts'), timeline(delivery.attempts.map((attempt) => ({
       at: attempt.at, durationMs: attempt.durationMs,
       isGood: attempt.statusCode !== null && attempt.statusCode < 300,
       text: attempt.statusCode === null ? attempt.error ?? 'no answer'
         : `answered ${attempt.statusCode}`,
       detail: attempt.response === '' ? null : attempt.response,
     })), nextAttemptAt)),
-    sent === undefined || sent === null ? null : sentSection(delivery, sent),
   ];
-}
-
-function sentSection(
-  { identifier }: DeliveryRecord, sent: NonNullable<DeliveryRecord['sent']>,
-): HTMLElement {
-  const pairs = Array.isArray(sent.headers) ? sent.headers : Object.entries(sent.headers);
-  const section = h('section', {}, h('h2', {}, 'What is sent'),
-    h('p', {}, h('code', {}, `${sent.method} ${sent.url}`)), headerTable(pairs));
-  void send('GET', `${pathOf(identifier)}/body`).then(async (response) => {
-    if (response.ok) section.append(bodyView(new Uint8Array(await response.arrayBuffer())));
-  }).catch(tellFailure);
-  return section;
 }
 
 function actions({ identifier, status }: DeliveryRecord, again: () => void): HTMLElement[] {
@@ -81,7 +65,6 @@ function actions({ identifier, status }: DeliveryRecord, again: () => void): HTM
       tellFailure(thrown);
     }
   };
-  if (status === 'failed') return [button('Try again', 'retry', {}, 'It is tried again now.')];
   if (status !== 'pending') {
     return [button('Send again', 'resend', {}, 'It is sent again, under the same id.'),
       button('Send as new', 'resend', { as: 'new' }, 'It is sent again, under a new id.')];
@@ -94,7 +77,7 @@ function actions({ identifier, status }: DeliveryRecord, again: () => void): HTM
 async function cancel(identifier: string, again: () => void): Promise<void> {
   const isSure = await confirm({
     title: 'Cancel the delivery?', text: 'It will not be sent any more.', action: 'Cancel it',
-    isDestructive: true, command: `hookshelf delivery:cancel --identifier ${identifier}`,
+    isDestructive: true, command: `hookshelf delivery:cancel ${identifier}`,
   });
   if (!isSure) return;
   await call('POST', `${pathOf(identifier)}/cancel`).then(() => tell('Cancelled.'), tellFailure);

@@ -3,12 +3,14 @@
 export type DeliveryRecord = {
   readonly identifier: string; readonly hook: string | null; readonly event: string | null;
   readonly status: string; readonly createdAt: string; readonly nextAttemptAt: string | null;
+  readonly resendOf: string | null;
   readonly attempts: readonly {
     readonly at: string; readonly durationMs: number; readonly statusCode: number | null;
     readonly error: string | null; readonly response: string | null;
   }[];
+  /** Of one that is looked at: what went out last. */
   readonly sent?: {
-    readonly method: string; readonly url: string;
-    readonly headers: readonly (readonly [string, string])[] | Readonly<Record<string, string>>;
+    readonly method: string; readonly url: string; readonly bodyBytes: number;
+    readonly headers: readonly (readonly [string, string])[];
   } | null;
 };

@@ -1,10 +1,16 @@
 /** A request as a curl line that repeats it; what was not kept stands as it is shown, `***`. */
-import { BASE } from '../../base/api.ts';
+import { BASE, get } from '../../base/api.ts';
+import { session } from '../../base/session.ts';
+import { requestPath } from './record.ts';
 import type { RequestRecord } from './record.ts';
 
 const LEFT_OUT = ['host', 'content-length', 'connection', 'transfer-encoding', 'expect'];
 
-export function curlOf({ method, path, query, headers, id, bodyBytes }: RequestRecord): string {
+export async function curlOf(request: RequestRecord): Promise<string> {
+  const { method, path, id, bodyBytes } = request;
+  // Who may write may also see the signatures, without which nothing is accepted.
+  const { query, headers } = session.may('write')
+    ? await get<RequestRecord>(`${requestPath(id)}/headers`) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
   const lines = [`curl -X ${quote(method)} ${quote(url)}`];
   for (const [name, value] of headers) {

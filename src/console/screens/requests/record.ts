@@ -24,3 +24,7 @@ export type RouteState = {
     readonly message: string | null; readonly data: unknown;
   }[];
 };
+
+export function requestPath(id: string): string {
+  return `/api/requests/${encodeURIComponent(id)}`;
+}

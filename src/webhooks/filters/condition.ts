@@ -5,6 +5,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/schema.ts';
 import { SOURCES, findPathProblem, type FactSource } from './facts.ts';
 
@@ -53,7 +54,7 @@ const MEMBERS: Readonly<Record<string, Member>> = {
   },
   op: { schema: { kind: 'string', values: OPERATORS }, description: 'How it is compared' },
   value: {
-    schema: { kind: 'json', isObject: false, bytesMax: VALUE_BYTES_MAX, depthMax: 1 },
+    schema: { kind: 'json', isObject: false, bytesMax: VALUE_BYTES_MAX, depthMax: JSON_DEPTH_MAX },
     isNullKept: true,
     description: 'With what: text, a number, true, false or null; of `in` an array of these; of '
       + '`exists` true, which is meant without one, or false. Of another type than what stands at '

@@ -39,7 +39,8 @@ function explainEach(
 
 function explainComparison({ path = '', op = 'exists', value }: Condition, facts: Facts): string {
   const found = readerOf(path)(facts);
-  const isSecret = isSecretName(path.slice(path.lastIndexOf('.') + 1));
+  // What is within a secret is one: the elements of `tokens`, the members of `cookies`.
+  const isSecret = path.split('.').some(isSecretName);
   const wanted = value === undefined ? op : `${op} ${shown(value)}`;
   if (found === undefined) return `${path} is not there, wanted: ${wanted}`;
   return `${path} is ${isSecret ? '***' : quoted(found)}, wanted: ${isSecret ? op : wanted}`;

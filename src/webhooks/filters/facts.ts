@@ -87,6 +87,9 @@ export function readerOf(path: string): Reader {
 /** What keeps a path from being read; null when it can be. */
 export function findPathProblem(path: string, sources: readonly string[]): string | null {
   const { source, rest } = split(path);
+  if (source.includes('[')) {
+    return 'must have indexes as steps: payload.0.name, not payload[0].name';
+  }
   if (!sources.includes(source)) {
     const last = sources.at(-1) ?? '';
     return `must begin with ${sources.slice(0, -1).join(', ')} or ${last}, not ${quoted(source)}`

@@ -57,8 +57,15 @@ const triggerSchema: Schema = {
   kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
   description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event`,
   canonical: (value) => isTrigger(value) ? value : null,
-  explain: (value) => refuseEventName(value, 'name each by itself in triggerEvents'),
+  explain: refuseTrigger,
 };
+
+function refuseTrigger(value: unknown): string {
+  const hint = String(value).includes('*')
+    ? '; for many events "*" stands at the end, after a dot, as in "book.*"; for all of them alone'
+    : '';
+  return refuseEventName(value, 'name each by itself in triggerEvents') + hint;
+}
 
 export const outgoingSchema: NamedSchema = {
   kind: 'object',

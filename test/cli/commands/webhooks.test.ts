@@ -177,6 +177,7 @@ for (const way of WAYS) {
         ['--timeout', 'soon', /--timeout must be a number, not "soon"/],
         ['--max-in-flight', '0', /maxInFlight: must be an integer from 1/],
         ['--trigger-event', 'a,b', /name each by itself in triggerEvents/],
+        ['--trigger-event', 'book*', /at the end, after a dot, as in "book\.\*"/],
       ] as const) {
         const { code, stderr } = await place.run([...update, option, value]);
         assert.deepEqual([code > 0, told.test(stderr)], [true, true], stderr);

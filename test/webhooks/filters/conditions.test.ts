@@ -186,7 +186,8 @@ test('asks for the payload and the event at most once, and only when a path does
 
 test('explains each part that would have to be another, and hides secrets', () => {
   const facts = new Facts({
-    payload: () => ({ a: 1, token: 'planted' }), event: () => null,
+    payload: () => ({ a: 1, token: 'planted', cookies: ['planted'], secret: { of: 'planted' } }),
+    event: () => null,
   });
   const condition = parse({ all: [
     { path: 'payload.a', op: 'eq', value: 1 },
@@ -195,6 +196,8 @@ test('explains each part that would have to be another, and hides secrets', () =
     ] },
     { not: { path: 'payload.a', op: 'exists' } },
     { path: 'payload.token', op: 'in', value: ['planted too'] },
+    { path: 'payload.cookies.0', op: 'eq', value: 'planted too' },
+    { path: 'payload.secret.of', op: 'eq', value: 'planted too' },
   ] });
   const failed = explainCondition(condition, facts, '/routes/0/when');
   assert.deepEqual(failed, [
@@ -202,7 +205,27 @@ test('explains each part that would have to be another, and hides secrets', () =
     { pointer: '/routes/0/when/all/1/any/1', detail: 'event is not there, wanted: eq "push"' },
     { pointer: '/routes/0/when/all/2/not', detail: 'is true' },
     { pointer: '/routes/0/when/all/3', detail: 'payload.token is ***, wanted: in' },
+    { pointer: '/routes/0/when/all/4', detail: 'payload.cookies.0 is ***, wanted: eq' },
+    { pointer: '/routes/0/when/all/5', detail: 'payload.secret.of is ***, wanted: eq' },
   ]);
+});
+
+test('a refusal says what to write instead', () => {
+  const refusals: readonly (readonly [unknown, string, RegExp])[] = [
+    [{ path: 'payload.a', op: 'in', value: [[1]] }, '/when/value', /must be an array of texts/],
+    [{ path: 'payload.a', op: 'eq', value: [[1]] }, '/when/value', /must be text, a number/],
+    [{ path: 'payload[0].a', op: 'exists' }, '/when/path', /payload\.0\.name, not payload\[0\]/],
+    [{ path: 'Payload.a', op: 'exists' }, '/when/path', /did you mean `payload`/],
+  ];
+  for (const [when, pointer, detail] of refusals) {
+    assert.throws(() => parse(when), (error) => {
+      assert.ok(error instanceof AppError);
+      const [first] = error.details.errors ?? [];
+      assert.equal(first?.pointer, pointer);
+      assert.match(first.detail, detail);
+      return true;
+    });
+  }
 });
 
 test('a hostile condition is refused in bounded time', () => {

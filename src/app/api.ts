@@ -8,7 +8,7 @@ import type { Book, BookInput } from '../books/book.ts';
 import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
 import type { OptionDoc } from '../webhooks/actions/registry.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/webhook.ts';
-import type { SenderSetup } from '../webhooks/incoming/setup/examples.ts';
+import type { SenderSetup } from '../webhooks/incoming/setup/make-examples.ts';
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';

@@ -7,7 +7,7 @@ import type { Condition } from './condition.ts';
 import { readerOf, type Facts } from './facts.ts';
 import { prepareCondition } from './prepare.ts';
 
-export type FailedCondition = {
+type FailedCondition = {
   /** JSON Pointer of the condition. */
   readonly pointer: string;
   readonly detail: string;

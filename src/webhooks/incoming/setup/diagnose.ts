@@ -1,36 +1,21 @@
 /** `POST /api/incoming-webhooks/{identifier}/diagnose`: why a request is not taken. */
-import { AppError, type FieldError } from '../../../base/errors.ts';
+import type { FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
+import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
   JSON_TYPE, arrayOf, objectOf, pathParameter, shown, text,
 } from '../../../resources/route-parts.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
-import type { Collection } from '../../../store/port.ts';
-import type { RequestService } from '../../requests/service.ts';
-import { CHECKS, type Diagnosis } from '../../senders/diagnosis/report.ts';
-import { findPreset } from '../../senders/presets/table.ts';
-import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
+import { CHECKS } from '../../senders/diagnosis/report.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
-import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
 import { parseTime } from '../../senders/verification/time.ts';
-import type { Verifier } from '../../senders/verification/verify.ts';
-import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
-import { prepareSenderCheck, secretsOf } from '../verification.ts';
-import { storedRequest, writtenRequest } from './diagnosed-request.ts';
 import { givenHeadersMember } from './given-headers.ts';
-import { getHook, getStored } from './hook.ts';
-import { findRepeated, type LookUpEvent } from './repeated.ts';
+import { getHook } from './hook.ts';
+import type { DiagnoseParts } from './run-diagnosis.ts';
 
-type DiagnoseParts = {
-  readonly hooks: HookIndex;
-  readonly collection: Collection;
-  readonly requests: Pick<RequestService, 'find' | 'body'>;
-  readonly lookUpEvent: LookUpEvent;
-  readonly now: () => number;
-  readonly isUnsignedAllowed: boolean;
-};
+const withDiagnosis = late(() => import('./run-diagnosis.ts'));
 
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'ReceivedRequest',
@@ -101,50 +86,8 @@ export function diagnoseRoute(parts: DiagnoseParts): Route {
     async handle(exchange) {
       const hook = getHook(parts.hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
-      exchange.sendJson(200, await diagnoseFor(parts, hook, given));
+      exchange.sendJson(200,
+        await withDiagnosis(({ diagnoseFor }) => diagnoseFor(parts, hook, given)));
     },
   };
-}
-
-async function diagnoseFor(
-  parts: DiagnoseParts, hook: ReadyHook, given: JsonObject,
-): Promise<Diagnosis> {
-  const { collection, requests, lookUpEvent, now, isUnsignedAllowed } = parts;
-  const stored = getStored(collection, hook);
-  const verification = stored.verification ?? { preset: 'hookshelf' };
-  const preset = findPreset(verification.preset);
-  const check = prepareSenderCheck({ ...stored, verification });
-  if (preset === undefined || check === null) {
-    throw new AppError('conflict', `this version knows no preset ${verification.preset}`);
-  }
-  const { verifier } = check;
-  const { request: id, at } = given;
-  const found = id === undefined
-    ? writtenRequest(given) : storedRequest(requests, hook, verifier.scheme, String(id));
-  const { request, url, client, decided } = found;
-  const isOpen = stored.verification === undefined && stored.secret === undefined
-    && isUnsignedAllowed;
-  const time = at === undefined ? found.atMs : parseTime(String(at), 'iso');
-  // Loaded when somebody asks: an idle server has no use for it.
-  const { diagnose } = await import('../../senders/diagnosis/diagnose.ts');
-  return diagnose({
-    preset, verifier, request, url, isOpen, decided,
-    secrets: secretsOf(stored),
-    closed: findClosed(hook, verifier, request),
-    address: hook.addresses === null || client === null ? null : {
-      client, isAllowed: hook.addresses.hasAsItStands(client),
-    },
-    repeated: findRepeated(hook, found, lookUpEvent),
-    nowMs: typeof time === 'number' ? time : now(),
-  });
-}
-
-function findClosed(
-  { enabled, methods }: ReadyHook, { scheme }: Verifier, request: SignedRequest,
-): string | null {
-  if (!enabled) return 'the webhook is disabled, and answers 404 to everything';
-  const { method } = request;
-  if (methods.includes(method)) return null;
-  if (method === 'GET' && isChallengeAttempt(scheme, readerOf(scheme, request))) return null;
-  return `the method ${method} is not among ${methods.join(', ')}`;
 }

@@ -1,29 +1,17 @@
 /** `POST /api/incoming-webhooks/{identifier}/match`: which routes a request would run, and why. */
 import { parseObject } from '../../../base/fields.ts';
+import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
-import { notFound } from '../../../resources/not-found.ts';
 import {
   JSON_TYPE, anyJson, arrayOf, objectOf, pathParameter, shown, text,
 } from '../../../resources/route-parts.ts';
 import { problemAnswers } from '../../../server/problem.ts';
-import type { Exchange, Route } from '../../../server/route.ts';
-import type { Collection } from '../../../store/port.ts';
-import { explainCondition } from '../../filters/explain.ts';
-import { Facts } from '../../filters/facts.ts';
-import { noPayload, toPayload } from '../../actions/payload.ts';
-import type { RequestService } from '../../requests/service.ts';
-import { readerOf } from '../../senders/request/reader.ts';
-import { KeptCall } from '../intake/kept-call.ts';
-import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
-import { factsOf } from '../receiving/run-routes.ts';
-import { givenHeadersMember, joinHeaders, rawHeadersOf } from './given-headers.ts';
-import { getHook, getStored } from './hook.ts';
+import type { Route } from '../../../server/route.ts';
+import type { MatchParts } from './find-matches.ts';
+import { givenHeadersMember } from './given-headers.ts';
+import { getHook } from './hook.ts';
 
-type MatchParts = {
-  readonly hooks: HookIndex;
-  readonly collection: Collection;
-  readonly requests: Pick<RequestService, 'find' | 'body'>;
-};
+const withMatches = late(() => import('./find-matches.ts'));
 
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'RequestToMatch',
@@ -87,47 +75,8 @@ export function matchRoute(parts: MatchParts): Route {
     async handle(exchange) {
       const hook = getHook(parts.hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
-      const facts = given['request'] === undefined
-        ? writtenFacts(hook, given) : keptFacts(parts, exchange, hook, String(given['request']));
-      exchange.sendJson(200, matchesOf(parts, hook, facts));
+      return withMatches(({ findMatches }) =>
+        exchange.sendJson(200, findMatches(parts, exchange, hook, given)));
     },
   };
-}
-
-function matchesOf({ collection }: MatchParts, hook: ReadyHook, facts: Facts): object {
-  const { routes: stored = [] } = getStored(collection, hook);
-  const routes = hook.routes.map(({ name }, index) => {
-    const { when } = stored[index] ?? {};
-    const failed = when === undefined ? []
-      : explainCondition(when, facts, `/routes/${index}/when`);
-    return { name, matches: failed.length === 0, failed };
-  });
-  return { event: facts.event() ?? null, routes };
-}
-
-function keptFacts(
-  { requests }: MatchParts, exchange: Exchange, { reading }: ReadyHook, id: string,
-): Facts {
-  const request = requests.find(id);
-  const body = requests.body(id);
-  if (request === undefined || body === null) throw notFound('request', id);
-  return factsOf(new KeptCall({ request, body, reading, attempt: 1, holder: exchange }, {}));
-}
-
-function writtenFacts({ sender }: ReadyHook, given: JsonObject): Facts {
-  const { payload = null, event, query, method } = given;
-  const rawHeaders = rawHeadersOf(given['headers']);
-  const request = {
-    method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
-    search: String(query ?? ''), body: Buffer.from(JSON.stringify(payload)),
-  };
-  const readEvent = (): string | null => {
-    const scheme = sender?.verifier.scheme;
-    return scheme?.event === undefined ? null : readerOf(scheme, request).read(scheme.event);
-  };
-  return new Facts({
-    payload: () => toPayload(payload) ?? noPayload(),
-    event: () => event === undefined ? readEvent() : String(event),
-    headers: request.headers, query: request.search, method: request.method,
-  });
 }

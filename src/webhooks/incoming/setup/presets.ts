@@ -1,8 +1,10 @@
 /** `GET /api/verification-presets`: the senders whose requests can be verified by name. */
+import { late } from '../../../base/late.ts';
 import type { Schema } from '../../../base/schema.ts';
 import { arrayOf, objectOf, shown, text } from '../../../resources/route-parts.ts';
 import type { Route } from '../../../server/route.ts';
-import { listPresets } from '../../senders/presets/list.ts';
+
+const withList = late(() => import('../../senders/presets/list.ts'));
 
 const seconds: Schema = { kind: 'integer', minimum: 1, maximum: 86_400 };
 
@@ -19,6 +21,7 @@ export function presetsRoute(): Route {
         pasteSecret: text(), documentation: text(), unconfirmed: text(),
       }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] }))),
     ],
-    handle: (exchange) => exchange.sendJson(200, listPresets()),
+    handle: (exchange) =>
+      withList(({ listPresets }) => exchange.sendJson(200, listPresets())),
   };
 }

@@ -2,47 +2,25 @@
  * `POST /api/incoming-webhooks/{identifier}/sample`: a request as the sender would make it. Who has
  * it can call the webhook; who may write could give it another secret to the same end.
  */
-import { AppError } from '../../../base/errors.ts';
-import { isJsonObject, parseObject } from '../../../base/fields.ts';
-import type { JsonObject, JsonValue, ObjectSchema } from '../../../base/schema.ts';
+import { parseObject } from '../../../base/fields.ts';
+import { late } from '../../../base/late.ts';
+import type { ObjectSchema } from '../../../base/schema.ts';
 import {
   JSON_TYPE, anyJson, objectOf, pathParameter, shown, text,
 } from '../../../resources/route-parts.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { Collection } from '../../../store/port.ts';
-import type { Preset } from '../../senders/presets/preset.ts';
-import { findPreset } from '../../senders/presets/table.ts';
-import { FORM_TYPE } from '../../senders/request/form.ts';
-import { sourcesOf, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
-import { makeHandshake } from '../../senders/signing/handshake.ts';
-import { signRequest, type SignedCall, type Signing } from '../../senders/signing/sign.ts';
-import { exampleMethod } from '../examples.ts';
-import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
-import { prepareSenderCheck } from '../verification.ts';
-import type { IncomingWebhook } from '../webhook.ts';
+import type { HookIndex } from '../receiving/hook-index.ts';
 import { getHook, getStored } from './hook.ts';
-import { headerLike, jsonPath, putAt, withEventId, withMember } from './sample-body.ts';
+import type { SampleCall } from './make-sample.ts';
+
+const withSample = late(() => import('./make-sample.ts'));
 
 type SampleParts = {
   readonly hooks: HookIndex; readonly collection: Collection; readonly now: () => number;
   readonly makeId: () => string;
 };
-
-/** A sample is an event of its own, and no duplicate of the one before. */
-type Drawn = { readonly id: string; readonly atMs: number };
-
-type SampleCall = {
-  /** Whether `allowedAddresses` is set, which does not apply to calls over the control socket. */
-  readonly isAddressLimited: boolean;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** base64; null: it has none. */
-  readonly body: string | null;
-};
-
-type SentCall = Omit<SampleCall, 'isAddressLimited'>;
 
 const INPUT: ObjectSchema = {
   kind: 'object', name: 'SampleRequest',
@@ -70,130 +48,13 @@ export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Ro
     async handle(exchange) {
       const hook = getHook(hooks, exchange.params[0] ?? '');
       const given = parseObject(INPUT, await exchange.readJson());
+      const stored = getStored(collection, hook);
       const sample: SampleCall = {
-        ...sampleFor(hook, getStored(collection, hook), given, { id: makeId(), atMs: now() }),
+        ...await withSample(({ sampleFor }) =>
+          sampleFor(hook, stored, given, { id: makeId(), atMs: now() })),
         isAddressLimited: hook.addresses !== null,
       };
       exchange.sendJson(200, sample);
     },
   };
-}
-
-function sampleFor(
-  hook: ReadyHook, stored: IncomingWebhook, given: JsonObject, drawn: Drawn,
-): SentCall {
-  const { preset: name } = stored.verification ?? { preset: 'hookshelf' };
-  const preset = findPreset(name);
-  const verification = stored.verification ?? { preset: name };
-  const check = prepareSenderCheck({ ...stored, verification });
-  if (preset === undefined || check === null) {
-    throw new AppError('conflict', `this version knows no preset ${name}`);
-  }
-  const { verifier: { scheme, settings, quirk } } = check;
-  const signing = { scheme, settings, quirk };
-  const path = `/webhook/in/${hook.pathSegment}`;
-  if (given['handshake'] === true) return handshakeFor(preset, { signing, stored, path, drawn });
-  const sample = withEventId(preset.sample, hook.eventId, drawn.id);
-  const { headers = {} } = sample;
-  const { body, contentType } = bodyFor(sample, scheme, given);
-  const signed = signedBy(preset, signing, stored, { body, contentType, ...drawn });
-  return {
-    method: exampleMethod(hook.methods), path: withQuery(path, signed.search),
-    headers: { ...headers, ...signed.headers, ...eventHeader(scheme.event, headers, given) },
-    body: signed.body.toString('base64'),
-  };
-}
-
-type Asked = {
-  readonly signing: Omit<Signing, 'secret'>; readonly stored: IncomingWebhook;
-  readonly path: string; readonly drawn: Drawn;
-};
-
-function handshakeFor(preset: Preset, { signing, stored, path, drawn }: Asked): SentCall {
-  const handshake = makeHandshake(signing.scheme, signing.settings);
-  if (handshake === null) {
-    throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
-      + 'handshake');
-  }
-  const { method, search, isSigned } = handshake;
-  const body = Buffer.from(handshake.body ?? '');
-  const contentType = JSON_TYPE;
-  const signed = isSigned
-    ? signedBy(preset, signing, stored, { body, contentType, ...drawn }) : null;
-  return {
-    method, path: withQuery(path, search), headers: signed?.headers ?? {},
-    body: method === 'GET' ? null : body.toString('base64'),
-  };
-}
-
-/** Throws `conflict` where nothing here can sign. */
-function signedBy(
-  { sender }: Preset, signing: Omit<Signing, 'secret'>, { secret, verification }: IncomingWebhook,
-  { body, contentType, id, atMs }: Drawn & {
-    readonly body: Buffer; readonly contentType: string;
-  },
-): SignedCall {
-  if (secret === undefined) {
-    if (verification === undefined) {
-      return { headers: { 'Content-Type': contentType }, search: '', body };
-    }
-    throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
-  }
-  const unsigned = { body, contentType, id, atMs, search: '' };
-  const signed = signRequest({ ...signing, secret }, unsigned);
-  if (signed !== null) return signed;
-  throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `
-    + 'public key or no key at all: have it send a request, or diagnose one that came');
-}
-
-function bodyFor(
-  sample: Preset['sample'], scheme: Scheme, { event, payload }: JsonObject,
-): { readonly body: Buffer; readonly contentType: string } {
-  const { contentType } = sample;
-  if (payload === undefined) {
-    return { body: Buffer.from(withEvent(sample.body, scheme.event, event)), contentType };
-  }
-  if (contentType === FORM_TYPE && isJsonObject(payload)) {
-    const fields = Object.entries(payload).map(([name, value]): [string, string] =>
-      [name, typeof value === 'string' ? value : JSON.stringify(value)]);
-    return { body: Buffer.from(new URLSearchParams(fields).toString()), contentType };
-  }
-  const whole = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
-  return { body: Buffer.from(JSON.stringify(whole)), contentType: JSON_TYPE };
-}
-
-/** What the sender has in the body beside the payload, to be filled in when it is signed. */
-function withPlaceholders(
-  payload: JsonObject, { signature, timestamp, id }: Scheme,
-): JsonValue {
-  const places: readonly (readonly [ValueSources | undefined, string])[] = [
-    [signature.from, '{signature}'], [timestamp?.from, '{timestamp}'], [id, '{id}'],
-  ];
-  let whole: JsonValue = payload;
-  for (const [sources, text] of places) {
-    const path = jsonPath(sources);
-    if (path !== null) whole = putAt(whole, path, (given) => given ?? text);
-  }
-  return whole;
-}
-
-/** Only where the sender names the event in the body. */
-function withEvent(
-  body: string, sources: ValueSources | undefined, event: JsonValue | undefined,
-): string {
-  const path = jsonPath(sources);
-  return event === undefined || path === null ? body : withMember(body, path, event);
-}
-
-function eventHeader(
-  sources: ValueSources | undefined, sample: Readonly<Record<string, string>>,
-  { event }: JsonObject,
-): Readonly<Record<string, string>> {
-  const source = sourcesOf(sources).find((one) => 'header' in one);
-  if (event === undefined || source === undefined || !('header' in source)) return {};
-  return { [headerLike(sample, source.header)]: String(event) };
-}
-
-function withQuery(path: string, search: string): string {
-  return search === '' ? path : `${path}?${search}`;
 }

@@ -1,0 +1,68 @@
+/** Which routes of a webhook a request would run: one that is kept, or one that is written down. */
+import type { JsonObject } from '../../../base/schema.ts';
+import { notFound } from '../../../resources/not-found.ts';
+import type { Exchange } from '../../../server/route.ts';
+import type { Collection } from '../../../store/port.ts';
+import { explainCondition } from '../../filters/explain.ts';
+import { Facts } from '../../filters/facts.ts';
+import { noPayload, toPayload } from '../../actions/payload.ts';
+import type { RequestService } from '../../requests/service.ts';
+import { readerOf } from '../../senders/request/reader.ts';
+import { KeptCall } from '../intake/kept-call.ts';
+import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
+import { factsOf } from '../receiving/run-routes.ts';
+import { joinHeaders, rawHeadersOf } from './given-headers.ts';
+import { getStored } from './hook.ts';
+
+export type MatchParts = {
+  readonly hooks: HookIndex;
+  readonly collection: Collection;
+  readonly requests: Pick<RequestService, 'find' | 'body'>;
+};
+
+/** `given` is what the route takes. Throws `not_found` for a request that is not kept. */
+export function findMatches(
+  parts: MatchParts, exchange: Exchange, hook: ReadyHook, given: JsonObject,
+): object {
+  const { request } = given;
+  return matchesOf(parts, hook, request === undefined
+    ? writtenFacts(hook, given) : keptFacts(parts, exchange, hook, String(request)));
+}
+
+function matchesOf({ collection }: MatchParts, hook: ReadyHook, facts: Facts): object {
+  const { routes: stored = [] } = getStored(collection, hook);
+  const routes = hook.routes.map(({ name }, index) => {
+    const { when } = stored[index] ?? {};
+    const failed = when === undefined ? []
+      : explainCondition(when, facts, `/routes/${index}/when`);
+    return { name, matches: failed.length === 0, failed };
+  });
+  return { event: facts.event() ?? null, routes };
+}
+
+function keptFacts(
+  { requests }: MatchParts, exchange: Exchange, { reading }: ReadyHook, id: string,
+): Facts {
+  const request = requests.find(id);
+  const body = requests.body(id);
+  if (request === undefined || body === null) throw notFound('request', id);
+  return factsOf(new KeptCall({ request, body, reading, attempt: 1, holder: exchange }, {}));
+}
+
+function writtenFacts({ sender }: ReadyHook, given: JsonObject): Facts {
+  const { payload = null, event, query, method } = given;
+  const rawHeaders = rawHeadersOf(given['headers']);
+  const request = {
+    method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
+    search: String(query ?? ''), body: Buffer.from(JSON.stringify(payload)),
+  };
+  const readEvent = (): string | null => {
+    const scheme = sender?.verifier.scheme;
+    return scheme?.event === undefined ? null : readerOf(scheme, request).read(scheme.event);
+  };
+  return new Facts({
+    payload: () => toPayload(payload) ?? noPayload(),
+    event: () => event === undefined ? readEvent() : String(event),
+    headers: request.headers, query: request.search, method: request.method,
+  });
+}

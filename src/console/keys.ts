@@ -33,7 +33,7 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 export function showKeys(screens: readonly Screen[]): void {
-  const rows = [['/', 'search'], ['?', 'these keys'], ['Esc', 'close'],
+  const rows = [['/', 'search'], ['?', 'these keys'], ['Esc', 'close'], ['Enter', 'send a form'],
     ...screens.map(({ key, title }) => [`g ${key}`, title])];
   const dialog = openDialog('Keys', [
     h('dl', { class: 'keys' }, ...rows.map(([keys = '', meaning = '']) =>

@@ -1,24 +1,31 @@
 /** The page: its frame, and the screen that the address names. */
 import { currentAddress, href } from './base/address.ts';
-import { ApiError } from './base/api.ts';
+import { ApiError, BASE } from './base/api.ts';
 import { fill, h } from './base/dom.ts';
 import { refreshTimes } from './base/format.ts';
 import { session } from './base/session.ts';
 import { listenToKeys, showKeys } from './keys.ts';
-import { noticeRegion } from './parts/notice.ts';
+import { emptyState, noticeRegion, showFailure, tell } from './parts/notice.ts';
+import { heading } from './parts/facts.ts';
 import type { Screen } from './parts/screen.ts';
 import { askForToken, learnScope } from './parts/sign-in.ts';
 import { screens } from './screens/all.ts';
 import { themeSwitch } from './theme.ts';
 
 const TIMES_MS = 10_000;
-const RETRY_START_MS = 2000;
+const RETRY_MS = 2000;
 const main = h('main', { id: 'main', tabindex: -1 });
 const navigation = h('nav', { 'aria-label': 'Screens' });
 const banner = h('p', { class: 'banner', role: 'alert', hidden: true },
   'The connection to the server is lost. What you see may be old; trying again.');
+const signOut = h('button', { type: 'button', class: 'quiet', onclick: () => {
+  session.signOut();
+  location.reload();
+} }, 'Sign out');
 let close: () => void = () => {};
-let shownName = '';
+/** null: nothing has been shown yet. */
+let shownHash: string | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 function allowed(): readonly Screen[] {
   return screens.filter(({ scope = 'read' }) => session.may(scope));
@@ -26,49 +33,100 @@ function allowed(): readonly Screen[] {
 
 function showScreen(): void {
   const address = currentAddress();
-  const shown = allowed();
-  const screen = shown.find(({ name }) => name === address.path[0]) ?? shown[0];
-  if (screen === undefined) return;
+  const [name = screens[0]?.name] = address.path;
+  const screen = allowed().find((one) => one.name === name);
   close();
   fill(main);
-  document.title = `${screen.title} – hookshelf`;
-  close = screen.open(main, address);
-  fill(navigation, ...shown.map(({ name, title }) => h('a', {
-    href: href([name]), 'aria-current': name === screen.name ? 'page' : null,
-  }, title)));
-  const isOther = shownName !== '' && shownName !== location.hash;
-  shownName = location.hash === '' ? '#' : location.hash;
+  document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
+  close = screen === undefined ? showNothing() : screen.open(main, address);
+  showNavigation(screen?.name);
+  const isOther = shownHash !== null && shownHash !== location.hash;
+  shownHash = location.hash;
   if (!isOther) return;
   scrollTo(0, 0);
-  // Whoever hears the page is told that it is another one.
-  const title = main.querySelector('h1');
-  if (title !== null) title.focus({ preventScroll: true });
+  focusTitle();
 }
 
-async function start(): Promise<void> {
+function showNothing(): () => void {
+  fill(main, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
+    + `another scope: yours may ${session.scope}.`, null));
+  return () => {};
+}
+
+function showNavigation(current: string | undefined): void {
+  signOut.hidden = session.token === null;
+  fill(navigation, ...allowed().map(({ name, title }) => h('a', {
+    href: href([name]), 'aria-current': name === current ? 'page' : null,
+  }, title)));
+  navigation.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Whoever hears the page is told that it is another one, as soon as it has a title. */
+function focusTitle(): void {
+  const focus = (): boolean => {
+    const title = main.querySelector('h1');
+    title?.focus({ preventScroll: true });
+    return title !== null;
+  };
+  main.focus({ preventScroll: true });
+  if (focus()) return;
+  const observer = new MutationObserver(() => {
+    // Whoever has gone elsewhere meanwhile stays there.
+    if (document.activeElement !== main || focus()) observer.disconnect();
+  });
+  observer.observe(main, { childList: true });
+}
+
+/** Nothing that is being typed is lost to a token that has ended meanwhile. */
+function onSignedIn(): void {
+  if (main.querySelector('form.record') === null) return showScreen();
+  showNavigation(currentAddress().path[0]);
+  tell('Signed in. What you typed is still here.');
+}
+
+/** Asks until the server answers, which is told of by the session. */
+async function reach(): Promise<void> {
+  clearTimeout(timer);
   try {
     await learnScope();
+    if (shownHash === null) showScreen();
   } catch (thrown) {
     // The sign-in goes on from here.
     if (thrown instanceof ApiError && thrown.status === 401) return;
-    setTimeout(() => void start(), RETRY_START_MS);
-    return;
+    if (shownHash === null) showFailure(main, thrown, () => void reach());
+    reachSoon();
   }
-  showScreen();
 }
 
-session.onRefused = () => askForToken(showScreen);
+function reachSoon(): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => void reach(), RETRY_MS);
+}
+
+session.onRefused = () => askForToken(onSignedIn);
 session.onConnection = (isOnline) => {
   banner.hidden = isOnline;
+  if (!isOnline) reachSoon();
+  else if (shownHash !== null && main.querySelector('.failure') !== null) showScreen();
 };
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+  // Its target is no address of a screen.
+  event.preventDefault();
+  main.focus();
+});
 fill(document.querySelector('#app') ?? document.body,
   h('header', { class: 'top' },
     h('a', { class: 'brand', href: '#/' }, 'hookshelf'), navigation,
-    h('div', { class: 'tools' }, themeSwitch(), h('button', {
-      type: 'button', class: 'quiet', 'aria-label': 'Keys', onclick: () => showKeys(allowed()),
-    }, '?'))),
+    h('div', { class: 'tools' }, h('a', { class: 'button quiet', href: `${BASE}/docs` }, 'Docs'),
+      themeSwitch(), signOut, h('button', {
+        type: 'button', class: 'quiet', 'aria-label': 'Keys', onclick: () => showKeys(allowed()),
+      }, '?'))),
   banner, main, noticeRegion());
 listenToKeys(allowed);
 addEventListener('hashchange', showScreen);
-setInterval(refreshTimes, TIMES_MS);
-void start();
+setInterval(() => {
+  refreshTimes();
+  // A screen that asks for nothing learns here that the server is gone.
+  if (!document.hidden && shownHash !== null && session.isOnline) void reach();
+}, TIMES_MS);
+void reach();

@@ -13,7 +13,9 @@ export function themeSwitch(): HTMLElement {
   } });
   function show(): void {
     document.documentElement.dataset['theme'] = theme;
-    button.textContent = `Theme: ${theme}`;
+    const name = `${theme.charAt(0).toUpperCase()}${theme.slice(1)}`;
+    button.textContent = name;
+    button.setAttribute('aria-label', `Theme: ${name}`);
   }
   show();
   return button;

@@ -60,7 +60,7 @@ export function exact(iso: string): string {
 
 export function refreshTimes(): void {
   const nowMs = Date.now();
-  for (const element of document.querySelectorAll('time')) {
+  for (const element of document.querySelectorAll<HTMLTimeElement>('time:not(.when)')) {
     const text = ago(Date.parse(element.dateTime), nowMs);
     if (element.textContent !== text) element.textContent = text;
   }

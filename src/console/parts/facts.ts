@@ -1,4 +1,5 @@
 /** Names and values of one thing. */
+import { href } from '../base/address.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 
@@ -14,4 +15,9 @@ export function facts(rows: readonly Fact[]): HTMLElement {
 export function heading(title: string, ...actions: readonly Child[]): HTMLElement {
   return h('div', { class: 'heading' }, h('h1', { tabindex: -1 }, title),
     h('div', { class: 'actions' }, ...actions));
+}
+
+/** The way back to the list that a record is of. */
+export function backTo(screen: string, title: string): HTMLElement {
+  return h('p', {}, h('a', { href: href([screen]) }, `← ${title}`));
 }

@@ -27,7 +27,7 @@ export function tellFailure(thrown: unknown): void {
 /** Shows a failure in the place of what could not be read. */
 export function showFailure(place: HTMLElement, thrown: unknown, again: () => void): void {
   if (thrown instanceof DOMException && thrown.name === 'AbortError') return;
-  fill(place, h('div', { class: 'empty', role: 'alert' },
+  fill(place, h('div', { class: 'empty failure', role: 'alert' },
     h('p', {}, messageOf(thrown)),
     h('button', { type: 'button', onclick: again }, 'Try again')));
 }

@@ -1,5 +1,5 @@
 /** Asks for the token when the server does. What was typed on the screen stays as it is. */
-import { ApiError, get } from '../base/api.ts';
+import { ApiError, get, messageOf } from '../base/api.ts';
 import { h } from '../base/dom.ts';
 import { session } from '../base/session.ts';
 import type { CallerScope } from '../base/session.ts';
@@ -24,6 +24,10 @@ export function askForToken(onDone: () => void): void {
     h('code', {}, 'hookshelf token:create --name console --scope admin')),
   h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form]);
+  // There is nothing behind it yet to close it for.
+  dialog.addEventListener('cancel', (event) => {
+    if (document.querySelector('main h1') === null) event.preventDefault();
+  });
   dialog.addEventListener('close', () => {
     isOpen = false;
   });
@@ -38,7 +42,8 @@ export function askForToken(onDone: () => void): void {
       if (before === null) session.signOut();
       else session.signIn(before);
       problem.textContent = thrown instanceof ApiError && thrown.status === 401
-        ? 'This token is not known, or not any more.' : String(thrown);
+        ? 'This token is not known, or not any more.' : messageOf(thrown);
+      input.select();
     }
   }
 }

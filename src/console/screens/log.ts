@@ -2,11 +2,11 @@
 import type { ScreenAddress } from '../base/address.ts';
 import { get } from '../base/api.ts';
 import { fill, h } from '../base/dom.ts';
-import { exact } from '../base/format.ts';
+import { counted, exact } from '../base/format.ts';
 import { badge } from '../parts/badge.ts';
 import { heading } from '../parts/facts.ts';
 import { Filters, pathWith } from '../parts/lists/filters.ts';
-import { emptyState, showFailure, tellFailure } from '../parts/notice.ts';
+import { showFailure, tellFailure } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
 
 type LogLine = {
@@ -20,61 +20,95 @@ type LogLine = {
 
 const REFRESH_MS = 2000;
 const LINES_MAX = 1000;
+const LENGTH_MAX = 2000;
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
+});
 
 export const logScreen: Screen = { name: 'log', title: 'Log', key: 'l', scope: 'admin', open };
 
 function open(place: HTMLElement, { query }: ScreenAddress): () => void {
   const list = h('ol', { class: 'log', 'aria-label': 'Lines of the log, newest first' });
-  let lastNumber = 0;
+  const status = h('p', { class: 'count', role: 'status' });
+  /** null: the lines are being read anew. */
+  let lastNumber: number | null = null;
   let isPaused = false;
+  // What was asked for before the filters changed is not shown any more.
+  let controller = new AbortController();
   const pause = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
     isPaused = !isPaused;
     pause.setAttribute('aria-pressed', String(isPaused));
-    pause.textContent = isPaused ? 'Resume' : 'Pause';
+    tellCount(0);
+    void readNew();
   } }, 'Pause');
   const filters = new Filters([
-    { name: 'level', label: 'Level', values: ['error', 'warning', 'info', 'debug'] },
+    { name: 'level', label: 'Level', values: ['error', 'warning', 'info', 'debug'],
+      labelOf: (level) => level === 'error' ? level : `${level} and graver` },
     { name: 'requestId', label: 'Request id' },
   ], query, () => void readAll());
-  const read = (after: number): Promise<readonly LogLine[]> =>
-    get(pathWith('/api/log', { ...filters.query(), ...after > 0 ? { after: String(after) } : {} }));
+
+  function read(): Promise<readonly LogLine[]> {
+    const after = lastNumber === null ? {} : { after: String(lastNumber) };
+    return get(pathWith('/api/log', { ...filters.query(), ...after }), controller.signal);
+  }
 
   async function readAll(): Promise<void> {
+    controller.abort();
+    controller = new AbortController();
+    lastNumber = null;
     try {
-      const lines = await read(0);
-      lastNumber = lines.at(-1)?.number ?? 0;
-      if (lines.length === 0) fill(list, h('li', {}, emptyState('No line matches.', null)));
-      else fill(list, ...lines.toReversed().map(renderLine));
+      const lines = await read();
+      fill(list);
+      show(lines);
     } catch (thrown) {
       showFailure(list, thrown, () => void readAll());
     }
   }
 
   async function readNew(): Promise<void> {
-    if (isPaused || document.hidden) return;
+    if (document.hidden || lastNumber === null) return;
     try {
-      const lines = await read(lastNumber);
-      if (lines.length === 0) return;
-      if (lastNumber === 0) fill(list);
-      lastNumber = lines.at(-1)?.number ?? lastNumber;
-      list.prepend(...lines.toReversed().map(renderLine));
-      while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
+      const lines = await read();
+      if (isPaused) tellCount(lines.length);
+      else show(lines);
     } catch (thrown) {
       tellFailure(thrown);
     }
   }
 
-  fill(place, heading('Log', pause), filters.element, list);
+  function show(lines: readonly LogLine[]): void {
+    const before = document.documentElement.scrollHeight;
+    lastNumber = lines.at(-1)?.number ?? lastNumber ?? 0;
+    list.prepend(...lines.toReversed().map(renderLine));
+    // Who has scrolled down keeps looking at the same lines.
+    if (scrollY > list.offsetTop) scrollBy(0, document.documentElement.scrollHeight - before);
+    while (list.childElementCount > LINES_MAX) list.lastElementChild?.remove();
+    tellCount(0);
+  }
+
+  function tellCount(meanwhile: number): void {
+    const shown = list.childElementCount === 0 ? 'No line matches.'
+      : counted(list.childElementCount, 'line');
+    status.textContent = isPaused ? `${shown}; paused, ${meanwhile} new meanwhile` : shown;
+  }
+
+  fill(place, heading('Log', pause), filters.element, status, list);
   void readAll();
   const timer = setInterval(() => void readNew(), REFRESH_MS);
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    controller.abort();
+  };
 }
 
 function renderLine({ time, level, message, fields }: LogLine): HTMLElement {
-  const names = Object.entries(fields);
-  return h('li', {}, h('span', { class: 'when', title: exact(time) }, time.slice(11, 23)),
-    badge(level), h('span', { class: 'message' }, message),
-    names.length === 0 ? null : h('dl', {}, ...names.map(([name, value]) => h('div', {},
-      h('dt', {}, name),
-      h('dd', {}, typeof value === 'string' ? value : JSON.stringify(value))))));
+  return h('li', {}, h('time', { datetime: time, title: exact(time), class: 'when' },
+    clock.format(Date.parse(time))), badge(level), h('span', { class: 'message' }, clipped(message)),
+  h('dl', {}, ...Object.entries(fields).map(([name, value]) => h('div', {}, h('dt', {}, name),
+    h('dd', {}, clipped(typeof value === 'string' ? value : JSON.stringify(value)))))));
+}
+
+function clipped(text: string): string {
+  return text.length > LENGTH_MAX ? `${text.slice(0, LENGTH_MAX)}… (${text.length} characters)`
+    : text;
 }

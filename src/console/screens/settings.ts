@@ -1,13 +1,14 @@
 /** Every setting with its value and where it came from; tokens; what runs. */
 import { get } from '../base/api.ts';
 import { fill, h } from '../base/dom.ts';
-import { time } from '../base/format.ts';
+import type { Child } from '../base/dom.ts';
+import { counted, time } from '../base/format.ts';
 import { facts, heading } from '../parts/facts.ts';
 import { badge } from '../parts/badge.ts';
-import { codeBlock } from '../parts/code.ts';
-import { showFailure } from '../parts/notice.ts';
+import { emptyState, showFailure } from '../parts/notice.ts';
 import { nothing } from '../parts/screen.ts';
 import type { Screen } from '../parts/screen.ts';
+import { table } from '../parts/table.ts';
 import type { Status } from '../../monitoring/routes.ts';
 import type { ShownSetting } from '../../settings/shown.ts';
 
@@ -40,44 +41,40 @@ function render(
   place: HTMLElement, settings: readonly ShownSetting[], tokens: readonly Token[],
   { version, node, startedAt }: Status,
 ): void {
-  const search = h('input', { type: 'search', 'aria-label': 'Search the settings',
-    placeholder: 'Search', oninput: () => show() });
-  const body = h('tbody');
-  const show = (): void => fill(body, ...settings.filter(({ name, meaning }) =>
-    `${name} ${meaning}`.toLowerCase().includes(search.value.toLowerCase())).map(settingRow));
+  const search = h('input', { type: 'search', oninput: () => show() });
+  const found = h('p', { class: 'count', role: 'status' });
+  const list = h('div');
+  const show = (): void => {
+    const wanted = search.value.toLowerCase();
+    const rows = settings.filter(({ name, meaning, origin }) =>
+      `${name} ${meaning} ${origin}`.toLowerCase().includes(wanted));
+    found.textContent = counted(rows.length, 'setting');
+    fill(list, table(['Setting', 'Value', 'From', 'Meaning'], rows.map(settingRow), 'stacked'));
+  };
   show();
   fill(place, heading('Settings'),
     facts([['Version', version], ['Node', node], ['Started', time(startedAt)]]),
     h('h2', {}, 'Tokens'),
-    tokens.length === 0 ? h('div', {}, h('p', {}, 'There are none. One for somebody who may look:'),
-      codeBlock('hookshelf token:create --name someone --scope read'))
-      : table(['Name', 'Scope', 'Created', 'Last used', 'State'], tokens.map(tokenRow)),
-    h('h2', {}, 'Settings'), search,
-    h('table', { class: 'plain' }, headRow(['Setting', 'Value', 'From', 'Meaning']), body));
+    tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',
+      'hookshelf token:create --name someone --scope read')
+      : table(['Name', 'Scope', 'Created', 'Last used', 'State'], tokens.map(tokenRow), 'stacked'),
+    h('h2', {}, 'All settings'),
+    h('label', { class: 'filter' }, 'Search', search),
+    found, list);
 }
 
-function settingRow({ name, value, origin, unit, meaning, variable }: ShownSetting): HTMLElement {
+function settingRow({ name, value, origin, unit, meaning, variable }: ShownSetting): Child[] {
   const text = value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
-  return h('tr', {}, h('th', { scope: 'row', title: variable }, name),
-    h('td', {}, h('code', {}, text), unit === '' ? null : ` ${unit}`),
-    h('td', {}, origin === 'default' ? origin : h('strong', {}, origin)), h('td', {}, meaning));
+  return [h('span', { title: variable }, name), h('span', {}, h('code', {}, text), ` ${unit}`),
+    origin === 'default' ? origin : h('strong', {}, origin), meaning];
 }
 
-function tokenRow(token: Token): HTMLElement {
-  return h('tr', {}, h('th', { scope: 'row' }, token.name), h('td', {}, token.scope),
-    h('td', {}, time(token.createdAt)), h('td', {}, time(token.lastUsedAt, 'never')),
-    h('td', {}, badge(stateOf(token))));
+function tokenRow(token: Token): Child[] {
+  const { name, scope, createdAt, lastUsedAt } = token;
+  return [name, scope, time(createdAt), time(lastUsedAt, 'never'), badge(stateOf(token))];
 }
 
 function stateOf({ revokedAt, expiresAt }: Token): string {
   if (revokedAt !== undefined) return 'revoked';
   return expiresAt !== undefined && Date.parse(expiresAt) < Date.now() ? 'expired' : 'enabled';
-}
-
-function table(titles: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
-  return h('table', { class: 'plain' }, headRow(titles), h('tbody', {}, ...rows));
-}
-
-function headRow(titles: readonly string[]): HTMLElement {
-  return h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title))));
 }

@@ -1,6 +1,7 @@
 /** Two versions of one record beside each other, when somebody else has changed it meanwhile. */
 import { h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
+import { table } from '../table.ts';
 import { labelOf } from './field.ts';
 
 /** True: the own version is to be kept; false: the stored one; null: neither, keep editing. */
@@ -15,13 +16,10 @@ export function showConflict(
       resolve(isOurs);
       dialog.close();
     };
-    const rows = names.map((name) => h('tr', {}, h('th', { scope: 'row' }, labelOf(name)),
-      h('td', {}, textOf(ours[name])), h('td', {}, textOf(stored[name]))));
+    const rows = names.map((name) => [labelOf(name), textOf(ours[name]), textOf(stored[name])]);
     const dialog = openDialog('It was changed meanwhile', [
       h('p', {}, 'Somebody else has saved another version. They differ in:'),
-      h('table', { class: 'plain' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, ''),
-        h('th', { scope: 'col' }, 'Yours'), h('th', { scope: 'col' }, 'Stored'))),
-      h('tbody', {}, ...rows)),
+      table(['Member', 'Yours', 'Stored'], rows, 'stacked'),
       h('div', { class: 'actions' },
         h('button', { type: 'button', onclick: () => choose(null) }, 'Go on editing'),
         h('button', { type: 'button', onclick: () => choose(false) }, 'Take the stored one'),

@@ -1,7 +1,6 @@
 /** Changes a record by a form of its model, guarded against changes that others make meanwhile. */
 import { ApiError, call } from '../../base/api.ts';
-import { fill } from '../../base/dom.ts';
-import { h } from '../../base/dom.ts';
+import { fill, h } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/schema.ts';
 import { showConflict } from './conflict.ts';
 import { heading } from '../facts.ts';
@@ -40,6 +39,7 @@ async function replace(
     const isOurs = await showConflict(value, body);
     if (isOurs === null) return;
     if (isOurs) return replace(edit, headers.get('ETag') ?? '', value);
+    return edit.done();
   }
   tell('Saved.');
   edit.done();

@@ -24,7 +24,7 @@ type FieldOptions = {
 };
 
 /** Longer texts get several lines. */
-const LINE_LENGTH = 200;
+const LINE_LENGTH = 1000;
 
 export function field(options: FieldOptions): Field {
   const schema = resolve(options.schema);
@@ -177,9 +177,11 @@ function arrayField({ name, schema, value, above = [] }: FieldOptions): Field {
   const problem = h('p', { class: 'problem' });
   const show = (): void => fill(place, ...items.map((item, index) => h('div', { class: 'item' },
     item.element, h('button', {
-      type: 'button', class: 'quiet', onclick: () => {
+      type: 'button', class: 'quiet', 'aria-label': `Remove ${labelOf(name)} ${index + 1}`,
+      onclick: () => {
         items.splice(index, 1);
         show();
+        button.focus();
       },
     }, 'Remove'))));
   const add = (item: unknown): void => {
@@ -190,7 +192,11 @@ function arrayField({ name, schema, value, above = [] }: FieldOptions): Field {
     show();
   };
   for (const item of Array.isArray(value) ? value : []) add(item);
-  const button = h('button', { type: 'button', class: 'quiet', onclick: () => add(undefined) },
+  const button = h('button', { type: 'button', class: 'quiet', onclick: () => {
+    add(undefined);
+    const input = items.at(-1)?.element.querySelector('input, textarea, select');
+    if (input instanceof HTMLElement) input.focus();
+  } },
     `Add to ${labelOf(name).toLowerCase()}`);
   return {
     element: h('fieldset', {}, h('legend', {}, labelOf(name)), problem, place, button),
@@ -209,7 +215,7 @@ function arrayField({ name, schema, value, above = [] }: FieldOptions): Field {
 
 /** `allowedMethods` reads `Allowed methods`. */
 export function labelOf(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1).replace(/\b(url|isbn|id)\b/g, (word) =>
-    word.toUpperCase());
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+    .replace(/\b(url|isbn|id)\b/g, (word) => word.toUpperCase());
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,6 +1,6 @@
 /** The catalog: search as you type, filters, pages; one book; a new one. */
 import type { ScreenAddress } from '../../base/address.ts';
-import { href, replaceQuery } from '../../base/address.ts';
+import { href } from '../../base/address.ts';
 import { fill, h } from '../../base/dom.ts';
 import { session } from '../../base/session.ts';
 import { heading } from '../../parts/facts.ts';
@@ -10,10 +10,13 @@ import { PagedList } from '../../parts/lists/paged.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openBook, openNewBook } from './one.ts';
 import type { Book } from '../../../books/book.ts';
-import { openImport } from './transfer.ts';
+import { openTransfer } from './transfer.ts';
 
 const PAGE = 200;
-const SORTS = ['title', '-title', 'datePublished', '-datePublished', '-updatedAt', '-id'];
+const SORTS: Readonly<Record<string, string>> = {
+  title: 'title, A to Z', '-title': 'title, Z to A', datePublished: 'published, oldest first',
+  '-datePublished': 'published, newest first', '-updatedAt': 'changed last', '-id': 'added last',
+};
 
 export const booksScreen: Screen = {
   name: 'books', title: 'Books', key: 'b',
@@ -21,7 +24,7 @@ export const booksScreen: Screen = {
     const [, step] = address.path;
     if (step === undefined) return openList(place, address);
     if (step === 'new') return openNewBook(place);
-    return step === 'import' ? openImport(place) : openBook(place, step);
+    return step === 'import' ? openTransfer(place) : openBook(place, step);
   },
 };
 
@@ -42,25 +45,20 @@ function openList(place: HTMLElement, { query }: ScreenAddress): () => void {
         'hookshelf book:import --sample'),
   });
   const read = (): void => {
-    void list.read(pathWith('/api/books', { limit: String(PAGE), ...filters.query() }));
+    const { as, ...asked } = filters.query();
+    list.element.classList.toggle('as-cards', as === 'cards');
+    void list.read(pathWith('/api/books', { limit: String(PAGE), ...asked }));
   };
   const filters = new Filters([
     { name: 'q', label: 'Search' }, { name: 'author', label: 'Author' },
     { name: 'keyword', label: 'Keyword' }, { name: 'inLanguage', label: 'Language' },
-    { name: 'publishedFrom', label: 'Published from' }, { name: 'publishedTo', label: 'to' },
-    { name: 'sort', label: 'Sort', values: SORTS, none: 'oldest first' },
+    { name: 'publishedFrom', label: 'Published from' },
+    { name: 'publishedTo', label: 'Published to' },
+    { name: 'sort', label: 'Sort', values: Object.keys(SORTS), none: 'added first',
+      labelOf: (value) => SORTS[value] ?? value },
+    { name: 'as', label: 'Show as', values: ['cards'], none: 'table' },
   ], query, read);
-  const cards = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
-    const isOn = list.element.classList.toggle('as-cards');
-    cards.setAttribute('aria-pressed', String(isOn));
-    replaceQuery({ ...filters.shown(), ...isOn ? { as: 'cards' } : {} });
-    dispatchEvent(new Event('resize'));
-  } }, 'Cards');
-  if (query.get('as') === 'cards') {
-    list.element.classList.add('as-cards');
-    cards.setAttribute('aria-pressed', 'true');
-  }
-  fill(place, heading('Books', cards, ...actions()), filters.element, list.element);
+  fill(place, heading('Books', ...actions()), filters.element, list.element);
   read();
   return () => list.close();
 }

@@ -1,20 +1,19 @@
 /** One book: its members, and the form that adds or changes it. */
-import { go, href } from '../../base/address.ts';
+import { go } from '../../base/address.ts';
 import { call } from '../../base/api.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
-import { link } from '../../base/dom.ts';
 import { time } from '../../base/format.ts';
 import { model } from '../../base/schema.ts';
 import { session } from '../../base/session.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { editRecord } from '../../parts/forms/edit.ts';
-import { facts, heading } from '../../parts/facts.ts';
+import { backTo, facts, heading } from '../../parts/facts.ts';
 import { labelOf } from '../../parts/forms/field.ts';
 import { recordForm } from '../../parts/forms/form.ts';
 import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
 import { nothing } from '../../parts/screen.ts';
-import type { Book } from '../../../books/book.ts';
+import type { Author, Book } from '../../../books/book.ts';
 
 const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors'];
 
@@ -40,14 +39,22 @@ function render(place: HTMLElement, book: Book, etag: string, again: () => void)
     void removeBook(book, etag) }, 'Delete');
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(place,
-    h('p', {}, h('a', { href: href(['books']) }, '← Books')),
+    backTo('books', 'Books'),
     heading(book.title, ...session.may('write') ? [edit, remove] : []),
     facts([
-      ['Authors', h('span', {}, book.authors.map(({ name }) => name).join(', ') || '–')],
+      ['Authors', book.authors.length === 0 ? '–' : h('ul', { class: 'plain-list' },
+        ...book.authors.map(authorItem))],
       ...others.map(([name, value]) => [labelOf(name), valueOf(value)] as const),
       ['Added', time(book.createdAt)], ['Changed', time(book.updatedAt)],
       ['Id', h('code', {}, book.id)],
     ]));
+}
+
+function authorItem({ name, url, birthDate, deathDate, address = {} }: Author): HTMLElement {
+  const years = birthDate === undefined && deathDate === undefined ? []
+    : [`${birthDate ?? ''}–${deathDate ?? ''}`];
+  return h('li', {}, url === undefined ? name : link(url, name),
+    h('span', { class: 'hint' }, ` ${[...years, ...Object.values(address)].join(', ')}`));
 }
 
 function valueOf(value: unknown): Child {
@@ -70,7 +77,7 @@ async function showNew(place: HTMLElement): Promise<void> {
       go(['books', body.id]);
     },
   });
-  fill(place, h('p', {}, h('a', { href: href(['books']) }, '← Books')), heading('A new book'),
+  fill(place, backTo('books', 'Books'), heading('A new book'),
     form.element);
 }
 

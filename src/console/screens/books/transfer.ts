@@ -1,36 +1,36 @@
 /** Import with a dry run, progress and errors by line; export as a file. */
-import { href } from '../../base/address.ts';
-import { send } from '../../base/api.ts';
+import { call, send } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
-import { counted } from '../../base/format.ts';
+import { count, counted } from '../../base/format.ts';
 import { session } from '../../base/session.ts';
-import { heading } from '../../parts/facts.ts';
+import { backTo, heading } from '../../parts/facts.ts';
 import { tell, tellFailure } from '../../parts/notice.ts';
-import { nothing } from '../../parts/screen.ts';
+import { csvBooks } from './csv.ts';
 
-/** Lines sent at a time: the page tells how far it is after each. */
-const LINES = 500;
+/** Sent at a time: the page tells how far it is after each. */
+const BOOKS = 500;
 const ERRORS_SHOWN_MAX = 200;
 
 type LineAnswer = {
-  readonly line?: number; readonly status?: string; readonly detail?: string;
+  readonly line: number; readonly status: string; readonly detail?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-  readonly error?: { readonly detail?: string } | string;
+  readonly error?: string;
 };
 
-export function openImport(place: HTMLElement): () => void {
-  fill(place, h('p', {}, h('a', { href: href(['books']) }, '← Books')),
-    heading('Import and export'),
+export function openTransfer(place: HTMLElement): () => void {
+  const controller = new AbortController();
+  fill(place, backTo('books', 'Books'), heading('Import and export'),
     h('h2', {}, 'Export'), h('p', {}, 'All books, with ids and dates, as one JSON file. As CSV: ',
       h('code', {}, 'hookshelf book:export --file books.csv')),
     h('button', { type: 'button', onclick: () => void exportBooks() }, 'Download books.json'),
-    ...session.may('write') ? importParts() : []);
-  return nothing;
+    ...session.may('write') ? importParts(controller.signal) : []);
+  return () => controller.abort();
 }
 
 async function exportBooks(): Promise<void> {
   try {
     const response = await send('GET', '/api/books');
+    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
     const url = URL.createObjectURL(await response.blob());
     h('a', { href: url, download: 'books.json' }).click();
     URL.revokeObjectURL(url);
@@ -39,8 +39,8 @@ async function exportBooks(): Promise<void> {
   }
 }
 
-function importParts(): HTMLElement[] {
-  const file = h('input', { type: 'file', id: 'file', accept: '.json,.jsonl,.ndjson' });
+function importParts(signal: AbortSignal): HTMLElement[] {
+  const file = h('input', { type: 'file', id: 'file', accept: '.json,.jsonl,.ndjson,.csv' });
   const isDry = h('input', { type: 'checkbox', id: 'dry' });
   const isReplacing = h('input', { type: 'checkbox', id: 'replace' });
   const report = h('div', { role: 'status' });
@@ -52,7 +52,7 @@ function importParts(): HTMLElement[] {
     button.disabled = true;
     try {
       const mode = { dryRun: String(isDry.checked), replace: String(isReplacing.checked) };
-      await importLines(linesOf(await chosen.text()), mode, report);
+      await importBooks(sourcesOf(chosen.name, await chosen.text()), mode, report, signal);
     } catch (thrown) {
       tellFailure(thrown);
     } finally {
@@ -65,7 +65,7 @@ function importParts(): HTMLElement[] {
       event.preventDefault();
       void start();
     } },
-    h('div', { class: 'field' }, h('label', { for: 'file' }, 'A file of JSON, or of JSON Lines'),
+    h('div', { class: 'field' }, h('label', { for: 'file' }, 'A file of JSON, JSON Lines or CSV'),
       file),
     h('div', { class: 'field checkbox' }, isDry, h('label', { for: 'dry' },
       'Only check it: store nothing')),
@@ -75,41 +75,58 @@ function importParts(): HTMLElement[] {
   ];
 }
 
-function linesOf(text: string): string[] {
+/** What is sent of each book, and where it stands in the file. */
+type Source = { readonly json: string; readonly place: string };
+
+function sourcesOf(name: string, text: string): Source[] {
+  if (name.toLowerCase().endsWith('.csv')) {
+    return csvBooks(text).map(({ line, json }) => ({ json, place: `Line ${line}` }));
+  }
   if (!text.trimStart().startsWith('[')) {
-    return text.split('\n').filter((line) => line.trim() !== '');
+    return text.split('\n').map((json, index) => ({ json, place: `Line ${index + 1}` }))
+      .filter(({ json }) => json.trim() !== '');
   }
   const books: unknown = JSON.parse(text);
-  return Array.isArray(books) ? books.map((book) => JSON.stringify(book)) : [];
+  return (Array.isArray(books) ? books : []).map((book, index) =>
+    ({ json: JSON.stringify(book), place: `Book ${index + 1}` }));
 }
 
-async function importLines(
-  lines: readonly string[], mode: Record<string, string>, report: HTMLElement,
+async function importBooks(
+  sources: readonly Source[], mode: Record<string, string>, report: HTMLElement,
+  signal: AbortSignal,
 ): Promise<void> {
-  const progress = h('progress', { max: lines.length, 'aria-label': 'Progress' });
+  const progress = h('progress', { max: sources.length, value: 0, 'aria-label': 'Progress' });
   const summary = h('p');
-  const errors = h('ol', { class: 'log' });
+  const errors = h('ol', { class: 'log', 'aria-label': 'What could not be imported' });
   const counts: Record<string, number> = { imported: 0, replaced: 0, skipped: 0 };
   fill(report, progress, summary, errors);
-  for (let start = 0; start < lines.length; start += LINES) {
-    const response = await send('POST', `/api/books/import?${new URLSearchParams(mode)}`, {
-      raw: lines.slice(start, start + LINES).join('\n'),
-      headers: { 'Content-Type': 'application/jsonl' },
-    });
-    for (const text of (await response.text()).split('\n')) {
-      if (text === '') continue;
-      const answer: LineAnswer = JSON.parse(text);
-      if (answer.status === undefined) continue;
+  for (let start = 0; start < sources.length; start += BOOKS) {
+    const sent = sources.slice(start, start + BOOKS);
+    for (const answer of await importSome(sent, mode, signal)) {
       counts[answer.status] = (counts[answer.status] ?? 0) + 1;
       if (answer.status === 'skipped' && errors.childElementCount < ERRORS_SHOWN_MAX) {
-        errors.append(h('li', {}, `Line ${(answer.line ?? 0) + start}: ${reasonOf(answer)}`));
+        errors.append(h('li', {}, `${sent[answer.line - 1]?.place}: ${reasonOf(answer)}`));
       }
     }
-    progress.value = Math.min(lines.length, start + LINES);
-    const done = Object.entries(counts).map(([name, value]) => `${value} ${name}`).join(', ');
+    progress.value = start + sent.length;
+    const done = Object.entries(counts).map(([name, value]) => `${count(value)} ${name}`).join(', ');
     summary.textContent = `${counted(progress.value, 'book')} read: ${done}`
       + `${mode['dryRun'] === 'true' ? '; nothing was stored' : ''}.`;
   }
+}
+
+async function importSome(
+  sources: readonly Source[], mode: Record<string, string>, signal: AbortSignal,
+): Promise<readonly LineAnswer[]> {
+  const { body } = await call<string>('POST', `/api/books/import?${new URLSearchParams(mode)}`, {
+    raw: sources.map(({ json }) => json).join('\n'),
+    headers: { 'Content-Type': 'application/jsonl' }, signal,
+  });
+  const answers = body.split('\n').filter((line) => line !== '')
+    .map((line): LineAnswer => JSON.parse(line));
+  const failure = answers.find(({ error }) => error !== undefined)?.error;
+  if (failure !== undefined) throw new Error(failure);
+  return answers.filter(({ line }) => line !== undefined);
 }
 
 function reasonOf({ detail = '', errors = [] }: LineAnswer): string {

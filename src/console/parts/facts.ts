@@ -19,5 +19,5 @@ export function heading(title: string, ...actions: readonly Child[]): HTMLElemen
 
 /** The way back to the list that a record is of. */
 export function backTo(screen: string, title: string): HTMLElement {
-  return h('p', {}, h('a', { href: href([screen]) }, `← ${title}`));
+  return h('p', { class: 'back' }, h('a', { href: href([screen]) }, `← ${title}`));
 }

@@ -102,10 +102,11 @@ function open(place: HTMLElement, { query }: ScreenAddress): () => void {
 }
 
 function renderLine({ time, level, message, fields }: LogLine): HTMLElement {
-  return h('li', {}, h('time', { datetime: time, title: exact(time), class: 'when' },
-    clock.format(Date.parse(time))), badge(level), h('span', { class: 'message' }, clipped(message)),
-  h('dl', {}, ...Object.entries(fields).map(([name, value]) => h('div', {}, h('dt', {}, name),
-    h('dd', {}, clipped(typeof value === 'string' ? value : JSON.stringify(value)))))));
+  const members = Object.entries(fields).map(([name, value]) => h('div', {}, h('dt', {}, name),
+    h('dd', {}, clipped(typeof value === 'string' ? value : JSON.stringify(value)))));
+  const at = clock.format(Date.parse(time));
+  return h('li', {}, h('time', { datetime: time, title: exact(time), class: 'when' }, at),
+    badge(level), h('span', { class: 'message' }, clipped(message)), h('dl', {}, ...members));
 }
 
 function clipped(text: string): string {

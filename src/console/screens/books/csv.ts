@@ -47,13 +47,14 @@ function csvRows(text: string): Row[] {
   // A cell, quoted or not, and what ends it.
   const cells = /(?:"((?:[^"]|"")*)"|([^",\n]*[^,\n]*?))(,|\r?\n|$)/gy;
   for (const [whole, quoted, plain = '', end] of text.matchAll(cells)) {
-    row.cells.push({ text: quoted?.replaceAll('""', '"') ?? plain, isQuoted: quoted !== undefined });
+    const isQuoted = quoted !== undefined;
+    row.cells.push({ text: isQuoted ? quoted.replaceAll('""', '"') : plain, isQuoted });
     read += whole.length;
     line += whole.split('\n').length - 1;
     if (end === ',') continue;
     if (row.cells.some((cell) => cell.text !== '' || cell.isQuoted)) rows.push(row);
     row = { line, cells: [] };
   }
-  if (read < text.length) throw new Error(`Line ${line}: a quoted cell does not end where it should.`);
-  return rows;
+  if (read === text.length) return rows;
+  throw new Error(`Line ${line}: a quoted cell does not end where it should.`);
 }

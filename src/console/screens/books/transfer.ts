@@ -109,7 +109,8 @@ async function importBooks(
       }
     }
     progress.value = start + sent.length;
-    const done = Object.entries(counts).map(([name, value]) => `${count(value)} ${name}`).join(', ');
+    const done = Object.entries(counts).map(([name, value]) => `${count(value)} ${name}`)
+      .join(', ');
     summary.textContent = `${counted(progress.value, 'book')} read: ${done}`
       + `${mode['dryRun'] === 'true' ? '; nothing was stored' : ''}.`;
   }

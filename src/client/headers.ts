@@ -16,7 +16,9 @@ const RESERVED: ReadonlySet<string> = new Set([
   'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te',
   'trailer', 'expect', 'proxy-connection', 'proxy-authorization',
 ]);
-const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
+/** Of which no length is said when there is no body (RFC 9110 §8.6). */
+export const METHODS_WITHOUT_BODY: ReadonlySet<string> =
+  new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 const USER_AGENT = 'hookshelf';
 const KNOWN_NAMES_MAX = 1000;

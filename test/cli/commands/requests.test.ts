@@ -91,6 +91,11 @@ for (const way of WAYS) {
     assert.equal((await place.run(['request:list', '--status', 'x'])).code, 2);
     const wrong = await place.run(['request:list', '--since', 'noon']);
     assert.deepEqual([wrong.code, /RFC 3339/.test(wrong.stderr)], [1, true]);
+    for (const command of ['request:list', 'request:replay --failed --dry-run']) {
+      const unknown = await place.run([...command.split(' '), '--hook', 'hok']);
+      assert.equal(unknown.code, 1, unknown.stdout);
+      assert.match(unknown.stderr, /no incoming webhook "hok"; see .*incomingwebhook:list/);
+    }
   }, keepRequests));
 
   test(`a kept request is shown, its body and a call that repeats it, ${way}`, () =>

@@ -2,6 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
+import { isUuid } from '../../../base/uuid.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { requestResource } from '../../../webhooks/requests/resource.ts';
 import type { Session } from '../../session/session.ts';
@@ -24,8 +25,11 @@ async function hookOf(context: CommandContext): Promise<string> {
   try {
     return textOf((await findIncoming(context, 'hook'))['identifier']);
   } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
-    return context.given.get('hook');
+    const given = context.given.get('hook');
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found' || !isUuid(given)) {
+      throw thrown;
+    }
+    return given;
   }
 }
 

@@ -9,7 +9,7 @@ const SECONDS_BELOW = 100_000_000_000;
 /** Milliseconds since the epoch, or what is wrong with the text. */
 export function parseTime(text: string, unit: typeof TIME_UNITS[number]): number | string {
   if (unit === 'iso') {
-    const atMs = ISO.test(text) ? Date.parse(text) : Number.NaN;
+    const atMs = ISO.test(text) && isRealDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
     return Number.isNaN(atMs) ? 'is no ISO 8601 time' : atMs;
   }
   if (!DIGITS.test(text)) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
@@ -19,4 +19,10 @@ export function parseTime(text: string, unit: typeof TIME_UNITS[number]): number
       : `${text} is in milliseconds, expected seconds`;
   }
   return value >= SECONDS_BELOW ? value : `${text} is in seconds, expected milliseconds`;
+}
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+function isRealDate(date: string): boolean {
+  const atMs = Date.parse(date);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(date);
 }

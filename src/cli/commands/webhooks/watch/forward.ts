@@ -2,6 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { AppError, messageOf } from '../../../../base/errors.ts';
 import { http, loadHttps } from '../../../../base/node-modules.ts';
+import { METHODS_WITHOUT_BODY } from '../../../../client/headers.ts';
 import { MASK } from '../../../../webhooks/http/url-credentials.ts';
 
 type ForwardedRequest = {
@@ -50,9 +51,8 @@ export async function forward(
   return { status, text, durationMs: Math.round(nowMs() - startedMs) };
 }
 
-function send(
-  target: URL, { method, query, headers, body }: ForwardedRequest,
-): Promise<IncomingMessage> {
+function send(target: URL, given: ForwardedRequest): Promise<IncomingMessage> {
+  const { method, query, headers, body } = given;
   const search = [target.search.slice(1), query].filter((part) => part !== '').join('&');
   const { request: open } = target.protocol === 'https:' ? loadHttps() : http;
   const dropped = new Set([...OWN_HEADERS, ...namedByConnection(headers)]);
@@ -68,8 +68,7 @@ function send(
         protocol: target.protocol, hostname: unbracketed(target.hostname), port: target.port,
         path: target.pathname + (search === '' ? '' : `?${search}`), method, agent: false,
         headers: [
-          'Host', target.host, ...passed.flat(),
-          'Content-Length', String(body.length), 'Connection', 'close',
+          'Host', target.host, ...passed.flat(), ...lengthOf(given), 'Connection', 'close',
         ],
       });
     } catch (cause) {
@@ -82,6 +81,13 @@ function send(
     request.end(body);
     return undefined;
   });
+}
+
+/** None where none is expected and none came: most GETs have no length. */
+function lengthOf({ method, headers, body }: ForwardedRequest): string[] {
+  const isExpected = body.length > 0 || !METHODS_WITHOUT_BODY.has(method)
+    || headers.some(([name]) => name.toLowerCase() === 'content-length');
+  return isExpected ? ['Content-Length', String(body.length)] : [];
 }
 
 /** Headers that the sender meant for the connection to us alone. */

@@ -181,18 +181,13 @@ function readJson(schema: JsonSchema, value: unknown, place: Place): JsonValue |
   const problem = findJsonProblem(value, schema.depthMax);
   if (problem !== null) {
     const detail = problem.detail === TOO_DEEP
-      ? tooDeepText(schema.depthMax) : problem.detail;
+      ? `is nested deeper than ${schema.depthMax} levels` : problem.detail;
     return fail(place, detail, problem.pointer);
   }
   return value as JsonValue;
 }
 
 const TOO_DEEP = 'too deep';
-
-function tooDeepText(depthMax: number): string {
-  return depthMax === 1 ? 'must be text, a number, true, false or null here'
-    : `is nested deeper than ${depthMax} levels`;
-}
 
 /** The pointer is made on the way back from a problem: mostly there is none. */
 function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {

@@ -79,7 +79,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ['no value', when({ path: 'event', op: 'prefix' }), '/routes/0/when/value', /required.*text/],
   ['a list for eq', when({ ...LEAF, value: ['a'] }), '/routes/0/when/value', /for eq/],
   ['an object in a list', when({ ...LEAF, op: 'in', value: [{}] }),
-    '/routes/0/when/value/0', /must be text, a number/],
+    '/routes/0/when/value', /an array of texts/],
   ['no list for in', when({ ...LEAF, op: 'in' }), '/routes/0/when/value', /an array/],
   ['true for lt', when({ ...LEAF, op: 'lt', value: true }), '/routes/0/when/value', /number or/],
   ['text for exists', when({ ...LEAF, op: 'exists', value: 'yes' }),

@@ -144,6 +144,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...shared, data, actionClasses: options.actions ?? [],
     loadsActions: options.loadsActions ?? isServer,
     baseUri: () => listening.baseUri,
+    onOutcome: (kind, hook, outcome, durationMs) =>
+      shared.statistics.record(kind, hook, outcome, durationMs),
     onRejected: (request) => stream.announce(requestTopic, () => describeRequest(request)),
     pendingBytesMax: (options.maxMemoryBytes ?? Infinity) * PENDING_SHARE,
   });

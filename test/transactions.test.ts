@@ -28,6 +28,7 @@ function build(statusCode = 200): House {
   const store = createMemoryStore([bookResource.collection, ...webhookCollections, TOKENS]);
   const makeId = createIdSource(clock);
   const webhooks = createWebhooks({
+    onOutcome() {},
     store, clock, makeId, logger: silentLogger, actions: [], random: Math.random,
     http: { request: async () => ({ statusCode, headers: {}, body: Buffer.alloc(0) }) },
     baseUri: () => '', incoming: INCOMING, inbox: INBOX,

@@ -39,6 +39,7 @@ type RelayParts = {
   /** An upper bound of the process, whatever the settings say. */
   readonly pendingBytesMax: number;
   readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
+  readonly onOutcome: WebhooksOptions['onOutcome'];
   /** The absolute address of this service. */
   readonly baseUri: () => string;
 };
@@ -58,7 +59,7 @@ export async function composeRelay(
     ({ actionClass, origin: 'the option `actions`' }));
   const client = createLateClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
-    onRejected: parts.onRejected,
+    onRejected: parts.onRejected, onOutcome: parts.onOutcome,
     store, keys, logger, clock, makeId, baseUri,
     http: client,
     random: Math.random,

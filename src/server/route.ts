@@ -78,6 +78,8 @@ export interface Exchange {
   readonly params: readonly string[];
   /** The raw query without `?`; `''` when there is none. */
   readonly search: string;
+  /** When it began, on the clock that only moves on. */
+  readonly startedMs: number;
   readonly requestId: string;
   readonly isControl: boolean;
   readonly clientAddress: string;

@@ -37,7 +37,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   readonly hooks: HookIndex; readonly configurations: ConfigurationIndex;
   readonly runner: ActionRunner; readonly actions: ActionRegistry; readonly ownEvents: OwnEvents;
 }): Incoming {
-  const { store, clock, logger: log, makeId, random, incoming, inbox } = options;
+  const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { hooks, configurations, runner, actions, ownEvents } = shared;
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
@@ -62,13 +62,13 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
-    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook,
+    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onOutcome,
   });
   return {
     requests, removal: worker,
     lookUpEvent: (hook, eventId) => intake.lookUp(hook, eventId),
     receive: {
-      hooks, clock, limits: incoming,
+      hooks, clock, limits: incoming, onOutcome,
       take: (exchange, received) => intake.take(exchange, received),
       keepRejected(exchange, hook, body, { reason }) {
         const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };

@@ -7,6 +7,7 @@ import type { ActionSource } from './actions/registry.ts';
 import type { HttpSender } from './http/client-port.ts';
 import type { KeptRequest } from './requests/request.ts';
 import type { InboxLimits } from './requests/retention.ts';
+import type { OnOutcome } from './outcome.ts';
 
 export type WebhooksOptions = {
   readonly store: Store;
@@ -37,6 +38,7 @@ export type WebhooksOptions = {
   readonly inbox: InboxLimits;
   /** Told of each request that was rejected: no record says so. */
   readonly onRejected?: (request: KeptRequest) => void;
+  readonly onOutcome: OnOutcome;
   readonly outgoing: {
     /** Seconds between attempts. */
     readonly retrySchedule: readonly number[];

@@ -52,7 +52,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly hooks: OutgoingIndex; readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
 }): Outgoing {
-  const { store, http, logger: log, clock, makeId, random, outgoing } = options;
+  const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { hooks, configurations, actions, runner } = shared;
   const { fanOuts, capacity, ownEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
@@ -62,7 +62,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const sender = createSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random,
-    ownEvents, makeId, schedule: outgoing.retrySchedule,
+    ownEvents, makeId, onOutcome, schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
   const retention = new Retention({

@@ -159,7 +159,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
+function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOptions): {
   readonly configurations: ConfigurationIndex;
   readonly outgoing: OutgoingIndex;
   readonly incoming: HookIndex;
@@ -170,7 +170,7 @@ function openIndexes({ store, clock, logger, incoming }: WebhooksOptions): {
     incoming: createHookIndex({
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
-      log: logger,
+      log: logger, onOutcome,
     }),
   };
 }

@@ -68,6 +68,7 @@ export async function startRelay(options: {
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly client?: Partial<HttpClientOptions>;
   readonly actions?: readonly unknown[];
+  readonly onOutcome?: WebhooksOptions['onOutcome'];
 } = {}): Promise<Relay> {
   const logLines: string[] = [];
   const logger = createLogger({
@@ -79,7 +80,7 @@ export async function startRelay(options: {
   let url = '';
   const webhooks = createWebhooks({
     store, keys, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
-    random: () => 0.5, baseUri: () => url,
+    random: () => 0.5, baseUri: () => url, onOutcome: options.onOutcome ?? (() => {}),
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...options.incoming },
     inbox: { ...INBOX, ...options.inbox },

@@ -61,6 +61,7 @@ export class HttpExchange implements Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
+  readonly startedMs: number;
   readonly entrance: Entrance;
   readonly params: string[] = [];
   endpoint: Endpoint;
@@ -72,7 +73,6 @@ export class HttpExchange implements Exchange {
   awaitsContinue = false;
   isAnswered = false;
   readonly #context: ExchangeContext;
-  readonly #startedMs: number;
   readonly #peerAddress: string | undefined;
 
   constructor(
@@ -80,7 +80,7 @@ export class HttpExchange implements Exchange {
     response: ServerResponse, requestId: string, entrance: Entrance,
   ) {
     this.#context = context;
-    this.#startedMs = context.clock.monotonicMs();
+    this.startedMs = context.clock.monotonicMs();
     // Now, as a connection that is gone has none.
     this.#peerAddress = request.socket.remoteAddress;
     this.endpoint = endpoint;
@@ -269,7 +269,7 @@ export class HttpExchange implements Exchange {
 
   #finish(status: number, bytes: number): void {
     const { accessLog, clock } = this.#context;
-    const durationMs = clock.monotonicMs() - this.#startedMs;
+    const durationMs = clock.monotonicMs() - this.startedMs;
     const { isLongLived = false } = this.route;
     this.endpoint.meter.record(this.request.method ?? '', status, isLongLived ? null : durationMs);
     if (accessLog === 'off') return;

@@ -14,6 +14,7 @@ import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit
 import { Scheduler, type Place } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
 import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
+import type { OnOutcome } from '../outcome.ts';
 import { ResultBatch } from '../work/result-batch.ts';
 import { storedDueMs } from '../work/retry-time.ts';
 import { untilWritten } from '../work/until-written.ts';
@@ -28,6 +29,7 @@ type WorkerParts = Omit<RunParts, 'cutOff'> & {
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: () => string;
+  readonly onOutcome: OnOutcome;
   readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   /** Runs at once for one webhook; with 1 they begin in order of arrival. */
   readonly runningPerHookMax: number;
@@ -99,8 +101,12 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  verdictOf({ attempt: { success, durationMs } }: Ran): Verdict | null {
-    if (!success) return null;
+  verdictOf({ known, attempt: { success, durationMs } }: Ran): Verdict | null {
+    if (!success) {
+      // The request was counted when it came; whoever looks for faults wants to see each.
+      this.#parts.onOutcome('requests', known.item.hook, 'failed', null);
+      return null;
+    }
     return durationMs < SLOW_MS ? 'well' : 'slow';
   }
 

@@ -16,6 +16,7 @@ import { deliveryKind } from '../deliveries/unit-of-work.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Place, Scheduler } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
+import type { OnOutcome } from '../outcome.ts';
 import { ResultBatch } from '../work/result-batch.ts';
 import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
 import { makeAttempt, verdictOf, type AttemptParts } from './attempt.ts';
@@ -37,6 +38,7 @@ type WorkerParts = RequestParts & {
   readonly makeId: () => string;
   /** In [0, 1). */
   readonly random: () => number;
+  readonly onOutcome: OnOutcome;
 };
 
 /** A delivery without room for its body waits this long; that some do is logged once a minute. */
@@ -102,6 +104,9 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   }
 
   verdictOf({ outcome, known }: Attempted): Verdict | null {
+    const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
+    this.#parts.onOutcome('deliveries', known.item.hook,
+      kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
     this.#figures.record(known.item, outcome, this.#parts.clock.now());
     return verdictOf(outcome);
   }

@@ -67,6 +67,7 @@ async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise
   });
   const makeId = createIdSource(clock);
   const webhooks = createWebhooks({
+    onOutcome() {},
     store, clock, logger, makeId, random: () => 0, baseUri: () => 'http://localhost',
     http: { request: () => Promise.reject(new Error('nothing is sent')) },
     actions: [{ actionClass: Scripted, origin: 'the test' }],

@@ -42,6 +42,7 @@ test('what waits costs the queue a fraction of its bytes', async () => {
   });
   const before = heapBytes();
   const webhooks = createWebhooks({
+    onOutcome() {},
     store, clock: systemClock, makeId, logger: silentLogger, random: () => 0, actions: [],
     http: { request: () => Promise.reject(new Error('nothing is sent here')) },
     baseUri: () => '', incoming: INCOMING, inbox: INBOX, outgoing: OUTGOING,

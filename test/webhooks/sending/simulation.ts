@@ -166,6 +166,7 @@ export class Simulation {
   #open(): Webhooks {
     const generation = this.#generation;
     const webhooks = createWebhooks({
+      onOutcome() {},
       store: this.store, clock: this.clock, makeId: this.#makeId,
       http: { request: (request) => this.#serve(request, generation) },
       logger: createLogger({

@@ -1,7 +1,5 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import type { KeyObject } from 'node:crypto';
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/port.ts';
 import { follow } from '../../../resources/projection.ts';
@@ -10,7 +8,7 @@ import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox.ts';
 import { prepareRoutes, type ReadyRoute } from '../routing.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
-import { Rejections, type RejectionReason } from './rejections.ts';
+import { Rejections, type RejectionParts, type RejectionReason } from './rejections.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
 import { signatureKey } from '../../senders/x-signature.ts';
 
@@ -59,18 +57,16 @@ export interface HookIndex {
   close(): void;
 }
 
-export function createHookIndex(options: {
+export function createHookIndex(options: RejectionParts & {
   readonly collection: Collection;
   readonly defaultMethods: readonly string[];
   /** Requests a second for one hook; 0 is no limit. */
   readonly rateLimit: number;
-  readonly clock: Clock;
-  readonly log: Logger;
 }): HookIndex {
   const byPath = new Map<string, ReadyHook>();
   const byIdentifier = new Map<string, ReadyHook>();
   const rejectionsOf = (hook: string | null): Rejections =>
-    new Rejections(hook, options.clock, options.log);
+    new Rejections(hook, options);
   const unmatched = rejectionsOf(null);
   const makeLoad = (hook: string): HookLoad => new HookLoad(options.rateLimit > 0
     ? new TokenBucket(options.rateLimit, options.clock.monotonicMs()) : null, rejectionsOf(hook));

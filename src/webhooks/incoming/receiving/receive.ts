@@ -12,6 +12,7 @@ import type { HookIndex, ReadyHook } from './hook-index.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
 import type { Received } from './received-call.ts';
 import type { Rejection } from './rejections.ts';
+import type { OnOutcome } from '../../outcome.ts';
 import { isMethodAllowed, partsOf, verifySender, verifySignature } from './verify-call.ts';
 
 export type ReceiveParts = {
@@ -29,6 +30,7 @@ export type ReceiveParts = {
     exchange: Exchange, hook: ReadyHook, body: Buffer | null, rejection: Rejection,
   ) => void;
   readonly previousUses: PreviousSecretUses;
+  readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
     /** Actions under way at once for one hook. */
@@ -115,6 +117,7 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
   const received = admit(parts, exchange, hook, body);
   if ('status' in received) {
     const { status, type, body: text } = received;
+    tell(parts, exchange, hook, 'accepted');
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
   const { load } = hook;
@@ -130,12 +133,24 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
   try {
     const answer = parts.take(exchange, received);
     // What was answered at once needs no turn of the event loop.
-    sendAnswer(exchange, 'body' in answer ? answer : await answer);
+    const given = 'body' in answer ? answer : await answer;
+    tell(parts, exchange, hook, given.status === 200 ? 'accepted' : 'failed');
+    sendAnswer(exchange, given);
   } catch (thrown) {
-    throw thrown instanceof AppError ? notNow(exchange, hook, thrown) : thrown;
+    if (thrown instanceof AppError) throw notNow(exchange, hook, thrown);
+    tell(parts, exchange, hook, 'failed');
+    throw thrown;
   } finally {
     load.running -= 1;
   }
+}
+
+function tell(
+  { clock, onOutcome }: ReceiveParts, exchange: Exchange, hook: ReadyHook,
+  outcome: 'accepted' | 'failed',
+): void {
+  const durationMs = clock.monotonicMs() - exchange.startedMs;
+  onOutcome('requests', hook.identifier, outcome, durationMs);
 }
 
 async function readBody(exchange: Exchange, hook: ReadyHook): Promise<Buffer> {

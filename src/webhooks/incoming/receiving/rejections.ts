@@ -9,6 +9,7 @@ import type { Logger } from '../../../base/log.ts';
 import { statusOf } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
+import type { OnOutcome } from '../../outcome.ts';
 
 /** What a call is counted under: the check that it did not pass. */
 export type RejectionReason = CheckName | 'address' | 'method' | 'rate' | 'size';
@@ -26,17 +27,27 @@ export type Rejection = {
   readonly linesMax?: number;
 };
 
+export type RejectionParts = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onOutcome: OnOutcome;
+};
+
 const REJECTED = 'a call of an incoming webhook was rejected';
 const MORE_REJECTED = 'more calls of an incoming webhook were rejected';
 
 export class Rejections {
   readonly counts = new Map<RejectionReason, number>();
   readonly #hook: string | null;
+  readonly #clock: Clock;
+  readonly #onOutcome: OnOutcome;
   readonly #lines: RateLimitedLog;
 
   /** `hook` is null for calls of webhooks that are not there. */
-  constructor(hook: string | null, clock: Clock, log: Logger) {
+  constructor(hook: string | null, { clock, log, onOutcome }: RejectionParts) {
     this.#hook = hook;
+    this.#clock = clock;
+    this.#onOutcome = onOutcome;
     this.#lines = new RateLimitedLog(clock, (leftOut) =>
       log.warning(MORE_REJECTED, { hook, leftOut }));
   }
@@ -45,6 +56,8 @@ export class Rejections {
   reject(exchange: Exchange, path: string | null, rejection: Rejection): AppError {
     const { code, message, finding, details = {}, reason, linesMax } = rejection;
     if (reason !== null) this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+    const durationMs = this.#clock.monotonicMs() - exchange.startedMs;
+    this.#onOutcome('requests', this.#hook, 'rejected', durationMs);
     this.#lines.warning(exchange, REJECTED, {
       hook: this.#hook, ...path === null ? {} : { path }, status: statusOf(code),
       ...reason === null ? {} : { check: reason }, reason: finding, client: exchange.clientAddress,

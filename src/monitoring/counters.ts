@@ -1,0 +1,68 @@
+/** The counters of one stretch of time: a table of numbers in one piece, a row for a webhook. */
+
+/** Of a request accepted, rejected or failed; of an attempt of a delivery delivered or failed. */
+export type OutcomeName = 'accepted' | 'rejected' | 'failed' | 'delivered';
+
+/** Upper bounds of durations in milliseconds; a p95 is told as the bound that it is below. */
+const BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
+/** The columns of a row: one for each outcome, then one for each bound and one beyond them. */
+const COLUMN_OF: Readonly<Record<OutcomeName, number>> =
+  { accepted: 0, rejected: 1, failed: 2, delivered: 3 };
+const DURATIONS_COLUMN = 4;
+const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
+/** The row of all together; each webhook has one of the next. */
+export const ALL_ROW = 0;
+
+export class Counters {
+  readonly rows = new Map<string, number>();
+  #cells = new Uint32Array(COLUMNS);
+
+  add(row: number, outcome: OutcomeName, durationMs: number | null): void {
+    this.#increment(row * COLUMNS + COLUMN_OF[outcome]);
+    if (durationMs === null) return;
+    let bucket = 0;
+    while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] ?? 0)) bucket += 1;
+    this.#increment(row * COLUMNS + DURATIONS_COLUMN + bucket);
+  }
+
+  addRow(hook: string): number {
+    const row = this.rows.size + 1;
+    this.rows.set(hook, row);
+    if (this.#cells.length < (row + 1) * COLUMNS) {
+      const larger = new Uint32Array(2 * this.#cells.length);
+      larger.set(this.#cells);
+      this.#cells = larger;
+    }
+    return row;
+  }
+
+  /** `hook` is null for all together. */
+  read(hook: string | null, outcome: OutcomeName): number {
+    const row = this.#rowOf(hook);
+    return row === undefined ? 0 : this.#cells[row * COLUMNS + COLUMN_OF[outcome]] ?? 0;
+  }
+
+  /** Milliseconds that 95 of 100 took at most; null where there was none. */
+  p95Ms(hook: string | null): number | null {
+    const row = this.#rowOf(hook);
+    if (row === undefined) return null;
+    const durations =
+      this.#cells.subarray(row * COLUMNS + DURATIONS_COLUMN, (row + 1) * COLUMNS);
+    const total = durations.reduce((sum, value) => sum + value, 0);
+    if (total === 0) return null;
+    let seen = 0;
+    const bucket = durations.findIndex((value) => {
+      seen += value;
+      return seen >= total * 0.95;
+    });
+    return BOUNDS_MS[bucket] ?? BOUNDS_MS.at(-1) ?? null;
+  }
+
+  #rowOf(hook: string | null): number | undefined {
+    return hook === null ? ALL_ROW : this.rows.get(hook);
+  }
+
+  #increment(index: number): void {
+    this.#cells[index] = (this.#cells[index] ?? 0) + 1;
+  }
+}

@@ -1,0 +1,82 @@
+/** What a relay tells of requests and deliveries, for the statistics. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { until } from '../support/until.ts';
+import { startRelay, type Relay } from '../webhooks/relay.ts';
+
+type Told = readonly [kind: string, hook: string | null, outcome: string, isTimed: boolean];
+
+class Fails {
+  static identifier(): string { return 'fails'; }
+  static label(): string { return 'Fails'; }
+  execute(): object { return { success: false, message: 'no', data: {} }; }
+}
+
+class Breaks {
+  static identifier(): string { return 'breaks'; }
+  static label(): string { return 'Breaks'; }
+  execute(): never { throw new Error('broken'); }
+}
+
+async function start(context: TestContext): Promise<{ relay: Relay; told: Told[] }> {
+  const told: Told[] = [];
+  const relay = await startRelay({
+    actions: [Fails, Breaks], incoming: { retrySchedule: [0.01] },
+    outgoing: { retrySchedule: [0.01] },
+    onOutcome(kind, hook, outcome, durationMs) {
+      if (durationMs !== null) assert.ok(durationMs >= 0 && durationMs < 60_000);
+      told.push([kind, hook, outcome, durationMs !== null]);
+    },
+  });
+  context.after(() => relay.close());
+  return { relay, told };
+}
+
+test('each request is told once, as accepted, rejected or failed', async (context) => {
+  const { relay, told } = await start(context);
+  const made = async (actionType: string, pathSegment: string, more: object): Promise<string> =>
+    String((await relay.hook({ actionType }, { pathSegment, ...more })).json['identifier']);
+  const good = await made('log', 'good', { secret: 'hush' });
+  const bad = await made('fails', 'bad', { inbox: 'off' });
+  const broken = await made('breaks', 'broken', { inbox: 'off' });
+  const signature = { 'X-Signature': 'sha256=00' };
+  const wanted: [path: string, method: string, headers: Record<string, string>, Told][] = [
+    ['good', 'POST', signature, ['requests', good, 'rejected', true]],
+    ['good', 'PUT', {}, ['requests', good, 'rejected', true]],
+    ['bad', 'POST', {}, ['requests', bad, 'failed', true]],
+    ['broken', 'POST', {}, ['requests', broken, 'failed', true]],
+    ['none', 'POST', {}, ['requests', null, 'rejected', true]],
+  ];
+  for (const [path, method, headers, expected] of wanted) {
+    told.length = 0;
+    await relay.ask(method, `/webhook/in/${path}`, '{}', headers);
+    assert.deepEqual(told, [expected]);
+  }
+  await relay.ask('PATCH', `/api/incoming-webhooks/${good}`, { secret: null });
+  told.length = 0;
+  assert.equal((await relay.ask('POST', '/webhook/in/good', '{}')).status, 200);
+  assert.deepEqual(told, [['requests', good, 'accepted', true]]);
+});
+
+test('a run in the background that fails is told, though nobody waits for it', async (context) => {
+  const { relay, told } = await start(context);
+  const { json } = await relay.hook({ actionType: 'fails' }, { answer: 'accepted', inbox: 'all' });
+  const hook = String(json['identifier']);
+  relay.webhooks.start();
+  assert.equal((await relay.ask('POST', '/webhook/in/hook', '{}')).status, 200);
+  await until('both runs have failed', () => told.length === 3);
+  assert.deepEqual(told, [['requests', hook, 'accepted', true],
+    ['requests', hook, 'failed', false], ['requests', hook, 'failed', false]]);
+});
+
+test('each attempt of a delivery is told with how long it took', async (context) => {
+  const { relay, told } = await start(context);
+  const made = await relay.ask('POST', '/api/outgoing-webhooks', {
+    triggerEvents: ['shop.opened'], targetUrl: 'http://127.0.0.1:1/', enabled: true,
+  });
+  relay.webhooks.start();
+  await relay.ask('POST', '/api/events', { name: 'shop.opened', payload: {} });
+  await until('both attempts have failed', () => told.length === 2);
+  const attempt = ['deliveries', made.json['identifier'], 'failed', true];
+  assert.deepEqual(told, [attempt, attempt]);
+});

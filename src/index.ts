@@ -17,6 +17,7 @@ import type { ApiRequest } from './app/api.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing } from './books/list/service.ts';
 import type { BookListQuery } from './books/query/parse.ts';
+import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load.ts';
 import type { GivenSettings as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
@@ -94,10 +95,13 @@ export interface Hookshelf {
 export async function createHookshelf(options: HookshelfOptions = {}): Promise<Hookshelf> {
   checkOptions(options);
   const { data = 'data', settings: given = {}, actions = [], allowAnonymous = false } = options;
-  const logger = options.logger === undefined ? silentLogger : redacting(options.logger);
-  const { settings } = loadSettings({ file: { origin: 'settings', value: given } });
+  const { settings, origins } = loadSettings({ file: { origin: 'settings', value: given } });
+  const lines = new LogLines();
+  const logger = redacting(options.logger ?? silentLogger, {
+    level: settings.log.level, now: Date.now, keep: (line) => lines.add(line),
+  });
   const app = await openApp({
-    data: resolve(data), settings, logger, actions, allowAnonymous, role: 'server',
+    data: resolve(data), settings, logger, actions, allowAnonymous, role: 'server', origins, lines,
   });
   return {
     listen: async (place) => ({ url: (await app.listen(place)).url }),

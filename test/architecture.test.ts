@@ -33,7 +33,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'resources', 'server', 'client', 'store', 'base',
   ],
   index: [
-    'app', 'settings', 'books', 'webhooks', 'resources', 'server', 'client', 'store', 'base',
+    'app', 'settings', 'books', 'webhooks', 'monitoring', 'resources', 'server', 'client',
+    'store', 'base',
   ],
   cli: [
     'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'monitoring', 'resources',

@@ -60,7 +60,7 @@ export function createLogger(options: {
     const message = messageText(given);
     const redacted = redact(fields);
     options.write(`${encode(time, level, message, redacted)}\n`);
-    options.keep?.({ time, level, message, fields: redacted as LogFields });
+    options.keep?.({ time, level, message, fields: { ...(redacted as object) } });
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }
@@ -76,12 +76,24 @@ export function tagging(logger: Logger, fields: LogFields): Logger {
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }
 
-/** A logger that replaces every secret before it passes a line on to `logger`. */
-export function redacting(logger: Logger): Logger {
-  const at = (level: LogLevel) => (message: string, fields: LogFields = {}): void => {
-    const shown = Object.entries(fields).map(([name, value]) =>
-      [name, isSecretName(name) ? hidden(value) : redact(value)]);
-    logger[level](messageText(message), Object.fromEntries(shown));
+/**
+ * A logger that replaces every secret before it passes a line on to `logger`, and to `keep` from
+ * `level` up.
+ */
+export function redacting(logger: Logger, kept?: {
+  readonly level: LogLevel;
+  readonly now: () => number;
+  readonly keep: (line: LogLine) => void;
+}): Logger {
+  const threshold = LOG_LEVELS.indexOf(kept?.level ?? 'debug');
+  const at = (level: LogLevel) => (given: string, fields: LogFields = {}): void => {
+    const isKept = kept !== undefined && LOG_LEVELS.indexOf(level) >= threshold;
+    if (logger === silentLogger && !isKept) return;
+    const shown = Object.fromEntries(Object.entries(fields).map(([name, value]) =>
+      [name, isSecretName(name) ? hidden(value) : redact(value)]));
+    const message = messageText(given);
+    if (isKept) kept.keep({ time: timeText(kept.now()), level, message, fields: shown });
+    logger[level](message, shown);
   };
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') };
 }

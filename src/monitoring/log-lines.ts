@@ -6,8 +6,9 @@ import type { LogLevel, LogLine } from '../base/log.ts';
 
 /** Lines kept. */
 const LINES_MAX = 1000;
-/** A line with longer fields is kept without them. */
+/** A line with longer fields is kept without them, a longer message is cut. */
 const FIELDS_LENGTH_MAX = 4096;
+const MESSAGE_LENGTH_MAX = 1024;
 
 type NumberedLine = LogLine & {
   /** Rises by one with each line. */
@@ -51,6 +52,8 @@ export class LogLines {
 
 function bounded(line: LogLine): LogLine {
   const { length } = JSON.stringify(line.fields);
-  return length <= FIELDS_LENGTH_MAX ? line
-    : { ...line, fields: { leftOut: `${length} characters` } };
+  return {
+    ...line, message: line.message.slice(0, MESSAGE_LENGTH_MAX),
+    fields: length <= FIELDS_LENGTH_MAX ? line.fields : { leftOut: `${length} characters` },
+  };
 }

@@ -18,6 +18,7 @@ export type Reply = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
 };
 
 export function ask(url: string, question: Question = {}): Promise<Reply> {
@@ -36,11 +37,13 @@ export function ask(url: string, question: Question = {}): Promise<Reply> {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
-      response.on('end', () => resolve({
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        text: Buffer.concat(chunks).toString(),
-      }));
+      response.on('end', () => {
+        const received = Buffer.concat(chunks);
+        resolve({
+          status: response.statusCode ?? 0, headers: response.headers,
+          text: received.toString(), bytes: received,
+        });
+      });
     });
     sent.end(bytes ?? undefined);
   });

@@ -87,6 +87,7 @@ function render(status: Status, statistics: StatisticsReport): HTMLElement[] {
         : time(store.compactedAt, 'not since the start')],
       ['Last backup', time(store.backedUpAt, 'not since the start')],
       ['Version', `${status.version}, Node ${status.node}`], ['Started', time(status.startedAt)],
+      ['Help', h('a', { href: 'docs' }, 'API and manual')],
     ]),
   ];
 }

@@ -45,12 +45,15 @@ export function renderDocs(
   const chapters = manual.map(({ name, title: heading, summary }) =>
     `<li><a href="${escapeHtml(base)}/docs/${name}">${escapeHtml(heading)}</a>: `
     + `${escapeHtml(summary)}</li>`);
+  const consoleLink = document.paths?.['/console'] === undefined ? ''
+    : ` and in the <a href="${escapeHtml(base)}/console">console</a>`;
   return renderPage(document.info?.title ?? 'API', `<header>
 <h1>${title}</h1>
 <p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
-also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>. Each line opens. In its curl
-command, words in capitals stand for yours; the token, where one is needed, is taken from
-<code>HOOKSHELF_API_TOKEN</code>. A member with <code>?</code> may be absent.</p>
+also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>${consoleLink}.
+Each line opens. In its curl command, words in capitals stand for yours; the token, where one is
+needed, is taken from <code>HOOKSHELF_API_TOKEN</code>. A member with <code>?</code> may be
+absent.</p>
 </header>
 <div class="columns">
 <nav aria-label="Contents"><ul>${links.join('')}<li><a href="#models">Models</a></li>

@@ -1,0 +1,204 @@
+/** The page at /console, and what the API gives to it, from a real server. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { createHookshelf } from '../../src/index.ts';
+import { ask } from './ask.ts';
+import { hookshelf, inFolder, startServer, type Running } from './processes.ts';
+
+const PAGE = readFileSync(resolve(import.meta.dirname, '../../dist/console.html'));
+const PAGE_BYTES_MAX = 120_000;
+
+async function withServer(
+  use: (server: Running, data: string) => Promise<void>,
+  { arguments: more = [], environment = {} }: {
+    readonly arguments?: readonly string[];
+    readonly environment?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<void> {
+  await inFolder(async (folder) => {
+    const data = join(folder, 'data');
+    const server = await startServer(['--data', data, ...more], { environment });
+    try {
+      await use(server, data);
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+test('the page is small, and comes in each encoding, once', () => withServer(async ({ url }) => {
+  assert.ok(PAGE.length <= PAGE_BYTES_MAX, `${PAGE.length} bytes`);
+  const decode: Readonly<Record<string, (body: Buffer) => Buffer>> =
+    { br: brotliDecompressSync, gzip: gunzipSync };
+  const tags = new Set<string>();
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br, zstd', 'br'], ['br;q=0, gzip', 'gzip'], ['gzip', 'gzip'],
+    ['deflate', undefined], ['gzip;q=0.0, br; q=0', undefined], ['', undefined],
+  ] as const) {
+    const headers = { 'accept-encoding': accepted };
+    const answer = await ask(`${url}/console`, { headers });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['content-encoding'], encoding, accepted);
+    assert.equal(answer.headers['vary'], 'Accept-Encoding');
+    const body = (decode[encoding ?? ''] ?? ((plain) => plain))(answer.bytes);
+    assert.ok(body.equals(PAGE), accepted);
+    if (encoding !== undefined) assert.ok(answer.bytes.length < PAGE.length / 3);
+    const etag = answer.headers.etag ?? '';
+    tags.add(etag);
+    for (const given of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const again =
+        await ask(`${url}/console`, { headers: { ...headers, 'if-none-match': given } });
+      assert.deepEqual([again.status, again.bytes.length, again.headers.etag], [304, 0, etag]);
+    }
+    const head = await ask(`${url}/console`, { method: 'HEAD', headers });
+    assert.deepEqual([head.status, head.bytes.length, head.headers['content-length']],
+      [200, 0, String(answer.bytes.length)]);
+  }
+  assert.equal(tags.size, 3);
+}));
+
+test('its policy names its one style and its one script, and lets nothing else in', () =>
+  withServer(async ({ url }) => {
+    const { headers, text } = await ask(`${url}/console`);
+    const policy = String(headers['content-security-policy']);
+    for (const [name, tag] of [['style-src', 'style'], ['script-src', 'script']] as const) {
+      const found = [...text.matchAll(new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`, 'g'))];
+      assert.equal(found.length, 1);
+      const hash = createHash('sha256').update(found[0]?.[1] ?? '').digest('base64');
+      assert.ok(policy.includes(`${name} 'sha256-${hash}';`), name);
+    }
+    assert.match(policy, /^default-src 'none';/);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    assert.match(policy, /connect-src 'self'/);
+    assert.equal(headers['referrer-policy'], 'no-referrer');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    const bare = text.replace(/(?<=<(?:style|script)[^>]*>)[^]*?(?=<\/(?:style|script)>)/g, '');
+    assert.doesNotMatch(bare, /\b(?:src|srcset|href|action)="(?!#)|\bon\w+=/);
+    assert.ok(bare.length < 1000);
+  }));
+
+test('server.console: false takes it away, and the links to it', async () => {
+  const linked = async (url: string): Promise<readonly boolean[]> => [
+    (await ask(`${url}/`)).text.includes('/console'),
+    (await ask(`${url}/docs`)).text.includes('href="/console"'),
+  ];
+  await withServer(async ({ url }) => assert.deepEqual(await linked(url), [true, true]));
+  await withServer(async ({ url }) => {
+    assert.equal((await ask(`${url}/console`)).status, 404);
+    assert.deepEqual(await linked(url), [false, false]);
+  }, { environment: { HOOKSHELF_SERVER_CONSOLE: 'false' } });
+});
+
+test('each scope is told, and only an admin sees the log, the settings and the tokens', () =>
+  withServer(async ({ url }, data) => {
+    const scopeFor = async (token: string | null): Promise<readonly unknown[]> => {
+      const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+      const { status, text } = await ask(`${url}/api/access`, { headers });
+      const others = [];
+      for (const path of ['status', 'statistics', 'log', 'settings', 'tokens']) {
+        others.push((await ask(`${url}/api/${path}`, { headers })).status);
+      }
+      return [status, JSON.parse(text).scope, ...others];
+    };
+    assert.deepEqual(await scopeFor(null), [200, 'admin', 200, 200, 200, 200, 200]);
+    const wanted = {
+      read: [200, 'read', 200, 200, 403, 403, 403],
+      write: [200, 'write', 200, 200, 403, 403, 403],
+      admin: [200, 'admin', 200, 200, 200, 200, 200],
+    };
+    for (const [scope, expected] of Object.entries(wanted)) {
+      const made = await hookshelf(
+        ['token:create', '--name', scope, '--scope', scope, '--json', '--data', data]);
+      assert.deepEqual(await scopeFor(JSON.parse(made.stdout).token), expected);
+    }
+    assert.deepEqual(await scopeFor(null), [401, undefined, 401, 401, 401, 401, 401]);
+    // The page itself holds nothing.
+    assert.equal((await ask(`${url}/console`)).status, 200);
+  }));
+
+test('settings say where they came from, and hide what is secret', () =>
+  withServer(async ({ url }) => {
+    const headers = { authorization: 'Bearer planted-token' };
+    const { text } = await ask(`${url}/api/settings`, { headers });
+    assert.ok(!text.includes('planted'));
+    const settings = new Map((JSON.parse(text) as { name: string; [member: string]: unknown }[])
+      .map(({ name, value, origin }) => [name, [value, origin]]));
+    assert.deepEqual(settings.get('server.apiToken'), ['***', 'HOOKSHELF_API_TOKEN']);
+    assert.deepEqual(settings.get('http.proxy')?.[1], 'HOOKSHELF_HTTP_PROXY');
+    assert.deepEqual(settings.get('incoming.rateLimit'), [0, 'default']);
+    assert.equal(settings.get('server.port')?.[1], '--port');
+    const { text: log } = await ask(`${url}/api/log`, { headers });
+    assert.ok(JSON.parse(log).length > 0 && !log.includes('planted'));
+  }, { environment: {
+    HOOKSHELF_API_TOKEN: 'planted-token', HOOKSHELF_HTTP_PROXY: 'http://u:planted@127.0.0.1:1',
+  } }));
+
+test('the state, the statistics and the log tell of what happened', () =>
+  withServer(async ({ url }, data) => {
+    const read = async (path: string) => JSON.parse((await ask(`${url}${path}`)).text);
+    const before = await read('/api/status');
+    assert.deepEqual([before.isReady, before.reason, before.store.compactedAt,
+      before.store.backedUpAt], [true, null, null, null]);
+    await ask(`${url}/api/books`, {
+      method: 'POST', body: { title: 'Emma', authors: [{ name: 'Jane Austen' }] },
+    });
+    for (const command of [['data:compact'], ['data:backup', '--to', join(data, '..', 'copy')]]) {
+      const { code, stderr } = await hookshelf([...command, '--data', data]);
+      assert.equal(code, 0, stderr);
+    }
+    const after = await read('/api/status');
+    assert.equal(after.store.records, before.store.records + 1);
+    assert.ok(after.store.bytes > before.store.bytes);
+    for (const at of [after.store.compactedAt, after.store.backedUpAt]) {
+      assert.ok(at >= before.startedAt && !Number.isNaN(Date.parse(at)));
+    }
+    await ask(`${url}/webhook/in/none`,
+      { method: 'POST', headers: { 'x-request-id': 'known' }, body: {} });
+    const { requests } = await read('/api/statistics');
+    assert.equal(requests.rejected.at(-1) + requests.rejected.at(-2), 1);
+    const lines = await read('/api/log?requestId=known&level=warning');
+    assert.equal(lines.length, 1);
+    assert.match(lines[0].message, /webhook was rejected/);
+    assert.deepEqual(await read(`/api/log?after=${lines[0].number}&requestId=known`), []);
+  }));
+
+test('a program that embeds us has the page, its own settings and its lines', () =>
+  inFolder(async (data) => {
+    const shelf = await createHookshelf({ data, settings: { incoming: { rateLimit: 7 } } });
+    try {
+      const { url } = await shelf.listen({ port: 0 });
+      assert.equal((await ask(`${url}/console`)).text, PAGE.toString());
+      const settings: { name: string; value: unknown; origin: string }[] =
+        JSON.parse((await ask(`${url}/api/settings`)).text);
+      const row = settings.find(({ name }) => name === 'incoming.rateLimit');
+      assert.deepEqual([row?.value, row?.origin], [7, 'settings']);
+      await ask(`${url}/webhook/in/none`, { method: 'POST', body: {} });
+      assert.match((await ask(`${url}/api/log?level=warning`)).text, /webhook was rejected/);
+    } finally {
+      await shelf.close();
+    }
+  }));
+
+test('without its file the page says what to do', () => inFolder(async (copy) => {
+  const data = join(copy, 'data');
+  cpSync(resolve(import.meta.dirname, '../../dist'), join(copy, 'dist'), {
+    recursive: true, filter: (path) => !/\/dist\/bin/.test(path),
+  });
+  cpSync(resolve(import.meta.dirname, '../../package.json'), join(copy, 'package.json'));
+  rmSync(join(copy, 'dist/console.html'));
+  const server = await startServer(['--data', data], {
+    program: [process.execPath, join(copy, 'dist/main.js')],
+  });
+  try {
+    const { status, text } = await ask(`${server.url}/console`);
+    assert.equal(status, 503);
+    assert.match(JSON.parse(text).detail, /npm run build makes it/);
+    assert.equal((await ask(`${server.url}/api/status`)).status, 200);
+  } finally {
+    await server.stop();
+  }
+}));

@@ -8,6 +8,7 @@ import { JSON_TYPE, objectOf, shown } from '../../resources/route-parts.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
 import type { Store } from '../../store/port.ts';
+import { refuseChained } from '../http/chained.ts';
 import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './resource.ts';
@@ -67,6 +68,7 @@ export function bulkRoute(
       ...problemAnswers(400, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
+      refuseChained(exchange);
       const accepted = ({ id }: Job): readonly string[] =>
         ['Content-Type', JSON_TYPE, 'Location', exchange.linkTo(`${jobResource.path}/${id}`)];
       if (keys === null || exchange.request.headers[IDEMPOTENCY_HEADER] === undefined) {

@@ -14,6 +14,7 @@ import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
+import { refuseChained } from '../http/chained.ts';
 import { requestListRoute } from './list-route.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { KeptRequest } from './request.ts';
@@ -137,6 +138,7 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Rou
     body: { mediaTypes: [JSON_TYPE], schema: replaySchema, isOptional: true },
     answers: [answer, ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507)],
     async handle(exchange) {
+      refuseChained(exchange);
       const id = exchange.params[0] ?? '';
       const { headers } = exchange.request;
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {

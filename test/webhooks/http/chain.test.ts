@@ -115,6 +115,37 @@ test('at eight the next is refused, and the log says where', async () => {
   assert.deepEqual(await chainsOf('/refused', 0), []);
 });
 
+test('nothing is sent or run again because a webhook asks for it', async () => {
+  await outgoing({ targetUrl: target.url('/again'), triggerEvent: 'again' });
+  const { json } = await relay.ask('POST', '/api/events', { name: 'again' });
+  const [delivery] = json['deliveries'] as readonly string[];
+  const kept = await relay.hook({ actionType: 'log', options: {} }, {
+    pathSegment: 'again', inbox: 'all',
+  });
+  assert.equal((await relay.ask('POST', '/webhook/in/again', {})).status, 200);
+  const { text } = await relay.ask('GET', `/api/requests?hook=${String(kept.json['identifier'])}`);
+  const [{ id }] = JSON.parse(text);
+  await chainsOf('/again', 1);
+  const ways: [string, object][] = [
+    [`/api/deliveries/${delivery}/resend`, { as: 'new' }],
+    [`/api/deliveries/${delivery}/resend`, {}],
+    [`/api/deliveries/${delivery}/retry`, {}],
+    ['/api/deliveries/retry', {}],
+    ['/api/deliveries/resend', { event: 'again' }],
+    [`/api/requests/${id}/replay`, {}],
+    ['/api/requests/replay', { status: 'failed' }],
+  ];
+  for (const [path, body] of ways) {
+    for (const key of [{}, { 'Idempotency-Key': `again-${path}` }]) {
+      const asked = await relay.ask('POST', path, body, { ...key, [CHAIN]: '1' });
+      assert.equal(asked.status, 422, `${path} ${asked.text}`);
+      assert.match(asked.text, /a webhook cannot have anything sent or run again/);
+    }
+  }
+  assert.equal((await relay.ask('GET', '/api/jobs')).text, '[]');
+  assert.deepEqual(await chainsOf('/again', 1), ['1']);
+});
+
 test('a forward to its own hook goes round eight times', async () => {
   count += 1;
   const path = `/webhook/in/in-${count}`;

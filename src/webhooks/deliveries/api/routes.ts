@@ -16,6 +16,7 @@ import {
 } from '../../../resources/route-parts.ts';
 import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
+import { refuseChained } from '../../http/chained.ts';
 import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
 import { DELIVERY_STATUSES, shownDelivery, type Delivery } from '../delivery.ts';
 import type { Events } from '../events.ts';
@@ -182,9 +183,12 @@ function retryFailedRoute(service: DeliveryService): Route {
     summary: 'Try every failed delivery again now, but those of removed webhooks',
     answers: [
       shown('How many', retriedSchema, 202),
-      ...problemAnswers(503, 507),
+      ...problemAnswers(422, 503, 507),
     ],
-    handle: async (exchange) => exchange.sendJson(202, { retried: await service.retryFailed() }),
+    async handle(exchange) {
+      refuseChained(exchange);
+      exchange.sendJson(202, { retried: await service.retryFailed() });
+    },
   };
 }
 
@@ -195,8 +199,11 @@ function actRoute(
     method: 'POST', path: `${ONE}/${verb}`, operationId: `${verb}Delivery`,
     access: 'write', summary,
     parameters: [IDENTIFIER],
-    answers: [shown('The delivery', deliverySchema, 202), ...problemAnswers(404, 409, 503, 507)],
+    answers: [
+      shown('The delivery', deliverySchema, 202), ...problemAnswers(404, 409, 422, 503, 507),
+    ],
     async handle(exchange) {
+      if (verb === 'retry') refuseChained(exchange);
       exchange.sendJson(202, shownDelivery(await act(exchange.params[0] ?? '')));
     },
   };
@@ -214,6 +221,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ro
       ...problemAnswers(400, 404, 409, 413, 415, 422, 503, 507),
     ],
     async handle(exchange) {
+      refuseChained(exchange);
       const identifier = exchange.params[0] ?? '';
       const { headers } = exchange.request;
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {

@@ -54,7 +54,8 @@ async function dispatch(
     throw await unknownCommand(line.name ?? '', commands);
   }
   const given = readArguments(spec, line);
-  const { createContext } = await import('./create-context.ts');
+  const loadContext = () => import('./create-context.ts');
+  const { createContext } = await (isServer ? loadForServer(loadContext) : loadContext());
   const context = createContext(spec, commands, given, io, wrapSession);
   try {
     const code = await execute(context, line.name === null);
@@ -63,6 +64,11 @@ async function dispatch(
   } finally {
     await context.closeSession();
   }
+}
+
+async function loadForServer<Module>(load: () => Promise<Module>): Promise<Module> {
+  const { loadQuietly } = await import('./process/load-quietly.ts');
+  return loadQuietly(load);
 }
 
 async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {

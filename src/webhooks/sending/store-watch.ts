@@ -2,7 +2,7 @@
  * Tells by events of our own when the store took no writes: once it takes them again, in one
  * transaction, as nothing can be written before. Kept in memory until then.
  */
-import { timeText, type Clock } from '../../base/clock.ts';
+import { timeText, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
@@ -17,10 +17,15 @@ type StoreWatchParts = {
 
 type Failure = { readonly sinceMs: number; readonly reason: string };
 
+/** The store may fail and go on again within the second in which nothing is said of it. */
+const AGAIN_MS = 5000;
+
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
   #unfollow: () => void = () => {};
   #failure: Failure | null = null;
+  #isStopped = false;
+  #again: Timer | null = null;
   #telling: Promise<void> = Promise.resolve();
 
   constructor(parts: StoreWatchParts) {
@@ -33,16 +38,23 @@ export class StoreWatch {
 
   async close(): Promise<void> {
     this.#unfollow();
+    this.#isStopped = true;
+    this.#again?.cancel();
     await this.#telling;
   }
 
   #note(reason: string | null): void {
+    this.#isStopped = reason !== null;
     if (reason !== null) {
       this.#failure ??= { sinceMs: this.#parts.clock.now(), reason };
     } else {
       // Not at once: we are called in the middle of the store's own work.
-      this.#telling = this.#telling.then(() => this.#tell());
+      this.#tellNext();
     }
+  }
+
+  #tellNext(): void {
+    this.#telling = this.#telling.then(() => this.#tell());
   }
 
   async #tell(): Promise<void> {
@@ -60,6 +72,15 @@ export class StoreWatch {
       this.#failure = failure;
       log.warning('the events about the store wait until it takes writes again',
         { since: timeText(failure.sinceMs), error: thrown });
+      this.#tellAgain();
     }
+  }
+
+  #tellAgain(): void {
+    this.#again?.cancel();
+    if (this.#isStopped) return;
+    this.#again = this.#parts.clock.startTimer(AGAIN_MS, () => {
+      if (!this.#isStopped) this.#tellNext();
+    });
   }
 }

@@ -2,7 +2,7 @@
  * argv -> a command -> exit code: 0 done, 1 the operation failed, 2 the command line or the
  * settings are wrong. Loads next to nothing until it knows which command it is.
  */
-import type { CommandContext, CommandSpec } from './commands/context.ts';
+import type { CommandContext, CommandRun, CommandSpec } from './commands/context.ts';
 import type { WrapSession } from './create-context.ts';
 import type { Io } from './terminal/io.ts';
 import type { ParsedLine } from './arguments/parse.ts';
@@ -39,12 +39,17 @@ async function dispatch(
 ): Promise<number> {
   const [{ SERVE }, { COMMON_OPTIONS, parseLine, readArguments }] =
     await Promise.all([import('./commands/serve/table.ts'), import('./arguments/parse.ts')]);
-  // A server stays, and the rows of all the other commands would with it.
-  const isServer = [SERVE.name, undefined].includes(argv[0]);
-  const commands = isServer ? [SERVE] : (await import('./commands.ts')).COMMANDS;
-  const options = Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS,
-    { version: { type: 'boolean', short: 'V' } });
-  const line = withVersion(parseLine(argv, options));
+  const parse = (rows: readonly CommandSpec[]): ParsedLine =>
+    withVersion(parseLine(argv, Object.assign({}, ...rows.map(({ options }) => options),
+      COMMON_OPTIONS, { version: { type: 'boolean', short: 'V' } })));
+  // A server stays in memory, and so would the rows of all the other commands.
+  let commands: readonly CommandSpec[] = [SERVE];
+  let line = parse(commands);
+  const isServer = isOf(line, SERVE, { ...SERVE.options, ...COMMON_OPTIONS });
+  if (!isServer) {
+    commands = (await import('./commands.ts')).COMMANDS;
+    line = parse(commands);
+  }
   const spec = specOf(line, commands, SERVE);
   if (spec === undefined) {
     // In `hookshelf --prt 9000` the option is what is wrong: this throws an error that says so.
@@ -54,11 +59,13 @@ async function dispatch(
     throw await unknownCommand(line.name ?? '', commands);
   }
   const given = readArguments(spec, line);
-  const loadContext = () => import('./create-context.ts');
-  const { createContext } = await (isServer ? loadForServer(loadContext) : loadContext());
+  const load = () => Promise.all([
+    import('./create-context.ts'), given.has('help') ? null : spec.load(),
+  ]);
+  const [{ createContext }, command] = await (isServer ? loadForServer(load) : load());
   const context = createContext(spec, commands, given, io, wrapSession);
   try {
-    const code = await execute(context, line.name === null);
+    const code = await execute(context, command, line.name === null);
     await context.output.finish();
     return code;
   } finally {
@@ -71,10 +78,19 @@ async function loadForServer<Module>(load: () => Promise<Module>): Promise<Modul
   return loadQuietly(load);
 }
 
-async function execute(context: CommandContext, isUnnamed: boolean): Promise<number> {
-  const { spec, given, identity } = context;
-  if (!given.has('help')) {
-    const command = await spec.load();
+/** Whether the line names the command, or none, and nothing that the command does not know. */
+function isOf({ name, given }: ParsedLine, spec: CommandSpec, options: object): boolean {
+  if (name === null && given.some((one) => one.name === 'help')) return false;
+  return (name ?? spec.name) === spec.name
+    && given.every((one) => Object.hasOwn(options, one.name));
+}
+
+/** `command` is null for help on it. */
+async function execute(
+  context: CommandContext, command: CommandRun | null, isUnnamed: boolean,
+): Promise<number> {
+  const { spec, identity } = context;
+  if (command !== null) {
     if (spec.isWithoutData !== true && identity.needsSwitch) {
       const { loadSessionAhead } = await import('./create-context.ts');
       await Promise.all([loadSessionAhead(), loadReport()]);

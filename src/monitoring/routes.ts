@@ -1,11 +1,9 @@
 /** What people look at to see whether all is well: statistics, the log, the state, the settings. */
-import { LOG_LEVELS, type LogLevel } from '../base/log.ts';
-import { AppError } from '../base/errors.ts';
-import { quoted } from '../base/text/refusal.ts';
+import { LOG_LEVELS } from '../base/log.ts';
 import type { Schema } from '../base/schema.ts';
 import { arrayOf, objectOf, shown, text } from '../resources/route-parts.ts';
 import { problemAnswers } from '../server/problem.ts';
-import { integerOf, parseQuery } from '../server/query.ts';
+import { choiceOf, integerOf, parseQuery } from '../server/query.ts';
 import type { ParameterSpec, Route } from '../server/route.ts';
 import type { LogLines } from './log-lines.ts';
 import type { Statistics, StatisticsWindow } from './statistics.ts';
@@ -96,8 +94,8 @@ function statisticsRoute({ statistics }: MonitoringParts): Route {
       ...problemAnswers(400),
     ],
     handle(exchange) {
-      const given = parseQuery(exchange.search, ['window']).get('window');
-      exchange.sendJson(200, statistics.report(chosen('window', WINDOWS, given) ?? '1h'));
+      const query = parseQuery(exchange.search, ['window']);
+      exchange.sendJson(200, statistics.report(choiceOf(query, 'window', WINDOWS) ?? '1h'));
     },
   };
 }
@@ -129,7 +127,7 @@ function logRoute({ lines }: MonitoringParts): Route {
     handle(exchange) {
       const query = parseQuery(exchange.search, LOG_PARAMETERS.map(({ name }) => name));
       exchange.sendJson(200, lines.read({
-        level: chosen<LogLevel>('level', LOG_LEVELS, query.get('level')),
+        level: choiceOf(query, 'level', LOG_LEVELS),
         requestId: query.get('requestId') ?? null,
         after: integerOf(query, 'after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
       }));
@@ -147,14 +145,4 @@ function settingsRoute({ settings }: MonitoringParts): Route {
     }, { nullable: ['value', 'default'] })))],
     handle: (exchange) => exchange.sendJson(200, settings()),
   };
-}
-
-function chosen<Value extends string>(
-  name: string, values: readonly Value[], given: string | undefined,
-): Value | null {
-  if (given === undefined) return null;
-  const value = values.find((one) => one === given);
-  if (value !== undefined) return value;
-  throw new AppError('malformed', `\`${name}\` must be one of ${values.join(', ')}, not `
-    + quoted(given));
 }

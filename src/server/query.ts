@@ -37,6 +37,17 @@ export function integerOf(
     `\`${name}\` must be an integer from ${minimum} to ${maximum}, not ${quoted(text)}`);
 }
 
+/** A parameter that is one of `values`, or null when it is absent. */
+export function choiceOf<Value extends string>(
+  query: ReadonlyMap<string, string>, name: string, values: readonly Value[],
+): Value | null {
+  const given = query.get(name);
+  if (given === undefined) return null;
+  const value = values.find((one) => one === given);
+  if (value !== undefined) return value;
+  throw malformed(`\`${name}\` must be one of ${values.join(', ')}, not ${quoted(given)}`);
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

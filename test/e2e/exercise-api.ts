@@ -98,6 +98,7 @@ async function untilAttempted({ call }: Described, key: string): Promise<void> {
 async function exerciseRequests({ call }: Described): Promise<void> {
   const { text } = await call('listRequests', { query: '?hook=shop&status=done&limit=1' });
   const [{ id = '' } = {}] = JSON.parse(text) as { id?: string }[];
+  await call('listRequests', { query: '?eventId=evt_1' });
   await call('listRequests', { query: '?since=noon', status: 400 });
   const { headers } = await call('getRequest', { key: id });
   await call('getRequest', {

@@ -19,6 +19,8 @@ export function filterQuery({ given }: CommandContext, hook: string | null): URL
     const value = given.find(name);
     if (value !== undefined) query.set(name, value);
   }
+  const eventId = given.find('event-id');
+  if (eventId !== undefined) query.set('eventId', eventId);
   return query;
 }
 

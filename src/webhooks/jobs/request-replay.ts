@@ -38,7 +38,7 @@ export function createRequestReplay({ store, service }: RequestReplayParts): Job
 }
 
 function isWanted(
-  { hook, status, event, sinceMs, untilMs }: RequestFilter, bytes: Buffer,
+  { hook, status, event, sinceMs, untilMs }: Omit<RequestFilter, 'eventId'>, bytes: Buffer,
 ): boolean {
   if (status !== null && statusOf(bytes) !== status) return false;
   if (hook !== null && hookOf(bytes) !== hook) return false;

@@ -221,11 +221,12 @@ export function isPinned(bytes: Buffer): boolean {
 }
 
 const EVENT_MARK = Buffer.from(',"event":"');
+const EVENT_ID_MARK = Buffer.from(',"eventId":"');
 const VERDICT_MARK = Buffer.from(',"verdict":{');
 const HOOK_LENGTH = ',"hook":"'.length;
 const QUOTE = 0x22;
 
-/** The incoming webhook's identifier, without parsing the record; so do the next two. */
+/** The incoming webhook's identifier, without parsing the record; so do the next three. */
 export function hookOf(bytes: Buffer): string {
   const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
   const start = STATUS_AT + statusOf(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
@@ -234,14 +235,23 @@ export function hookOf(bytes: Buffer): string {
 
 /** The sender's name of what happened. */
 export function eventOf(bytes: Buffer): string | null {
+  return textAfter(bytes, EVENT_MARK);
+}
+
+/** The sender's identifier of what happened. */
+export function eventIdOf(bytes: Buffer): string | null {
+  return textAfter(bytes, EVENT_ID_MARK);
+}
+
+function textAfter(bytes: Buffer, mark: Buffer): string | null {
   // Up to the verdict no other member has that name, and in a string its quotes are escaped.
-  const at = bytes.indexOf(EVENT_MARK, STATUS_AT);
+  const at = bytes.indexOf(mark, STATUS_AT);
   if (at === -1 || at > bytes.indexOf(VERDICT_MARK, STATUS_AT)) return null;
-  const start = at + EVENT_MARK.length - 1;
+  const start = at + mark.length - 1;
   let end = bytes.indexOf(QUOTE, start + 1);
   while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
-  const event: unknown = JSON.parse(bytes.toString('utf8', start, end + 1));
-  return String(event);
+  const text: unknown = JSON.parse(bytes.toString('utf8', start, end + 1));
+  return String(text);
 }
 
 /** Milliseconds since the epoch. */

@@ -3,14 +3,16 @@
  * thousand of them is found without touching the records. Built when a list is first asked for,
  * from what is stored, and follows every change from then on. Never written anywhere.
  */
+import { crc32 } from 'node:zlib';
 import type { Collection } from '../../store/port.ts';
-import { eventOf, hookOf, receivedMsOf, statusOf } from './codec.ts';
+import { eventIdOf, eventOf, hookOf, receivedMsOf, statusOf } from './codec.ts';
 import { REQUEST_STATUSES, type RequestStatus } from './request.ts';
 
 export type RequestFilter = {
   readonly hook: string | null;
   readonly status: RequestStatus | null;
   readonly event: string | null;
+  readonly eventId: string | null;
   /** Milliseconds since the epoch: received at or after `sinceMs`, and before `untilMs`. */
   readonly sinceMs: number | null;
   readonly untilMs: number | null;
@@ -30,6 +32,8 @@ export class RequestColumns {
   #statuses = new Uint8Array(0);
   #hooks = new Uint32Array(0);
   #events = new Uint32Array(0);
+  /** CRC-32 of the id, 0 without one: hardly two records share an id, so the record decides. */
+  #eventIds = new Uint32Array(0);
   #receivedMs = new Float64Array(0);
   readonly #hookNumbers = new Numbers();
   readonly #eventNumbers = new Numbers();
@@ -51,19 +55,28 @@ export class RequestColumns {
   }
 
   /** null: no record can match. */
-  matcher({ hook, status, event, sinceMs, untilMs }: RequestFilter): Matcher | null {
+  matcher({ hook, status, event, eventId, sinceMs, untilMs }: RequestFilter): Matcher | null {
     const wantedHook = hook === null ? null : this.#hookNumbers.find(hook);
     const wantedEvent = event === null ? null : this.#eventNumbers.find(event);
     if (wantedHook === undefined || wantedEvent === undefined) return null;
     const wantedStatus = status === null ? null : REQUEST_STATUSES.indexOf(status) + 1;
+    const wantedEventId = eventId === null ? null : crc32(eventId);
     return (slot) => {
       const found = this.#statuses[slot] ?? EMPTY;
       if (found === EMPTY || (wantedStatus !== null && found !== wantedStatus)) return false;
       if (wantedHook !== null && this.#hooks[slot] !== wantedHook) return false;
       if (wantedEvent !== null && this.#events[slot] !== wantedEvent) return false;
+      if (wantedEventId !== null && this.#eventIds[slot] !== wantedEventId) return false;
       const atMs = this.#receivedMs[slot] ?? 0;
-      return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
+      if (sinceMs !== null && atMs < sinceMs) return false;
+      if (untilMs !== null && atMs >= untilMs) return false;
+      return eventId === null || this.#eventIdIn(slot) === eventId;
     };
+  }
+
+  #eventIdIn(slot: number): string | null {
+    const bytes = this.#collection.bytesAt(slot);
+    return bytes === undefined ? null : eventIdOf(bytes);
   }
 
   async #build(): Promise<void> {
@@ -79,7 +92,7 @@ export class RequestColumns {
 
   #set(slot: number, bytes: Buffer | null): void {
     if (slot >= this.#statuses.length) this.#grow(slot + 1);
-    // A change of a record that was entered before keeps its hook, its event and its time.
+    // A change of a record that was entered before keeps its hook, its event, its id and time.
     const isKnown = this.#statuses[slot] !== EMPTY;
     if (bytes === null) {
       if (isKnown) this.#clear(slot);
@@ -90,6 +103,8 @@ export class RequestColumns {
     this.#hooks[slot] = this.#hookNumbers.use(hookOf(bytes));
     const event = eventOf(bytes);
     this.#events[slot] = event === null ? 0 : this.#eventNumbers.use(event);
+    const eventId = eventIdOf(bytes);
+    this.#eventIds[slot] = eventId === null ? 0 : crc32(eventId);
     this.#receivedMs[slot] = receivedMsOf(bytes);
   }
 
@@ -108,6 +123,7 @@ export class RequestColumns {
     this.#statuses = grown(this.#statuses, new Uint8Array(length));
     this.#hooks = grown(this.#hooks, new Uint32Array(length));
     this.#events = grown(this.#events, new Uint32Array(length));
+    this.#eventIds = grown(this.#eventIds, new Uint32Array(length));
     this.#receivedMs = grown(this.#receivedMs, new Float64Array(length));
   }
 }

@@ -83,14 +83,15 @@ export class RequestList {
   }
 }
 
-function isOpen({ hook, status, event, sinceMs, untilMs }: RequestFilter): boolean {
-  return hook === null && status === null && event === null && sinceMs === null && untilMs === null;
+function isOpen(filter: RequestFilter): boolean {
+  return Object.values(filter).every((wanted) => wanted === null);
 }
 
 function isWanted(filter: RequestFilter, request: KeptRequest): boolean {
-  const { hook, status, event, sinceMs, untilMs } = filter;
+  const { hook, status, event, eventId, sinceMs, untilMs } = filter;
   const atMs = Date.parse(request.receivedAt);
   return (hook === null || hook === request.hook) && (status === null || status === request.status)
     && (event === null || event === request.event)
+    && (eventId === null || eventId === request.eventId)
     && (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
 }

@@ -4,7 +4,7 @@ import { quoted } from '../../base/text/refusal.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/page-stream.ts';
 import { text } from '../../resources/route-parts.ts';
-import { PAGE_LIMIT_MAX, integerOf, parseQuery } from '../../server/query.ts';
+import { PAGE_LIMIT_MAX, choiceOf, integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull } from '../../server/route.ts';
 import { parseTime } from '../senders/verification/time.ts';
 
@@ -22,17 +22,25 @@ export type WorkFilter<Status extends string> = {
   readonly untilMs: number | null;
 };
 
+/** With what the list may have besides. */
+type ListFilter<Status extends string> = WorkFilter<Status> & {
+  /** null as well where there is no `EVENT_ID_PARAMETER`. */
+  readonly eventId: string | null;
+};
+
 type WorkList<Item, Status extends string> = {
   readonly path: string;
   readonly statuses: readonly Status[];
   /** Whether the caller may choose the order by `ORDER_PARAMETER`. */
   readonly hasOrder?: boolean;
+  /** Whether there is `EVENT_ID_PARAMETER`. */
+  readonly hasEventIds?: boolean;
   /** Up to `limit` of them from behind the one with the id `from` on, in the list's order. */
   list(
-    filter: WorkFilter<Status>, from: string | null, limit: number, isNewestFirst: boolean,
+    filter: ListFilter<Status>, from: string | null, limit: number, isNewestFirst: boolean,
   ): Promise<readonly Item[]>;
   /** How many match, on all pages. */
-  count(filter: WorkFilter<Status>): Promise<number>;
+  count(filter: ListFilter<Status>): Promise<number>;
   /** The identifier of the webhook that a person names. */
   hookOf(name: string): string;
   idOf(item: Item): string;
@@ -44,6 +52,11 @@ const ORDERS = ['oldest', 'newest'] as const;
 export const ORDER_PARAMETER: ParameterSpec = {
   name: 'order', in: 'query', description: 'Which come first; the oldest when absent',
   schema: { kind: 'string', values: ORDERS },
+};
+
+export const EVENT_ID_PARAMETER: ParameterSpec = {
+  name: 'eventId', in: 'query', schema: text(),
+  description: 'Only those that the sender gave this id, duplicates among them',
 };
 
 /** Its parameters; `what` says of which webhook, what the event is, and what the time is of. */
@@ -75,10 +88,13 @@ export function workListParameters(
 export async function sendWorkList<Item, Status extends string>(
   exchange: Exchange, work: WorkList<Item, Status>,
 ): Promise<void> {
-  const names = work.hasOrder === true ? [...FILTERS, 'order'] : FILTERS;
+  const { hasOrder = false, hasEventIds = false } = work;
+  const names = [
+    ...FILTERS, ...hasOrder ? ['order'] : [], ...hasEventIds ? ['eventId'] : [],
+  ];
   const query = parseQuery(exchange.search, [...names, 'limit', 'cursor']);
   const filter = filterIn(query, work);
-  const isNewestFirst = valueIn(query, 'order', ORDERS) === 'newest';
+  const isNewestFirst = choiceOf(query, 'order', ORDERS) === 'newest';
   const list = (start: string | null, count: number): Promise<readonly Item[]> =>
     work.list(filter, start, count, isNewestFirst);
   const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
@@ -130,25 +146,14 @@ function pullAll<Item>(
 function filterIn<Status extends string>(
   query: ReadonlyMap<string, string>,
   { statuses, hookOf }: Pick<WorkList<unknown, Status>, 'statuses' | 'hookOf'>,
-): WorkFilter<Status> {
+): ListFilter<Status> {
   const hook = query.get('hook');
   return {
     hook: hook === undefined ? null : hookOf(hook),
-    status: valueIn(query, 'status', statuses),
-    event: query.get('event') ?? null,
+    status: choiceOf(query, 'status', statuses),
+    event: query.get('event') ?? null, eventId: query.get('eventId') ?? null,
     sinceMs: timeIn(query, 'since'), untilMs: timeIn(query, 'until'),
   };
-}
-
-function valueIn<Value extends string>(
-  query: ReadonlyMap<string, string>, name: string, values: readonly Value[],
-): Value | null {
-  const given = query.get(name);
-  if (given === undefined) return null;
-  const value = values.find((one) => one === given);
-  if (value !== undefined) return value;
-  throw new AppError('malformed', `\`${name}\` must be one of ${values.join(', ')}, `
-    + `not ${quoted(given)}`);
 }
 
 function timeIn(query: ReadonlyMap<string, string>, name: string): number | null {

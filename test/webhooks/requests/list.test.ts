@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventIdCollection } from '../../../src/webhooks/requests/event-ids.ts';
 import { RequestList } from '../../../src/webhooks/requests/list.ts';
 import {
   REQUEST_STATUSES, requestBodyCollection, requestCollection, type KeptRequest,
@@ -10,9 +11,12 @@ import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { keptRequest } from './kept-request.ts';
 
-const COLLECTIONS = [requestCollection, requestBodyCollection, requestKind.totals.collection];
+const COLLECTIONS = [
+  requestCollection, requestBodyCollection, requestKind.totals.collection, eventIdCollection,
+];
 const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000${end}`);
 const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
+const EVENT_IDS = [null, 'evt_1', '"', '\\","event":"push', 'ü'];
 const STORED = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 
 test('every list is what a naive one finds, whatever is stored, changed and deleted', async () => {
@@ -30,7 +34,8 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     const at = new Date(atMs).toISOString();
     const id = `01890000-0000-7000-8000-${String(below(random, 1e9)).padStart(12, '0')}`;
     const made = keptRequest({ given: {
-      id, hook: pick(HOOKS), event: pick(EVENTS), receivedAt: at, updatedAt: at,
+      id, hook: pick(HOOKS), event: pick(EVENTS), eventId: pick(EVENT_IDS),
+      receivedAt: at, updatedAt: at,
       status: pick(STORED), pinned: below(random, 2) === 0,
       routes: [{
         name: 'event', status: 'failed', nextAttemptAt: null, failures: 1, attemptCount: 1,
@@ -56,12 +61,14 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     const filter: RequestFilter = {
       hook: maybe(HOOKS), status: maybe(REQUEST_STATUSES), event: maybe(['push', '{"event":"x"}',
         '\\"', 'ü', 'none']),
+      eventId: below(random, 4) === 0 ? pick(['none', ...EVENT_IDS]) : null,
       sinceMs: maybe([time()]), untilMs: maybe([time()]),
     };
     const wanted = [...kept.values(), ...rejected].filter((request) => {
-      const { hook, status, event, sinceMs, untilMs } = filter;
+      const { hook, status, event, eventId, sinceMs, untilMs } = filter;
       const receivedMs = Date.parse(request.receivedAt);
-      return [[hook, request.hook], [status, request.status], [event, request.event]]
+      return [[hook, request.hook], [status, request.status], [event, request.event],
+        [eventId, request.eventId]]
         .every(([one, other]) => one === null || one === other)
         && receivedMs >= (sinceMs ?? 0) && receivedMs < (untilMs ?? Infinity);
     }).map((request) => request.id).sort().reverse();

@@ -26,7 +26,11 @@ const requestFilters: OptionSpecs = {
 export const REQUEST: readonly CommandSpec[] = [
   {
     name: 'request:list', summary: 'List kept requests, newest first',
-    options: { ...requestFilters, limit: text('<n>', 'the newest so many; all when not given') },
+    options: {
+      ...requestFilters,
+      'event-id': text('<id>', 'the sender\'s id of what happened; duplicates have it too'),
+      limit: text('<n>', 'the newest so many; all when not given'),
+    },
     examples: [
       'hookshelf request:list --limit 20', 'hookshelf request:list --hook deploy --status failed',
     ],

@@ -197,7 +197,8 @@ async function openRemote(
   const token = tokenFile === null ? null : readToken(tokenFile);
   const [{ createSession }, { remoteTarget }] = await loadRemote();
   return createSession(remoteTarget({ url, token, settings, clock: systemClock }), {
-    clock: systemClock, isRemote: true, onWait: (reason) => noteWait(context, reason),
+    clock: systemClock, isRemote: true, isOverNetwork: true,
+    onWait: (reason) => noteWait(context, reason),
   });
 }
 

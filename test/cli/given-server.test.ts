@@ -42,7 +42,6 @@ test('commands of a data directory refuse a server, also the environment\'s', as
     assert.ok(names.includes(name), name);
   }
   const given: Readonly<Record<string, readonly string[]>> = {
-    'incomingwebhook:test': ['a'],
     'token:create': ['--name', 'a', '--scope', 'read'], 'token:revoke': ['a'],
     'data:backup': ['--to', 'a'], 'data:restore': ['--from', 'a'],
   };

@@ -25,6 +25,8 @@ type RemoteOptions = {
 // Whoever names the server means it, be it on this machine or in this network.
 const NOT_DENIED: ReadonlySet<string> = new Set(['loopback', 'private']);
 const CONTROL_PATH = '/control/';
+/** Open to all; what authorizes there, if anything, is the sender's. */
+const WEBHOOKS_PATH = '/webhook/in/';
 const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
@@ -43,7 +45,8 @@ export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Ta
     return {
       path: target.path,
       headers: {
-        ...objectOf(target.headers), 'User-Agent': 'hookshelf', ...authorization,
+        ...objectOf(target.headers), 'User-Agent': 'hookshelf',
+        ...path.startsWith(WEBHOOKS_PATH) ? {} : authorization,
         // A connection serves one request.
         Connection: 'close',
       },

@@ -13,6 +13,8 @@ import type { Answer, Call, Target } from '../../server/local/call.ts';
 export interface Session {
   /** Whether a running server answers. */
   readonly isRemote: boolean;
+  /** Whether its calls come over the network, so that the server sees an address of ours. */
+  readonly isOverNetwork: boolean;
   /** Throws what a problem answer says. */
   request(call: Call): Promise<Answer>;
   /** The answer whatever its status. */
@@ -26,6 +28,7 @@ export interface Session {
 export type SessionOptions = {
   readonly clock: Clock;
   readonly isRemote: boolean;
+  readonly isOverNetwork?: boolean;
   /** Told once when a request has to wait: what for. */
   onWait?(reason: string): void;
   /** Called once. */
@@ -38,7 +41,7 @@ const BUSY_MS_MAX = 120_000;
 export function createSession(target: Target, options: SessionOptions): Session {
   let closing: Promise<void> | null = null;
   return {
-    isRemote: options.isRemote,
+    isRemote: options.isRemote, isOverNetwork: options.isOverNetwork ?? false,
     request: (call) => askPatiently(call, options, () => exchange(target, call)),
     ask: (call) => exchangeAny(target, call),
     stream: (call) => askPatiently(call, options, () => open(target, call)),

@@ -122,15 +122,41 @@ test('an import that is refused sends none of its books', () => withServer({
   await server.drained();
 }));
 
-async function books(
+test('a webhook is tried with what its sender sends, and without the token', () => withServer({
+  onRequest: ({ socket, head }) => {
+    const sample = { isAddressLimited: false, method: 'POST', path: '/webhook/in/a',
+      headers: { Authorization: 'Basic c2VuZGVy', 'X-A': 'b' }, body: null };
+    if (head.startsWith('POST /shop/webhook/in/a ')) return socket.end(answer(401, '{"a":1}'));
+    return socket.end(list(JSON.stringify(
+      head.startsWith('GET ') ? { identifier: 'a-hook' } : sample)));
+  },
+}, async (server) => {
+  const { code, stdout, stderr } = await runWith(server, '/shop/', ['incomingwebhook:test', 'a']);
+  assert.equal(code, 1, stderr);
+  assert.match(stdout, /^status +401$/m);
+  const [found = '', made = '', tried = ''] = server.received.map(({ head }) => head);
+  for (const head of [found, made]) assert.ok(head.includes(TOKEN));
+  assert.match(made, /^POST \/shop\/api\/incoming-webhooks\/a-hook\/sample /);
+  assert.match(tried, /^authorization: Basic c2VuZGVy$/im);
+  assert.ok(!tried.includes(TOKEN));
+}));
+
+function books(
   server: ScriptedServer, path = '', environment: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  return runWith(server, path, ['book:list', '--json'], environment);
+}
+
+async function runWith(
+  server: ScriptedServer, path: string, words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-remote-'));
   try {
     const file = join(folder, 'token');
     writeFileSync(file, `${TOKEN}\n`);
-    return await runCommand(['book:list', '--json', '--server', server.url(path),
-      '--token-file', file], { environment });
+    return await runCommand([...words, '--server', server.url(path), '--token-file', file],
+      { environment });
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -43,12 +43,17 @@ export async function testIncoming(context: CommandContext): Promise<number> {
   const answer = await session.ask(callOf(sample));
   const contentType = answer.headers['content-type'] ?? null;
   await output.object({ status: answer.status, contentType, body: answer.body });
-  if (sample['isAddressLimited'] === true) output.note(ADDRESS_UNCHECKED);
+  if (sample['isAddressLimited'] === true) {
+    output.note(session.isOverNetwork ? ADDRESS_CHECKED : ADDRESS_UNCHECKED);
+  }
   return answer.status < 300 ? 0 : 1;
 }
 
 const ADDRESS_UNCHECKED = 'allowedAddresses was not checked, as the test calls through the control '
   + 'socket and has no address: incomingwebhook:diagnose --client checks one';
+
+const ADDRESS_CHECKED = 'allowedAddresses was checked for the address that the server saw this '
+  + 'test come from; the sender has another: incomingwebhook:diagnose --client checks that';
 
 function callOf({ method, path, headers, body }: JsonObject): Call {
   return {

@@ -103,11 +103,12 @@ export const INCOMING: readonly CommandSpec[] = [
     load: async () => (await loadSetup()).listPresets,
   },
   {
-    name: 'incomingwebhook:test', isLocal: true,
+    name: 'incomingwebhook:test',
     summary: 'Send a request as the sender would, print the answer',
     details: [
       'Exit code 1 when the answer is no success, or only the sender can sign.',
-      'It comes through the control socket, where allowedAddresses does not apply.',
+      'With --server it comes over the network and allowedAddresses applies to this machine; else',
+      'it comes through the control socket, where it does not.',
     ],
     needsActions: true,
     options: {

@@ -10,6 +10,7 @@ export type ModelSchema = {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, ModelSchema>>;
   readonly items?: ModelSchema;
+  readonly format?: string;
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -48,8 +49,9 @@ export function nameOf({ $ref, anyOf = [] }: ModelSchema): string | null {
 export function resolve(schema: ModelSchema): ModelSchema {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return resolve({ ...models[name], ...described(schema) });
-  const [first] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
-  return first === undefined ? schema : resolve({ ...first, ...described(schema) });
+  const { anyOf = [], ...outer } = schema;
+  const first = anyOf.find(({ type }) => type !== 'null');
+  return first === undefined ? schema : resolve({ ...first, ...outer });
 }
 
 export function typeOf({ type }: ModelSchema): string {

@@ -1,71 +1,155 @@
 /** Chooses an action configuration, or makes one by a form of the action's own options. */
-import { call, get } from '../../base/api.ts';
+import { ApiError, call, get, messageOf } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
+import { openDialog } from '../dialog.ts';
 import { field } from './field.ts';
-import type { Field } from './field.ts';
+import { leaf } from './leaf.ts';
+import type { Field, FieldOptions } from './leaf.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api.ts';
 
-export interface ActionChooser {
+type ActionChooser = {
   readonly element: HTMLElement;
   /** The identifier of the configuration that was chosen, or made now. Throws ApiError. */
-  choose(): Promise<string>;
+  readonly choose: () => Promise<string>;
+};
+
+/** What the service can do, and the configurations of it that exist. */
+export class Actions {
+  readonly #actions: readonly ActionDescription[];
+  readonly #configurations: WebhookActionConfiguration[];
+
+  private constructor(
+    actions: readonly ActionDescription[], configurations: WebhookActionConfiguration[],
+  ) {
+    this.#actions = actions;
+    this.#configurations = configurations;
+  }
+
+  static async read(): Promise<Actions> {
+    return new Actions(...await Promise.all([
+      get<readonly ActionDescription[]>('/api/actions'),
+      get<WebhookActionConfiguration[]>('/api/action-configurations'),
+    ]));
+  }
+
+  /** What a configuration does, in words. */
+  describe(identifier: string): string {
+    const one = this.#configurations.find((each) => each.identifier === identifier);
+    if (one === undefined) return identifier;
+    const label = this.#actions.find((each) => each.identifier === one.actionType)?.label;
+    const options = Object.values(one.options ?? {}).map((value) =>
+      typeof value === 'string' ? value : JSON.stringify(value));
+    return `${label ?? one.actionType}${options.length === 0 ? '' : `: ${options.join(', ')}`}`
+      .slice(0, 90);
+  }
+
+  chooser(): ActionChooser {
+    const existing = h('optgroup', { label: 'One that exists' }, ...this.#options());
+    const select = h('select', {}, h('optgroup', { label: 'A new one' },
+      ...this.#actions.map(({ identifier, label }) =>
+        h('option', { value: `new ${identifier}` }, label))), existing);
+    const choice = leaf({
+      name: 'action', schema: {}, value: '', isRequired: true,
+    }, select, () => select.value);
+    const place = h('div', { class: 'record' });
+    let fields = new Map<string, Field>();
+    const show = (): void => {
+      const action = this.#actions.find(({ identifier }) => `new ${identifier}` === select.value);
+      fields = new Map(action?.options.map((option) => [option.name, optionField(option)]));
+      fill(place, ...[...fields.values()].map(({ element }) => element));
+    };
+    select.addEventListener('change', show);
+    show();
+    const make = async (): Promise<string> => {
+      for (const one of fields.values()) one.clear();
+      const options = [...fields].map(([name, { read }]) => [name, read()] as const)
+        .filter(([, value]) => value !== undefined);
+      const { body } = await call<WebhookActionConfiguration>('POST',
+        '/api/action-configurations', {
+          body: { actionType: select.value.slice(4), options: Object.fromEntries(options) },
+        });
+      this.#configurations.push(body);
+      fill(existing, ...this.#options());
+      select.value = body.identifier;
+      show();
+      return body.identifier;
+    };
+    return {
+      element: h('div', { class: 'record' }, choice.element, place),
+      choose: async () => {
+        if (!select.value.startsWith('new ')) return select.value;
+        try {
+          return await make();
+        } catch (thrown) {
+          blame(thrown, fields);
+          throw thrown;
+        }
+      },
+    };
+  }
+
+  /** A member that names a configuration. */
+  field(options: FieldOptions): Field {
+    const select = h('select', {}, options.isRequired ? null : h('option', { value: '' }, 'None'),
+      ...this.#options());
+    if (typeof options.value === 'string') select.value = options.value;
+    const add = h('button', { type: 'button', class: 'quiet', onclick: () => {
+      this.#openNew((identifier) => {
+        select.append(...this.#options().filter(({ value }) => value === identifier));
+        select.value = identifier;
+      });
+    } }, 'New action…');
+    return leaf(options, select, () => select.value === '' ? undefined : select.value, add);
+  }
+
+  #openNew(done: (identifier: string) => void): void {
+    const { element, choose } = this.chooser();
+    const problem = h('p', { class: 'problem', role: 'alert' });
+    const make = (): Promise<void> => choose().then((identifier) => {
+      done(identifier);
+      dialog.close();
+    }, (thrown: unknown) => {
+      problem.textContent = messageOf(thrown);
+    });
+    const dialog = openDialog('New action', [h('form', { novalidate: true, onsubmit: (event) => {
+      event.preventDefault();
+      void make();
+    } }, element, problem, h('div', { class: 'actions' },
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+      h('button', { type: 'submit', class: 'primary' }, 'Use it')))]);
+  }
+
+  #options(): HTMLOptionElement[] {
+    return this.#configurations.map(({ identifier }) =>
+      h('option', { value: identifier }, this.describe(identifier)));
+  }
 }
 
-export async function actionChooser(chosen = ''): Promise<ActionChooser> {
-  const [actions, configurations] = await Promise.all([
-    get<readonly ActionDescription[]>('/api/actions'),
-    get<readonly WebhookActionConfiguration[]>('/api/action-configurations'),
-  ]);
-  const select = h('select', { id: 'action' },
-    h('optgroup', { label: 'A new configuration' }, ...actions.map(({ identifier, label }) =>
-      h('option', { value: `new ${identifier}` }, label))),
-    h('optgroup', { label: 'One that exists' }, ...configurations.map((one) =>
-      h('option', { value: one.identifier }, `${one.actionType} ${summaryOf(one.options)}`))));
-  if (chosen !== '') select.value = chosen;
-  const place = h('div', { class: 'record' });
-  let fields = new Map<string, Field>();
-  const show = (): void => {
-    const action = actions.find(({ identifier }) => `new ${identifier}` === select.value);
-    fields = new Map(action?.options.map((option) => [option.name, optionField(option)]));
-    fill(place, ...[...fields.values()].map(({ element }) => element));
-  };
-  select.addEventListener('change', show);
-  show();
-  return {
-    element: h('div', { class: 'record' },
-      h('div', { class: 'field' }, h('label', { for: 'action' }, 'Action'), select), place),
-    async choose() {
-      if (!select.value.startsWith('new ')) return select.value;
-      const options = [...fields].map(([name, { read }]) => [name, read()] as const)
-        .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => [name, valueOf(String(value))]);
-      const path = '/api/action-configurations';
-      const { body } = await call<WebhookActionConfiguration>('POST', path, {
-        body: { actionType: select.value.slice(4), options: Object.fromEntries(options) },
-      });
-      return body.identifier;
-    },
-  };
+function blame(thrown: unknown, fields: ReadonlyMap<string, Field>): void {
+  if (!(thrown instanceof ApiError)) return;
+  for (const { pointer, detail } of thrown.problem.errors ?? []) {
+    fields.get(pointer.split('/')[2] ?? '')?.blame([], detail);
+  }
 }
 
 function optionField(
-  { name, description, isRequired = false }: ActionDescription['options'][number],
+  { name, description, isRequired = false, default: standard }:
+  ActionDescription['options'][number],
 ): Field {
-  return field({
-    name, isRequired, value: undefined, schema: { type: 'string', description, maxLength: 100 },
+  const isSwitch = typeof standard === 'boolean';
+  const made = field({
+    name, isRequired, value: undefined,
+    schema: { type: isSwitch ? 'boolean' : 'string', description, default: standard },
   });
+  return { ...made, read: () => isSwitch ? made.read() : valueOf(made.read()) };
 }
 
-/** Options are any JSON; what is none is text. */
-function valueOf(text: string): unknown {
+/** Objects and arrays are typed as JSON; everything else is text. */
+function valueOf(text: unknown): unknown {
+  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
   } catch {
     return text;
   }
-}
-
-function summaryOf(options: WebhookActionConfiguration['options']): string {
-  const text = JSON.stringify(options ?? {});
-  return text === '{}' ? '' : text.slice(0, 60);
 }

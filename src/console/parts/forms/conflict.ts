@@ -2,14 +2,18 @@
 import { h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
 import { table } from '../table.ts';
-import { labelOf } from './field.ts';
+import { labelOf } from './leaf.ts';
+
+const SHOWN_ONLY = [
+  'id', 'identifier', 'createdAt', 'updatedAt', 'secret', 'hasSecret', 'previousSecret',
+];
 
 /** True: the own version is to be kept; false: the stored one; null: neither, keep editing. */
 export function showConflict(
   ours: Readonly<Record<string, unknown>>, stored: Readonly<Record<string, unknown>>,
 ): Promise<boolean | null> {
   const names = [...new Set([...Object.keys(ours), ...Object.keys(stored)])].filter((name) =>
-    !['id', 'identifier', 'createdAt', 'updatedAt'].includes(name)
+    !SHOWN_ONLY.includes(name)
     && textOf(ours[name]) !== textOf(stored[name]));
   return new Promise((resolve) => {
     const choose = (isOurs: boolean | null): void => {
@@ -31,6 +35,6 @@ export function showConflict(
 }
 
 function textOf(value: unknown): string {
-  if (value === undefined) return '–';
+  if (value === undefined || value === null) return '–';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,35 +1,21 @@
 /** One member of a model as inputs. What is left empty is absent from the value. */
-import { h, fill, uniqueId } from '../../base/dom.ts';
+import { fill, h } from '../../base/dom.ts';
 import { nameOf, resolve, typeOf } from '../../base/schema.ts';
 import type { ModelSchema } from '../../base/schema.ts';
-
-export interface Field {
-  readonly element: HTMLElement;
-  /** undefined: absent. Throws FieldMistake for what cannot be sent. */
-  read(): unknown;
-  /** Shows what is wrong at a JSON Pointer below this field; false when there is no such place. */
-  blame(steps: readonly string[], detail: string): boolean;
-  clear(): void;
-}
-
-export class FieldMistake extends Error {}
-
-type FieldOptions = {
-  readonly name: string;
-  readonly schema: ModelSchema;
-  readonly value: unknown;
-  readonly isRequired: boolean;
-  /** The models that this stands in: one that holds itself is asked for as JSON. */
-  readonly above?: readonly string[];
-};
+import { messageOf } from '../../base/api.ts';
+import { conditionField } from './condition.ts';
+import { FieldMistake, hintLine, labelOf, leaf, problemLine } from './leaf.ts';
+import type { Asking, Field, FieldOptions } from './leaf.ts';
 
 /** Longer texts get several lines. */
 const LINE_LENGTH = 1000;
+const CONDITION = 'WebhookConditionBody';
 
 export function field(options: FieldOptions): Field {
   const schema = resolve(options.schema);
   const name = nameOf(options.schema);
   const { above = [] } = options;
+  if (name === CONDITION) return conditionField(options);
   if (name !== null && above.includes(name)) return jsonField({ ...options, schema });
   const given = { ...options, schema, above: name === null ? above : [...above, name] };
   switch (typeOf(schema)) {
@@ -47,22 +33,23 @@ function stringField(options: FieldOptions): Field {
   const { schema, value } = options;
   if (schema.enum !== undefined) return selectField(options);
   const isSecret = schema.writeOnly === true;
-  if (!isSecret && (schema.maxLength ?? 0) > LINE_LENGTH) {
+  if (!isSecret && schema.format === undefined && (schema.maxLength ?? 0) > LINE_LENGTH) {
     const area = h('textarea', { rows: 3 });
     area.value = typeof value === 'string' ? value : '';
     return leaf(options, area, () => area.value === '' ? undefined : area.value);
   }
-  return inputField(options, isSecret
-    ? { type: 'password', autocomplete: 'new-password', placeholder: 'unchanged when left empty' }
-    : { type: 'text' }, String);
+  return inputField(options, isSecret ? { type: 'password', autocomplete: 'new-password' }
+    : { type: schema.format === 'uri' ? 'url' : 'text' }, String);
 }
 
 function inputField(
   options: FieldOptions, attributes: Readonly<Record<string, string>>,
   parse: (text: string) => unknown,
 ): Field {
-  const { value, schema: { minimum, maximum } } = options;
-  const input = h('input', { ...attributes, min: minimum, max: maximum });
+  const { value, schema: { minimum, maximum, default: placeholder = '' } } = options;
+  const input = h('input', {
+    ...attributes, min: minimum, max: maximum, placeholder: String(placeholder),
+  });
   input.value = value === undefined || value === null ? '' : String(value);
   return leaf(options, input, () => input.value === '' ? undefined : parse(input.value));
 }
@@ -98,40 +85,12 @@ function jsonField(options: FieldOptions): Field {
   });
 }
 
-function leaf(
-  { name, schema, isRequired }: FieldOptions,
-  input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement, read: () => unknown,
+function objectField(
+  { name, schema, value, isRequired, above, label = labelOf(name), asking }: FieldOptions,
 ): Field {
-  const id = uniqueId('field');
-  const problem = h('p', { class: 'problem', id: `${id}-problem` });
-  const hint = h('p', { class: 'hint', id: `${id}-hint` }, schema.description ?? '');
-  input.id = id;
-  input.name = name;
-  input.setAttribute('aria-describedby', `${id}-problem ${id}-hint`);
-  if (isRequired) input.setAttribute('aria-required', 'true');
-  const label = h('label', { for: id }, labelOf(name), isRequired ? h('span', {
-    class: 'required', 'aria-hidden': 'true',
-  }, ' *') : null);
-  const element = h('div', { class: `field ${input.type}` }, label, input, problem,
-    schema.description === undefined ? null : hint);
-  return {
-    element, read,
-    blame(_, detail) {
-      problem.textContent = detail;
-      input.setAttribute('aria-invalid', 'true');
-      return true;
-    },
-    clear() {
-      problem.textContent = '';
-      input.removeAttribute('aria-invalid');
-    },
-  };
-}
-
-function objectField({ name, schema, value, isRequired, above = [] }: FieldOptions): Field {
-  const members = memberFields(schema, value, above);
-  const problem = h('p', { class: 'problem' });
-  const element = h('fieldset', {}, h('legend', {}, labelOf(name)), problem,
+  const members = memberFields(schema, value, asking, above);
+  const problem = problemLine();
+  const element = h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem,
     ...[...members.values()].map((member) => member.element));
   return {
     element,
@@ -153,16 +112,23 @@ function objectField({ name, schema, value, isRequired, above = [] }: FieldOptio
 
 /** A field for each member of a model that may be sent, in the model's order. */
 export function memberFields(
-  schema: ModelSchema, value: unknown, above: readonly string[] = [],
+  schema: ModelSchema, value: unknown, asking: Asking = {}, above: readonly string[] = [],
 ): Map<string, Field> {
   const values = typeof value === 'object' && value !== null ? value : {};
+  const { words = {}, makers = {} } = asking;
   const required = schema.required ?? [];
   const entries = Object.entries(schema.properties ?? {})
     .filter(([, member]) => resolve(member).readOnly !== true && member.readOnly !== true)
-    .map(([name, member]): [string, Field] => [name, field({
-      name, schema: member, value: Reflect.get(values, name), above,
-      isRequired: required.includes(name),
-    })]);
+    .map(([name, member]): [string, Field] => {
+      const [label = labelOf(name), description = member.description, item] = words[name] ?? [];
+      const { [name]: make = field } = makers;
+      return [name, make({
+        name, label, value: Reflect.get(values, name), above, asking,
+        ...item === undefined ? {} : { item },
+        schema: description === undefined ? member : { ...member, description },
+        isRequired: required.includes(name),
+      })];
+    });
   return new Map(entries);
 }
 
@@ -171,35 +137,50 @@ export function readMembers(members: ReadonlyMap<string, Field>): Record<string,
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-function arrayField({ name, schema, value, above = [] }: FieldOptions): Field {
-  const items: Field[] = [];
+function arrayField(
+  { name, schema, value, above = [], label = labelOf(name), item: one, asking = {} }: FieldOptions,
+): Field {
+  let items: Field[] = [];
+  const itemName = (index: number): string => `${one ?? label} ${index + 1}`;
   const place = h('div', { class: 'items' });
-  const problem = h('p', { class: 'problem' });
-  const show = (): void => fill(place, ...items.map((item, index) => h('div', { class: 'item' },
-    item.element, h('button', {
-      type: 'button', class: 'quiet', 'aria-label': `Remove ${labelOf(name)} ${index + 1}`,
-      onclick: () => {
-        items.splice(index, 1);
-        show();
-        button.focus();
-      },
-    }, 'Remove'))));
-  const add = (item: unknown): void => {
-    items.push(field({
-      name: `${labelOf(name)} ${items.length + 1}`, schema: schema.items ?? {}, value: item,
-      isRequired: true, above,
-    }));
-    show();
+  const problem = problemLine();
+  const make = (item: unknown, index: number): Field => field({
+    name: itemName(index), value: item, isRequired: true, above, asking,
+    // What is said of all need not be said of each.
+    schema: one === undefined ? schema.items ?? {} : { ...schema.items, description: '' },
+  });
+  // Each is made anew, as its number stands in its name.
+  const put = (values: readonly unknown[]): void => {
+    items = values.map(make);
+    fill(place, ...items.map((item, index) => h('div', { class: 'item' }, item.element,
+      h('div', { class: 'actions' },
+        index === 0 ? null : itemButton('Up', index, () =>
+          change((all) => all.splice(index - 1, 0, ...all.splice(index, 1)))),
+        itemButton('Remove', index, () => change((all) => all.splice(index, 1)))))));
   };
-  for (const item of Array.isArray(value) ? value : []) add(item);
-  const button = h('button', { type: 'button', class: 'quiet', onclick: () => {
-    add(undefined);
-    const input = items.at(-1)?.element.querySelector('input, textarea, select');
-    if (input instanceof HTMLElement) input.focus();
-  } },
-    `Add to ${labelOf(name).toLowerCase()}`);
+  const itemButton = (text: string, index: number, onclick: () => void): HTMLElement =>
+    h('button', {
+      type: 'button', class: 'quiet', 'aria-label': `${text} ${itemName(index)}`, onclick: () => {
+        onclick();
+        add.focus();
+      },
+    }, text);
+  const change = (edit: (all: unknown[]) => void): void => {
+    try {
+      const all = items.map((item) => item.read());
+      edit(all);
+      put(all);
+    } catch (thrown) {
+      problem.textContent = messageOf(thrown);
+    }
+  };
+  put(Array.isArray(value) ? value : []);
+  const add = h('button', { type: 'button', class: 'quiet', onclick: () => {
+    change((all) => all.push(undefined));
+    place.lastElementChild?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  } }, one === undefined ? `Add to ${label.toLowerCase()}` : `Add ${one.toLowerCase()}`);
   return {
-    element: h('fieldset', {}, h('legend', {}, labelOf(name)), problem, place, button),
+    element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem, place, add),
     read: () => items.length === 0 ? undefined : items.map((item) => item.read() ?? null),
     blame([step, ...rest], detail) {
       if (step !== undefined && items[Number(step)]?.blame(rest, detail) === true) return true;
@@ -211,11 +192,4 @@ function arrayField({ name, schema, value, above = [] }: FieldOptions): Field {
       for (const item of items) item.clear();
     },
   };
-}
-
-/** `allowedMethods` reads `Allowed methods`. */
-export function labelOf(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
-    .replace(/\b(url|isbn|id)\b/g, (word) => word.toUpperCase());
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -3,15 +3,19 @@ import { ApiError, messageOf } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/schema.ts';
-import { FieldMistake, memberFields, readMembers } from './field.ts';
+import { memberFields, readMembers } from './field.ts';
+import { FieldMistake } from './leaf.ts';
+import type { Asking, Field } from './leaf.ts';
 
-type FormOptions = {
+type FormOptions = Asking & {
   readonly schema: ModelSchema;
   readonly value: unknown;
   /** What the button says. */
   readonly action: string;
   /** Members that are not asked for. */
   readonly without?: readonly string[];
+  /** Members that few people need: they stand folded at the end. */
+  readonly rare?: readonly string[];
   /** Saves; what it throws is shown in the form. */
   readonly save: (value: Record<string, unknown>) => Promise<void>;
   readonly extra?: readonly Child[];
@@ -20,17 +24,22 @@ type FormOptions = {
 interface RecordForm {
   readonly element: HTMLFormElement;
   read(): Record<string, unknown>;
+  /** Shows why it could not be saved, beside the fields that the API names. */
+  blame(thrown: unknown): void;
 }
 
 export function recordForm({
-  schema, value, action, save, without = [], extra = [],
+  schema, value, action, save, without = [], rare = [], extra = [], ...asking
 }: FormOptions): RecordForm {
-  const members = memberFields(schema, value);
+  const members = memberFields(schema, value, asking);
   for (const name of without) members.delete(name);
   const summary = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', { type: 'submit', class: 'primary' }, action);
   const element = h('form', { class: 'record', novalidate: true },
-    ...[...members.values()].map((member) => member.element), ...extra, summary,
+    ...elementsOf(members, (name) => !rare.includes(name)),
+    rare.length === 0 ? null : h('details', {}, h('summary', {}, 'More'),
+      h('div', { class: 'record' }, ...elementsOf(members, (name) => rare.includes(name)))),
+    ...extra, summary,
     h('div', { class: 'actions' }, button));
   const read = (): Record<string, unknown> => readMembers(members);
   const submit = async (): Promise<void> => {
@@ -56,13 +65,21 @@ export function recordForm({
     summary.textContent = [isMistake || errors.length === 0 ? messageOf(thrown)
       : 'Some fields cannot be saved as they are.', ...lines].join(' ');
     const first = element.querySelector('[aria-invalid]');
-    if (first instanceof HTMLElement) first.focus();
+    if (!(first instanceof HTMLElement)) return;
+    first.closest('details')?.setAttribute('open', '');
+    first.focus();
   };
   element.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit();
   });
-  return { element, read };
+  return { element, read, blame };
+}
+
+function elementsOf(
+  members: ReadonlyMap<string, Field>, isWanted: (name: string) => boolean,
+): HTMLElement[] {
+  return [...members].filter(([name]) => isWanted(name)).map(([, { element }]) => element);
 }
 
 /** RFC 6901. */

@@ -9,7 +9,7 @@ import { session } from '../../base/session.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { editRecord } from '../../parts/forms/edit.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
-import { labelOf } from '../../parts/forms/field.ts';
+import { labelOf } from '../../parts/forms/leaf.ts';
 import { recordForm } from '../../parts/forms/form.ts';
 import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
 import { nothing } from '../../parts/screen.ts';

@@ -20,13 +20,15 @@ type HookRow = {
   readonly hook: IncomingWebhook;
   readonly statistics: StatisticsReport['hooks'][number] | undefined;
   readonly lastAt: string | null;
+  /** Since when calls are counted. */
+  readonly since: string;
 };
 
 export const incomingScreen: Screen = {
   name: 'incoming', title: 'Incoming', key: 'i',
   open(place, address) {
     const [, step] = address.path;
-    if (step === 'new') return openNewIncoming(place, address);
+    if (step === 'new') return openNewIncoming(place);
     return step === undefined ? openList(place) : openIncoming(place, step, address);
   },
 };
@@ -41,7 +43,8 @@ function openList(place: HTMLElement): () => void {
       { title: 'Sender', cell: ({ hook }) => hook.verification?.preset
         ?? (hook.hasSecret ? 'X-Signature' : 'anybody') },
       { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
-      { title: 'Last called', cell: ({ lastAt }) => time(lastAt, 'not in 24 hours') },
+      { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
+        ? h('span', {}, 'not since ', time(since)) : time(lastAt) },
       { title: 'Accepted', kind: 'number', cell: ({ statistics }) => rateOf(statistics) },
       { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
         : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
@@ -51,17 +54,18 @@ function openList(place: HTMLElement): () => void {
   const table = h('div');
   const show = async (): Promise<void> => {
     try {
-      const [hooks, statistics] = await Promise.all([
+      const [hooks, day, hour] = await Promise.all([
         get<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
         get<StatisticsReport>('/api/statistics?window=24h'),
+        get<StatisticsReport>('/api/statistics?window=1h'),
       ]);
       count.textContent = counted(hooks.length, 'webhook');
       if (hooks.length === 0) {
-        return fill(table, emptyState('There is none yet. One for GitHub takes two minutes:',
-          'hookshelf manual first-webhook'));
+        return fill(table, emptyState('There is none yet. One for GitHub takes two minutes. As '
+          + 'commands:', 'hookshelf manual first-webhook'));
       }
       fill(table, rows.element);
-      rows.set(hooks.map((hook) => rowOf(hook, statistics)));
+      rows.set(hooks.map((hook) => rowOf(hook, day, hour)));
     } catch (thrown) {
       showFailure(table, thrown, () => void show());
     }
@@ -73,11 +77,26 @@ function openList(place: HTMLElement): () => void {
   return () => rows.close();
 }
 
-function rowOf(hook: IncomingWebhook, { hooks, times }: StatisticsReport): HookRow {
-  const statistics = hooks.find((one) => one.hook === hook.identifier);
-  const last = statistics === undefined ? -1
-    : callsOf(statistics).findLastIndex((value) => value > 0);
-  return { hook, statistics, lastAt: times[last] ?? null };
+function rowOf(hook: IncomingWebhook, day: StatisticsReport, hour: StatisticsReport): HookRow {
+  const statistics = statisticsOf(hook, day);
+  const [from = day.since] = day.times;
+  return {
+    hook, statistics, lastAt: lastCallOf(hook, hour) ?? lastCallOf(hook, day),
+    since: day.since > from ? day.since : from,
+  };
+}
+
+function statisticsOf(
+  { identifier }: IncomingWebhook, { hooks }: StatisticsReport,
+): HookRow['statistics'] {
+  return hooks.find(({ hook }) => hook === identifier);
+}
+
+/** When the last slot with a call began. */
+function lastCallOf(hook: IncomingWebhook, report: StatisticsReport): string | null {
+  const statistics = statisticsOf(hook, report);
+  if (statistics === undefined) return null;
+  return report.times[callsOf(statistics).findLastIndex((value) => value > 0)] ?? null;
 }
 
 function callsOf({ requests }: StatisticsReport['hooks'][number]): number[] {

@@ -1,39 +1,66 @@
-/** The routes of a webhook tried against a request that was kept. */
-import { call } from '../../base/api.ts';
+/** What a webhook does: its action, or its routes, tried against a request that was kept. */
+import { call, get } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
+import { exact } from '../../base/format.ts';
+import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
+import type { Actions } from '../../parts/forms/action-chooser.ts';
+import { conditionWords } from '../../parts/forms/condition-text.ts';
+import { leaf } from '../../parts/forms/leaf.ts';
 import { tellFailure } from '../../parts/notice.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
 
 type Match = {
   readonly routes: readonly {
     readonly name: string; readonly matches: boolean;
-    readonly failed: readonly { readonly pointer: string }[];
+    readonly failed: readonly { readonly detail: string }[];
   }[];
 };
+type Kept = {
+  readonly id: string; readonly receivedAt: string; readonly event: string | null;
+  readonly status: string;
+};
 
-export function matchView({ identifier, routes = [] }: IncomingWebhook): HTMLElement {
-  const input = h('input', { type: 'text', id: 'request', placeholder: 'id of a kept request' });
-  const place = h('div', { role: 'status' });
-  const run = async (): Promise<void> => {
-    try {
-      const { body } = await call<Match>('POST', `/api/incoming-webhooks/${identifier}/match`, {
-        body: { request: input.value.trim() },
-      });
-      fill(place, h('ul', { class: 'log' }, ...body.routes.map(({ name, matches, failed }) =>
-        h('li', {}, badge(matches ? 'done' : 'filtered'), h('span', { class: 'message' }, name),
-          matches ? ' runs' : ` is left out: ${failed.map(({ pointer }) => pointer).join(' ')}`))));
-    } catch (thrown) {
-      tellFailure(thrown);
+const CHOICES = 20;
+
+export function actionSection(hook: IncomingWebhook, actions: Actions): HTMLElement {
+  const { routes, actionConfiguration = '' } = hook;
+  const tried = h('div');
+  if (routes !== undefined && session.may('write')) void offerTry(hook, tried);
+  return h('section', {}, h('h2', {}, 'What is done'), routes === undefined
+    ? h('p', {}, `${actions.describe(actionConfiguration)}, for every request.`)
+    : h('ul', { class: 'log' }, ...routes.map((route) => h('li', {},
+      h('strong', {}, route.name), ` ${actions.describe(route.actionConfiguration)}, `,
+      route.when === undefined ? 'for every request'
+        : h('span', {}, 'when ', h('code', {}, conditionWords(route.when)))))), tried);
+}
+
+/** Offers the last requests of the webhook to choose from. */
+async function offerTry({ identifier }: IncomingWebhook, place: HTMLElement): Promise<void> {
+  try {
+    const kept = await get<readonly Kept[]>(`/api/requests?hook=${identifier}&limit=${CHOICES}`);
+    if (kept.length === 0) {
+      return fill(place, h('p', { class: 'hint' }, 'Once a request is kept, you can see here which '
+        + 'routes it would run.'));
     }
-  };
-  return h('section', {}, h('h2', {}, 'Routes'),
-    ...routes.map(({ name, when }) => h('div', { class: 'card' }, h('h3', {}, name),
-      when === undefined ? h('p', { class: 'hint' }, 'runs for every request')
-        : h('pre', {}, JSON.stringify(when, null, 2)))),
-    h('form', { class: 'filters', onsubmit: (event) => {
-      event.preventDefault();
-      void run();
-    } }, h('label', { class: 'filter', for: 'request' }, 'Which run for', input),
-    h('button', { type: 'submit' }, 'Try')), place);
+    const select = h('select', {}, ...kept.map(({ id, receivedAt, event, status }) =>
+      h('option', { value: id }, `${exact(receivedAt)}, ${event ?? 'no event'}, ${status}`)));
+    const answer = h('div', { role: 'status' });
+    const run = async (): Promise<void> => {
+      const path = `/api/incoming-webhooks/${identifier}/match`;
+      const { body } = await call<Match>('POST', path, { body: { request: select.value } });
+      fill(answer, h('ul', { class: 'log' }, ...body.routes.map(({ name, matches, failed }) =>
+        h('li', {}, h('strong', {}, name), ' ', badge(matches ? 'would run' : 'left out'), ' ',
+          failed.map(({ detail }) => detail).join('; ')))));
+    };
+    const { element } = leaf({
+      name: 'request', label: 'Try the routes with a request', value: '', isRequired: false,
+      schema: {},
+    }, select, () => select.value, h('div', { class: 'actions' }, h('button', {
+      type: 'button', onclick: () => void run().catch(tellFailure),
+    }, 'Try it')));
+    fill(place, element, answer);
+  } catch (thrown) {
+    tellFailure(thrown);
+  }
 }

@@ -1,26 +1,24 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
-import type { ScreenAddress } from '../../base/address.ts';
-import { go, href } from '../../base/address.ts';
-import { call, get } from '../../base/api.ts';
+import { go } from '../../base/address.ts';
+import { ApiError, BASE, call, get, messageOf } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
-import { heading } from '../../parts/facts.ts';
-import { field } from '../../parts/forms/field.ts';
-import type { Field } from '../../parts/forms/field.ts';
-import { messageOf } from '../../base/api.ts';
-import { showFailure, tell } from '../../parts/notice.ts';
+import { backTo, heading } from '../../parts/facts.ts';
+import { Actions } from '../../parts/forms/action-chooser.ts';
+import { recordForm } from '../../parts/forms/form.ts';
+import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
 import { nothing } from '../../parts/screen.ts';
-import { actionChooser } from '../../parts/forms/action-chooser.ts';
-import type { ActionChooser } from '../../parts/forms/action-chooser.ts';
+import { senderField } from './sender.ts';
+import { madeSecrets, stepList } from './steps.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
 
-export function openNewIncoming(place: HTMLElement, _address: ScreenAddress): () => void {
+export function openNewIncoming(place: HTMLElement): () => void {
   const show = async (): Promise<void> => {
     try {
-      const [presets, chooser] = await Promise.all([
-        get<readonly PresetDescription[]>('/api/verification-presets'), actionChooser(),
+      const [presets, actions] = await Promise.all([
+        get<readonly PresetDescription[]>('/api/verification-presets'), Actions.read(),
       ]);
-      render(place, presets, chooser);
+      render(place, presets, actions);
     } catch (thrown) {
       showFailure(place, thrown, () => void show());
     }
@@ -30,84 +28,107 @@ export function openNewIncoming(place: HTMLElement, _address: ScreenAddress): ()
 }
 
 function render(
-  place: HTMLElement, presets: readonly PresetDescription[], chooser: ActionChooser,
+  place: HTMLElement, presets: readonly PresetDescription[], actions: Actions,
 ): void {
-  const path = text('pathSegment', 'The last part of the address that the sender calls', true);
-  const sender = senderStep(presets);
+  const steps = h('div');
+  const hint = h('div', { class: 'hint' });
+  let preset: PresetDescription | null = null;
+  const sender = recordForm({
+    schema: {
+      required: ['pathSegment'],
+      properties: {
+        verification: {},
+        pathSegment: { type: 'string' },
+        secret: { type: 'string', writeOnly: true },
+      },
+    },
+    words: { pathSegment: ['Path', addressHint()] },
+    makers: { verification: senderField(presets, (chosen) => {
+      preset = chosen;
+      fill(hint, ...secretHint(chosen));
+      const path = place.querySelector('[name="pathSegment"]');
+      if (path instanceof HTMLInputElement && path.value === '') path.value = chosen?.name ?? '';
+    }) },
+    value: {}, action: 'Next: what is done', extra: [hint],
+    save: async () => show(2),
+  });
+  const create = async (value: Record<string, unknown>): Promise<void> => {
+    const { body } = await call<IncomingWebhook>('POST', '/api/incoming-webhooks', { body: value });
+    if (preset?.secretFrom === 'here' && value['secret'] === undefined) await addSecret(body);
+    tell(`${body.pathSegment} is there.`);
+    go(['incoming', body.identifier], { step: 'test' });
+  };
+  const action = actionStep(actions, () => show(1), async (actionConfiguration) => {
+    const value = { ...sender.read(), actionConfiguration };
+    await create(value).catch((thrown: unknown) => {
+      if (!(thrown instanceof ApiError) || thrown.problem.errors === undefined) throw thrown;
+      show(1);
+      sender.blame(thrown);
+    });
+  });
+  function show(step: number): void {
+    fill(steps, stepList(step));
+    sender.element.hidden = step !== 1;
+    action.hidden = step !== 2;
+    const [shown] = [sender.element, action].filter(({ hidden }) => !hidden);
+    shown?.querySelector<HTMLElement>('select, input')?.focus();
+  }
+  fill(place, backTo('incoming', 'Incoming webhooks'),
+    heading('A new incoming webhook'), steps, sender.element, action);
+  show(1);
+}
+
+function actionStep(
+  actions: Actions, back: () => void, create: (identifier: string) => Promise<void>,
+): HTMLElement {
+  const chooser = actions.chooser();
   const problem = h('p', { class: 'problem', role: 'alert' });
   const button = h('button', { type: 'submit', class: 'primary' }, 'Create it, then test it');
-  const create = async (): Promise<void> => {
+  const run = async (): Promise<void> => {
     problem.textContent = '';
     button.disabled = true;
     try {
-      const { body } = await call<IncomingWebhook>('POST', '/api/incoming-webhooks', { body: {
-        pathSegment: path.read() ?? '', ...sender.read(),
-        actionConfiguration: await chooser.choose(),
-      } });
-      tell(`Created ${body.pathSegment}.`);
-      go(['incoming', body.identifier], { step: 'test' });
+      await create(await chooser.choose());
     } catch (thrown) {
       problem.textContent = messageOf(thrown);
     } finally {
       button.disabled = false;
     }
   };
-  fill(place, h('p', {}, h('a', { href: href(['incoming']) }, '← Incoming webhooks')),
-    heading('A new incoming webhook'),
-    h('form', { class: 'record', novalidate: true, onsubmit: (event) => {
-      event.preventDefault();
-      void create();
-    } },
-    h('h2', {}, '1. Who sends'), path.element, ...sender.elements,
-    h('h2', {}, '2. What is done'), chooser.element,
-    h('h2', {}, '3. A test'), h('p', { class: 'hint' }, 'Once it is created, what to paste at the '
-      + 'sender is shown, and a request signed as the sender would can be sent.'),
-    problem, h('div', { class: 'actions' }, button)));
+  return h('form', { class: 'record', novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    void run();
+  } }, chooser.element, problem, h('div', { class: 'actions' },
+    h('button', { type: 'button', onclick: back }, 'Back'), button));
 }
 
-function senderStep(presets: readonly PresetDescription[]): {
-  readonly elements: readonly HTMLElement[]; readonly read: () => Record<string, unknown>;
-} {
-  const secret = field({
-    name: 'secret', isRequired: false, value: undefined,
-    schema: { type: 'string', writeOnly: true, description: 'What the sender signs with' },
-  });
-  const choice = h('select', { id: 'preset' }, h('option', { value: '' },
-    'anybody, or X-Signature with a secret'), ...presets.map(({ name, sender }) =>
-    h('option', { value: name }, `${sender} (${name})`)));
-  const hint = h('div', { class: 'hint' });
-  const needs = h('div');
-  let fields = new Map<string, Field>();
-  choice.addEventListener('change', () => {
-    const preset = presets.find(({ name }) => name === choice.value);
-    fields = new Map(preset?.needs.map((name) => [name, name === 'scheme'
-      ? field({ name, isRequired: true, value: undefined, schema: { type: 'object' } })
-      : text(name, '', true)]));
-    fill(needs, ...[...fields.values()].map(({ element }) => element));
-    fill(hint, ...preset === undefined ? [] : [
-      h('p', {}, preset.pasteUrl), h('p', {}, preset.pasteSecret),
-    ]);
-  });
-  return {
-    elements: [
-      h('div', { class: 'field' }, h('label', { for: 'preset' }, 'Sender'), choice, hint),
-      needs, secret.element,
-    ],
-    read() {
-      const given = secret.read();
-      const members = [...fields].map(([name, member]) => [name, member.read()]);
-      return {
-        ...given === undefined ? {} : { secret: given },
-        ...choice.value === '' ? {}
-          : { verification: { preset: choice.value, ...Object.fromEntries(members) } },
-      };
-    },
-  };
+/** It is shown in the next step, this once. */
+async function addSecret({ identifier }: IncomingWebhook): Promise<void> {
+  const path = `/api/incoming-webhooks/${identifier}/rotate-secret`;
+  try {
+    const { body } = await call<{ readonly secret?: string }>('POST', path, { body: {} });
+    if (body.secret !== undefined) madeSecrets.set(identifier, body.secret);
+  } catch (thrown) {
+    tellFailure(thrown);
+  }
 }
 
-function text(name: string, description: string, isRequired: boolean): Field {
-  return field({
-    name, isRequired, value: undefined,
-    schema: { type: 'string', ...description === '' ? {} : { description } },
-  });
+function addressHint(): string {
+  const base = `${location.origin}${BASE}`;
+  return `The end of the address that the sender calls: ${base}/webhook/in/<path>`;
+}
+
+function secretHint(preset: PresetDescription | null): HTMLElement[] {
+  if (preset === null) {
+    return [h('p', {}, 'Without a secret, whoever knows the address can call it. With one, the '
+      + 'caller signs each request in the header ', h('code', {}, 'X-Signature'), '.')];
+  }
+  const { sender, pasteUrl, pasteSecret, secretFrom } = preset;
+  return [
+    h('p', {}, `At ${sender} the address goes to: ${pasteUrl}.`),
+    h('p', {}, secretFrom === 'here'
+      ? `Leave the secret empty and one is made. The last step shows it, for: ${pasteSecret}.`
+      : `${sender} makes the secret: ${pasteSecret}. Without it every request is refused; you `
+        + 'can add it later.'),
+  ];
 }

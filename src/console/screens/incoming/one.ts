@@ -1,30 +1,41 @@
-/** One incoming webhook: what to paste at its sender, a test, its members, rotation. */
+/** One incoming webhook: what to paste at its sender, a test, what it does, rotation. */
 import type { ScreenAddress } from '../../base/address.ts';
 import { go, href } from '../../base/address.ts';
-import { BASE, call, get } from '../../base/api.ts';
+import { BASE, call, get, page } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
-import { time } from '../../base/format.ts';
-import { model } from '../../base/schema.ts';
+import { counted, time } from '../../base/format.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { codeBlock } from '../../parts/code.ts';
 import { confirm } from '../../parts/dialog.ts';
-import { editRecord } from '../../parts/forms/edit.ts';
-import { facts, heading } from '../../parts/facts.ts';
+import { backTo, facts, heading } from '../../parts/facts.ts';
+import { Actions } from '../../parts/forms/action-chooser.ts';
 import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
 import { nothing } from '../../parts/screen.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
-import { matchView } from './match.ts';
+import { editAction, editIncoming } from './edit.ts';
+import type { ShownHook } from './edit.ts';
+import { actionSection } from './match.ts';
+import { madeSecrets, stepList } from './steps.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api.ts';
 
+const KEEPS = {
+  off: 'no request', failed: 'requests whose action failed', all: 'every request',
+} as const;
+const ANSWERS = { result: 'what the action said', accepted: 'at once, then the action runs' };
+
 export function openIncoming(place: HTMLElement, id: string, { query }: ScreenAddress): () => void {
+  const isNew = query.get('step') === 'test';
   const show = async (): Promise<void> => {
     try {
-      const { body, headers } = await call<IncomingWebhook>('GET', pathOf(id));
-      const examples = await get<IncomingWebhookExamples>(`${pathOf(id)}/examples`);
+      const path = `/api/incoming-webhooks/${encodeURIComponent(id)}`;
+      const [{ body: hook, headers }, examples, actions] = await Promise.all([
+        call<IncomingWebhook>('GET', path), get<IncomingWebhookExamples>(`${path}/examples`),
+        Actions.read(),
+      ]);
       const etag = headers.get('ETag') ?? '';
-      render(place, { hook: body, etag, examples, again: () => void show() });
-      if (query.get('step') === 'test') document.querySelector('#test')?.scrollIntoView();
+      const shown = { hook, path, etag, actions, again: () => void show() };
+      fill(place, ...isNew ? firstSight(shown, examples) : wholeView(place, shown, examples));
     } catch (thrown) {
       showFailure(place, thrown, () => void show());
     }
@@ -33,42 +44,55 @@ export function openIncoming(place: HTMLElement, id: string, { query }: ScreenAd
   return nothing;
 }
 
-type Shown = {
-  readonly hook: IncomingWebhook; readonly etag: string;
-  readonly examples: IncomingWebhookExamples; readonly again: () => void;
-};
-
-function render(place: HTMLElement, shown: Shown): void {
-  const { hook, examples } = shown;
-  const requests = h('a', { href: href(['requests'], { hook: hook.pathSegment }), class: 'button' },
-    'Its requests');
-  fill(place,
-    h('p', {}, h('a', { href: href(['incoming']) }, '← Incoming webhooks')),
-    heading(hook.pathSegment, requests, ...session.may('write') ? actions(place, shown) : []),
-    facts([
-      ['State', badge(hook.enabled ? 'enabled' : 'off')],
-      ['Verified by', hook.verification?.preset ?? (hook.hasSecret ? 'X-Signature' : 'nobody')],
-      ['Secret', hook.hasSecret ? 'set' : 'none'],
-      ['Old secret counts until', hook.previousSecret === undefined ? null
-        : time(hook.previousSecret.validUntil)],
-      ['Keeps', hook.inbox ?? 'failed'], ['Answers', hook.answer ?? 'result'],
-      ['Changed', time(hook.updatedAt)], ['Id', h('code', {}, hook.identifier)],
-    ]),
-    ...setupOf(examples),
-    session.may('write') ? testSection(hook) : null,
-    hook.routes === undefined ? null : matchView(hook),
-    h('details', {}, h('summary', {}, 'All members'), h('pre', {}, JSON.stringify(hook, null, 2))));
+function firstSight(shown: ShownHook, examples: IncomingWebhookExamples): HTMLElement[] {
+  const { hook } = shown;
+  return [
+    heading(`Test ${hook.pathSegment}`, h('a', {
+      href: href(['incoming', hook.identifier]), class: 'button',
+    }, 'Done')),
+    stepList(3), setupSection(hook, examples), testSection(shown, examples),
+  ];
 }
 
-function setupOf({ setup, url, curl }: IncomingWebhookExamples): HTMLElement[] {
+function wholeView(
+  place: HTMLElement, shown: ShownHook, examples: IncomingWebhookExamples,
+): (HTMLElement | null)[] {
+  const { hook, actions } = shown;
+  const { identifier, pathSegment, verification, hasSecret, previousSecret } = hook;
   return [
-    h('section', {}, h('h2', {}, setup === null ? 'Call it at' : `At ${setup.sender}`),
-      codeBlock(setup?.url ?? url),
-      ...setup === null ? [] : [h('p', {}, setup.pasteUrl), h('p', {}, setup.pasteSecret),
-        setup.unconfirmed === null ? h('span') : h('p', { class: 'hint' }, setup.unconfirmed)],
-      curl === null ? h('span') : h('details', {}, h('summary', {}, 'A call to copy'),
-        codeBlock(curl))),
+    backTo('incoming', 'Incoming webhooks'),
+    heading(pathSegment, h('a', {
+      href: href(['requests'], { hook: pathSegment }), class: 'button',
+    }, 'Its requests'), ...session.may('write') ? buttons(place, shown) : []),
+    facts([
+      ['State', badge(hook.enabled ? 'enabled' : 'off')],
+      ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
+      ['Secret', hasSecret ? 'set' : verification === undefined ? 'none'
+        : 'none: every request is refused'],
+      ['Old secret counts until', previousSecret === undefined ? null
+        : time(previousSecret.validUntil)],
+      ['Keeps', KEEPS[hook.inbox]], ['Answers', ANSWERS[hook.answer]],
+      ['Changed', time(hook.updatedAt)], ['Id', h('code', {}, identifier)],
+    ]),
+    setupSection(hook, examples),
+    session.may('write') ? testSection(shown, examples) : null,
+    actionSection(hook, actions),
+    h('details', {}, h('summary', {}, 'All members'), h('pre', {}, JSON.stringify(hook, null, 2))),
   ];
+}
+
+function setupSection(
+  { identifier }: IncomingWebhook, { setup, url, curl }: IncomingWebhookExamples,
+): HTMLElement {
+  const secret = madeSecrets.get(identifier);
+  return h('section', {}, h('h2', {}, setup === null ? 'Call it at' : `Set up at ${setup.sender}`),
+    setup === null ? null : h('p', {}, `The address, for: ${setup.pasteUrl}.`),
+    codeBlock(setup?.url ?? url),
+    setup === null ? null : h('p', {}, `The secret, for: ${setup.pasteSecret}.`),
+    secret === undefined ? null : h('div', {}, codeBlock(secret),
+      h('p', { class: 'hint' }, 'It is shown this once.')),
+    setup?.unconfirmed == null ? null : h('p', { class: 'hint' }, setup.unconfirmed),
+    curl === null ? null : h('details', {}, h('summary', {}, 'A call to copy'), codeBlock(curl)));
 }
 
 type Sample = {
@@ -77,60 +101,59 @@ type Sample = {
 };
 
 /** A request signed as the sender would, sent from this browser; what it was answered. */
-function testSection({ identifier }: IncomingWebhook): HTMLElement {
+function testSection({ hook, path }: ShownHook, { setup }: IncomingWebhookExamples): HTMLElement {
   const answer = h('div', { role: 'status' });
   const run = async (): Promise<void> => {
-    try {
-      const path = `${pathOf(identifier)}/sample`;
-      const { body: sample } = await call<Sample>('POST', path, { body: {} });
-      const response = await fetch(BASE + sample.path, {
-        method: sample.method, headers: sample.headers, credentials: 'omit',
-        body: sample.body === null ? null
-          : Uint8Array.from(atob(sample.body), (letter) => letter.charCodeAt(0)),
-      });
-      fill(answer, h('p', {}, badge(response.ok ? 'accepted' : 'rejected'),
-        ` answered ${response.status}`), h('pre', {}, await response.text()));
-    } catch (thrown) {
-      tellFailure(thrown);
-    }
+    const { body: sample } = await call<Sample>('POST', `${path}/sample`, { body: {} });
+    const response = await fetch(BASE + sample.path, {
+      method: sample.method, headers: sample.headers, credentials: 'omit',
+      body: sample.body === null ? null
+        : Uint8Array.from(atob(sample.body), (letter) => letter.charCodeAt(0)),
+    });
+    fill(answer, h('p', {}, badge(response.ok ? 'accepted' : 'rejected'),
+      ` It was answered ${response.status}. `,
+      hook.inbox === 'all' ? h('a', { href: href(['requests'], { hook: hook.pathSegment }) },
+        'See it among the requests') : null), h('pre', {}, await response.text()));
   };
-  return h('section', { id: 'test' }, h('h2', {}, 'Test'),
-    h('p', { class: 'hint' }, 'A request signed as the sender would is sent to it, and the action '
-      + 'runs.'),
-    h('button', { type: 'button', onclick: () => void run() }, 'Send a test request'), answer);
+  const canSign = setup?.canSign ?? true;
+  return h('section', {}, h('h2', {}, 'Test'), h('p', { class: 'hint' }, canSign
+    ? 'Sends a request signed as the sender would. The action runs.'
+    : 'Only the sender can sign, so have it send a request.'),
+  canSign ? h('button', { type: 'button', onclick: () => void run().catch(tellFailure) },
+    'Send a test request') : null, answer);
 }
 
-function actions(place: HTMLElement, { hook, etag, again }: Shown): HTMLElement[] {
-  const { identifier, pathSegment, enabled } = hook;
-  const patch = async (body: object, said: string): Promise<void> => {
-    await call('PATCH', pathOf(identifier), { body }).then(() => tell(said), tellFailure);
+function buttons(place: HTMLElement, shown: ShownHook): HTMLElement[] {
+  const { hook: { identifier, pathSegment, enabled }, path, again } = shown;
+  const button = (text: string, work: () => Promise<unknown>, style = ''): HTMLElement =>
+    h('button', { type: 'button', class: style, onclick: () => void work().catch(tellFailure) },
+      text);
+  const turn = async (): Promise<void> => {
+    await call('PATCH', path, { body: { enabled: !enabled } });
+    tell(enabled ? 'Off: its sender is answered 404.' : 'On again.');
     again();
   };
-  const remove = async (): Promise<void> => {
-    const isSure = await confirm({
-      title: `Delete ${pathSegment}?`, isDestructive: true, action: 'Delete it',
-      text: 'Its sender will be answered 404, and what waits for its action will fail.',
-      command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
-    });
-    if (!isSure) return;
-    await call('DELETE', pathOf(identifier)).then(() => go(['incoming']), tellFailure);
-  };
   return [
-    h('button', { type: 'button', onclick: () => void model('IncomingWebhookBody').then((schema) =>
-      editRecord(place, {
-        title: `Edit ${pathSegment}`, path: pathOf(identifier), schema, record: hook, etag,
-        done: again, without: ['identifier'],
-      }), tellFailure) }, 'Edit'),
-    h('button', { type: 'button', onclick: () => void rotateSecret(
-      pathOf(identifier), `hookshelf incomingwebhook:rotate-secret ${identifier}`, again),
-    }, 'Rotate the secret'),
-    h('button', { type: 'button', onclick: () => void patch({ enabled: !enabled },
-      enabled ? 'Off: its sender is answered 404.' : 'On again.') },
-    enabled ? 'Turn off' : 'Turn on'),
-    h('button', { type: 'button', class: 'danger', onclick: () => void remove() }, 'Delete'),
+    button('Edit', () => editIncoming(place, shown)),
+    button('Action and routes', () => editAction(place, shown)),
+    button('Rotate the secret', () => rotateSecret(path,
+      `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, again)),
+    button(enabled ? 'Turn off' : 'Turn on', turn),
+    button('Delete', () => remove(identifier, pathSegment, path), 'danger'),
   ];
 }
 
-function pathOf(id: string): string {
-  return `/api/incoming-webhooks/${encodeURIComponent(id)}`;
+async function remove(identifier: string, pathSegment: string, path: string): Promise<void> {
+  const { total } = await page(`/api/requests?hook=${identifier}&status=pending&limit=1`);
+  const pending = total === null || total === 0 ? ''
+    : ` ${counted(total, 'request')} that still ${total === 1 ? 'waits' : 'wait'} will fail.`;
+  const isSure = await confirm({
+    title: `Delete ${pathSegment}?`, isDestructive: true, action: 'Delete it',
+    text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
+      + pending,
+    command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,
+  });
+  if (!isSure) return;
+  await call('DELETE', path);
+  go(['incoming']);
 }

@@ -18,7 +18,8 @@ export function presetsRoute(): Route {
         name: text(), sender: text(), header: text(), needs: arrayOf(text()),
         covers: arrayOf({ kind: 'string', values: ['body', 'time', 'id'] }),
         toleranceS: seconds, answerWithinS: seconds, onFailure: text(), pasteUrl: text(),
-        pasteSecret: text(), documentation: text(), unconfirmed: text(),
+        pasteSecret: text(), secretFrom: { kind: 'string', values: ['here', 'sender'] },
+        documentation: text(), unconfirmed: text(),
       }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] }))),
     ],
     handle: (exchange) =>

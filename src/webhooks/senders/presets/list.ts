@@ -20,6 +20,8 @@ export type PresetDescription = {
   readonly onFailure: string | null;
   readonly pasteUrl: string;
   readonly pasteSecret: string;
+  /** Who makes the secret: `here`, which the sender is then given, or the `sender`. */
+  readonly secretFrom: 'here' | 'sender';
   readonly documentation: string;
   /** What nothing but memory or a third party says; null: all is confirmed. */
   readonly unconfirmed: string | null;
@@ -38,6 +40,7 @@ export function listPresets(): readonly PresetDescription[] {
       toleranceS: scheme?.timestamp?.tolerance ?? null,
       answerWithinS: scheme?.ackWithin ?? null, onFailure,
       pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
+      secretFrom: preset.newSecret === null ? 'sender' : 'here',
     };
   });
 }

@@ -1,0 +1,70 @@
+/**
+ * Conditions in words, and their values as they are typed: text as it is, JSON for what is no text.
+ * Pure.
+ */
+import type { Condition } from '../../../webhooks/filters/condition.ts';
+
+type Value = Condition['value'];
+
+/** `missing` is `exists` with the value false. */
+export const OPERATORS = [
+  ['eq', 'is'], ['ne', 'is not'], ['in', 'is one of'], ['exists', 'is there'],
+  ['missing', 'is not there'], ['prefix', 'begins with'], ['suffix', 'ends with'],
+  ['contains', 'contains'], ['lt', 'is less than'], ['lte', 'is at most'],
+  ['gt', 'is more than'], ['gte', 'is at least'],
+] as const;
+
+export function conditionWords(condition: Condition): string {
+  const { all, any, not, path = '', value } = condition;
+  if (not !== undefined) return `not (${conditionWords(not)})`;
+  const list = all ?? any;
+  if (list !== undefined) {
+    const words = list.map(conditionWords).join(all === undefined ? ' or ' : ' and ');
+    return list.length === 1 ? words : `(${words})`;
+  }
+  const operator = operatorOf(condition);
+  const name = OPERATORS.find(([one]) => one === operator)?.[1] ?? operator;
+  return `${path} ${name} ${isUnary(operator) ? '' : conditionValueText(value, operator)}`.trim();
+}
+
+export function operatorOf({ op = 'eq', value }: Condition): string {
+  return op === 'exists' && value === false ? 'missing' : op;
+}
+
+/** Whether it is compared with nothing. */
+export function isUnary(operator: string): boolean {
+  return operator === 'exists' || operator === 'missing';
+}
+
+/** These compare with text alone. */
+const TEXT_OPERATORS = ['prefix', 'suffix'];
+
+export function parseConditionValue(text: string, operator: string): Value {
+  if (TEXT_OPERATORS.includes(operator)) return text;
+  if (operator !== 'in') return parseOne(text);
+  const list = parseOne(text);
+  return Array.isArray(list) ? list : text.split(',').map((one) => parseOne(one.trim()) ?? null);
+}
+
+export function conditionValueText(value: Value, operator: string): string {
+  if (value === undefined) return '';
+  if (TEXT_OPERATORS.includes(operator)) return String(value);
+  const texts = Array.isArray(value) ? value.map(textOfOne) : [textOfOne(value)];
+  const isPlain = !Array.isArray(value) || texts.every((text) => !/,|^\[/.test(text));
+  return isPlain ? texts.join(', ') : JSON.stringify(value);
+}
+
+/** `5` is a number, `"5"` is text, and so is what is no JSON. */
+function parseOne(text: string): Value {
+  if (!/^(?:true|false|null|-?\d.*|".*"|\[.*\])$/s.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function textOfOne(value: Value): string {
+  const isText = typeof value === 'string' && value === value.trim() && parseOne(value) === value;
+  return isText ? value : JSON.stringify(value);
+}

@@ -1,0 +1,69 @@
+/** Who sends, and how that is verified: a preset with what it needs. */
+import { fill, h } from '../../base/dom.ts';
+import { field } from '../../parts/forms/field.ts';
+import { leaf } from '../../parts/forms/leaf.ts';
+import type { Field, FieldOptions } from '../../parts/forms/leaf.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
+
+/** What the presets that need more are to be told. */
+const NEEDS: Readonly<Record<string, readonly [label: string, hint: string]>> = {
+  url: ['Address', 'As it is registered with the sender, word by word'],
+  webhookId: ['Webhook id', 'What the sender calls this webhook'],
+  verifyToken: ['Verify token', 'What the sender shows when it asks who listens'],
+  scheme: ['Scheme', 'How the sender signs, as JSON'],
+};
+
+/** The member `verification`. `onChange` is told the preset, also at first. */
+export function senderField(
+  presets: readonly PresetDescription[], onChange: (preset: PresetDescription | null) => void,
+): (options: FieldOptions) => Field {
+  return ({ value }) => {
+    const given: Readonly<Record<string, unknown>> = { ...value as object };
+    const select = h('select', {},
+      h('option', { value: '' }, 'Anybody, or X-Signature where there is a secret'),
+      ...presets.map(({ name, sender }) => h('option', { value: name }, sender)));
+    select.value = String(given['preset'] ?? '');
+    const choice = leaf({
+      name: 'preset', label: 'Sender', value: '', isRequired: false, schema: {},
+    }, select, () => select.value);
+    const place = h('div', { class: 'record' });
+    let fields = new Map<string, Field>();
+    const show = (): void => {
+      const preset = presets.find(({ name }) => name === select.value) ?? null;
+      fields = new Map(preset?.needs.map((name) => [name, needed(name, given[name])]));
+      if (preset !== null && preset.toleranceS !== null) {
+        fields.set('toleranceS', tolerance(given['toleranceS'], preset.toleranceS));
+      }
+      fill(place, ...[...fields.values()].map(({ element }) => element));
+      onChange(preset);
+    };
+    select.addEventListener('change', show);
+    show();
+    return {
+      element: h('div', { class: 'record' }, choice.element, place),
+      read: () => select.value === '' ? undefined : {
+        preset: select.value,
+        ...Object.fromEntries([...fields].map(([name, one]) => [name, one.read()])),
+      },
+      blame: ([step = '', ...rest], detail) => (fields.get(step) ?? choice).blame(rest, detail),
+      clear() {
+        for (const one of [choice, ...fields.values()]) one.clear();
+      },
+    };
+  };
+}
+
+function needed(name: string, value: unknown): Field {
+  const [label = name, description = ''] = NEEDS[name] ?? [];
+  const type = name === 'scheme' ? 'object' : 'string';
+  return field({ name, label, isRequired: true, value, schema: { type, description } });
+}
+
+function tolerance(value: unknown, standard: number): Field {
+  return field({
+    name: 'toleranceS', label: 'Clock difference', isRequired: false, value, schema: {
+      type: 'integer', default: standard,
+      description: 'Seconds that the time of a request may be off',
+    },
+  });
+}

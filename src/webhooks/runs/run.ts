@@ -1,9 +1,10 @@
 /** One run of one route of a kept request: the action is told what it was told when it came. */
 import { types } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
-import { tagging, type Logger } from '../../base/log.ts';
+import { tagging, type LogFields, type Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { ActionResult } from '../actions/action.ts';
+import type { LogHolder } from '../actions/run-action.ts';
 import { KeptCall } from '../incoming/intake/kept-call.ts';
 import { attemptOf } from '../incoming/intake/new-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent.ts';
@@ -77,14 +78,24 @@ function runRoute(
   }
   const body = known ?? bodyIn(request, () =>
     store.collection(requestBodyCollection.name).bytesOf(request.id));
-  // Made when there is something to say.
-  const holder = {
-    get log(): Logger {
-      return tagging(parts.log, { request: request.id, hook: hook.identifier, route: name });
-    },
-  };
+  const holder = new RunLog(parts.log, { request: request.id, hook: hook.identifier, route: name });
   const run = { request, body, reading: hook.reading, attempt: attemptCount + 1, holder };
   return runOne(parts, route, {
     hook: hook.identifier, holder, makeCall: (options) => new KeptCall(run, options),
   }, clock);
+}
+
+/** The logger of a run is made when there is something to say. */
+class RunLog implements LogHolder {
+  readonly #log: Logger;
+  readonly #labels: LogFields;
+
+  constructor(log: Logger, labels: LogFields) {
+    this.#log = log;
+    this.#labels = labels;
+  }
+
+  get log(): Logger {
+    return tagging(this.#log, this.#labels);
+  }
 }

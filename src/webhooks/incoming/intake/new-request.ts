@@ -4,7 +4,7 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/route.ts';
 import { carriedBody } from '../../requests/codec.ts';
 import {
-  ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type KeptVerdict, type RunAttempt,
+  ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type RunAttempt,
 } from '../../requests/request.ts';
 import { nameIn, originOf, type Received } from '../receiving/received-call.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
@@ -23,8 +23,8 @@ export function acceptedRequest(
   exchange: Exchange, received: Received, fate: Fate,
 ): KeptRequest {
   const { hook, body, parts, verified, signedAtMs, atMs } = received;
-  return requestOf(exchange, hook, { body, bodyBytes: body.length }, {
-    ...fate, atMs, event: nameIn(parts, hook.sender?.verifier.scheme.event),
+  return requestOf(exchange, hook, { body, bodyBytes: body.length, atMs }, fate, {
+    event: nameIn(parts, hook.sender?.verifier.scheme.event),
     eventId: nameIn(parts, hook.eventId),
     verdict: {
       preset: verified?.preset ?? null, accepted: true, failedCheck: null,
@@ -43,8 +43,10 @@ export function rejectedRequest(
   const preset = hook.sender?.preset ?? (hook.hasSecret ? OUR_PRESET : null);
   const announced = Number(exchange.request.headers['content-length'] ?? 0);
   const bodyBytes = body?.length ?? (Number.isSafeInteger(announced) ? announced : 0);
-  return requestOf(exchange, hook, { body, bodyBytes }, {
-    id, atMs, status: 'rejected', routes: [], event: null, eventId: null,
+  return requestOf(exchange, hook, { body, bodyBytes, atMs }, {
+    id, status: 'rejected', routes: [],
+  }, {
+    event: null, eventId: null,
     verdict: { preset, accepted: false, failedCheck, secret: null, signedAt: null },
   });
 }
@@ -77,26 +79,48 @@ function dataIn(json: string): object {
 const RECORD_BYTES = 512;
 const HEADER_BYTES = 3;
 
-type Facts = Fate & Pick<KeptRequest, 'event' | 'eventId'> & {
-  readonly verdict: KeptVerdict; readonly atMs: number;
+type Came = {
+  readonly body: Buffer | null; readonly bodyBytes: number;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
 };
 
+// Each member is named, in one order: spread into one another, the parts made an object whose shape
+// V8 makes anew for each, which took 10 of the 70 µs of CPU time that keeping a request takes.
 function requestOf(
-  exchange: Exchange, hook: ReadyHook,
-  { body, bodyBytes }: { readonly body: Buffer | null; readonly bodyBytes: number },
-  { atMs, ...facts }: Facts,
+  exchange: Exchange, hook: ReadyHook, { body, bodyBytes, atMs }: Came, fate: Fate,
+  said: Pick<KeptRequest, 'event' | 'eventId' | 'verdict'>,
 ): KeptRequest {
   const { request: { rawHeaders, method = '' }, search } = exchange;
   const { clientAddress, host, protocol } = originOf(exchange);
+  const head = storedHead(rawHeaders, search, hook.sender?.verifier.scheme ?? null);
   const at = timeText(atMs);
   return {
-    pinned: false, answered: null, duplicateOf: null, replayOf: null, eventIdReused: false,
-    isReplay: false, ...facts,
-    receivedAt: at, updatedAt: at, hook: hook.identifier, method,
+    id: fate.id,
+    receivedAt: at,
+    updatedAt: at,
+    status: fate.status,
+    pinned: false,
+    hook: hook.identifier,
+    method,
     path: `/webhook/in/${hook.pathSegment}`,
-    ...storedHead(rawHeaders, search, hook.sender?.verifier.scheme ?? null),
-    bodyBytes, bodySha256: body === null ? '' : loadCrypto().hash('sha256', body, 'hex'),
-    client: clientAddress, host, protocol,
-    carried: body === null ? null : carriedBody(body, facts.status),
+    query: head.query,
+    headers: head.headers,
+    signatures: head.signatures,
+    bodyBytes,
+    bodySha256: body === null ? '' : loadCrypto().hash('sha256', body, 'hex'),
+    client: clientAddress,
+    host,
+    protocol,
+    event: said.event,
+    eventId: said.eventId,
+    eventIdReused: fate.eventIdReused ?? false,
+    verdict: said.verdict,
+    routes: fate.routes,
+    answered: fate.answered ?? null,
+    duplicateOf: fate.duplicateOf ?? null,
+    replayOf: null,
+    isReplay: false,
+    carried: body === null ? null : carriedBody(body, fate.status),
   };
 }

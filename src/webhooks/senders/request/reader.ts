@@ -180,7 +180,11 @@ function memberAt(value: unknown, path: string): unknown {
 
 function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+  // A larger one was rounded: it is not what was sent, and two ids could have become one.
+  if (typeof value === 'number') {
+    return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : null;
+  }
+  return typeof value === 'boolean' ? String(value) : null;
 }
 
 function parseJson(text: string | null): unknown {

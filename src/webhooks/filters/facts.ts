@@ -27,6 +27,8 @@ export class Facts {
   #isPayloadRead = false;
   #event: string | null | undefined;
   #query: URLSearchParams | null = null;
+  /** The elements of each array that was searched; null: once. */
+  #elements: Map<readonly unknown[], ReadonlySet<unknown> | null> | null = null;
 
   constructor(given: Given) {
     this.#given = given;
@@ -59,6 +61,23 @@ export class Facts {
   queryValue(name: string): string | undefined {
     this.#query ??= new URLSearchParams(this.#given.query ?? '');
     return this.#query.get(name) ?? undefined;
+  }
+
+  /**
+   * Whether an array of the payload has this text, number, boolean or null as an element. Whoever
+   * sends the payload makes the array, and a thousand conditions may ask for it: from the second
+   * one on it is not walked again.
+   */
+  isElement(array: readonly unknown[], value: unknown): boolean {
+    this.#elements ??= new Map();
+    const known = this.#elements.get(array);
+    if (known === undefined) {
+      this.#elements.set(array, null);
+      return array.includes(value);
+    }
+    const elements = known ?? new Set(array);
+    this.#elements.set(array, elements);
+    return elements.has(value);
   }
 }
 

@@ -27,11 +27,13 @@ export function prepareCondition(condition: Condition): Predicate {
   if (path === undefined || op === undefined) return () => false;
   const read = readerOf(path);
   const compare = comparisonWith(op, value);
-  return (facts) => compare(read(facts));
+  return (facts) => compare(read(facts), facts);
 }
 
+type Comparison = (found: unknown, facts: Facts) => boolean;
+
 /** Whether what stands at the path is as it should be. */
-function comparisonWith(op: Operator, value: JsonValue | undefined): (found: unknown) => boolean {
+function comparisonWith(op: Operator, value: JsonValue | undefined): Comparison {
   switch (op) {
     case 'eq': return (found) => found === value;
     // Of null there is but one value, so that `ne` never takes it.
@@ -41,7 +43,7 @@ function comparisonWith(op: Operator, value: JsonValue | undefined): (found: unk
       return (found) => values.has(found);
     }
     case 'exists': return (found) => (found !== undefined) === (value !== false);
-    case 'contains': return (found) => holds(found, value);
+    case 'contains': return (found, facts) => holds(found, value, facts);
     case 'prefix': case 'suffix': return textComparison(op, value);
     case 'lt': case 'lte': case 'gt': case 'gte': return orderComparison(op, value);
     default: return () => false;
@@ -49,8 +51,8 @@ function comparisonWith(op: Operator, value: JsonValue | undefined): (found: unk
 }
 
 /** An element of an array, or a part of a text. */
-function holds(found: unknown, value: JsonValue | undefined): boolean {
-  if (Array.isArray(found)) return found.some((element: unknown) => element === value);
+function holds(found: unknown, value: JsonValue | undefined, facts: Facts): boolean {
+  if (Array.isArray(found)) return facts.isElement(found, value);
   return typeof found === 'string' && typeof value === 'string' && found.includes(value);
 }
 

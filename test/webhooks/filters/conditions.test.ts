@@ -210,6 +210,22 @@ test('explains each part that would have to be another, and hides secrets', () =
   ]);
 });
 
+test('a long array is not walked for each condition that asks for an element', () => {
+  let walked = 0;
+  const tags = new Proxy(Array.from({ length: 1000 }, (_, index) => index), {
+    get(array, name, receiver) {
+      if (typeof name === 'string' && /^[0-9]+$/.test(name)) walked += 1;
+      return Reflect.get(array, name, receiver);
+    },
+  });
+  const facts = new Facts({ payload: () => ({ tags }), event: () => null });
+  for (let value = 0; value < 2000; value += 1) {
+    const condition = parse({ path: 'payload.tags', op: 'contains', value });
+    assert.equal(prepareCondition(condition)(facts), value < 1000, String(value));
+  }
+  assert.ok(walked <= 3000, String(walked));
+});
+
 test('a refusal says what to write instead', () => {
   const refusals: readonly (readonly [unknown, string, RegExp])[] = [
     [{ path: 'payload.a', op: 'in', value: [[1]] }, '/when/value', /must be an array of texts/],

@@ -104,7 +104,7 @@ export async function page<Item>(path: string, signal?: AbortSignal): Promise<Pa
 }
 
 function nextOf(links: string | null): string | null {
-  const target = /<([^>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];
+  const target = /<([^<>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];
   if (target === undefined) return null;
   const { pathname, search } = new URL(target, location.href);
   const at = pathname.indexOf('/api/');

@@ -1,5 +1,6 @@
 /** `GET /api/stream`. What serves it is loaded for its first reader. */
 import { AppError } from '../base/errors.ts';
+import { late } from '../base/late.ts';
 import { hintFor, quoted } from '../base/text/refusal.ts';
 import { problemAnswers } from '../server/problem.ts';
 import { parseQuery } from '../server/query.ts';
@@ -26,6 +27,8 @@ const HEADERS = [
 /** After a client has ended its side: the first write finds out, the second is told. */
 const PROBE_MS = 1000;
 
+const withBroadcast = late(() => import('./broadcast.ts'));
+
 type StreamOptions = BroadcastOptions & {
   /** The identifier of the incoming webhook that is named by it or in another way. */
   readonly hookOf: (name: string) => string;
@@ -35,7 +38,7 @@ export function createEventStream(options: StreamOptions): EventStream {
   let broadcast: Broadcast | null = null;
   let isClosed = false;
   const load = async (): Promise<Broadcast> => {
-    const { Broadcast: Loaded } = await import('./broadcast.ts');
+    const { Broadcast: Loaded } = await withBroadcast((loaded) => loaded);
     broadcast ??= new Loaded(options);
     if (isClosed) broadcast.close();
     return broadcast;

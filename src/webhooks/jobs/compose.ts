@@ -1,6 +1,7 @@
 /** The jobs of the relay put together: their kinds, and the routes that ask for them. */
 import type { Route } from '../../server/route.ts';
 import type { Clock } from '../../base/clock.ts';
+import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency.ts';
 import type { Store } from '../../store/port.ts';
@@ -14,6 +15,9 @@ import { bulkRoute } from './bulk-route.ts';
 import { filterMembers } from './filter.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './routes.ts';
+
+const withReplay = late(() => import('./request-replay.ts'));
+const withResend = late(() => import('./delivery-resend.ts'));
 
 type JobsParts = {
   readonly store: Store;
@@ -40,10 +44,10 @@ export function composeJobs(
   const jobs = new Jobs({
     ...parts,
     kinds: {
-      'request-replay': async () => (await import('./request-replay.ts'))
-        .createRequestReplay({ store, service: requests }),
-      'delivery-resend': async () => (await import('./delivery-resend.ts'))
-        .createDeliveryResend({ store, service: deliveries, settled }),
+      'request-replay': async () => withReplay(({ createRequestReplay }) =>
+        createRequestReplay({ store, service: requests })),
+      'delivery-resend': async () => withResend(({ createDeliveryResend }) =>
+        createDeliveryResend({ store, service: deliveries, settled })),
     },
   });
   const routes = [

@@ -3,14 +3,18 @@
  * mostly the first one asked for again, and both would do the same to what both mean. Which ones
  * run is told by the applied entries; what does the work is loaded when there is some.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { timeText, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFound } from '../../resources/not-found.ts';
 import type { Collection, Store, Transaction } from '../../store/port.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, Selection } from './kind.ts';
+
+const withRun = late(() => import('./run.ts'));
 
 type JobsParts = {
   readonly store: Store;
@@ -166,10 +170,12 @@ export class Jobs {
     this.#running.set(id, run);
   }
 
-  // What it loads comes in a later turn: by then all of the transaction that we heard of is there.
+  // In a later turn all of the transaction that we heard of is there.
   async #run({ id, kind, filter }: Job, begun: Selection | undefined): Promise<void> {
+    await nextTurn();
     const [{ runJob }, selection] = await Promise.all([
-      import('./run.ts'), begun ?? this.#load(kind).then((loaded) => loaded.select(filter)),
+      withRun((loaded) => loaded),
+      begun ?? this.#load(kind).then((loaded) => loaded.select(filter)),
     ]);
     await runJob({ ...this.#parts, closing: this.#closing.signal }, id, selection);
   }

@@ -24,6 +24,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'signals, health, metrics, logs, memory, a failing disk, limits',
   },
   {
+    name: 'console', title: 'The console',
+    summary: 'the whole service in a browser: access, screens, keys, figures and the log',
+  },
+  {
     name: 'settings', title: 'Settings',
     summary: 'every setting with its default, and where settings come from',
   },

@@ -152,6 +152,7 @@ function isSound(record: JsonObject): boolean {
 /** One line, members in a fixed order. */
 export function encodeRequest(request: KeptRequest): string {
   const { id, receivedAt, updatedAt, status, pinned, hook, query, signatures, host } = request;
+  const { answered } = request;
   let json = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
     + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`
     + `,"method":${text(request.method)},"path":${text(request.path)}`;
@@ -167,7 +168,9 @@ export function encodeRequest(request: KeptRequest): string {
   if (request.eventIdReused) json += ',"eventIdReused":true';
   json += `,"verdict":${verdictJson(request.verdict)}`
     + `,"routes":[${request.routes.map(routeJson).join(',')}]`;
-  if (request.answered !== null) json += `,"answered":${JSON.stringify(request.answered)}`;
+  if (answered !== null) {
+    json += `,"answered":{"status":${answered.status},"afterMs":${answered.afterMs}}`;
+  }
   if (request.duplicateOf !== null) json += `,"duplicateOf":"${request.duplicateOf}"`;
   if (request.replayOf !== null) json += `,"replayOf":"${request.replayOf}"`;
   if (request.isReplay) json += ',"isReplay":true';
@@ -179,10 +182,12 @@ function text(value: string): string {
 }
 
 function verdictJson({ preset, accepted, failedCheck, secret, signedAt }: KeptVerdict): string {
-  return JSON.stringify({
-    preset: preset ?? undefined, accepted, failedCheck: failedCheck ?? undefined,
-    secret: secret ?? undefined, signedAt: signedAt ?? undefined,
-  });
+  let json = `{"accepted":${accepted}`;
+  if (preset !== null) json += `,"preset":${text(preset)}`;
+  if (failedCheck !== null) json += `,"failedCheck":${text(failedCheck)}`;
+  if (secret !== null) json += `,"secret":"${secret}"`;
+  if (signedAt !== null) json += `,"signedAt":"${signedAt}"`;
+  return `${json}}`;
 }
 
 function routeJson(

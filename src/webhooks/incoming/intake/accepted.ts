@@ -41,7 +41,9 @@ export function stageAccepted(
     const known = stageNew(unit, arrival, event);
     if (event !== null) putEvent(transaction, event, arrival.id);
     // Routes must not see what one of them makes of the body.
-    if (arrival.routes.length === 1) recent.add({ ...known, body: arrival.received.body });
+    if (arrival.routes.length === 1) {
+      recent.add({ bytes: known.bytes, item: known.item, body: arrival.received.body });
+    }
     return acceptedAnswer(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
   }
   const { of, event } = met;

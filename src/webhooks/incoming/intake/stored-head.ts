@@ -56,7 +56,22 @@ function namesOf(scheme: Scheme | null): ReadonlyMap<string, NameKind> {
 const NO_NAMES: ReadonlyMap<string, NameKind> = new Map();
 const SIGNATURE_WORDS = /signature|hmac|\bsig\b/g;
 
+// Most requests come with the same few names, and telling one costs as much as storing its value.
+const KNOWN_NAMES_MAX = 500;
+const KNOWN_NAME_LENGTH_MAX = 64;
+const knownKinds = new Map<string, NameKind>();
+
 function kindOf(name: string): NameKind {
+  const known = knownKinds.get(name);
+  if (known !== undefined) return known;
+  const kind = findKind(name);
+  if (knownKinds.size < KNOWN_NAMES_MAX && name.length <= KNOWN_NAME_LENGTH_MAX) {
+    knownKinds.set(name, kind);
+  }
+  return kind;
+}
+
+function findKind(name: string): NameKind {
   if (!isSecretName(name)) return 'plain';
   return isSecretName(name.replaceAll(SIGNATURE_WORDS, '')) ? 'credential' : 'signature';
 }

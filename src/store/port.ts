@@ -143,6 +143,8 @@ export interface Store {
   readonly changes: ChangeLog;
   /** null while the store takes writes, else why it does not. */
   readonly failure: string | null;
+  /** Throws `storage_full`, `unknown_outcome` or `unavailable` while the store takes no writes. */
+  checkWritable(): void;
   /**
    * Calls `listener` when writing stops, with why, and with null when it goes on; near the edge of
    * a full disk at most once a second. Returns what ends it.

@@ -144,6 +144,11 @@ class JournaledStore implements OpenedStore {
     return this.#journal.failure?.message ?? null;
   }
 
+  checkWritable(): void {
+    const { failure } = this.#journal;
+    if (failure !== null) throw failure;
+  }
+
   onFailure(listener: (reason: string | null) => void): () => void {
     return this.#journal.failureLog.onSaid(listener);
   }

@@ -85,6 +85,9 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
       since: async () => null,
     },
     get failure() { return failure?.message ?? null; },
+    checkWritable() {
+      if (failure !== null) throw failure;
+    },
     get statistics() {
       return {
         sequence: lines.length, generation: 1, commits: lines.length, transactions: lines.length,

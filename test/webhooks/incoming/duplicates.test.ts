@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import type { MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
 import { INBOX, type Answer } from '../relay.ts';
 import {
@@ -206,4 +208,29 @@ test('a number that JSON readers round is no id, as others are rounded to it', a
     const answer = await relay.ask('POST', '/webhook/in/hook', body, headers);
     assert.deepEqual(message(answer), [200, ''], number);
   }
+});
+
+describe('while the disk is full, what has to be kept', () => {
+  const full = new AppError('storage_full', 'the disk');
+
+  test('does not run, as its sender is told to send it again', async (context) => {
+    const relay = await start(context, { ...HEADER, inbox: 'all' });
+    const store = relay.store as MemoryStore;
+    Scripted.fails = true;
+    assert.equal((await send(relay, 'failed')).status, 400);
+    store.setFailure(full);
+    for (const id of ['failed', 'new']) assert.equal((await send(relay, id)).status, 507);
+    assert.equal(Scripted.runs.length, 1);
+    store.setFailure(null);
+    Scripted.fails = false;
+    for (const id of ['failed', 'new']) assert.deepEqual(message(await send(relay, id)), [200, '']);
+  });
+
+  test('runs once where that is found too late', async (context) => {
+    const relay = await start(context, { ...HEADER, inbox: 'all' });
+    (relay.store as MemoryStore).failNextBatch(full);
+    assert.equal((await send(relay, 'a')).status, 507);
+    assert.deepEqual(message(await send(relay, 'a')), [200, 'Duplicate']);
+    assert.equal(Scripted.runs.length, 1);
+  });
 });

@@ -85,7 +85,9 @@ export class Intake {
 
   async #runMatching(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
     const routes = matchingRoutes(exchange, received);
-    return (await this.#runs.run(exchange, received, routes, null)).answer;
+    const { answer, unkept } = await this.#runs.run(exchange, received, routes, null);
+    if (unkept !== undefined) throw unkept;
+    return answer;
   }
 
   async #takeOnce(
@@ -99,10 +101,11 @@ export class Intake {
       const taken = failed === null
         ? await this.#runs.run(exchange, received, matchingRoutes(exchange, received), event)
         : await this.#runs.runAgain(exchange, received, failed);
-      const { answer, of } = taken;
+      const { answer, of, unkept } = taken;
       ended = { answer, of, dataJson: answer.dataJson };
       // What has a record is found by it.
       if (of === null && answer.status === 200) this.#duplicates.remember(event, answer.dataJson);
+      if (unkept !== undefined) throw unkept;
       return answer;
     } finally {
       met.end(ended);

@@ -14,8 +14,13 @@ import type { Event } from './duplicates.ts';
 import type { IntakeParts, Keeper } from './keeper.ts';
 import { estimatedBytes } from './new-request.ts';
 
-/** An answer, and the request that is kept of what it answers. */
-type Taken = { readonly answer: ReceiveAnswer; readonly of: string | null };
+/**
+ * An answer, and the request that is kept of what it answers; `unkept` is why one that had to be
+ * kept is not, though its actions have run.
+ */
+type Taken = {
+  readonly answer: ReceiveAnswer; readonly of: string | null; readonly unkept?: unknown;
+};
 
 export class ResultRuns {
   readonly #parts: IntakeParts;
@@ -30,10 +35,12 @@ export class ResultRuns {
   async run(
     exchange: Exchange, received: Received, routes: readonly ReadyRoute[], event: Event | null,
   ): Promise<Taken> {
-    const { capacity, makeId } = this.#parts;
+    const { capacity, makeId, store } = this.#parts;
     if (received.hook.inbox !== 'all') {
       return this.#run(exchange, received, routes, { id: null, event });
     }
+    // Its sender would be told to send again what has run, as often as it does.
+    store.checkWritable();
     return capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
       this.#run(exchange, received, routes, { id: makeId(), event }));
   }
@@ -41,6 +48,7 @@ export class ResultRuns {
   /** Its failed routes, with the request that came now. */
   async runAgain(exchange: Exchange, received: Received, failed: KeptRequest): Promise<Taken> {
     const { clock, store } = this.#parts;
+    store.checkWritable();
     const { hook } = received;
     const { id: of } = failed;
     const due = failed.routes.filter(({ status }) => status === 'failed');
@@ -83,7 +91,11 @@ export class ResultRuns {
     const answer = answerOf(hook, outcomes);
     const { status } = answer;
     if (id !== null) {
-      await this.#keeper.keep(exchange, received, outcomes, { status, id, event });
+      try {
+        await this.#keeper.keep(exchange, received, outcomes, { status, id, event });
+      } catch (unkept) {
+        return { answer, of: null, unkept };
+      }
       return { answer, of: id };
     }
     if (status === 200 || hook.inbox === 'off') return { answer, of: null };

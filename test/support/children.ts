@@ -1,12 +1,15 @@
 /**
  * Child processes of tests. Whatever becomes of the test that started one, it is ended by its pid:
- * when the test is over, and when the process of the tests is.
+ * when the test is over, and when the process of the tests is. What a `before` hook starts belongs
+ * to the file.
  */
 import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
-import { afterEach } from 'node:test';
+import { afterEach, beforeEach } from 'node:test';
 
 const running = new Set<ChildProcess>();
+/** What ran as each test began that is not over: a test may hold others. */
+const earlier: ReadonlySet<ChildProcess>[] = [];
 
 /** Takes the end of a child over, which must not be shared by several tests or subtests. */
 export function owned<Child extends ChildProcess>(child: Child): Child {
@@ -26,11 +29,12 @@ export async function until(
   }
 }
 
-function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
+function endAll(kept: ReadonlySet<ChildProcess>): void {
+  for (const child of running) if (!kept.has(child)) child.kill('SIGKILL');
 }
 
-afterEach(endAll);
-process.on('exit', endAll);
+beforeEach(() => void earlier.push(new Set(running)));
+afterEach(() => endAll(earlier.pop() ?? new Set()));
+process.on('exit', () => endAll(new Set()));
 // A runner that has waited too long ends us so.
 process.once('SIGTERM', () => process.exit(1));

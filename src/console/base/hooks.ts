@@ -3,9 +3,11 @@ import { get } from './api.ts';
 
 type Named = {
   readonly identifier: string; readonly pathSegment?: string; readonly targetUrl?: string;
+  readonly verification?: { readonly preset: string };
 };
 
 let incoming: ReadonlyMap<string, string> = new Map();
+let presets: ReadonlyMap<string, string> = new Map();
 let outgoing: ReadonlyMap<string, string> = new Map();
 
 export async function readHookNames(): Promise<void> {
@@ -14,6 +16,8 @@ export async function readHookNames(): Promise<void> {
     get<readonly Named[]>('/api/outgoing-webhooks'),
   ]);
   incoming = new Map(ins.map(({ identifier, pathSegment = '' }) => [identifier, pathSegment]));
+  presets = new Map(ins.map(({ identifier, verification }) =>
+    [identifier, verification?.preset ?? '']));
   outgoing = new Map(outs.map(({ identifier, targetUrl = '' }) => [identifier, hostOf(targetUrl)]));
 }
 
@@ -21,6 +25,11 @@ export async function readHookNames(): Promise<void> {
 export function hookName(identifier: string | null): string {
   if (identifier === null) return '–';
   return incoming.get(identifier) ?? outgoing.get(identifier) ?? `…${identifier.slice(-8)}`;
+}
+
+/** The sender of an incoming webhook; undefined where it is an outgoing one. */
+export function presetOf(identifier: string): string | undefined {
+  return presets.get(identifier);
 }
 
 export function incomingNames(): readonly string[] {

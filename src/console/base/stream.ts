@@ -32,6 +32,7 @@ async function run(
 ): Promise<void> {
   let last = '';
   let delayMs = RETRY_MS;
+  let isAgain = false;
   const query = new URLSearchParams(hook === '' ? { topics } : { topics, hook });
   while (!signal.aborted) {
     try {
@@ -45,6 +46,9 @@ async function run(
       }
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       delayMs = RETRY_MS;
+      // Without the id of an event nothing tells what came while the server was away.
+      if (isAgain && last === '') onGap();
+      isAgain = true;
       await readEvents(response.body, (id, name, data) => {
         if (id !== '') last = id;
         const { change, ...record } = JSON.parse(data);

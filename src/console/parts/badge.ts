@@ -3,8 +3,9 @@ import { h } from '../base/dom.ts';
 
 const TONES: Readonly<Record<string, string>> = {
   done: 'good', delivered: 'good', accepted: 'good', ok: 'good', ready: 'good', enabled: 'good',
-  running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting',
-  failed: 'bad', rejected: 'bad', error: 'bad', expired: 'bad', revoked: 'bad',
+  'works again': 'good',
+  running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting', slow: 'waiting',
+  failed: 'bad', failing: 'bad', rejected: 'bad', error: 'bad', expired: 'bad', revoked: 'bad',
 };
 
 export function badge(status: string): HTMLElement {

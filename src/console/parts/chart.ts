@@ -22,7 +22,7 @@ const WIDTH = 600;
 const HEIGHT = 150;
 const LEFT = 44;
 const BOTTOM = 22;
-const TOP = 8;
+const TOP = 20;
 
 export function chart({ title, unit, times, series }: Chart): HTMLElement {
   const totals = times.map((_, index) =>
@@ -71,7 +71,7 @@ function axes(times: readonly string[], top: number, unit: string): SVGElement[]
     class: 'axis', x: LEFT + index * step, y: HEIGHT - 6,
   }, clock(time))] : []);
   return [...levels, ...labels, svg('text', {
-    class: 'axis unit', x: WIDTH, y: TOP + 4, 'text-anchor': 'end',
+    class: 'axis unit', x: WIDTH, y: 11, 'text-anchor': 'end',
   }, unit)];
 }
 

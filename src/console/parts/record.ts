@@ -22,10 +22,15 @@ export function openRecord<Item>(place: HTMLElement, screen: RecordScreen<Item>)
   const head = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
   const rest = h('div');
   let version = -1;
+  let shown = '';
   let isReading = false;
   let isStale = false;
   const read = async (): Promise<void> => {
     const [item] = await Promise.all([get<Item>(screen.path), readHookNames()]);
+    // Two may tell of one change: what stands there is not taken from under a click.
+    const text = JSON.stringify(item);
+    if (text === shown) return;
+    shown = text;
     renew(head, ...screen.renderHead(item, again));
     if (head.parentNode === null) fill(place, head, rest);
     if (version === screen.versionOf(item)) return;

@@ -1,44 +1,51 @@
 /** Is anything wrong, since when, and what waits. */
-import { href } from '../base/address.ts';
+import { href, replaceQuery } from '../base/address.ts';
 import { get } from '../base/api.ts';
-import { fill, h } from '../base/dom.ts';
+import { fill, h, renew } from '../base/dom.ts';
 import { bytes, count, duration, exact, time } from '../base/format.ts';
-import { hookName, readHookNames } from '../base/hooks.ts';
+import { readHookNames } from '../base/hooks.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
 import { facts, heading } from '../parts/facts.ts';
 import { showFailure, tellFailure } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-import { replaceQuery } from '../base/address.ts';
+import { hookHealth } from './hook-health.ts';
+import type { Limits } from './hook-health.ts';
 import type { Status } from '../../monitoring/routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 
 const REFRESH_MS = 10_000;
+type Preset = { readonly name: string; readonly answerWithinS: number | null };
 
 export const overviewScreen: Screen = {
   name: 'overview', title: 'Overview', key: 'o',
   open(place, { query }) {
     let window = query.get('window') === '24h' ? '24h' : '1h';
-    const parts = h('div');
-    const choose = h('button', { type: 'button', onclick: () => {
-      window = window === '1h' ? '24h' : '1h';
-      replaceQuery({ window });
+    const parts = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
+    let limits: Limits | null = null;
+    let shown = '';
+    const choices = ['1h', '24h'].map((one) => h('button', { type: 'button', onclick: () => {
+      window = one;
+      replaceQuery(one === '1h' ? {} : { window });
       void show();
-    } });
+    } }, one === '1h' ? '1 hour' : '24 hours'));
     const show = async (): Promise<void> => {
-      choose.textContent = window === '1h' ? 'Show 24 hours' : 'Show 1 hour';
+      choices.forEach((choice, index) =>
+        choice.setAttribute('aria-pressed', String(index === (window === '1h' ? 0 : 1))));
       try {
-        await readHookNames();
+        limits ??= await readLimits();
         const [status, statistics] = await Promise.all([
           get<Status>('/api/status'), get<StatisticsReport>(`/api/statistics?window=${window}`),
         ]);
-        fill(parts, ...render(status, statistics));
+        if (statistics.window !== window) return;
+        shown = window;
+        renew(parts, ...render(status, statistics, limits));
       } catch (thrown) {
-        if (parts.childElementCount === 0) showFailure(parts, thrown, () => void show());
+        if (shown === '') showFailure(parts, thrown, () => void show());
         else tellFailure(thrown);
       }
     };
-    fill(place, heading('Overview', choose), parts);
+    fill(place, heading('Overview', ...choices), parts);
     void show();
     const timer = setInterval(() => {
       if (!document.hidden) void show();
@@ -47,38 +54,31 @@ export const overviewScreen: Screen = {
   },
 };
 
-function render(status: Status, statistics: StatisticsReport): HTMLElement[] {
-  const { deliveries, requests, store } = status;
-  const unit = statistics.window === '1h' ? 'a minute' : 'in 15 minutes';
+async function readLimits(): Promise<Limits> {
+  const [presets] = await Promise.all([
+    get<readonly Preset[]>('/api/verification-presets'), readHookNames(),
+  ]);
+  return new Map(presets.map(({ name, answerWithinS }) =>
+    [name, answerWithinS === null ? null : answerWithinS * 1000]));
+}
+
+function render(status: Status, statistics: StatisticsReport, limits: Limits): HTMLElement[] {
+  const { isReady, reason, deliveries, requests, store } = status;
+  const work = (screen: string, state: string, value: number): HTMLElement =>
+    h('a', { href: href([screen], { status: state }) }, count(value));
   return [
-    h('p', { class: `card ${status.isReady ? '' : 'alarm'}`, role: 'status' },
-      badge(status.isReady ? 'ready' : 'failed'), ' ',
-      status.isReady ? 'All is well: writes are taken.' : status.reason ?? ''),
+    h('p', { class: `card ${isReady ? '' : 'alarm'}`, role: 'status' },
+      badge(isReady ? 'ready' : 'failed'),
+      isReady ? ' All is well: writes are taken.' : ` Writes are refused: ${reason ?? ''}`),
     facts([
-      ['Deliveries that wait', h('a', { href: href(['deliveries'], { status: 'pending' }) },
-        count(deliveries.pending))],
-      ['Oldest of them', deliveries.pending === 0 ? '–' : duration(deliveries.oldestPendingMs)],
-      ['Requests that wait', h('a', { href: href(['requests'], { status: 'pending' }) },
-        count(requests.pending))],
-      ['Requests that failed', h('a', { href: href(['requests'], { status: 'failed' }) },
-        count(requests.failed))],
+      ['Deliveries that wait', work('deliveries', 'pending', deliveries.pending)],
+      ['The oldest of them waits', deliveries.pending === 0 ? '–'
+        : `for ${duration(deliveries.oldestPendingMs)}`],
+      ['Requests that wait', work('requests', 'pending', requests.pending)],
+      ['Requests that failed', work('requests', 'failed', requests.failed)],
     ]),
-    h('div', { class: 'charts' },
-      chart({
-        title: 'Requests', unit: `requests ${unit}`, times: statistics.times, series: [
-          { name: 'accepted', tone: 'good', values: statistics.requests.accepted },
-          { name: 'rejected', tone: 'waiting', values: statistics.requests.rejected },
-          { name: 'failed', tone: 'bad', values: statistics.requests.failed },
-        ],
-      }),
-      chart({
-        title: 'Delivery attempts', unit: `attempts ${unit}`, times: statistics.times, series: [
-          { name: 'delivered', tone: 'good', values: statistics.deliveries.delivered },
-          { name: 'failed', tone: 'bad', values: statistics.deliveries.failed },
-        ],
-      })),
-    h('p', { class: 'hint' }, `Counted since ${exact(statistics.since)}; a restart begins anew.`),
-    h('h2', {}, 'Webhooks that fail'), failing(statistics),
+    ...charts(statistics),
+    h('h2', {}, 'Webhooks to look after'), hookHealth(statistics, limits),
     h('h2', {}, 'Store'),
     facts([
       ['Records', `${count(store.records)}, ${bytes(store.bytes)}`],
@@ -92,21 +92,23 @@ function render(status: Status, statistics: StatisticsReport): HTMLElement[] {
   ];
 }
 
-/** Since when each fails, and how long its answers take. */
-function failing({ hooks, times }: StatisticsReport): HTMLElement {
-  const rows = hooks.flatMap(({ hook, requests, deliveries }) => {
-    const failed = requests.failed.map((value, index) =>
-      value + (requests.rejected[index] ?? 0) + (deliveries.failed[index] ?? 0));
-    const first = failed.findIndex((value) => value > 0);
-    if (first === -1) return [];
-    const p95 = [...requests.p95Ms, ...deliveries.p95Ms].filter((value) => value !== null);
-    return [h('tr', {}, h('th', { scope: 'row' }, hookName(hook)),
-      h('td', {}, count(failed.reduce((sum, value) => sum + value, 0))),
-      h('td', {}, time(times[first])),
-      h('td', {}, p95.length === 0 ? '–' : duration(Math.max(...p95.map(Number)))))];
-  });
-  if (rows.length === 0) return h('p', { class: 'hint' }, 'None in this time.');
-  return h('table', { class: 'plain' }, h('thead', {}, h('tr', {}, ...['Webhook',
-    'Failed or rejected', 'Since', 'Slowest 5 % of answers'].map((title) =>
-    h('th', { scope: 'col' }, title)))), h('tbody', {}, ...rows));
+function charts({ window, times, requests, deliveries, since }: StatisticsReport): HTMLElement[] {
+  const unit = window === '1h' ? 'a minute' : 'in 15 minutes';
+  return [
+    h('div', { class: 'charts' },
+      chart({
+        title: 'Requests', unit: `requests ${unit}`, times, series: [
+          { name: 'accepted', tone: 'good', values: requests.accepted },
+          { name: 'rejected', tone: 'waiting', values: requests.rejected },
+          { name: 'failed', tone: 'bad', values: requests.failed },
+        ],
+      }),
+      chart({
+        title: 'Delivery attempts', unit: `attempts ${unit}`, times, series: [
+          { name: 'delivered', tone: 'good', values: deliveries.delivered },
+          { name: 'failed', tone: 'bad', values: deliveries.failed },
+        ],
+      })),
+    h('p', { class: 'hint' }, `Counted since ${exact(since)}; a restart begins anew.`),
+  ];
 }

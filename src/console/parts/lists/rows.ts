@@ -41,6 +41,8 @@ export class Rows<Item> {
   /** Pixels that came in above what is in view, and that the page has not scrolled by yet. */
   #above = 0;
   #isAsked = false;
+  /** Where the page was when one left the list by a row of it, and comes back. */
+  #place = placeIn(history.state);
   readonly #onScroll = (): void => this.#askRender();
 
   constructor(options: RowsOptions<Item>) {
@@ -50,6 +52,9 @@ export class Rows<Item> {
     this.#table = h('table', { class: 'rows', 'aria-label': options.label },
       h('thead', {}, h('tr', {}, ...head)), this.#body);
     this.element = h('div', { tabindex: -1 }, this.#table);
+    this.#body.addEventListener('click', () => {
+      history.replaceState({ y: scrollY }, '');
+    });
     this.#body.addEventListener('keydown', (event) => this.#onKey(event));
     addEventListener('scroll', this.#onScroll, { passive: true });
     addEventListener('resize', this.#onScroll);
@@ -116,10 +121,12 @@ export class Rows<Item> {
     const rows = Array.from({ length: end - start }, (_, index) => this.#row(start + index));
     fill(this.#body, spacer(start * this.#rowPixels), ...rows,
       spacer((this.#total - end) * this.#rowPixels));
-    if (this.#above !== 0) scrollBy({ top: this.#above, behavior: 'instant' });
+    if (this.#above !== 0) scrollBy(0, this.#above);
     this.#above = 0;
     if (focused !== null) this.#focus(focused);
     this.#measure(rows[0]);
+    if (this.#place > 0 && this.#total > 0) scrollTo(0, this.#place);
+    if (this.#total > 0) this.#place = 0;
   }
 
   #row(index: number): HTMLElement {
@@ -162,6 +169,10 @@ export class Rows<Item> {
     const row = this.#body.querySelector(`tr[data-key="${CSS.escape(key)}"] a`);
     (row instanceof HTMLElement ? row : this.element).focus({ preventScroll: true });
   }
+}
+
+function placeIn(state: unknown): number {
+  return typeof state === 'object' && state !== null && 'y' in state ? Number(state.y) : 0;
 }
 
 function spacer(pixels: number): HTMLElement {

@@ -1,4 +1,5 @@
 /** Why a request was taken or not: the checks of the diagnosis, one after another. */
+import { href } from '../../base/address.ts';
 import { call } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { session } from '../../base/session.ts';
@@ -15,7 +16,7 @@ export function diagnosisView(request: RequestRecord): HTMLElement | null {
     try {
       const path = `/api/incoming-webhooks/${encodeURIComponent(request.hook)}/diagnose`;
       const { body } = await call<Diagnosis>('POST', path, { body: { request: request.id } });
-      fill(place, renderDiagnosis(body));
+      fill(place, renderDiagnosis(body, request.hook));
     } catch (thrown) {
       tellFailure(thrown);
     }
@@ -27,10 +28,11 @@ export function diagnosisView(request: RequestRecord): HTMLElement | null {
     place);
 }
 
-function renderDiagnosis({ accepted, failedCheck, checks }: Diagnosis): HTMLElement {
+function renderDiagnosis({ accepted, checks }: Diagnosis, hook: string): HTMLElement {
+  const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
   return h('div', { class: 'card' },
-    h('p', {}, h('strong', {}, accepted ? 'It would be accepted.'
-      : `It would be refused: ${failedCheck ?? 'not accepted'}.`)),
+    h('p', {}, h('strong', {}, accepted ? 'It would be accepted.' : `It would be refused: ${why}.`),
+      ' ', accepted ? null : h('a', { href: href(['incoming', hook]) }, 'Change the webhook')),
     h('ol', { class: 'log' }, ...checks.map(({ check, status, finding }) =>
       h('li', {}, badge(status), h('span', { class: 'message' }, check.replaceAll('_', ' ')),
         ` ${finding}`))));

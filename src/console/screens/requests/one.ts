@@ -54,7 +54,7 @@ function renderHead(request: RequestRecord, again: () => void): (HTMLElement | n
       ['Verified', verdict.accepted
         ? verdict.preset === null ? 'nobody vouches for it'
           : `by ${verdict.preset}, with the ${verdict.secret ?? 'current'} secret`
-        : `no: ${verdict.failedCheck ?? 'not accepted'}`],
+        : `no: ${verdict.failedCheck?.replaceAll('_', ' ') ?? 'not accepted'}`],
       ['Signed', verdict.signedAt === null ? null : time(verdict.signedAt)],
       ['Duplicate of', requestLink(request.duplicateOf)],
       ['Again after', requestLink(request.replayOf)],

@@ -62,8 +62,8 @@ export class Browser {
   }
 
   /** A command of the Chrome DevTools protocol. */
-  async command(cmd: string, params: object): Promise<void> {
-    await this.#call('POST', `${this.#session}/goog/cdp/execute`, { cmd, params });
+  command(cmd: string, params: object): Promise<unknown> {
+    return this.#call('POST', `${this.#session}/goog/cdp/execute`, { cmd, params });
   }
 
   /** As on a screen of that size, which prefers that scheme. */

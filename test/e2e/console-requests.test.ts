@@ -1,0 +1,265 @@
+/** The requests of the console, used as a person does, in a real browser against a real server. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Browser, hasBrowser } from '../support/browser.ts';
+import { Person } from '../support/person.ts';
+import { ask } from './ask.ts';
+import type { Reply } from './ask.ts';
+import { startServer } from './processes.ts';
+import type { Running } from './processes.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are needed';
+/** Of a list that is longer than its first pages. */
+const MANY = 2500;
+const CALLS = 16;
+const SCRIPT = '<script>window.hacked = true</script>';
+const BIDI = '\u202egnp.exe\u2066';
+
+const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+let server: Running;
+let browser: Browser;
+let person: Person;
+
+before(async () => {
+  if (!hasBrowser) return;
+  server = await startServer(['--data', directory]);
+  browser = await Browser.open();
+  person = new Person(browser);
+  await browser.look(1280, 900, 'light');
+  const actionConfiguration = await make('/api/action-configurations',
+    { actionType: 'log', options: {} });
+  const inbox = 'all';
+  await make('/api/incoming-webhooks', {
+    pathSegment: 'github', secret: 'the secret', verification: { preset: 'github' }, inbox,
+    actionConfiguration,
+  });
+  for (const pathSegment of ['plain', 'many', 'back']) {
+    await make('/api/incoming-webhooks', { pathSegment, inbox, actionConfiguration });
+  }
+  await make('/api/incoming-webhooks', { pathSegment: 'routed', inbox, routes: [
+    { name: 'first', actionConfiguration }, { name: 'second', actionConfiguration },
+  ] });
+});
+
+after(async () => {
+  if (!hasBrowser) return;
+  await browser.close();
+  await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function make(path: string, body: object): Promise<string> {
+  const { status, text } = await ask(server.url + path, { method: 'POST', body });
+  assert.ok(status < 300, text);
+  return String(JSON.parse(text).identifier);
+}
+
+/** As GitHub would send it, with that secret. */
+function sendFromGithub(secret: string, id: string): Promise<Reply> {
+  const raw = JSON.stringify({ id });
+  const mac = createHmac('sha256', secret).update(raw).digest('hex');
+  return ask(`${server.url}/webhook/in/github`, { method: 'POST', raw, headers: {
+    'X-Hub-Signature-256': `sha256=${mac}`, 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': id,
+    'Content-Type': 'application/json',
+  } });
+}
+
+async function send(hook: string, body: unknown, query = ''): Promise<void> {
+  const { status, text } = await ask(`${server.url}/webhook/in/${hook}${query}`,
+    { method: 'POST', body });
+  assert.equal(status, 200, text);
+}
+
+async function sendMany(hook: string, count: number): Promise<void> {
+  let left = count;
+  await Promise.all(Array.from({ length: CALLS }, async () => {
+    while (left > 0) {
+      left -= 1;
+      await send(hook, { left });
+    }
+  }));
+}
+
+async function open(hash: string): Promise<void> {
+  await browser.visit('about:blank');
+  await browser.visit(`${server.url}/console${hash}`);
+}
+
+test('one finds out why a request was refused, and mends it until it is accepted', { skip },
+  async () => {
+    assert.equal((await sendFromGithub('another secret', 'refused')).status, 401);
+    await open('#/requests');
+    await person.choose('Status', 'rejected');
+    await person.sees('1 request');
+    await person.click('link', /now|ago/);
+    await person.sees('It would be refused');
+    await person.sees(/failed\s*mismatch/);
+    await person.click('link', 'Change the webhook');
+    await person.find('heading', /github/);
+    const { text } = await ask(`${server.url}/api/incoming-webhooks`);
+    const hooks: { pathSegment: string; identifier: string }[] = JSON.parse(text);
+    const hook = hooks.find(({ pathSegment }) => pathSegment === 'github');
+    await ask(`${server.url}/api/incoming-webhooks/${hook?.identifier}`, {
+      method: 'PATCH', body: { secret: 'another secret' },
+    });
+    await browser.evaluate('history.back();');
+    await person.sees('It would be accepted.');
+    await person.click('button', 'Send again…');
+    await person.click('button', 'Send again');
+    await person.sees('Again after');
+    await person.find('button', 'Pin');
+    assert.equal((await sendFromGithub('another secret', 'accepted')).status, 200);
+    await open('#/requests?hook=github');
+    await person.sees('3 requests');
+  });
+
+test('the list is live, can be held still, and is filtered by its address', { skip }, async () => {
+  await send('plain', { first: true });
+  await open('#/requests?hook=plain');
+  await person.sees('1 request\n');
+  await send('plain', {});
+  await person.sees('2 requests');
+  await person.click('button', 'Pause');
+  await send('plain', {});
+  await send('plain', {});
+  await send('routed', {});
+  await person.click('button', 'Resume: 2 came meanwhile');
+  await person.sees('4 requests');
+  await person.find('button', 'Pause');
+  await person.choose('Status', 'failed');
+  await person.sees('No request matches.');
+  assert.match(String(await browser.evaluate('return location.hash;')),
+    /hook=plain&status=failed$/);
+  await person.focus('combobox', 'Status');
+  await person.press('Home');
+  await person.sees('4 requests');
+});
+
+test('a request is sent again by one of its routes, and as a new one', { skip }, async () => {
+  await open('#/requests?hook=routed');
+  await person.click('link', /now|ago/);
+  await person.find('heading', /first done/);
+  await person.click('button', 'Send again…');
+  await person.click('checkbox', 'second');
+  await person.click('DisclosureTriangle', 'As a command');
+  await person.sees(/request:replay \S+ --as retry --routes second/);
+  await person.click('button', 'Send again');
+  await person.sees('It runs again.');
+  await person.click('button', 'Send again…');
+  await person.click('radio', 'As a new one');
+  await person.click('button', 'Send again');
+  await person.sees('It runs again, as a new request.');
+  await person.sees('Again after');
+});
+
+test('a request is pinned, compared with one from a list, copied and deleted', { skip },
+  async () => {
+    await send('plain', { same: 1, order: { id: 7 } });
+    await send('plain', { same: 1, order: { id: 8 } });
+    await open('#/requests?hook=plain');
+    await person.click('link', /now|ago/);
+    await person.click('button', 'Pin');
+    await person.click('button', 'Unpin');
+    await person.find('button', 'Pin');
+    await person.click('button', 'Compare…');
+    await person.click('link', /20\d\d/);
+    await person.sees(/body\.order\.id\s+8\s+7/);
+    await person.sees('body.same', false);
+    await browser.command('Browser.grantPermissions',
+      { permissions: ['clipboardReadWrite', 'clipboardSanitizedWrite'] });
+    await person.click('button', 'Copy as curl');
+    await person.find('button', 'Copied');
+    const line = await browser.evaluate('return navigator.clipboard.readText();');
+    assert.match(String(line), /curl -X 'POST' 'http:.*\/webhook\/in\/plain'/);
+    await person.click('button', 'Hex');
+    await person.sees('000000  7b 22 73 61 6d 65');
+    await person.click('button', 'Delete');
+    await person.sees('What came in, and what was done with it, will be gone.');
+    await person.click('button', 'Delete it');
+    await person.find('heading', 'Requests');
+  });
+
+test('a long list scrolls to its end, keeps its place, and is walked by keys', { skip },
+  async () => {
+    await sendMany('many', MANY);
+    await open('#/requests?hook=many');
+    await person.sees('2,500 requests');
+    await browser.evaluate('scrollTo(0, document.documentElement.scrollHeight);');
+    await person.sees(/^…$/m, false);
+    const rows = await browser.evaluate('return [...document.querySelectorAll("tr[data-key]")]'
+      + '.map((row) => Number(row.ariaRowIndex ?? row.getAttribute("aria-rowindex")));');
+    assert.ok(Array.isArray(rows) && rows.length < 100, `${rows} rows are made`);
+    assert.equal(rows.at(-1), MANY + 1);
+    const placeOf = 'const row = document.querySelectorAll("tr[data-key]")[20];'
+      + 'return [row.dataset.key, Math.round(row.getBoundingClientRect().top)];';
+    await browser.evaluate('scrollTo(0, 40000);');
+    await person.find('link', /now|ago/);
+    await browser.evaluate('return new Promise(requestAnimationFrame);');
+    const [key, top] = [...Object(await browser.evaluate(placeOf))];
+    await sendMany('many', 3);
+    await person.sees('2,503 requests');
+    await browser.evaluate('return new Promise(requestAnimationFrame);');
+    assert.equal(await browser.evaluate(`return Math.round(document.querySelector(
+      'tr[data-key="${key}"]').getBoundingClientRect().top);`), top);
+    await browser.evaluate(`document.querySelector('tr[data-key="${key}"] a').focus();`);
+    await person.press('ArrowDown');
+    await person.press('Enter');
+    await person.find('button', 'Send again…');
+    await browser.evaluate('history.back();');
+    await person.sees('2,503 requests');
+    await browser.evaluate('return new Promise(requestAnimationFrame);');
+    assert.ok(Number(await browser.evaluate('return scrollY;')) > 30_000, 'back at its place');
+  });
+
+test('what is hostile stays text, and breaks no layout at 360 pixels', { skip }, async () => {
+  const query = `?q=${encodeURIComponent(SCRIPT + BIDI)}`;
+  await ask(`${server.url}/webhook/in/plain${query}`, {
+    method: 'POST', raw: `{"${SCRIPT}":"${'x'.repeat(1 << 19)}"}`,
+    headers: { 'content-type': 'application/json', 'x-script': SCRIPT, 'x-long': 'h'.repeat(4000) },
+  });
+  await browser.look(360, 800, 'dark');
+  await open('#/requests?hook=plain');
+  await person.click('link', /now|ago/);
+  await person.sees('x-script');
+  await person.click('button', 'Raw');
+  await person.sees(SCRIPT);
+  await person.sees('The rest is left out here: download it.');
+  assert.deepEqual(await browser.evaluate(
+    'return [window.hacked ?? 0, document.documentElement.scrollWidth - innerWidth];'), [0, 0]);
+  assert.deepEqual(await browser.complaints(), []);
+  await browser.look(1280, 900, 'light');
+});
+
+test('a slow server leaves a screen that says that it is loading', { skip }, async () => {
+  const conditions = (latency: number): Promise<unknown> =>
+    browser.command('Network.emulateNetworkConditions',
+      { offline: false, latency, downloadThroughput: -1, uploadThroughput: -1 });
+  await open('#/deliveries');
+  await person.find('heading', 'Deliveries');
+  await browser.command('Network.enable', {});
+  await conditions(1000);
+  await browser.evaluate('location.hash = "#/requests";');
+  await person.find('heading', 'Requests');
+  await person.sees('Loading…');
+  await conditions(0);
+  await person.sees(/[\d,]+ requests/);
+});
+
+test('a server that goes and comes back is told of, and heals by itself', { skip }, async () => {
+  await send('back', {});
+  await open('#/requests?hook=back');
+  await person.sees('1 request');
+  const { port } = new URL(server.url);
+  await server.stop();
+  await person.sees('The connection to the server is lost.');
+  server = await startServer(['--data', directory, '--port', port]);
+  await person.sees('The connection to the server is lost.', false);
+  await send('back', {}, '?back=1');
+  await person.sees('2 requests');
+  await person.click('link', /now|ago/);
+  await person.find('heading', /back=1/);
+});

@@ -1,0 +1,138 @@
+/**
+ * Uses a page as people do: by roles and names, as Chromium computes them for screen readers, with
+ * the mouse and the keyboard. All that is looked for is waited for.
+ */
+import assert from 'node:assert/strict';
+import type { Browser } from './browser.ts';
+
+const WAIT_MS_MAX = 20_000;
+const LOOK_MS = 50;
+/** Named keys beside those that write a letter. */
+const KEYS: Readonly<Record<string, number>> = {
+  Enter: 13, Escape: 27, Tab: 9, End: 35, Home: 36, ArrowUp: 38, ArrowDown: 40, ' ': 32,
+};
+
+type Named = { readonly role: string; readonly name: string; readonly node: number };
+
+export class Person {
+  readonly #browser: Browser;
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  /** Waits until there is something of that role and name. */
+  async find(role: string, name: string | RegExp): Promise<Named> {
+    let seen: readonly Named[] = [];
+    const found = await waitFor(async () => {
+      seen = await this.everything();
+      return seen.find((one) => one.role === role && isSame(one.name, name));
+    });
+    assert.ok(found !== undefined, `no ${role} ${name} among ${
+      seen.filter((one) => one.role === role).map((one) => one.name).join(', ')}`);
+    return found;
+  }
+
+  /** Whatever has a role, in the order of the page. */
+  async everything(): Promise<readonly Named[]> {
+    const tree = await this.#browser.command('Accessibility.getFullAXTree', {});
+    return membersOf(tree, 'nodes').flatMap((node) => {
+      const role = valueOf(node, 'role');
+      const id = memberOf(node, 'backendDOMNodeId');
+      if (memberOf(node, 'ignored') === true || role === '' || typeof id !== 'number') return [];
+      return [{ role, name: valueOf(node, 'name'), node: id }];
+    });
+  }
+
+  async click(role: string, name: string | RegExp): Promise<void> {
+    // What is drawn anew between two looks is looked for once more.
+    const quad = await waitFor(() => this.#quadOf(role, name).catch(() => undefined));
+    assert.ok(quad !== undefined, `${role} ${name} can be seen`);
+    const at = { x: (Number(quad[0]) + Number(quad[4])) / 2,
+      y: (Number(quad[1]) + Number(quad[5])) / 2 };
+    for (const type of ['mousePressed', 'mouseReleased']) {
+      await this.#browser.command('Input.dispatchMouseEvent',
+        { type, ...at, button: 'left', clickCount: 1 });
+    }
+  }
+
+  async #quadOf(role: string, name: string | RegExp): Promise<readonly unknown[] | undefined> {
+    const box = { backendNodeId: (await this.find(role, name)).node };
+    await this.#browser.command('DOM.scrollIntoViewIfNeeded', box);
+    const [quad] = membersOf(await this.#browser.command('DOM.getContentQuads', box), 'quads');
+    return Array.isArray(quad) ? quad : undefined;
+  }
+
+  /** Writes into a field in place of what is there. */
+  async fill(role: string, name: string | RegExp, text: string): Promise<void> {
+    await this.focus(role, name);
+    await this.#browser.evaluate('document.activeElement.select();');
+    if (text === '') await this.#browser.evaluate('document.execCommand("delete");');
+    else await this.#browser.command('Input.insertText', { text });
+  }
+
+  /** Chooses in a list by the letters of what it says. */
+  async choose(name: string | RegExp, option: string): Promise<void> {
+    await this.focus('combobox', name);
+    for (const letter of option) await this.press(letter);
+  }
+
+  async focus(role: string, name: string | RegExp): Promise<void> {
+    const { node } = await this.find(role, name);
+    await this.#browser.command('DOM.focus', { backendNodeId: node });
+  }
+
+  async press(key: string): Promise<void> {
+    const code = KEYS[key] ?? key.toUpperCase().charCodeAt(0);
+    const text = key === 'Enter' ? '\r' : key.length === 1 ? key : '';
+    for (const type of ['keyDown', 'keyUp']) {
+      await this.#browser.command('Input.dispatchKeyEvent', {
+        type, key, windowsVirtualKeyCode: code, ...text === '' || type === 'keyUp' ? {} : { text },
+      });
+    }
+  }
+
+  /** Waits until the page says it, or says it no more. */
+  async sees(what: string | RegExp, isThere = true): Promise<void> {
+    let text = '';
+    const is = await waitFor(async () => {
+      text = await this.text();
+      const isSeen = typeof what === 'string' ? text.includes(what) : what.test(text);
+      return isSeen === isThere || undefined;
+    });
+    assert.ok(is, `${isThere ? '' : 'not '}${what} in: ${text}`);
+  }
+
+  async text(): Promise<string> {
+    return String(await this.#browser.evaluate('return document.body.innerText;'));
+  }
+}
+
+/** What it gives as soon as that is something; undefined in the end. */
+async function waitFor<Value>(look: () => Promise<Value | undefined>): Promise<Value | undefined> {
+  const endMs = performance.now() + WAIT_MS_MAX;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || performance.now() > endMs) return found;
+    await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function isSame(given: string, name: string | RegExp): boolean {
+  return typeof name === 'string' ? given.trim() === name : name.test(given);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
+}
+
+function membersOf(value: unknown, name: string): readonly unknown[] {
+  const members = memberOf(value, name);
+  return Array.isArray(members) ? members : [];
+}
+
+function valueOf(node: unknown, name: string): string {
+  const text = memberOf(memberOf(node, name), 'value');
+  return typeof text === 'string' ? text : '';
+}

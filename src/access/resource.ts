@@ -2,7 +2,7 @@
 import type { Listed } from '../resources/resource.ts';
 
 export const tokenResource: Listed = {
-  path: '/api/tokens',
+  path: '/control/tokens',
   noun: 'token',
   plural: 'tokens',
   columns: [

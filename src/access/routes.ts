@@ -1,7 +1,7 @@
 /** Tokens are made and ended on the control socket only, so that no token can make another. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
-import type { Route } from '../server/route.ts';
+import type { Access, Route } from '../server/route.ts';
 import { tokenResource } from './resource.ts';
 import { TOKEN_MODEL } from './token.ts';
 import { scopeOfCaller } from './bearer.ts';
@@ -31,18 +31,8 @@ export function tokenRoutes(tokens: Tokens, verifier: TokenVerifier): readonly R
           ? 'admin' : scopeOfCaller(exchange.request, verifier),
       }),
     },
-    {
-      method: 'GET',
-      path: tokenResource.path,
-      operationId: 'listTokens',
-      summary: 'All tokens, revoked and expired ones too, without their text',
-      access: 'admin',
-      answers: [{
-        status: 200, description: 'An array of tokens', mediaType: 'application/json',
-        schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
-      }],
-      handle: (exchange) => exchange.sendJson(200, tokens.list()),
-    },
+    listRoute(tokens, tokenResource.path, 'control'),
+    listRoute(tokens, '/api/tokens', 'admin'),
     {
       method: 'POST',
       path: tokenResource.path,
@@ -69,4 +59,17 @@ export function tokenRoutes(tokens: Tokens, verifier: TokenVerifier): readonly R
       },
     },
   ];
+}
+
+/** Commands find all about tokens in one place; over TCP they can only be looked at. */
+function listRoute(tokens: Tokens, path: string, access: Access): Route {
+  return {
+    method: 'GET', path, operationId: access === 'control' ? 'listOwnTokens' : 'listTokens',
+    summary: 'All tokens, revoked and expired ones too, without their text', access,
+    answers: [{
+      status: 200, description: 'An array of tokens', mediaType: 'application/json',
+      schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
+    }],
+    handle: (exchange) => exchange.sendJson(200, tokens.list()),
+  };
 }

@@ -108,7 +108,9 @@ const READING = COMMANDS.filter((spec) => spec.makesData !== true && spec.isWith
   .filter(({ name }) => !['doctor', 'settings:show'].includes(name) && !/.:update$/.test(name))
   .map(({ name, operand, options, oneOf = [] }) => [name,
     ...operand?.values?.slice(0, 1) ?? [], ...Object.entries(options)
-    .filter(([option, { isRequired }]) => isRequired === true || oneOf[0]?.[0] === option)
+    .filter(([option, { isRequired }]) => isRequired === true || oneOf[0]?.[0] === option
+      // One, or those that a filter takes.
+      || (/:(replay|resend)$/.test(name) && option === 'identifier'))
     .flatMap(([option, { type, values }]) =>
       type === 'boolean' ? [`--${option}`] : [`--${option}`, values?.[0] ?? '{}'])]);
 

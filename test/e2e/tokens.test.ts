@@ -62,9 +62,11 @@ test('tokens are made and ended through the control socket alone, and shown once
     assert.deepEqual([closed.status, closed.headers['www-authenticate']], [401, 'Bearer']);
     assert.equal((await askAs(server, token, 'GET', '/api/books')).status, 200);
     for (const [method = '', path, status] of [
-      ['GET', '', 200], ['POST', '', 405], ['DELETE', `/${identifier}`, 404],
+      ['GET', '/api/tokens', 200], ['POST', '/api/tokens', 405],
+      ['DELETE', `/api/tokens/${identifier}`, 404], ['GET', '/control/tokens', 404],
+      ['POST', '/control/tokens', 404], ['DELETE', `/control/tokens/${identifier}`, 404],
     ] as const) {
-      const reply = await askAs(server, token, method, `/api/tokens${path}`);
+      const reply = await askAs(server, token, method, path);
       assert.equal(reply.status, status, method);
       assert.ok(!reply.text.includes(token) && !reply.text.includes('"hash"'));
     }

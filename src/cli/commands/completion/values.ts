@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'presets': ['/api/verification-presets', 'name'],
   // There may be a hundred thousand; the newest are those that somebody looks for.
   'requests': ['/api/requests?limit=100', 'id'],
-  'tokens': ['/api/tokens', 'identifier'],
+  'tokens': ['/control/tokens', 'identifier'],
 };
 
 /** Prints the values of the first page, one a line. */

@@ -13,16 +13,21 @@ const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
 /** The row of all together; each webhook has one of the next. */
 export const ALL_ROW = 0;
 
+/** The number of the first bound that is not exceeded. */
+export function bucketOf(durationMs: number): number {
+  let bucket = 0;
+  while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] ?? 0)) bucket += 1;
+  return bucket;
+}
+
 export class Counters {
   readonly rows = new Map<string, number>();
   #cells = new Uint32Array(COLUMNS);
 
-  add(row: number, outcome: OutcomeName, durationMs: number | null): void {
+  /** `bucket` is that of how long it took; null: nothing is known of that. */
+  add(row: number, outcome: OutcomeName, bucket: number | null): void {
     this.#increment(row * COLUMNS + COLUMN_OF[outcome]);
-    if (durationMs === null) return;
-    let bucket = 0;
-    while (bucket < BOUNDS_MS.length && durationMs > (BOUNDS_MS[bucket] ?? 0)) bucket += 1;
-    this.#increment(row * COLUMNS + DURATIONS_COLUMN + bucket);
+    if (bucket !== null) this.#increment(row * COLUMNS + DURATIONS_COLUMN + bucket);
   }
 
   addRow(hook: string): number {

@@ -9,7 +9,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { timeText } from '../base/clock.ts';
-import { ALL_ROW, Counters, type OutcomeName } from './counters.ts';
+import { ALL_ROW, Counters, bucketOf, type OutcomeName } from './counters.ts';
 
 export type StatisticsWindow = '1h' | '24h';
 type Kind = 'requests' | 'deliveries';
@@ -36,13 +36,13 @@ class Ring {
   }
 
   record(
-    nowMs: number, kind: Kind, hook: string | null, outcome: OutcomeName, durationMs: number | null,
+    nowMs: number, kind: Kind, hook: string | null, outcome: OutcomeName, bucket: number | null,
   ): void {
     const counters = this.#slotAt(nowMs)[kind];
-    counters.add(ALL_ROW, outcome, durationMs);
+    counters.add(ALL_ROW, outcome, bucket);
     if (hook === null) return;
     const row = counters.rows.get(hook) ?? this.#addRow(counters, hook);
-    counters.add(row, outcome, durationMs);
+    counters.add(row, outcome, bucket);
   }
 
   /** Oldest first, the one of now last; null where nothing happened. */
@@ -131,8 +131,9 @@ export class Statistics {
    */
   record(kind: Kind, hook: string | null, outcome: OutcomeName, durationMs: number | null): void {
     const nowMs = this.#clock.now();
-    this.#hour.record(nowMs, kind, hook, outcome, durationMs);
-    this.#day.record(nowMs, kind, hook, outcome, durationMs);
+    const bucket = durationMs === null ? null : bucketOf(durationMs);
+    this.#hour.record(nowMs, kind, hook, outcome, bucket);
+    this.#day.record(nowMs, kind, hook, outcome, bucket);
   }
 
   report(window: StatisticsWindow): StatisticsReport {

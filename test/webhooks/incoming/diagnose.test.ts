@@ -164,6 +164,7 @@ test('refuses what is no request', async (context) => {
     [{ headers: { a: 1 } }, /"\/headers\/a"/],
     [{ headers: {}, body: 'n!t' }, /"\/body".*base64/],
     [{ headers: {}, at: 'noon' }, /"\/at"/],
+    [{ headers: {}, client: '999' }, /must be an IP address such as 203\.0\.113\.9/],
   ];
   const path = '/api/incoming-webhooks/hook/diagnose';
   for (const [body, message] of refused) {

@@ -1,4 +1,5 @@
 /** `POST /api/incoming-webhooks/{identifier}/diagnose`: why a request is not taken. */
+import { isIP } from 'node:net';
 import type { FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
@@ -43,7 +44,13 @@ const INPUT: ObjectSchema = {
       schema: { kind: 'string', maxLength: 8192 },
       description: 'What was called; its query counts',
     },
-    client: { schema: { kind: 'string', maxLength: 64 }, description: 'Its address' },
+    client: {
+      schema: {
+        kind: 'string', maxLength: 64, description: 'an IP address such as 203.0.113.9',
+        canonical: (given) => isIP(given) === 0 ? null : given,
+      },
+      description: 'Its address',
+    },
     at: {
       schema: {
         kind: 'string', format: 'date-time', maxLength: 64,

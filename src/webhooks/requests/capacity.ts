@@ -46,7 +46,8 @@ export class InboxCapacity {
       throw full(`${this.#held.count} requests are pending or pinned (inbox.maxCount)`);
     }
     if (this.#held.bytes + added > maxBytes) {
-      throw full(`${this.#held.bytes} bytes are pending or pinned (inbox.maxBytes: ${maxBytes})`);
+      throw full(`${this.#held.bytes} bytes are pending or pinned, and ${bytes} more do not fit `
+        + `(inbox.maxBytes: ${maxBytes})`);
     }
     // Without its own bytes: removal goes down to the limits and no further, so a large request
     // would never find room for itself.

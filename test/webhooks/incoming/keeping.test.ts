@@ -221,6 +221,7 @@ test('a large request has no room where its bytes are too many', async (context)
   const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 10_000 };
   const relay = await start(context, { inbox: 'all', answer: 'accepted' }, { inbox });
   assert.equal((await call(relay, { text: 'x'.repeat(20_000) })).status, 503);
+  assert.match(relay.logLines.join(), /0 bytes are pending or pinned, and 2\d{4} more do not fit/);
   assert.equal((await call(relay, {})).status, 200);
   assert.equal((await kept(relay)).length, 1);
 });

@@ -58,7 +58,9 @@ function showNavigation(current: string | undefined): void {
   fill(navigation, ...allowed().map(({ name, title }) => h('a', {
     href: href([name]), 'aria-current': name === current ? 'page' : null,
   }, title)));
-  navigation.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  const shown = navigation.querySelector<HTMLElement>('[aria-current]');
+  // Not scrollIntoView: Tab would go on from there.
+  if (shown !== null) navigation.scrollLeft = shown.offsetLeft - navigation.offsetLeft;
 }
 
 /** Whoever hears the page is told that it is another one, as soon as it has a title. */

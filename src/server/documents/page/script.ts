@@ -1,9 +1,12 @@
 /**
- * The only script of `GET /docs`: it copies code, and opens what a link leads to. The page's policy
- * allows it by its hash; without it the page lacks nothing else.
+ * The only script of `GET /docs`: it copies code, opens what a link leads to and keeps the
+ * theme of the console. The page's policy allows it by its hash; without it the page lacks nothing
+ * else.
  */
 
 export const DOCS_SCRIPT = `
+// Where the theme is chosen in the console, it is the same here.
+document.documentElement.dataset.theme = localStorage.getItem('hookshelf-theme') || 'system';
 const reveal = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const details = target && target.closest('details');

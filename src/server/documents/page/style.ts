@@ -1,26 +1,28 @@
-/** The looks of `GET /docs`: light and dark, wide and narrow, with nothing from anywhere else. */
+/**
+ * The looks of `GET /docs`: light and dark, wide and narrow, with nothing from anywhere else. Its
+ * colours, type and spacing are those of the console.
+ */
 
 export const DOCS_STYLE = `
-:root {
-  color-scheme: light dark;
-  --page: #fbfaf7; --card: #fff; --text: #1f2421; --soft: #5d6661; --line: #e2e0d8;
-  --code: #f3f1ea; --accent: #0b6e4f;
-  --get: #1f6feb; --post: #0b7a4b; --put: #9a5b00; --patch: #7a4fbf; --delete: #c0362c;
-}
-@media (prefers-color-scheme: dark) { :root {
-  --page: #14181a; --card: #1b2123; --text: #e4e8e5; --soft: #9aa6a0; --line: #2d3638;
-  --code: #111517; --accent: #5fd4a8;
-  --get: #6ea8fe; --post: #5fd4a8; --put: #f0b45a; --patch: #c3a3f5; --delete: #ff8a80;
-} }
+:root { color-scheme: light dark;
+  --page: light-dark(#fbfaf7, #14181a); --card: light-dark(#fff, #1b2123);
+  --text: light-dark(#1f2421, #e4e8e5); --soft: light-dark(#58625d, #a3aea8);
+  --line: light-dark(#dcdad1, #333d3f); --code: light-dark(#f3f1ea, #111517);
+  --accent: light-dark(#0b6e4f, #5fd4a8);
+  --get: light-dark(#1a62d6, #6ea8fe); --post: light-dark(#0b6e4f, #5fd4a8);
+  --put: light-dark(#8a5200, #f0b45a); --patch: light-dark(#7a4fbf, #c3a3f5);
+  --delete: light-dark(#b3261e, #ff8f85); }
+:root[data-theme='light'] { color-scheme: light; }
+:root[data-theme='dark'] { color-scheme: dark; }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; scroll-padding-top: 1rem; }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 body { margin: 0; background: var(--page); color: var(--text);
-  font: 1rem/1.55 system-ui, sans-serif; }
+  font: 1rem/1.5 system-ui, sans-serif; }
 code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 a { color: var(--accent); text-underline-offset: .2em; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: .2rem; }
-header, .columns { max-width: 76rem; margin: 0 auto; padding: 0 1rem; }
+header, .columns { max-width: 80rem; margin: 0 auto; padding: 0 1rem; }
 header { padding-top: 2rem; }
 h1 { margin: 0; font-size: 2rem; letter-spacing: -.02em; }
 h2 { margin: 2.25rem 0 .75rem; font-size: 1.25rem; }

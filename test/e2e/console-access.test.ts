@@ -1,0 +1,136 @@
+/** Who may see what in the console: signing in, tokens of each scope, keys, a server that is lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Browser, hasBrowser } from '../support/browser.ts';
+import { Person } from '../support/person.ts';
+import { ask } from './ask.ts';
+import { openScreen } from './console-look.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are not installed';
+
+type Made = { readonly identifier: string; readonly token: string };
+
+function inBrowser(use: (data: string, browser: Browser) => Promise<void>): Promise<void> {
+  return inFolder(async (data) => {
+    const browser = await Browser.open();
+    try {
+      await use(data, browser);
+    } finally {
+      await browser.close();
+    }
+  });
+}
+
+async function make(data: string, scope: string): Promise<Made> {
+  const { stdout, stderr } = await hookshelf(['token:create', '--name', scope, '--scope', scope,
+    '--json', '--data', data]);
+  assert.notEqual(stdout, '', stderr);
+  return JSON.parse(stdout);
+}
+
+async function namesOf(person: Person, role: string): Promise<string[]> {
+  return (await person.everything()).filter((one) => one.role === role).map(({ name }) => name);
+}
+
+test('a token shows what its scope may do, and what is typed outlives it', { skip }, () =>
+  inBrowser(async (data, browser) => {
+    const server = await startServer(['--data', data]);
+    const person = new Person(browser);
+    try {
+      const [read, write, admin] = [await make(data, 'read'), await make(data, 'write'),
+        await make(data, 'admin')];
+      const signIn = async (token: string): Promise<void> => {
+        await person.fill('textbox', 'API token', token);
+        await person.press('Enter');
+      };
+      await browser.visit(`${server.url}/console#/books`);
+      await signIn('wrong');
+      await person.sees('This token is not known');
+      await signIn(read.token);
+      await person.find('heading', 'Books');
+      const links = await namesOf(person, 'link');
+      assert.deepEqual(['Add a book', 'Log', 'Settings'].filter((name) => links.includes(name)), []);
+      await browser.visit(`${server.url}/console#/log`);
+      await person.find('heading', 'Not here');
+      await person.click('button', 'Sign out');
+      await signIn(write.token);
+      await browser.visit(`${server.url}/console#/books`);
+      await person.click('link', 'Add a book');
+      await person.fill('textbox', 'Title', 'Typed before');
+      await hookshelf(['token:revoke', '--identifier', write.identifier, '--data', data]);
+      await person.click('button', 'Add the book');
+      await signIn(admin.token);
+      await person.sees('What you typed is still here');
+      await person.find('link', 'Settings');
+      await person.click('button', 'Add the book');
+      await person.find('heading', 'Typed before');
+    } finally {
+      await server.stop();
+    }
+  }));
+
+test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, browser) => {
+  const server = await startServer(['--data', data]);
+  const person = new Person(browser);
+  const focused = async (): Promise<string> => String(await browser.evaluate(
+    'return document.activeElement.innerText || document.activeElement.name || "";'));
+  const until = async (wanted: string): Promise<void> => {
+    for (let tabs = 0; tabs < 60 && await focused() !== wanted; tabs += 1) await person.press('Tab');
+    assert.equal(await focused(), wanted);
+    const outline = await browser.evaluate(`const one = document.activeElement;
+      return getComputedStyle(one).outlineStyle + getComputedStyle(one, '::after').outlineStyle;`);
+    assert.match(String(outline), /solid/, `the focus on ${wanted} can be seen`);
+  };
+  try {
+    for (const title of ['Emma', 'Persuasion']) {
+      await ask(`${server.url}/api/books`, { method: 'POST', body: { title } });
+    }
+    await openScreen(browser, server.url, '#/');
+    await person.press('Tab');
+    assert.equal(await focused(), 'Skip to content');
+    await person.press('Enter');
+    assert.equal(await browser.evaluate('return document.activeElement.id;'), 'main');
+    await person.press('?');
+    await person.find('dialog', 'Keys');
+    await person.press('Escape');
+    await person.sees('these keys', false);
+    for (const key of ['g', 'b']) await person.press(key);
+    await person.find('heading', 'Books');
+    assert.equal(await focused(), 'Books', 'the new screen is told of');
+    await person.sees('2 books');
+    await person.press('/');
+    assert.equal(await focused(), 'q');
+    for (const key of 'emma') await person.press(key);
+    await person.sees('1 book');
+    assert.match(String(await browser.evaluate('return location.hash;')), /q=emma/);
+    await until('Emma');
+    await person.press('Enter');
+    await person.find('heading', 'Emma');
+    await until('Edit');
+    await browser.evaluate('history.back();');
+    await person.sees('1 book');
+    assert.equal(await browser.evaluate('return document.querySelector("[name=q]").value;'), 'emma');
+  } finally {
+    await server.stop();
+  }
+}));
+
+test('a server that is lost is told of, and found again', { skip }, () =>
+  inBrowser(async (data, browser) => {
+    const first = await startServer(['--data', data]);
+    const person = new Person(browser);
+    await openScreen(browser, first.url, '#/books/new');
+    await person.fill('textbox', 'Title', 'Typed while it was gone');
+    await first.stop();
+    await person.click('button', 'Add the book');
+    await person.sees('The connection to the server is lost');
+    const second = await startServer(['--data', data, '--port', new URL(first.url).port]);
+    try {
+      await person.sees('The connection to the server is lost', false);
+      await person.click('button', 'Add the book');
+      await person.find('heading', 'Typed while it was gone');
+    } finally {
+      await second.stop();
+    }
+  }));

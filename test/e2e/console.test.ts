@@ -1,0 +1,97 @@
+/** `GET /console` of a real server in a real browser: every screen, as anybody may see it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { Browser, hasBrowser } from '../support/browser.ts';
+import { Person } from '../support/person.ts';
+import { openScreen, readLook } from './console-look.ts';
+import type { Look } from './console-look.ts';
+import { seedHostile } from './console-seed.ts';
+import { inFolder, startServer } from './processes.ts';
+import type { Running } from './processes.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are not installed';
+const LISTS = [
+  '#/', '#/books', '#/books?as=cards', '#/books/new', '#/books/import', '#/incoming',
+  '#/incoming/new', '#/requests', '#/outgoing', '#/deliveries', '#/log', '#/settings', '#/nowhere',
+];
+/** Roles of what people use; each needs a name (WCAG 2.2, 4.1.2). */
+const NAMED = new Set([
+  'button', 'link', 'textbox', 'searchbox', 'combobox', 'checkbox', 'radio', 'spinbutton',
+  'listbox', 'dialog', 'navigation', 'heading', 'progressbar', 'DisclosureTriangle',
+]);
+const SHIFT_MAX = 0.1;
+
+type Place = { readonly server: Running; readonly browser: Browser; readonly person: Person };
+
+function inConsole(use: (place: Place) => Promise<void>): Promise<void> {
+  return inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const browser = await Browser.open();
+    try {
+      await use({ server, browser, person: new Person(browser) });
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+}
+
+function assertGood(look: Look, name: string): void {
+  const { overflow, small, pale, foreign, planted, headings } = look;
+  assert.deepEqual([overflow, small, pale, foreign, planted, headings.length],
+    [0, [], [], [], 0, 1], `${name}: ${JSON.stringify(look)}`);
+}
+
+test('every screen can be read and used at each width, light and dark, whatever is stored', {
+  skip,
+}, (t: TestContext) => inConsole(async ({ server, browser, person }) => {
+  const records = await seedHostile(server.url);
+  await openScreen(browser, server.url, '#/');
+  const paintedMs = await browser.evaluate(
+    "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null;");
+  t.diagnostic(`first contentful paint after ${Math.round(Number(paintedMs))} ms`);
+  for (const hash of [...LISTS, ...records]) {
+    await browser.look(360, 740, 'dark');
+    const first = await openScreen(browser, server.url, hash);
+    assertGood(first, `${hash}, 360, dark`);
+    assert.ok(first.shift < SHIFT_MAX, `${hash} moves by ${first.shift}`);
+    for (const [width, scheme] of [[360, 'light'], [1280, 'dark'], [1280, 'light']] as const) {
+      await browser.look(width, 800, scheme);
+      assertGood(await readLook(browser), `${hash}, ${width}, ${scheme}`);
+    }
+    const nameless = (await person.everything())
+      .filter(({ role, name }) => NAMED.has(role) && name.trim() === '');
+    assert.deepEqual(nameless, [], hash);
+    const complaints = (await browser.complaints())
+      .filter((text) => !text.includes('"source":"recommendation"'));
+    assert.deepEqual(complaints, [], hash);
+    assert.equal(await browser.evaluate('return window.hacked ?? null;'), null, hash);
+  }
+}));
+
+test('the theme can be chosen and is kept, motion is left out, and twice the zoom fits', {
+  skip,
+}, () => inConsole(async ({ server, browser, person }) => {
+  const ground = 'return getComputedStyle(document.body).backgroundColor;';
+  await browser.look(640, 400, 'light');
+  for (const hash of ['#/', '#/requests', '#/settings', '#/books/new']) {
+    assert.equal((await openScreen(browser, server.url, hash)).overflow, 0, hash);
+  }
+  const light = await browser.evaluate(ground);
+  await person.click('button', 'Theme: System');
+  await person.click('button', 'Theme: Light');
+  const dark = await browser.evaluate(ground);
+  assert.notEqual(dark, light);
+  await openScreen(browser, server.url, '#/');
+  assert.equal(await browser.evaluate(ground), dark);
+  await browser.visit(`${server.url}/docs`);
+  assert.equal(await browser.evaluate(ground), dark, 'the reference has the same colours');
+  await openScreen(browser, server.url, '#/');
+  await browser.command('Emulation.setEmulatedMedia',
+    { features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] });
+  assert.deepEqual(await browser.evaluate(`
+    return [...document.querySelectorAll('button, a')].map((one) => getComputedStyle(one))
+      .map((style) => style.transitionDuration + style.animationName)
+      .filter((text) => text !== '0snone');`), []);
+}));

@@ -1,4 +1,4 @@
-/** Who may see what in the console: signing in, tokens of each scope, keys, a server that is lost. */
+/** Who may see what in the console: signing in, tokens by scope, keys, a server that is lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, hasBrowser } from '../support/browser.ts';

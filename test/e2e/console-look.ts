@@ -76,7 +76,7 @@ export async function readLook(browser: Browser): Promise<Look> {
   return { overflow, small, pale, foreign, headings, planted, shift };
 }
 
-/** Opens the page anew, so that nothing of the screen before is left, and waits until all is there. */
+/** Opens the page anew, with nothing of the screen before, and waits until all is there. */
 export async function openScreen(browser: Browser, url: string, hash: string): Promise<Look> {
   await browser.visit('about:blank');
   await browser.visit(`${url}/console${hash}`);

@@ -77,7 +77,9 @@ test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, brow
   const focused = async (): Promise<string> => String(await browser.evaluate(
     'return document.activeElement.innerText || document.activeElement.name || "";'));
   const until = async (wanted: string): Promise<void> => {
-    for (let tabs = 0; tabs < 60 && await focused() !== wanted; tabs += 1) await person.press('Tab');
+    for (let tabs = 0; tabs < 60 && await focused() !== wanted; tabs += 1) {
+      await person.press('Tab');
+    }
     assert.equal(await focused(), wanted);
     const outline = await browser.evaluate(`const one = document.activeElement;
       return getComputedStyle(one).outlineStyle + getComputedStyle(one, '::after').outlineStyle;`);
@@ -111,7 +113,8 @@ test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, brow
     await until('Edit');
     await browser.evaluate('history.back();');
     await person.sees('1 book');
-    assert.equal(await browser.evaluate('return document.querySelector("[name=q]").value;'), 'emma');
+    const search = await browser.evaluate('return document.querySelector("[name=q]").value;');
+    assert.equal(search, 'emma');
   } finally {
     await server.stop();
   }

@@ -8,6 +8,8 @@ export type Look = {
   readonly small: readonly string[];
   /** Text that stands out too little from its ground (WCAG 2.2, 1.4.3). */
   readonly pale: readonly string[];
+  /** What the page says that has gone wrong. */
+  readonly failures: readonly string[];
   /** Addresses beyond the page's own origin that were loaded. */
   readonly foreign: readonly string[];
   readonly headings: readonly string[];
@@ -60,6 +62,8 @@ const READ = `
   return {
     overflow: document.documentElement.scrollWidth - innerWidth,
     small, pale,
+    failures: [...document.querySelectorAll('.notice.bad, .failure')]
+      .map(({ innerText }) => innerText),
     foreign: performance.getEntriesByType('resource').map(({ name }) => name)
       .filter((name) => !name.startsWith(location.origin) && !name.startsWith('blob:')),
     headings: [...document.querySelectorAll('h1')].map(({ innerText }) => innerText),
@@ -71,9 +75,9 @@ const READ = `
 /** What is to be seen now. */
 export async function readLook(browser: Browser): Promise<Look> {
   const look = await browser.evaluate(`return (async () => {${READ}})();`);
-  const { overflow, small, pale, foreign, headings, planted, shift }: Look =
+  const { overflow, small, pale, failures, foreign, headings, planted, shift }: Look =
     JSON.parse(JSON.stringify(look));
-  return { overflow, small, pale, foreign, headings, planted, shift };
+  return { overflow, small, pale, failures, foreign, headings, planted, shift };
 }
 
 /** Opens the page anew, with nothing of the screen before, and waits until all is there. */

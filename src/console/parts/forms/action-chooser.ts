@@ -99,7 +99,7 @@ export class Actions {
         select.value = identifier;
       });
     } }, 'New action…');
-    return leaf(options, select, () => select.value === '' ? undefined : select.value, add);
+    return leaf(options, select, () => select.value || undefined, add);
   }
 
   #openNew(done: (identifier: string) => void): void {

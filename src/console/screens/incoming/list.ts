@@ -70,7 +70,7 @@ function openList(place: HTMLElement): () => void {
       showFailure(table, thrown, () => void show());
     }
   };
-  fill(place, heading('Incoming webhooks', session.may('write')
+  fill(place, heading('Incoming webhooks', session.may('admin')
     ? h('a', { href: href(['incoming', 'new']), class: 'button primary' }, 'Add a webhook') : null),
   count, table);
   void show();

@@ -63,7 +63,7 @@ function wholeView(
     backTo('incoming', 'Incoming webhooks'),
     heading(pathSegment, h('a', {
       href: href(['requests'], { hook: pathSegment }), class: 'button',
-    }, 'Its requests'), ...session.may('write') ? buttons(place, shown) : []),
+    }, 'Its requests'), ...session.may('admin') ? buttons(place, shown) : []),
     facts([
       ['State', badge(hook.enabled ? 'enabled' : 'off')],
       ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],

@@ -51,7 +51,7 @@ function openList(place: HTMLElement): () => void {
       showFailure(table, thrown, () => void show());
     }
   };
-  fill(place, heading('Outgoing webhooks', session.may('write')
+  fill(place, heading('Outgoing webhooks', session.may('admin')
     ? h('a', { href: href(['outgoing', 'new']), class: 'button primary' }, 'Add a webhook') : null),
   count, table);
   void show();

@@ -46,7 +46,7 @@ function render(place: HTMLElement, shown: ShownOutgoing): void {
   fill(place, backTo('outgoing', 'Outgoing webhooks'),
     heading(targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
-    }, 'Its deliveries'), ...session.may('write') ? buttons(place, shown) : []),
+    }, 'Its deliveries'), ...session.may('admin') ? buttons(place, shown) : []),
     facts([
       ['State', badge(hook.enabled ? 'enabled' : 'off')], ['Events', eventsText(hook)],
       ['Only when', when === undefined ? null : h('code', {}, conditionWords(when))],

@@ -1,0 +1,27 @@
+/** Conditions as they are typed and read. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  conditionValueText, conditionWords, parseConditionValue,
+} from '../../../../src/console/parts/forms/condition-text.ts';
+
+for (const [operator, value, text] of [
+  ['eq', 'opened', 'opened'], ['eq', 5, '5'], ['eq', '5', '"5"'], ['eq', true, 'true'],
+  ['eq', 'true', '"true"'], ['eq', null, 'null'], ['eq', '', ''], ['eq', '-x', '-x'],
+  ['prefix', '5', '5'], ['prefix', '"a"', '"a"'], ['in', ['a', 'b'], 'a, b'],
+  ['in', ['a', 1, '1'], 'a, 1, "1"'], ['in', ['a, b', 'c'], '["a, b","c"]'],
+] as const) {
+  test(`shows ${JSON.stringify(value)} of ${operator} as ${text}, and reads it so`, () => {
+    assert.equal(conditionValueText(value, operator), text);
+    assert.deepEqual(parseConditionValue(text, operator), value);
+  });
+}
+
+test('says a condition in words', () => {
+  assert.equal(conditionWords({ all: [
+    { path: 'event', op: 'in', value: ['push', 'ping'] },
+    { any: [{ path: 'payload.a', op: 'exists' }, { path: 'payload.b', op: 'gt', value: 3 }] },
+    { not: { path: 'method', op: 'exists', value: false } },
+  ] }), '(event is one of push, ping and (payload.a is there or payload.b is more than 3)'
+    + ' and not (method is not there))');
+});

@@ -1,0 +1,197 @@
+/** Incoming webhooks in the console, used as a person does, in a real browser. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { hasBrowser } from '../support/browser.ts';
+import { ask } from './ask.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const CHANGES = ['Edit', 'Action and routes', 'Rotate the secret', 'Turn off', 'Delete'];
+let at: ConsoleAtWork;
+
+before(async () => {
+  if (hasBrowser) at = await ConsoleAtWork.begin();
+});
+
+after(async () => {
+  if (hasBrowser) await at.end();
+});
+
+/** A webhook that logs and keeps every request. */
+async function makeHook(pathSegment: string): Promise<string> {
+  const actionConfiguration =
+    await at.make('/api/action-configurations', { actionType: 'log', options: {} });
+  return at.make('/api/incoming-webhooks', { pathSegment, actionConfiguration, inbox: 'all' });
+}
+
+test('one sets up GitHub from nothing, up to its first accepted request', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/incoming');
+  await person.sees('There is none yet.');
+  await person.click('link', 'Add a webhook');
+  await person.choose('Sender', 'GitHub');
+  await person.sees('At GitHub the address goes to: repository or organisation, Settings');
+  await person.sees('Leave the secret empty and one is made.');
+  await person.click('button', 'Next: what is done');
+  await person.choose('Action', 'Write');
+  await person.fill('textbox', 'Level', 'loud');
+  await person.click('button', 'Create it, then test it');
+  await person.sees('must be one of');
+  await person.fill('textbox', 'Level', 'warning');
+  await person.click('button', 'Create it, then test it');
+  await person.sees('Set up at GitHub');
+  await person.sees('It is shown this once.');
+  await person.sees(`/webhook/in/github`);
+  await person.click('button', 'Send a test request');
+  await person.sees('It was answered 200.');
+  const secret = /^[0-9a-f]{64}$/m.exec(await person.text())?.[0] ?? '';
+  const raw = '{"action":"opened"}';
+  const signature = createHmac('sha256', secret).update(raw).digest('hex');
+  const answer = await ask(`${at.url}/webhook/in/github`, {
+    method: 'POST', raw, headers: {
+      'content-type': 'application/json', 'x-github-event': 'issues',
+      'x-hub-signature-256': `sha256=${signature}`,
+    },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  await person.click('link', 'Done');
+  await person.sees('Write to the log: warning, for every request.');
+  await person.sees(secret);
+  await person.click('link', '← Incoming webhooks');
+  await person.sees('100 %');
+  await person.find('image', 'Requests in the last 24 hours');
+  await at.isClean();
+});
+
+test('a path that is taken is told beside its field', { skip }, async () => {
+  const { person } = at;
+  await makeHook('taken');
+  await at.open('#/incoming/new');
+  await person.fill('textbox', 'Path', 'taken');
+  await person.click('button', 'Next: what is done');
+  await person.choose('Action', 'Write');
+  await person.click('button', 'Create it, then test it');
+  await person.sees(/taken.*(another|already|exists|unique)/is);
+});
+
+test('routes are made of rows, moved, and tried with a kept request', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('routed');
+  const { status } = await ask(`${at.url}/webhook/in/routed`, {
+    method: 'POST', body: { action: 'opened', size: 5 },
+  });
+  assert.equal(status, 200);
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Action and routes');
+  await person.choose('Action', 'None');
+  await person.click('button', 'Add route');
+  await person.fill('textbox', 'Name', 'closed');
+  await person.click('button', 'Add a condition');
+  await person.fill('textbox', 'What is looked at', 'body.action');
+  await person.fill('textbox', 'With what', 'closed');
+  await person.click('button', 'Save');
+  await person.sees(/payload.*headers/);
+  await person.fill('textbox', 'What is looked at', 'payload.action');
+  await person.click('button', 'Save');
+  await person.sees('when payload.action is closed');
+  await person.click('button', 'Action and routes');
+  await person.click('button', 'Add route');
+  await person.click('button', 'Up Route 2');
+  await person.fill('textbox', 'Name', 'large');
+  await person.click('button', 'Add a group');
+  await person.fill('textbox', 'What is looked at', 'payload.size');
+  await person.choose('How it is compared', 'is at l');
+  await person.fill('textbox', 'With what', '5');
+  await person.click('button', 'Save');
+  await person.sees('when payload.size is at least 5');
+  const { routes } = await at.call('GET', `/api/incoming-webhooks/${id}`);
+  assert.ok(Array.isArray(routes));
+  assert.deepEqual(routes.map(({ name, when }) => [name, when]), [
+    ['large', { path: 'payload.size', op: 'gte', value: 5 }],
+    ['closed', { path: 'payload.action', op: 'eq', value: 'closed' }],
+  ]);
+  await person.click('button', 'Try it');
+  await person.sees(/large would run/);
+  await person.sees(/closed left out payload.action is "opened", wanted: eq "closed"/);
+  await person.click('button', 'Action and routes');
+  await person.click('button', 'Remove Route 2');
+  await person.click('button', 'Save');
+  await person.sees('closed', false);
+  await at.isClean();
+});
+
+test('an edit meets the change of somebody else, and shows both', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('edited');
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Edit');
+  await person.fill('textbox', 'Path', 'no good');
+  await person.click('button', 'Save');
+  await person.sees('Some fields cannot be saved as they are.');
+  await person.fill('textbox', 'Path', 'mine');
+  await at.call('PATCH', `/api/incoming-webhooks/${id}`, { pathSegment: 'theirs' });
+  await person.click('button', 'Save');
+  await person.sees('Somebody else has saved another version.');
+  await person.find('cell', 'mine');
+  await person.find('cell', 'theirs');
+  await person.click('button', 'Put mine in its place');
+  await person.find('heading', 'mine');
+  const stored = await at.call('GET', `/api/incoming-webhooks/${id}`);
+  assert.deepEqual([stored['pathSegment'], stored['inbox'], stored['enabled']],
+    ['mine', 'all', true]);
+});
+
+test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('ending');
+  const enabled = async (): Promise<unknown> =>
+    (await at.call('GET', `/api/incoming-webhooks/${id}`))['enabled'];
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Rotate the secret');
+  await person.click('button', 'Make a new secret');
+  await person.sees('It is shown this once.');
+  await person.click('button', 'I have it');
+  await person.sees('X-Signature');
+  await person.click('button', 'Turn off');
+  await person.find('button', 'Turn on');
+  assert.equal(await enabled(), false);
+  await person.click('button', 'Turn on');
+  await person.find('button', 'Turn off');
+  assert.equal(await enabled(), true);
+  await person.click('button', 'Delete');
+  await person.sees('Its secret and its settings will be lost');
+  await person.press('Escape');
+  await person.sees('will be lost', false);
+  await person.click('button', 'Delete');
+  await person.click('DisclosureTriangle', 'As a command');
+  await person.sees(`hookshelf incomingwebhook:delete --identifier ${id}`);
+  await person.click('button', 'Delete it');
+  await person.find('heading', 'Incoming webhooks');
+  await person.sees('ending', false);
+  await at.isClean();
+});
+
+test('a token that reads sees no button that it may not press', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('looked-at');
+  await at.open(`#/incoming/${id}`, 'read');
+  await person.find('link', 'Its requests');
+  const names = (await person.everything()).map(({ name }) => name);
+  assert.deepEqual([...CHANGES, 'Send a test request', 'Try it']
+    .filter((name) => names.includes(name)), []);
+  await at.open('#/incoming', 'read');
+  await person.sees('looked-at');
+  const links = (await person.everything()).map(({ name }) => name);
+  assert.ok(!links.includes('Add a webhook'));
+});
+
+test('a token that writes may test a webhook, and not change it', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('tested');
+  await at.open(`#/incoming/${id}`, 'write');
+  await person.click('button', 'Send a test request');
+  await person.sees('It was answered 200.');
+  const names = (await person.everything()).map(({ name }) => name);
+  assert.deepEqual(CHANGES.filter((name) => names.includes(name)), []);
+});

@@ -1,0 +1,129 @@
+/** Outgoing webhooks in the console, used as a person does, in a real browser. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { hasBrowser } from '../support/browser.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+import { FlappingTarget } from './relay-target.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const target = new FlappingTarget();
+let at: ConsoleAtWork;
+
+before(async () => {
+  if (!hasBrowser) return;
+  await target.open();
+  at = await ConsoleAtWork.begin();
+});
+
+after(async () => {
+  if (!hasBrowser) return;
+  await at.end();
+  await target.close();
+});
+
+function makeHook(): Promise<string> {
+  return at.make('/api/outgoing-webhooks', {
+    targetUrl: `${target.url}sink`, triggerEvent: 'book.*', timeout: 9,
+  });
+}
+
+test('one makes a webhook with a template and a condition, and tests it', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/outgoing');
+  await person.sees('There is none yet.');
+  await person.click('link', 'Add a webhook');
+  await person.fill('textbox', 'Template of the body', '{"text": "{{');
+  await person.click('button', 'Show what would be sent');
+  await person.sees(/JSON/);
+  await person.fill('textbox', 'Template of the body',
+    '{"text": "New: {{ data.book.title }}", "all": "{{ data }}"}');
+  await person.click('button', 'Show what would be sent');
+  await person.sees('"text": "New: Emma"');
+  await person.fill('textbox', 'Address', 'nowhere');
+  await person.fill('textbox', 'Event 1', 'book.created');
+  await person.click('button', 'Add a condition');
+  await person.fill('textbox', 'What is looked at', 'payload.data.book.title');
+  await person.choose('How it is compared', 'begins');
+  await person.fill('textbox', 'With what', '5');
+  await person.click('button', 'Add the webhook');
+  await person.sees('Some fields cannot be saved as they are.');
+  await person.fill('textbox', 'Address', `${target.url}sink`);
+  await person.click('button', 'Add the webhook');
+  await person.sees('payload.data.book.title begins with 5');
+  await person.sees('enabled');
+  await person.click('button', 'Send it now');
+  await person.sees(/It was answered 20\d\./);
+  assert.deepEqual(JSON.parse(target.arrived.at(-1)?.body ?? ''), {
+    text: 'New: Emma', all: { book: { title: 'Emma' } },
+  });
+  await person.click('link', '← Outgoing webhooks');
+  await person.sees('book.created');
+  await at.isClean();
+});
+
+test('what a test send is answered is shown, also when it fails', { skip }, async () => {
+  const { person } = at;
+  await at.open(`#/outgoing/${await makeHook()}`);
+  await person.fill('textbox', 'A sample event', 'no JSON');
+  await person.click('button', 'Send it now');
+  await person.sees(/not valid JSON/);
+  await person.fill('textbox', 'A sample event', '{"mine": true}');
+  await target.turn('failing');
+  await person.click('button', 'Send it now');
+  await person.sees(/failed\s+It was answered 500\./);
+  await target.turn('up');
+});
+
+test('an edit keeps what it does not ask for', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook();
+  await at.call('PATCH', `/api/outgoing-webhooks/${id}`, { enabled: false });
+  await at.open(`#/outgoing/${id}`);
+  await person.click('button', 'Edit');
+  await person.click('button', 'Add event');
+  await person.fill('textbox', 'Event 2', 'order.paid');
+  await person.click('DisclosureTriangle', 'More');
+  await person.fill('spinbutton', 'Attempts at once', '1');
+  await person.click('button', 'Save');
+  await person.sees('book.*, order.paid');
+  const { triggerEvent, triggerEvents, enabled, maxInFlight, timeout } =
+    await at.call('GET', `/api/outgoing-webhooks/${id}`);
+  assert.deepEqual({ triggerEvent, triggerEvents, enabled, maxInFlight, timeout }, {
+    triggerEvent: undefined, triggerEvents: ['book.*', 'order.paid'], enabled: false,
+    maxInFlight: 1, timeout: 9,
+  });
+});
+
+test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook();
+  await at.open(`#/outgoing/${id}`);
+  await person.click('button', 'Rotate the secret');
+  await person.click('button', 'Make a new secret');
+  await person.sees(/whsec_/);
+  await person.click('button', 'I have it');
+  await person.click('button', 'Turn off');
+  await person.click('button', 'Turn on');
+  await person.find('button', 'Turn off');
+  await person.click('button', 'Delete');
+  await person.sees('Its secret and its settings will be lost');
+  await person.click('DisclosureTriangle', 'As a command');
+  await person.sees(`hookshelf outgoingwebhook:delete --identifier ${id}`);
+  await person.click('button', 'Delete it');
+  await person.find('heading', 'Outgoing webhooks');
+  const left = await at.call('GET', '/api/outgoing-webhooks');
+  assert.ok(!JSON.stringify(left).includes(id));
+});
+
+test('a token that reads may preview, and one that writes send', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook();
+  const changes = ['Edit', 'Rotate the secret', 'Turn off', 'Delete'];
+  for (const [scope, more] of [['read', ['Send it now']], ['write', []]] as const) {
+    await at.open(`#/outgoing/${id}`, scope);
+    await person.click('button', 'Show what would be sent');
+    await person.sees('Emma');
+    const names = (await person.everything()).map(({ name }) => name);
+    assert.deepEqual([...changes, ...more].filter((name) => names.includes(name)), [], scope);
+  }
+});

@@ -77,10 +77,14 @@ function rolesOf(tokens) {
     if (!NAME.test(token)) return null;
     const [before = '', after = ''] = [beforeName(tokens, index), tokens[index + 1]];
     if (before === '.' || before === '?.') return 'member';
-    if (within === 'class' && /^(?:[{};]|async|get|set|static|\*)$/.test(before)) return 'member';
+    // A star between two values multiplies.
+    const second = tokens[index - 2] ?? '';
+    const isModified = /^(?:async|get|set|static|\*)$/.test(before)
+      && /^(?:[{},;]|async|static)$/.test(second);
+    if (within === 'class' && (isModified || /^[{};]$/.test(before))) return 'member';
     const isFirst = /^[{,]$/.test(before) && within === 'object';
     if (isFirst && /^[:(]$/.test(after)) return 'member';
-    if (within === 'object' && /^(?:async|get|set|\*)$/.test(before)) return 'member';
+    if (within === 'object' && isModified) return 'member';
     if (KEYWORDS.has(token)) return null;
     return isFirst && /^[,}=]$/.test(after) ? 'shorthand' : 'variable';
   });

@@ -1,0 +1,46 @@
+/** What comes in one turn is one transaction. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TurnBatch } from '../../../src/webhooks/work/turn-batch.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+
+const LETTERS = { name: 'letters', key: 'id' } as const;
+
+function newBatch(bytes = 1): {
+  readonly store: ReturnType<typeof createMemoryStore>;
+  readonly batch: TurnBatch<string, string>;
+} {
+  const store = createMemoryStore([LETTERS]);
+  const batch = new TurnBatch<string, string>(store, () => bytes, (transaction, ids) =>
+    ids.map((id) => {
+      if (id === 'bad') throw new Error('no such letter');
+      transaction.put(LETTERS.name, id, `{"id":"${id}"}`);
+      return id.toUpperCase();
+    }));
+  return { store, batch };
+}
+
+const linesOf = ({ lines }: ReturnType<typeof createMemoryStore>): number[] =>
+  lines.map(({ length }) => length);
+
+test('what comes in one turn is written in one transaction, each with its outcome', async () => {
+  const { store, batch } = newBatch();
+  assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((id) => batch.write(id))),
+    ['A', 'B', 'C']);
+  assert.equal(await batch.write('d'), 'D');
+  assert.deepEqual(linesOf(store), [3, 1]);
+});
+
+test('a transaction holds no more than half a mebibyte of it', async () => {
+  const { store, batch } = newBatch(200 << 10);
+  assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((id) => batch.write(id))),
+    ['A', 'B', 'C']);
+  assert.deepEqual(linesOf(store), [2, 1]);
+});
+
+test('where the transaction fails all of it has failed, and nothing is written', async () => {
+  const { store, batch } = newBatch();
+  const outcomes = await Promise.allSettled(['a', 'bad'].map((id) => batch.write(id)));
+  assert.deepEqual(outcomes.map(({ status }) => status), ['rejected', 'rejected']);
+  assert.deepEqual(linesOf(store), []);
+});

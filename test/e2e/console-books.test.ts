@@ -1,0 +1,88 @@
+/** The catalog in the console: adding, changing beside somebody else, importing, deleting. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Browser, hasBrowser } from '../support/browser.ts';
+import { Person } from '../support/person.ts';
+import { ask } from './ask.ts';
+import { openScreen } from './console-look.ts';
+import { inFolder, startServer } from './processes.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are not installed';
+const CSV = 'title,authors,numberOfPages\n"Emma, a novel",Jane Austen,474\nBroken,,none\n';
+
+/** Chooses a file as a person would in the dialog of the system. */
+async function chooseFile(browser: Browser, name: string, text: string): Promise<void> {
+  await browser.evaluate(`const transfer = new DataTransfer();
+    transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
+    document.querySelector('input[type=file]').files = transfer.files;`);
+}
+
+test('a book is added, changed beside somebody else, and deleted', { skip }, () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const browser = await Browser.open();
+    const person = new Person(browser);
+    const books = async (): Promise<readonly Record<string, unknown>[]> =>
+      JSON.parse((await ask(`${server.url}/api/books`)).text);
+    try {
+      await openScreen(browser, server.url, '#/books/new');
+      await person.fill('textbox', 'ISBN', '12');
+      await person.press('Enter');
+      await person.sees('Some fields cannot be saved as they are.');
+      assert.equal(await browser.evaluate(
+        'return document.querySelectorAll("[aria-invalid]").length;'), 2, 'title and ISBN');
+      await person.fill('textbox', 'ISBN', '');
+      await person.fill('textbox', 'Title', 'Emma');
+      await person.press('Enter');
+      await person.find('heading', 'Emma');
+      await person.click('button', 'Edit');
+      await person.fill('textbox', 'Subtitle', 'mine');
+      const [{ id } = { id: '' }] = await books();
+      await ask(`${server.url}/api/books/${String(id)}`,
+        { method: 'PUT', body: { title: 'Emma', subtitle: 'theirs' } });
+      await person.click('button', 'Save');
+      await person.find('dialog', 'It was changed meanwhile');
+      await person.sees(/mine[^]*theirs/);
+      await person.click('button', 'Put mine in its place');
+      await person.sees('Saved.');
+      assert.equal((await books())[0]?.['subtitle'], 'mine');
+      await person.click('button', 'Delete');
+      await person.sees('“Emma” will be gone');
+      await person.click('button', 'Delete it');
+      await person.sees('There are no books yet');
+      assert.deepEqual(await books(), []);
+      assert.deepEqual((await browser.complaints()).filter((text) => !/status of 4/.test(text)
+        && !text.includes('"recommendation"')), []);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  }));
+
+test('a file is checked first, then imported, and its errors are told by line', { skip }, () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const browser = await Browser.open();
+    const person = new Person(browser);
+    try {
+      await openScreen(browser, server.url, '#/books/import');
+      for (const [name, text] of [['books.csv', CSV], ['books.jsonl', '{"title":"A"}\n\n{}\n'],
+        ['books.json', '[{"title":"B"},{"title":1}]']] as const) {
+        await chooseFile(browser, name, text);
+        await person.click('button', 'Import');
+        await person.sees('1 imported, 0 replaced, 1 skipped; nothing was stored');
+        await person.sees(name === 'books.json' ? 'Book 2: /title' : 'Line 3: /');
+      }
+      assert.equal((await ask(`${server.url}/api/books`)).text.trim(), '[]');
+      await person.click('checkbox', 'Only check it: store nothing');
+      await chooseFile(browser, 'books.csv', CSV);
+      await person.click('button', 'Import');
+      await person.sees('1 imported, 0 replaced, 1 skipped.');
+      const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
+      assert.deepEqual([book.title, book.authors, book.numberOfPages],
+        ['Emma, a novel', [{ name: 'Jane Austen' }], 474]);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  }));

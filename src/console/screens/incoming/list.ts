@@ -40,7 +40,7 @@ function openList(place: HTMLElement): () => void {
     hrefOf: ({ hook }) => href(['incoming', hook.identifier]),
     columns: [
       { title: 'Path', kind: 'main', cell: ({ hook }) => hook.pathSegment },
-      { title: 'Sender', cell: ({ hook }) => hook.verification?.preset
+      { title: 'Sender', kind: 'extra', cell: ({ hook }) => hook.verification?.preset
         ?? (hook.hasSecret ? 'X-Signature' : 'anybody') },
       { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
       { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null

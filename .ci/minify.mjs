@@ -75,7 +75,7 @@ function rolesOf(tokens) {
     if (isOpening(token)) open.push(kindOf(tokens, index));
     if (token.startsWith('#')) return 'variable';
     if (!NAME.test(token)) return null;
-    const [before = '', after = ''] = [beforeName(tokens, index), tokens[index + 1]];
+    const [before = '', after = ''] = [tokens[index - 1], tokens[index + 1]];
     if (before === '.' || before === '?.') return 'member';
     // A star between two values multiplies.
     const second = tokens[index - 2] ?? '';
@@ -88,12 +88,6 @@ function rolesOf(tokens) {
     if (KEYWORDS.has(token)) return null;
     return isFirst && /^[,}=]$/.test(after) ? 'shorthand' : 'variable';
   });
-}
-
-// The star of a generator, unlike that of a product, stands where a member begins.
-function beforeName(tokens, index) {
-  const [second = ';', before] = [tokens[index - 2], tokens[index - 1]];
-  return before === '*' && !/^(?:[{},;]|async|static)$/.test(second) ? '' : before;
 }
 
 function isOpening(token) {

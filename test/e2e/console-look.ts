@@ -13,7 +13,7 @@ export type Look = {
   /** Addresses beyond the page's own origin that were loaded. */
   readonly foreign: readonly string[];
   readonly headings: readonly string[];
-  /** Elements that no screen makes, so data made them. */
+  /** Elements that no screen makes, so data made them; and text whose direction data turns. */
   readonly planted: number;
   /** How far things have moved by themselves since the page came (the layout shift score). */
   readonly shift: number;
@@ -67,7 +67,8 @@ const READ = `
     foreign: performance.getEntriesByType('resource').map(({ name }) => name)
       .filter((name) => !name.startsWith(location.origin) && !name.startsWith('blob:')),
     headings: [...document.querySelectorAll('h1')].map(({ innerText }) => innerText),
-    planted: document.querySelectorAll('#app script, #app img, #app iframe, #app style').length,
+    planted: document.querySelectorAll('#app script, #app img, #app iframe, #app style').length
+      + (/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.innerText) ? 1 : 0),
     shift: shifts.filter(({ hadRecentInput }) => !hadRecentInput)
       .reduce((sum, { value }) => sum + value, 0),
   };`;

@@ -85,7 +85,8 @@ test('the theme can be chosen and is kept, motion is left out, and twice the zoo
   assert.notEqual(dark, light);
   await openScreen(browser, server.url, '#/');
   assert.equal(await browser.evaluate(ground), dark);
-  await browser.visit(`${server.url}/docs`);
+  await person.click('link', 'Docs');
+  await person.find('link', 'Models');
   assert.equal(await browser.evaluate(ground), dark, 'the reference has the same colours');
   await openScreen(browser, server.url, '#/');
   await browser.command('Emulation.setEmulatedMedia',

@@ -54,8 +54,14 @@ export function renew(parent: Element, ...children: readonly Child[]): void {
 function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === false) continue;
-    parent.append(child instanceof Node ? child : String(child));
+    parent.append(child instanceof Node ? child : shown(String(child)));
   }
+}
+
+/** Names what would turn the direction of the text around it, so that nothing misleads. */
+function shown(text: string): string {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (character) =>
+    `‹U+${character.charCodeAt(0).toString(16).toUpperCase()}›`);
 }
 
 function setAttributes(element: Element, attributes: Attributes): void {

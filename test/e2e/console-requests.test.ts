@@ -115,6 +115,8 @@ test('one finds out why a request was refused, and mends it until it is accepted
     assert.equal((await sendFromGithub('another secret', 'accepted')).status, 200);
     await open('#/requests?hook=github');
     await person.sees('3 requests');
+    await person.fill('searchbox', 'Event id', 'accepted');
+    await person.sees('1 request\n');
   });
 
 test('the list is live, can be held still, and is filtered by its address', { skip }, async () => {

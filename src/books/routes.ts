@@ -1,6 +1,5 @@
 /** The routes of the catalog: those of every resource, the collection with its queries, imports. */
 import { AppError } from '../base/errors.ts';
-import { late } from '../base/late.ts';
 import { quoted } from '../base/text/refusal.ts';
 import { checkMediaType } from '../server/exchange/body.ts';
 import { problemAnswers } from '../server/problem.ts';
@@ -13,9 +12,8 @@ import { bookExample, bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './resource.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
+import { runImport } from './transfer/import.ts';
 import { bookQueryParameters } from './query/parameters.ts';
-
-const withImport = late(() => import('./transfer/import.ts'));
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
@@ -87,7 +85,8 @@ function importRoute(catalog: Catalog): Route {
         isReplacing: isTrue(query, 'replace'), isDryRun: isTrue(query, 'dryRun'),
       };
       checkMediaType(exchange.request, IMPORT_MEDIA_TYPES);
-      return withImport(({ runImport }) => runImport(catalog, exchange, mode));
+      // At once, not late: what breaks the body meanwhile is told in the answer's own form.
+      return runImport(catalog, exchange, mode);
     },
   };
 }

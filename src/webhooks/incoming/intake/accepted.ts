@@ -14,7 +14,8 @@ import type { RequestUnit } from '../../requests/unit-of-work.ts';
 import type { Known } from '../../work/kind.ts';
 import { acceptedAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
 import type { Received } from '../receiving/received-call.ts';
-import { isOther, reused, type Event } from './duplicates.ts';
+import { isOther } from './duplicates.ts';
+import type { Event } from './event.ts';
 import { acceptedRequest } from './new-request.ts';
 import type { RecentRequests } from './recent.ts';
 
@@ -59,14 +60,14 @@ export function stageAccepted(
 type Met = { readonly event: Event; readonly isNew: true }
   | { readonly event: Event; readonly of: string };
 
-function meetStaged(transaction: Transaction, { event, received, nowMs }: Arrival): Met | null {
+function meetStaged(transaction: Transaction, { event, nowMs }: Arrival): Met | null {
   if (event === null) return null;
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);
   const known = findEvent(find, event, nowMs);
   if (known === undefined) return { event, isNew: true };
   if (!isOther(known, event)) return { event, of: known.request };
-  const own = reused(event, received);
+  const own = event.reused();
   const again = findEvent(find, own, nowMs);
   return again === undefined ? { event: own, isNew: true } : { event: own, of: again.request };
 }

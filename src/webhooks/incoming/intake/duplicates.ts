@@ -8,29 +8,12 @@ import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Store } from '../../../store/port.ts';
 import { decodeRequest } from '../../requests/codec.ts';
-import {
-  eventIdCollection, eventIdentifier, findEvent, type EventKey,
-} from '../../requests/event-ids.ts';
+import { eventIdCollection, findEvent } from '../../requests/event-ids.ts';
 import { requestCollection, type KeptRequest } from '../../requests/request.ts';
 import type { ReceiveAnswer } from '../receiving/answer.ts';
 import { nameIn, type Received } from '../receiving/received-call.ts';
 import { EventMemory } from './event-memory.ts';
-
-/** The event of a request; `isReused`: its id came before with another body. */
-export type Event = EventKey & { readonly isReused: boolean };
-
-/** What came of a run, for those who wait for it; `of` is the request that it was for. */
-type Outcome = {
-  readonly answer: ReceiveAnswer; readonly dataJson: string; readonly of: string | null;
-};
-
-/** The request is the first of its event, or the first has failed and is to run again. */
-type Claim = {
-  readonly event: Event;
-  readonly failed: KeptRequest | null;
-  /** Ends the claim; null: nothing came of the run, and nothing was accepted. */
-  end(outcome: Outcome | null): void;
-};
+import { Claim, Event } from './event.ts';
 
 /** The request is one that was seen; `of` is null where that left no record. */
 export type Seen = {
@@ -48,9 +31,8 @@ export type LookedUp = {
   readonly hasFailed: boolean;
 };
 
-type Running = {
-  readonly bodySha256: string | null; readonly settled: Promise<Outcome | null>;
-};
+/** An event that is under way: in this process, or by its record. */
+type UnderWay = { readonly event: Event; readonly awaits: Claim | KeptRequest };
 
 /** What is known of an event that is not under way here. */
 type Known = {
@@ -68,7 +50,7 @@ export class Duplicates {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #memory = new EventMemory();
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, Claim>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -81,41 +63,54 @@ export class Duplicates {
     const eventId = nameIn(parts, hook.eventId);
     if (eventId === null || eventId === '') return null;
     const isSigned = verified !== null && hook.isEventIdSigned;
-    return {
-      identifier: eventIdentifier(hook.identifier, eventId),
+    return new Event({
+      hook: hook.identifier, eventId,
       bodySha256: isSigned ? null : loadCrypto().hash('sha256', body, 'hex'),
-      expiresAtMs: atMs + hook.deduplicateMs, isReused: false,
-    };
+      expiresAtMs: atMs + hook.deduplicateMs,
+    });
   }
 
   /**
-   * Claims the event, or tells what is known of it; waits for it as long as the sender does. Throws
-   * `unavailable` when that was not long enough.
+   * Claims the event, or tells what is known of it: at once where nobody has to wait. Else it
+   * waits as long as the sender does, and rejects with `unavailable` when that was not enough.
    */
-  async meet(given: Event, received: Received): Promise<Claim | Seen> {
-    const deadlineMs = this.#clock.monotonicMs() + waitMs(received);
+  meet(event: Event, received: Received): Claim | Seen | Promise<Claim | Seen> {
+    const met = this.#meetNow(event, received);
+    return 'awaits' in met ? this.#meetLater(met, received) : met;
+  }
+
+  #meetNow(given: Event, received: Received): Claim | Seen | UnderWay {
     for (let event = given; ;) {
-      const met = this.#running.get(event.identifier) ?? this.#find(event);
-      if (met === undefined) return this.#claim(event, null);
+      const met = this.#running.get(event.key) ?? this.#find(event);
+      if (met === undefined) return new Claim(event, null, this.#running);
       if (isOther(met, event)) {
-        event = reused(event, received);
+        event = event.reused();
         continue;
       }
-      if ('settled' in met) {
-        const outcome = await this.#wait(received, deadlineMs, met.settled);
+      if (met instanceof Claim) return { event, awaits: met };
+      const { request, of } = met;
+      if (request?.status === 'failed') return new Claim(event, request, this.#running);
+      if (request?.status === 'pending') return { event, awaits: request };
+      const dataJson = request === null ? met.dataJson : dataOf(received, request);
+      return { of, dataJson, answer: null, isReused: event.isReused };
+    }
+  }
+
+  async #meetLater(given: UnderWay, received: Received): Promise<Claim | Seen> {
+    const deadlineMs = this.#clock.monotonicMs() + waitMs(received);
+    for (let { event, awaits } = given; ;) {
+      if (awaits instanceof Claim) {
+        const outcome = await this.#wait(received, deadlineMs, awaits.settled());
         if (outcome === null) throw underWay();
         const { answer, of, dataJson } = outcome;
         const { isReused } = event;
         return { of, dataJson, isReused, answer: answer.status === 200 ? null : answer };
       }
-      const { request } = met;
-      if (request?.status === 'failed') return this.#claim(event, request);
-      if (request?.status !== 'pending') {
-        const dataJson = request === null ? met.dataJson : dataOf(received, request);
-        return { of: met.of, dataJson, answer: null, isReused: event.isReused };
-      }
-      const change = this.#changeOf(request.id);
+      const change = this.#changeOf(awaits.id);
       await this.#wait(received, deadlineMs, change.happened).finally(change.forget);
+      const met = this.#meetNow(event, received);
+      if (!('awaits' in met)) return met;
+      ({ event, awaits } = met);
     }
   }
 
@@ -126,8 +121,7 @@ export class Duplicates {
 
   /** What is known of an event id that is not under way, for a diagnosis; null: nothing. */
   look(hook: string, eventId: string): LookedUp | null {
-    const identifier = eventIdentifier(hook, eventId);
-    const known = this.#find({ identifier, bodySha256: null, expiresAtMs: 0, isReused: false });
+    const known = this.#find(new Event({ hook, eventId, bodySha256: null, expiresAtMs: 0 }));
     if (known === undefined) return null;
     const { of, bodySha256, request } = known;
     return { of, bodySha256, hasFailed: request?.status === 'failed' };
@@ -135,37 +129,26 @@ export class Duplicates {
 
   /** What was done and left no record; null: nothing, or only of another body. */
   findRemembered(event: Event): Seen | null {
-    const done = this.#memory.find(event.identifier, this.#clock.now());
+    const done = this.#memory.find(event.key, this.#clock.now());
     if (done === undefined || isOther(done, event)) return null;
     return { of: null, dataJson: done.dataJson, answer: null, isReused: false };
   }
 
   /** For an event that was done and left no record. */
-  remember({ identifier, bodySha256, expiresAtMs }: Event, dataJson: string): void {
-    this.#memory.add(identifier, { bodySha256, expiresAtMs, dataJson });
-  }
-
-  #claim(event: Event, failed: KeptRequest | null): Claim {
-    const { identifier, bodySha256 } = event;
-    let settle: (outcome: Outcome | null) => void = () => {};
-    const settled = new Promise<Outcome | null>((resolve) => {
-      settle = resolve;
-    });
-    this.#running.set(identifier, { bodySha256, settled });
-    return {
-      event, failed,
-      end: (outcome) => {
-        this.#running.delete(identifier);
-        settle(outcome);
-      },
-    };
+  remember({ key, bodySha256, expiresAtMs }: Event, dataJson: string): void {
+    this.#memory.add(key, { bodySha256, expiresAtMs, dataJson });
   }
 
   #find(event: Event): Known | undefined {
     const nowMs = this.#clock.now();
-    const done = this.#memory.find(event.identifier, nowMs);
-    if (done !== undefined) return { ...done, of: null, request: null };
+    const done = this.#memory.find(event.key, nowMs);
+    if (done !== undefined) {
+      const { bodySha256, dataJson } = done;
+      return { bodySha256, dataJson, of: null, request: null };
+    }
     const ids = this.#store.collection(eventIdCollection.name);
+    // The identifier of a record is a hash, which the usual case need not make.
+    if (ids.size === 0) return undefined;
     const known = findEvent((identifier) => ids.bytesOf(identifier), event, nowMs);
     if (known === undefined) return undefined;
     const { bodySha256, request: of } = known;
@@ -207,15 +190,6 @@ export class Duplicates {
     });
     return { happened, forget: () => forget() };
   }
-}
-
-/** The same id with another body is an event of its own, known by both. */
-export function reused(event: Event, { hook, parts }: Received): Event {
-  const eventId = nameIn(parts, hook.eventId) ?? '';
-  return {
-    ...event, identifier: eventIdentifier(hook.identifier, eventId, event.bodySha256),
-    bodySha256: null, isReused: true,
-  };
 }
 
 export function isOther(

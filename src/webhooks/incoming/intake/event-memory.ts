@@ -15,6 +15,8 @@ const NO_DATA = '{}';
 
 export class EventMemory {
   readonly #events = new Map<string, DoneEvent>();
+  // What it has passed is forgotten: from the start it would walk over the gaps that they leave.
+  readonly #oldest = this.#events.keys();
   #bytes = 0;
 
   add(identifier: string, { dataJson, ...event }: DoneEvent): void {
@@ -22,8 +24,9 @@ export class EventMemory {
     const kept = dataJson.length > DATA_LENGTH_MAX || dataJson === NO_DATA ? NO_DATA : dataJson;
     this.#events.set(identifier, { ...event, dataJson: kept });
     this.#bytes += sizeOf(kept);
-    for (const oldest of this.#events.keys()) {
-      if (this.#events.size <= COUNT_MAX && this.#bytes <= BYTES_MAX) return;
+    while (this.#events.size > COUNT_MAX || this.#bytes > BYTES_MAX) {
+      const { value: oldest } = this.#oldest.next();
+      if (oldest === undefined) return;
       this.#forget(oldest);
     }
   }

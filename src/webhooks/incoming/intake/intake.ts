@@ -4,6 +4,7 @@
  * the webhook's inbox is to have is on disk before the answer. Never is a request answered as
  * accepted that is not.
  */
+import { types } from 'node:util';
 import type { Exchange } from '../../../server/route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { duplicateAnswer, resultAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
@@ -13,11 +14,12 @@ import type { ReadyRoute } from '../routing.ts';
 import { changeRequests } from '../../requests/unit-of-work.ts';
 import { stageAccepted } from './accepted.ts';
 import { Arrivals } from './arrivals.ts';
-import { Duplicates, type Event, type Seen, type LookedUp } from './duplicates.ts';
+import { Duplicates, type Seen, type LookedUp } from './duplicates.ts';
+import { Claim, type Event } from './event.ts';
 import { Keeper, type IntakeParts } from './keeper.ts';
 import { estimatedBytes } from './new-request.ts';
 import type { RecentRequests } from './recent.ts';
-import { ResultRuns, routedRequest } from './result-runs.ts';
+import { ResultRuns, routedRequest, type Taken } from './result-runs.ts';
 
 type Parts = IntakeParts & { readonly recent: RecentRequests };
 
@@ -90,37 +92,60 @@ export class Intake {
     return answer;
   }
 
-  async #takeOnce(
-    exchange: Exchange, received: Received, given: Event,
-  ): Promise<ReceiveAnswer> {
-    const met = await this.#duplicates.meet(given, received);
-    if (!('end' in met)) return this.#answerSeen(exchange, received, met);
-    const { event, failed } = met;
-    let ended: Parameters<typeof met.end>[0] = null;
-    try {
-      const taken = failed === null
-        ? await this.#runs.run(exchange, received, matchingRoutes(exchange, received), event)
-        : await this.#runs.runAgain(exchange, received, failed);
-      const { answer, of, unkept } = taken;
-      ended = { answer, of, dataJson: answer.dataJson };
-      // What has a record is found by it.
-      if (of === null && answer.status === 200) this.#duplicates.remember(event, answer.dataJson);
-      if (unkept !== undefined) throw unkept;
-      return answer;
-    } finally {
-      met.end(ended);
-    }
+  #takeOnce(
+    exchange: Exchange, received: Received, event: Event,
+  ): ReceiveAnswer | Promise<ReceiveAnswer> {
+    const met = this.#duplicates.meet(event, received);
+    return types.isPromise(met) ? met.then((later) => this.#takeMet(exchange, received, later))
+      : this.#takeMet(exchange, received, met);
   }
 
-  async #answerSeen(
-    exchange: Exchange, received: Received, { of, dataJson, answer, isReused }: Seen,
-  ): Promise<ReceiveAnswer> {
-    const given = answer ?? duplicateAnswer(dataJson);
-    const { status } = given;
-    if (received.hook.inbox === 'all') {
-      await this.#keeper.keepDuplicate(exchange, received, { of, status, isReused });
+  #takeMet(
+    exchange: Exchange, received: Received, met: Claim | Seen,
+  ): ReceiveAnswer | Promise<ReceiveAnswer> {
+    if (!(met instanceof Claim)) return this.#answerSeen(exchange, received, met);
+    const { event, failed } = met;
+    let taken: Taken | Promise<Taken>;
+    try {
+      taken = failed === null
+        ? this.#runs.run(exchange, received, matchingRoutes(exchange, received), event)
+        : this.#runs.runAgain(exchange, received, failed);
+    } catch (thrown) {
+      met.end(null);
+      throw thrown;
     }
-    return given;
+    return types.isPromise(taken) ? this.#endLater(met, taken) : this.#end(met, taken);
+  }
+
+  async #endLater(claim: Claim, running: Promise<Taken>): Promise<ReceiveAnswer> {
+    let taken: Taken;
+    try {
+      taken = await running;
+    } catch (thrown) {
+      claim.end(null);
+      throw thrown;
+    }
+    return this.#end(claim, taken);
+  }
+
+  #end(claim: Claim, { answer, of, unkept }: Taken): ReceiveAnswer {
+    // What has a record is found by it.
+    if (of === null && answer.status === 200) {
+      this.#duplicates.remember(claim.event, answer.dataJson);
+    }
+    claim.end({ answer, of, dataJson: answer.dataJson });
+    if (unkept !== undefined) throw unkept;
+    return answer;
+  }
+
+  #answerSeen(
+    exchange: Exchange, received: Received, { of, dataJson, answer, isReused }: Seen,
+  ): ReceiveAnswer | Promise<ReceiveAnswer> {
+    const given = answer ?? duplicateAnswer(dataJson);
+    if (received.hook.inbox !== 'all') return given;
+    const { status } = given;
+    return this.#keeper.keepDuplicate(exchange, received, { of, status, isReused })
+      .then(() => given);
   }
 
   async #accept(

@@ -12,7 +12,7 @@ import {
 } from '../../requests/request.ts';
 import type { Received } from '../receiving/received-call.ts';
 import type { RouteOutcome, RouteParts } from '../receiving/run-routes.ts';
-import type { Event } from './duplicates.ts';
+import type { Event } from './event.ts';
 import { Arrivals } from './arrivals.ts';
 import { acceptedRequest, attemptOf, estimatedBytes } from './new-request.ts';
 

@@ -10,7 +10,7 @@ import { runRoutes, type RouteOutcome, type RoutedRequest } from '../receiving/r
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import type { ReadyRoute } from '../routing.ts';
 import { afterAnotherRun, allOutcomes, goneOutcome } from './again.ts';
-import type { Event } from './duplicates.ts';
+import type { Event } from './event.ts';
 import type { IntakeParts, Keeper } from './keeper.ts';
 import { estimatedBytes } from './new-request.ts';
 
@@ -18,9 +18,12 @@ import { estimatedBytes } from './new-request.ts';
  * An answer, and the request that is kept of what it answers; `unkept` is why one that had to be
  * kept is not, though its actions have run.
  */
-type Taken = {
+export type Taken = {
   readonly answer: ReceiveAnswer; readonly of: string | null; readonly unkept?: unknown;
 };
+
+/** `id` is that of the request that is kept whatever comes; null: it is kept if a route fails. */
+type RunOf = { readonly id: string | null; readonly event: Event | null };
 
 export class ResultRuns {
   readonly #parts: IntakeParts;
@@ -31,17 +34,20 @@ export class ResultRuns {
     this.#keeper = keeper;
   }
 
-  /** Throws what a built-in action refused for our own state. */
-  async run(
+  /**
+   * At once when the actions gave their results at once and nothing is kept. Throws, or rejects
+   * with, what a built-in action refused for our own state.
+   */
+  run(
     exchange: Exchange, received: Received, routes: readonly ReadyRoute[], event: Event | null,
-  ): Promise<Taken> {
+  ): Taken | Promise<Taken> {
     const { capacity, makeId, store } = this.#parts;
     if (received.hook.inbox !== 'all') {
       return this.#run(exchange, received, routes, { id: null, event });
     }
     // Its sender would be told to send again what has run, as often as it does.
     store.checkWritable();
-    return capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
+    return capacity.reserveWhile(estimatedBytes(exchange, received.body), async () =>
       this.#run(exchange, received, routes, { id: makeId(), event }));
   }
 
@@ -69,15 +75,34 @@ export class ResultRuns {
     return { answer, of };
   }
 
-  /** `id` is that of the request that is kept whatever comes; null: it is kept if a route fails. */
-  async #run(
-    exchange: Exchange, received: Received, routes: readonly ReadyRoute[],
-    { id, event }: { readonly id: string | null; readonly event: Event | null },
+  #run(
+    exchange: Exchange, received: Received, routes: readonly ReadyRoute[], of: RunOf,
+  ): Taken | Promise<Taken> {
+    const { hook } = received;
+    const request = routedRequest(exchange, received, { request: of.id, attempt: 1 });
+    const running = this.#runRoutes(hook, routes, request);
+    if (types.isPromise(running)) {
+      return running.then((outcomes) => this.#take(exchange, received, outcomes, of));
+    }
+    return this.#take(exchange, received, running, of);
+  }
+
+  #take(
+    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], of: RunOf,
+  ): Taken | Promise<Taken> {
+    const { hook } = received;
+    if (of.id === null && refusalIn(outcomes) === null) {
+      const answer = answerOf(hook, outcomes);
+      if (answer.status === 200 || hook.inbox === 'off') return { answer, of: null };
+    }
+    return this.#takeKept(exchange, received, outcomes, of);
+  }
+
+  async #takeKept(
+    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
+    { id, event }: RunOf,
   ): Promise<Taken> {
     const { hook } = received;
-    const request = routedRequest(exchange, received, { request: id, attempt: 1 });
-    const running = this.#runRoutes(hook, routes, request);
-    const outcomes = types.isPromise(running) ? await running : running;
     const refused = refusalIn(outcomes);
     if (refused !== null) {
       // What the others did is not to be done again.
@@ -98,7 +123,6 @@ export class ResultRuns {
       }
       return { answer, of: id };
     }
-    if (status === 200 || hook.inbox === 'off') return { answer, of: null };
     return { answer, of: await this.#keeper.keepFailed(exchange, received, outcomes,
       { status, event }) };
   }

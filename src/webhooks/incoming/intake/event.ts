@@ -1,0 +1,92 @@
+/**
+ * The event of a request, by its sender's id. In memory it goes by a text that costs no hash; that
+ * of its record is made when it is asked for. One request at a time has the claim to an event.
+ */
+import { eventIdentifier, type EventKey } from '../../requests/event-ids.ts';
+import type { KeptRequest } from '../../requests/request.ts';
+import type { ReceiveAnswer } from '../receiving/answer.ts';
+
+/** The body is null where it does not tell events apart. */
+type Given = {
+  readonly hook: string; readonly eventId: string; readonly bodySha256: string | null;
+  readonly expiresAtMs: number;
+};
+
+/** Of a longer id the hash stands in memory, as how many are remembered must not hang on it. */
+const PLAIN_LENGTH_MAX = 64;
+
+export class Event implements EventKey {
+  readonly bodySha256: string | null;
+  readonly expiresAtMs: number;
+  /** The id came before with another body. */
+  readonly isReused: boolean;
+  /** By which it is found in memory. */
+  readonly key: string;
+  readonly #given: Given;
+  #identifier: string | null = null;
+
+  constructor(given: Given, isReused = false) {
+    const { hook, eventId, bodySha256, expiresAtMs } = given;
+    this.#given = given;
+    this.isReused = isReused;
+    // The id of one that is reused stands for one body alone.
+    this.bodySha256 = isReused ? null : bodySha256;
+    this.expiresAtMs = expiresAtMs;
+    const body = isReused ? bodySha256 ?? '' : '';
+    // A webhook's identifier holds no line break, and a hash no `=`: no two events share a key.
+    this.key = eventId.length > PLAIN_LENGTH_MAX ? this.identifier : `${hook}\n${body}=${eventId}`;
+  }
+
+  /** Of its record. */
+  get identifier(): string {
+    const { hook, eventId, bodySha256 } = this.#given;
+    this.#identifier ??= eventIdentifier(hook, eventId, this.isReused ? bodySha256 : null);
+    return this.#identifier;
+  }
+
+  /** The event that the request is when its id came before with another body: known by both. */
+  reused(): Event {
+    return new Event(this.#given, true);
+  }
+}
+
+/** What came of a run, for those who wait for it; `of` is the request that it was for. */
+type Outcome = {
+  readonly answer: ReceiveAnswer; readonly dataJson: string; readonly of: string | null;
+};
+
+/** That one request alone runs what belongs to its event; the others hear what came of it. */
+export class Claim {
+  readonly event: Event;
+  /** The request whose failed routes are to run again; null: the request is new. */
+  readonly failed: KeptRequest | null;
+  readonly #running: Map<string, Claim>;
+  #settled: Promise<Outcome | null> | null = null;
+  #settle: ((outcome: Outcome | null) => void) | null = null;
+
+  /** `running` has the claims that are not at an end, by the keys of their events. */
+  constructor(event: Event, failed: KeptRequest | null, running: Map<string, Claim>) {
+    this.event = event;
+    this.failed = failed;
+    this.#running = running;
+    running.set(event.key, this);
+  }
+
+  get bodySha256(): string | null {
+    return this.event.bodySha256;
+  }
+
+  /** To be asked for before the end. Few events have anyone who waits. */
+  settled(): Promise<Outcome | null> {
+    this.#settled ??= new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    return this.#settled;
+  }
+
+  /** null: nothing came of the run, and nothing was accepted. */
+  end(outcome: Outcome | null): void {
+    this.#running.delete(this.event.key);
+    this.#settle?.(outcome);
+  }
+}

@@ -37,8 +37,8 @@ export function showKeys(screens: readonly Screen[]): void {
     ...screens.map(({ key, title }) => [`g ${key}`, title])];
   const dialog = openDialog('Keys', [
     h('dl', { class: 'keys' }, ...rows.map(([keys = '', meaning = '']) =>
-      h('div', {}, h('dt', {}, ...keys.split(' ').map((key) => h('kbd', {}, key))),
-        h('dd', {}, meaning)))),
+      h('div', {}, h('dt', {},
+        ...keys.split(' ').flatMap((key) => [' ', h('kbd', {}, key)])), h('dd', {}, meaning)))),
     h('div', { class: 'actions' },
       h('button', { type: 'button', onclick: () => dialog.close() }, 'Close')),
   ]);

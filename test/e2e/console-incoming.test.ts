@@ -142,6 +142,82 @@ test('an edit meets the change of somebody else, and shows both', { skip }, asyn
     ['mine', 'all', true]);
 });
 
+test('what another has stored can be taken, and one can go on editing', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('stored');
+  const stored = async (): Promise<unknown> =>
+    (await at.call('GET', `/api/incoming-webhooks/${id}`))['pathSegment'];
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Edit');
+  await person.fill('textbox', 'Path', 'mine');
+  await at.call('PATCH', `/api/incoming-webhooks/${id}`, { pathSegment: 'of-another' });
+  await person.click('button', 'Save');
+  await person.find('dialog', 'It was changed meanwhile');
+  await person.click('button', 'Go on editing');
+  await person.sees('Somebody else has saved another version.', false);
+  const typed = "return document.querySelector('[name=pathSegment]').value;";
+  assert.deepEqual([await at.browser.evaluate(typed), await stored()], ['mine', 'of-another']);
+  await person.click('button', 'Save');
+  await person.find('dialog', 'It was changed meanwhile');
+  await person.press('Escape');
+  await person.sees('Somebody else has saved another version.', false);
+  assert.equal(await at.browser.evaluate(typed), 'mine');
+  await person.click('button', 'Save');
+  await person.click('button', 'Take the stored one');
+  await person.find('heading', 'of-another');
+  assert.equal(await stored(), 'of-another');
+  assert.doesNotMatch(await person.text(), /Saved\./);
+});
+
+test('an action is made beside a form, and a condition written as JSON', { skip }, async () => {
+  const { person } = at;
+  const id = await makeHook('conditional');
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Action and routes');
+  await person.choose('Action', 'None');
+  await person.click('button', 'Add route');
+  await person.fill('textbox', 'Name', 'opened');
+  await person.click('button', /New action/);
+  await person.sees('Use it');
+  assert.equal(await at.browser.evaluate("return document.querySelectorAll('dialog').length;"), 1);
+  await person.press('Escape');
+  await person.sees('Use it', false);
+  await at.browser.evaluate(
+    "[...document.querySelectorAll('button')].findLast(({ innerText }) => "
+    + "innerText === 'New action…').click();");
+  await person.find('dialog', 'New action');
+  await person.choose(/^Action$/, 'Write');
+  await person.fill('textbox', 'Level', 'loud');
+  await person.click('button', 'Use it');
+  await person.sees('must be one of');
+  await person.fill('textbox', 'Level', 'error');
+  await person.click('button', 'Use it');
+  await person.sees('Use it', false);
+  await person.click('button', 'Add a condition');
+  await person.fill('textbox', 'What is looked at', 'payload.action');
+  await person.fill('textbox', 'With what', 'opened');
+  await person.click('button', 'As JSON');
+  const when = { path: 'payload.action', op: 'eq', value: 'opened' };
+  const shown = await at.browser.evaluate("return document.querySelector('textarea').value;");
+  assert.deepEqual(JSON.parse(String(shown)), when);
+  await person.fill('textbox', 'As JSON', '{');
+  await person.click('button', 'As rows');
+  await person.sees('The condition is not JSON');
+  const both = { all: [when, { path: 'payload.size', op: 'gt', value: 3 }] };
+  await person.fill('textbox', 'As JSON', JSON.stringify(both));
+  await person.click('button', 'As rows');
+  await person.find('button', 'Remove condition 2');
+  await person.click('button', 'As JSON');
+  await person.click('button', 'Save');
+  await person.sees('payload.size is more than 3');
+  const { routes } = await at.call('GET', `/api/incoming-webhooks/${id}`);
+  assert.ok(Array.isArray(routes));
+  assert.deepEqual(routes.map(({ when: stored }) => stored), [both]);
+  const made = await at.call('GET', `/api/action-configurations/${routes[0].actionConfiguration}`);
+  assert.deepEqual(made['options'], { level: 'error' });
+  await at.isClean();
+});
+
 test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, async () => {
   const { person } = at;
   const id = await makeHook('ending');

@@ -1,0 +1,179 @@
+/** The log, the settings, the cards of books, the overview and the keys, as a person uses them. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { hasBrowser } from '../support/browser.ts';
+import { ask } from './ask.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are needed';
+let at: ConsoleAtWork;
+
+before(async () => {
+  if (hasBrowser) at = await ConsoleAtWork.begin();
+});
+
+after(async () => {
+  if (hasBrowser) await at.end();
+});
+
+/** Calls that the webhook at that path writes to the log; gives the last one's request id. */
+async function callHook(pathSegment: string, ...texts: readonly string[]): Promise<string> {
+  let id = '';
+  for (const text of texts) {
+    const { status, headers } = await ask(`${at.url}/webhook/in/${pathSegment}`,
+      { method: 'POST', body: { text } });
+    assert.equal(status, 200);
+    id = String(headers['x-request-id']);
+  }
+  return id;
+}
+
+async function makeHook(pathSegment: string, level: string): Promise<void> {
+  const actionConfiguration = await at.make('/api/action-configurations',
+    { actionType: 'log', options: { level } });
+  await at.make('/api/incoming-webhooks', { pathSegment, actionConfiguration });
+}
+
+async function hash(): Promise<string> {
+  return String(await at.browser.evaluate('return location.hash;'));
+}
+
+test('lines of the log come by themselves, wait while paused, and are told by level and request',
+  { skip }, async () => {
+    const { person } = at;
+    await makeHook('quiet', 'info');
+    await makeHook('loud', 'warning');
+    await at.open('#/log');
+    await person.sees('listening');
+    await callHook('quiet', 'first-call');
+    await person.sees('first-call');
+    await person.click('button', 'Pause');
+    await person.sees('paused, 0 new meanwhile');
+    await callHook('quiet', 'second-call', 'third-call');
+    await person.sees('paused, 2 new meanwhile');
+    assert.doesNotMatch(await person.text(), /second-call|third-call/);
+    await person.click('button', 'Pause');
+    await person.sees(/third-call[^]*second-call[^]*first-call/);
+    await person.sees('paused', false);
+    const id = await callHook('loud', 'a-warning');
+    await person.choose('Level', 'warning');
+    await person.sees('first-call', false);
+    await person.sees('a-warning');
+    assert.equal(await hash(), '#/log?level=warning');
+    await person.focus('combobox', 'Level');
+    await person.press('Home');
+    await person.sees('first-call');
+    await callHook('loud', 'another-warning');
+    await person.fill('searchbox', 'Request id', id);
+    await person.sees('another-warning', false);
+    await person.sees('a-warning');
+    await person.sees(/^1 line$/m);
+    await at.open(await hash());
+    await person.sees(/^1 line$/m);
+    await person.fill('searchbox', 'Request id', 'unknown');
+    await person.sees('No line matches.');
+    await at.isClean();
+  });
+
+test('settings are searched, and tokens stand there with their last use', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/settings');
+  const cells = async (): Promise<string> => String(await at.browser.evaluate(
+    'return [...document.querySelectorAll("table")[0].rows].map((row) => row.innerText).join("\\n");',
+  ));
+  await person.find('heading', 'Tokens');
+  assert.match(await cells(), /^read\s+read\s.*\snever\s+enabled$/m);
+  assert.match(await cells(), /^admin\s+admin\s.*\s(now|.* ago)\s+enabled$/m);
+  await person.press('/');
+  await at.browser.command('Input.insertText', { text: 'MAXBODY' });
+  await person.sees('server.maxBodyBytes');
+  await person.sees('server.host', false);
+  await person.fill('searchbox', 'Search', '--');
+  await person.sees(/server\.port\s.*--port/);
+  await person.fill('searchbox', 'Search', 'no such setting');
+  await person.sees('0 settings');
+  await at.isClean();
+});
+
+test('books are sorted, filtered and shown as cards, by an address that can be sent',
+  { skip }, async () => {
+    const { person, browser } = at;
+    for (const [title, name, inLanguage] of [
+      ['Emma', 'Jane Austen', 'en'], ['Aus dem Leben', 'Jane Doe', 'de'], ['Zen', 'Bo', 'en'],
+    ]) await at.call('POST', '/api/books', { title, authors: [{ name }], inLanguage });
+    await at.open('#/books');
+    await person.sees(/Emma[^]*Aus dem Leben[^]*Zen/);
+    await person.choose('Sort', 'title, Z');
+    await person.sees(/Zen[^]*Emma[^]*Aus dem Leben/);
+    await person.fill('searchbox', 'Author', 'jane');
+    await person.sees('2 books');
+    await person.fill('searchbox', 'Language', 'en');
+    await person.sees(/^1 book$/m);
+    await person.fill('searchbox', 'Language', '');
+    await person.sees('2 books');
+    await person.choose('Show as', 'cards');
+    const headers = "return document.querySelector('.rows thead').checkVisibility();";
+    assert.equal(await browser.evaluate(headers), false, 'cards have no columns');
+    assert.equal(await hash(), '#/books?author=jane&sort=-title&as=cards');
+    await at.open(await hash());
+    await person.sees(/2 books[^]*Emma[^]*Jane Austen[^]*Aus dem Leben/);
+    assert.equal(await browser.evaluate(headers), false);
+    await person.focus('combobox', 'Show as');
+    await person.press('Home');
+    assert.equal(await browser.evaluate(headers), true);
+    await person.click('link', 'Emma');
+    await person.find('heading', 'Emma');
+    await browser.evaluate('history.back();');
+    await person.sees('2 books');
+    await at.isClean();
+  });
+
+test('the overview changes its window, keeps it, and leads to what it counts', { skip },
+  async () => {
+    const { person, browser } = at;
+    const pressed = "return document.querySelector('main [aria-pressed=true]').textContent;";
+    await at.open('#/');
+    await person.sees('requests a minute');
+    await person.click('button', '24 hours');
+    await person.sees('requests in 15 minutes');
+    await at.open(await hash());
+    await person.sees('requests in 15 minutes');
+    assert.equal(await browser.evaluate(pressed), '24 hours');
+    await person.click('button', '1 hour');
+    await person.sees('requests a minute');
+    assert.equal(await browser.evaluate(pressed), '1 hour');
+    assert.doesNotMatch(await hash(), /window/);
+    assert.deepEqual(await browser.evaluate(
+      "return [...document.querySelectorAll('main dd a')].map(({ hash }) => hash).slice(0, 3);"),
+    ['#/deliveries?status=pending', '#/requests?status=pending', '#/requests?status=failed']);
+    await browser.evaluate("document.querySelectorAll('main dd a')[2].focus();");
+    await person.press('Enter');
+    await person.find('heading', 'Requests');
+    assert.equal(await browser.evaluate("return document.querySelector('[name=status]').value;"),
+      'failed');
+    await browser.evaluate('history.back();');
+    await person.find('heading', 'Overview');
+    await at.isClean();
+  });
+
+test('the keys are told by their button, and lead where they say', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/');
+  await person.click('button', 'Keys');
+  await person.find('dialog', 'Keys');
+  for (const text of [/\/\s+search/, /g\s+l\s+Log/, /g\s+s\s+Settings/, /Esc\s+close/]) {
+    await person.sees(text);
+  }
+  await person.click('button', 'Close');
+  await person.sees('send a form', false);
+  for (const [key, title] of [['l', 'Log'], ['s', 'Settings'], ['i', 'Incoming webhooks'],
+    ['r', 'Requests'], ['d', 'Deliveries'], ['b', 'Books']] as const) {
+    await person.press('g');
+    await person.press(key);
+    await person.find('heading', title);
+  }
+  await person.press('/');
+  await person.press('?');
+  await person.find('searchbox', 'Search');
+  assert.doesNotMatch(await person.text(), /send a form/);
+});

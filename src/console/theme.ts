@@ -1,4 +1,7 @@
-/** Light or dark: by the system's preference, or as chosen here. */
+/**
+ * Light or dark: by the system's preference, or as chosen here. What was chosen is set by the head
+ * of page.html, before the first paint.
+ */
 import { h } from './base/dom.ts';
 
 const THEME_KEY = 'hookshelf-theme';

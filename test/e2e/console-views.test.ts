@@ -1,4 +1,4 @@
-/** The log, the settings, the cards of books, the overview and the keys, as a person uses them. */
+/** The log, settings, cards of books, overview, theme and keys, as a person uses them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hasBrowser } from '../support/browser.ts';
@@ -6,6 +6,12 @@ import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
 const skip = !hasBrowser && 'chromium and chromedriver are needed';
+/** Notes the theme as soon as there is a body that could be painted. */
+const NOTE_THEME = `new MutationObserver((_, observer) => {
+  if (document.body === null) return;
+  window.themeAtFirst = document.documentElement.dataset.theme ?? 'none yet';
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });`;
 let at: ConsoleAtWork;
 
 before(async () => {
@@ -79,8 +85,7 @@ test('settings are searched, and tokens stand there with their last use', { skip
   const { person } = at;
   await at.open('#/settings');
   const cells = async (): Promise<string> => String(await at.browser.evaluate(
-    'return [...document.querySelectorAll("table")[0].rows].map((row) => row.innerText).join("\\n");',
-  ));
+    'return document.querySelector("table").innerText;'));
   await person.find('heading', 'Tokens');
   assert.match(await cells(), /^read\s+read\s.*\snever\s+enabled$/m);
   assert.match(await cells(), /^admin\s+admin\s.*\s(now|.* ago)\s+enabled$/m);
@@ -155,6 +160,25 @@ test('the overview changes its window, keeps it, and leads to what it counts', {
     await person.find('heading', 'Overview');
     await at.isClean();
   });
+
+test('a theme that was chosen is there before anything is painted', { skip }, async () => {
+  const { person, browser } = at;
+  await browser.command('Page.addScriptToEvaluateOnNewDocument', { source: NOTE_THEME });
+  const first = 'return window.themeAtFirst;';
+  const scheme = 'return getComputedStyle(document.documentElement).colorScheme;';
+  await at.open('#/');
+  await person.click('button', 'Theme: System');
+  assert.equal(await browser.evaluate(first), 'system');
+  for (const [theme, next] of [['Light', 'dark'], ['Dark', 'system']] as const) {
+    await at.open('#/');
+    await person.find('button', `Theme: ${theme}`);
+    assert.equal(await browser.evaluate(first), theme.toLowerCase());
+    assert.equal(await browser.evaluate(scheme), theme.toLowerCase());
+    await person.click('button', `Theme: ${theme}`);
+    assert.equal(await browser.evaluate('return document.documentElement.dataset.theme;'), next);
+  }
+  await at.isClean();
+});
 
 test('the keys are told by their button, and lead where they say', { skip }, async () => {
   const { person } = at;

@@ -10,8 +10,8 @@ export function decodeBytes(text: string, encoding: Encoding): Buffer | null {
   if (encoding === 'utf8') return Buffer.from(text, 'utf8');
   if (encoding === 'hex') return HEX.test(text) ? Buffer.from(text, 'hex') : null;
   if (!BASE64.test(text)) return null;
-  const digits = text.replace(/={1,2}$/, '');
-  const isWhole = digits.length % 4 !== 1
-    && (digits.length === text.length || text.length % 4 === 0);
-  return isWhole ? Buffer.from(digits, 'base64') : null;
+  const paddingAt = text.indexOf('=');
+  const isWhole = paddingAt === -1 ? text.length % 4 !== 1
+    : paddingAt % 4 !== 1 && text.length % 4 === 0;
+  return isWhole ? Buffer.from(text, 'base64') : null;
 }

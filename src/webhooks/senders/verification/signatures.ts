@@ -46,13 +46,18 @@ type Pairs = { readonly signatures: readonly string[]; readonly time: string | n
 
 /** Stripe's `t=1700000000,v1=…,v1=…`; a time that is there twice is none. */
 function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
-  const pairs = value.split(signature.split ?? ',', 2 * SIGNATURES_MAX)
-    .map((pair) => nameAndValue(pair.trim()));
-  const valuesOf = (name: string | undefined): string[] =>
-    pairs.filter(([given]) => given === name).map(([, text]) => text);
-  const times = valuesOf(timestamp?.param);
-  const [time = null] = times.length === 1 ? times : [];
-  return { signatures: valuesOf(signature.param).slice(0, SIGNATURES_MAX), time };
+  const signatures: string[] = [];
+  let time: string | null = null;
+  let timeCount = 0;
+  for (const pair of value.split(signature.split ?? ',', 2 * SIGNATURES_MAX)) {
+    const [name, text] = nameAndValue(pair.trim());
+    if (name === signature.param && signatures.length < SIGNATURES_MAX) signatures.push(text);
+    if (name === timestamp?.param) {
+      time = text;
+      timeCount += 1;
+    }
+  }
+  return { signatures, time: timeCount === 1 ? time : null };
 }
 
 /** What stands before the first `=`, and all that follows it: base64 may end in more of them. */

@@ -115,12 +115,24 @@ function findMatch(
 function isMatch(
   key: VerificationKey, pieces: readonly (string | Buffer)[], signatures: readonly Signature[],
 ): boolean {
-  const own = signatures.filter(({ prefix }) => prefix === key.prefix);
-  if (isPublicKey(key.algorithm)) return own.some(({ bytes }) => isSignedBy(key, pieces, bytes));
-  const hmac = loadCrypto().createHmac(hashOf(key.algorithm), key.key);
+  const { algorithm, prefix } = key;
+  let expected: Buffer | null = null;
+  for (const { bytes, prefix: given } of signatures) {
+    if (given !== prefix) continue;
+    if (isPublicKey(algorithm)) {
+      if (isSignedBy(key, pieces, bytes)) return true;
+      continue;
+    }
+    expected ??= hmacOf(key, pieces);
+    if (isEqual(bytes, expected)) return true;
+  }
+  return false;
+}
+
+function hmacOf({ algorithm, key }: VerificationKey, pieces: readonly (string | Buffer)[]): Buffer {
+  const hmac = loadCrypto().createHmac(hashOf(algorithm), key);
   for (const piece of pieces) hmac.update(piece);
-  const expected = hmac.digest();
-  return own.some(({ bytes }) => isEqual(bytes, expected));
+  return hmac.digest();
 }
 
 function isSignedBy(

@@ -198,6 +198,15 @@ test('an id that is empty or too long is none', async (context) => {
   assert.equal(Scripted.runs.length, 5);
 });
 
+test('a long id is known again, and is not taken for another', async (context) => {
+  const relay = await start(context, HEADER);
+  const ids = [64, 65, 1000].flatMap((length) => ['a', 'b'].map((end) =>
+    'x'.repeat(length - 1) + end));
+  for (const id of ids) assert.deepEqual(message(await send(relay, id)), [200, '']);
+  for (const id of ids) assert.deepEqual(message(await send(relay, id)), [200, 'Duplicate']);
+  assert.equal(Scripted.runs.length, ids.length);
+});
+
 test('a number that JSON readers round is no id, as others are rounded to it', async (context) => {
   const relay = await start(context, SIGNED);
   const numbers = ['9007199254740991', '9007199254740992', '9007199254740993', '1e400', '1e401'];

@@ -49,7 +49,7 @@ test('the single binary', async (t) => {
     timed.diagnostic(startRatio());
   });
 
-  await t.test('carries help, completions, samples, manual and the interface description', () =>
+  await t.test('carries help, completions, samples, manual, console and description', () =>
     inFolder(async (cwd) => {
       assert.match((await run(['help'], cwd)).stdout, /book:import/);
       for (const shell of ['bash', 'zsh', 'fish']) {
@@ -66,6 +66,8 @@ test('the single binary', async (t) => {
       assert.equal(JSON.parse((await ask(`${server.url}/openapi.json`)).text).openapi, '3.1.0');
       assert.match((await ask(`${server.url}/docs`)).text, /<\/html>/);
       assert.match((await ask(`${server.url}/docs/security`)).text, /# Security/);
+      const page = readFileSync(join(ROOT, 'dist/console.html'), 'utf8');
+      assert.equal((await ask(`${server.url}/console`)).text, page);
       assert.equal((await server.stop()).code, 0);
       assert.match((await run(['book:list', '--limit', '1'], cwd)).stdout, /\S/);
       assert.equal((await run(['data:verify'], cwd)).code, 0);

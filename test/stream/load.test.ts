@@ -90,7 +90,8 @@ test('200 readers that do not read are cut; another sees all, and memory is boun
       Array.from({ length: count }, (_, index) => String(index + 1)));
     // The store's own buffers, our client's, and what waits, which all readers share.
     const ownBytes = count * 32_768 * 4;
-    assert.ok(most < ownBytes + 64 * 2 ** 20, `${most} bytes for ${count} books`);
+    // 75 MiB were measured on Node 26, which collects later; one copy a reader would be 1 GiB.
+    assert.ok(most < ownBytes + 128 * 2 ** 20, `${most} bytes for ${count} books`);
     await reader.close();
     await until('nobody is left', () => shelf.listeners() === 0);
     for (const { socket } of slow) socket.destroy();

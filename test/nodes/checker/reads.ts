@@ -1,0 +1,98 @@
+/**
+ * A read sees a whole prefix of the log: there is one position at which all that it saw was true.
+ * That position never goes back on one node; it holds what the same node has acknowledged, what
+ * others have some time ago (`staleMsMax`) unless the node was cut off, and the sequence asked for;
+ * and nothing that began only later.
+ */
+import type { History, Read, Violation } from './history.ts';
+import type { Effect, Merged } from './merged.ts';
+import type { Chains } from './registers.ts';
+import { groupBy } from './registers.ts';
+
+/** Positions from `from` to before `to`. */
+type Range = { readonly from: number; readonly to: number };
+
+export function checkReads(history: History, merged: Merged, chains: Chains): Violation[] {
+  const reads = [...history.reads, ...history.images.map((image) => readOf(image, chains))];
+  const effects = merged.effects.filter(({ sequence }) => sequence !== null);
+  return [...groupBy(reads, ({ node }) => node)].flatMap(([, own]) =>
+    checkNode(own, effects, history, chains));
+}
+
+/** An image shows also what is not there. */
+function readOf(image: History['images'][number], chains: Chains): Read {
+  const { node, beginMs, endMs, records } = image;
+  const keys = new Set([...chains.keys(), ...records.keys()]);
+  const values = new Map([...keys].map((key) => [key, records.get(key)?.token ?? null]));
+  return { node, beginMs, endMs, values, atLeast: null };
+}
+
+function checkNode(
+  reads: readonly Read[], effects: readonly Effect[], history: History, chains: Chains,
+): Violation[] {
+  const byBegin = [...reads].sort((left, right) => left.beginMs - right.beginMs);
+  const over: { readonly endMs: number; readonly position: number }[] = [];
+  const low = lowerBound(effects, history);
+  const high = upperBound(effects);
+  return byBegin.flatMap((read): Violation[] => {
+    const floor = over.reduce((highest, { endMs, position }) =>
+      endMs < read.beginMs ? Math.max(highest, position) : highest, 0);
+    const least = Math.max(floor, low(read));
+    const position = firstPosition(read, least, high(read), chains);
+    if (position === null) {
+      return [{ rule: 'read', message: `${describeRead(read)}: this is no state of the log from `
+        + `${least} (${floor} was read before) to before ${high(read)}` }];
+    }
+    over.push({ endMs: read.endMs, position });
+    return [];
+  });
+}
+
+/** The sequence up to which a read has to see everything. */
+function lowerBound(effects: readonly Effect[], history: History): (read: Read) => number {
+  const acknowledged = effects.filter(({ write }) => write.outcome === 'ok');
+  const margin = history.staleMsMax;
+  return ({ node, beginMs, atLeast }) => {
+    const isCut = history.cuts.some((cut) =>
+      cut.node === node && cut.beginMs <= beginMs && cut.endMs >= beginMs - margin);
+    let highest = atLeast ?? 0;
+    for (const { write, sequence } of acknowledged) {
+      const isOwn = write.node === node && write.endMs <= beginMs;
+      const isOld = !isCut && write.endMs + margin <= beginMs;
+      if ((isOwn || isOld) && (sequence ?? 0) > highest) highest = sequence ?? 0;
+    }
+    return highest;
+  };
+}
+
+/** The sequence that a read cannot have seen yet. */
+function upperBound(effects: readonly Effect[]): (read: Read) => number {
+  return ({ endMs }) => effects.reduce((lowest, { write, sequence }) =>
+    write.beginMs > endMs ? Math.min(lowest, sequence ?? Infinity) : lowest, Infinity);
+}
+
+/** The first position in [least, end) at which everything that was read is so. */
+function firstPosition(read: Read, least: number, end: number, chains: Chains): number | null {
+  const all = [...read.values].map(([key, token]) => rangesOf(chains.get(key) ?? [], token));
+  const starts = all.flatMap((ranges) => ranges.map(({ from }) => Math.max(from, least)));
+  const candidates = [...new Set([least, ...starts])].sort((left, right) => left - right);
+  const isSo = (position: number): boolean => all.every((ranges) =>
+    ranges.some(({ from, to }) => from <= position && position < to));
+  return candidates.find((position) => position < end && isSo(position)) ?? null;
+}
+
+/** Where in the log a record has this version; everywhere, when a sequence is not known. */
+function rangesOf(chain: readonly Effect[], token: string | null): readonly Range[] {
+  if (chain.some(({ sequence }) => sequence === null)) return [{ from: 0, to: Infinity }];
+  const versions = [{ token: null, from: 0 }, ...chain.map(({ write, sequence }) =>
+    ({ token: write.kind === 'delete' ? null : write.token, from: sequence ?? 0 }))];
+  return versions.flatMap((version, index) => version.token === token
+    ? [{ from: version.from, to: versions[index + 1]?.from ?? Infinity }] : []);
+}
+
+function describeRead({ node, beginMs, endMs, values, atLeast }: Read): string {
+  const some = [...values].slice(0, 6).map(([key, token]) => `${key}=${token}`).join(' ');
+  const least = atLeast === null ? '' : `, at least ${atLeast}`;
+  return `read at ${node}, ${beginMs.toFixed(0)}…${endMs.toFixed(0)} ms${least}, of `
+    + `${values.size} records (${some})`;
+}

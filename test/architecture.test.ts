@@ -59,7 +59,9 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'cli/commands': ['serve', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
-  store: ['backup', 'generations', 'transactions', 'journal', 'records', 'lock', 'disk'],
+  store: [
+    'backup', 'generations', 'engines', 'transactions', 'journal', 'records', 'lock', 'disk',
+  ],
   'webhooks/deliveries': ['api'],
   'webhooks/incoming': ['setup', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],

@@ -74,16 +74,17 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
 test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, browser) => {
   const server = await startServer(['--data', data]);
   const person = new Person(browser);
-  const focused = async (): Promise<string> => String(await browser.evaluate(
-    'return document.activeElement.innerText || document.activeElement.name || "";'));
+  const focus = 'return document.activeElement.innerText || document.activeElement.name || "";';
+  const focused = async (): Promise<string> => String(await browser.evaluate(focus));
   const until = async (wanted: string): Promise<void> => {
     for (let tabs = 0; tabs < 60 && await focused() !== wanted; tabs += 1) {
       await person.press('Tab');
     }
-    assert.equal(await focused(), wanted);
-    const outline = await browser.evaluate(`const one = document.activeElement;
-      return getComputedStyle(one).outlineStyle + getComputedStyle(one, '::after').outlineStyle;`);
-    assert.match(String(outline), /solid/, `the focus on ${wanted} can be seen`);
+    await person.gives(focus, wanted);
+    // It can be seen.
+    await person.gives(`const one = document.activeElement;
+      return getComputedStyle(one).outlineStyle + getComputedStyle(one, '::after').outlineStyle;`,
+    /solid/);
   };
   try {
     for (const title of ['Emma', 'Persuasion']) {
@@ -91,30 +92,31 @@ test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, brow
     }
     await openScreen(browser, server.url, '#/');
     await person.press('Tab');
-    assert.equal(await focused(), 'Skip to content');
+    await person.gives(focus, 'Skip to content');
     await person.press('Enter');
-    assert.equal(await browser.evaluate('return document.activeElement.id;'), 'main');
+    await person.gives('return document.activeElement.id;', 'main');
     await person.press('?');
     await person.find('dialog', 'Keys');
     await person.press('Escape');
     await person.sees('these keys', false);
     for (const key of ['g', 'b']) await person.press(key);
     await person.find('heading', 'Books');
-    assert.equal(await focused(), 'Books', 'the new screen is told of');
+    // The new screen is told of.
+    await person.gives(focus, 'Books');
     await person.sees('2 books');
     await person.press('/');
-    assert.equal(await focused(), 'q');
+    await person.gives(focus, 'q');
     for (const key of 'emma') await person.press(key);
     await person.sees('1 book');
-    assert.match(String(await browser.evaluate('return location.hash;')), /q=emma/);
+    await person.gives('return location.hash;', /q=emma/);
+    await person.find('link', 'Emma');
     await until('Emma');
     await person.press('Enter');
     await person.find('heading', 'Emma');
     await until('Edit');
     await browser.evaluate('history.back();');
     await person.sees('1 book');
-    const search = await browser.evaluate('return document.querySelector("[name=q]").value;');
-    assert.equal(search, 'emma');
+    await person.gives('return document.querySelector("[name=q]")?.value;', 'emma');
   } finally {
     await server.stop();
   }

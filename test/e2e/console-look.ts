@@ -1,5 +1,6 @@
 /** What a browser makes of a screen of the console, read in the page itself. */
 import type { Browser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
 
 export type Look = {
   /** Pixels that the page is wider than the window. */
@@ -19,16 +20,12 @@ export type Look = {
   readonly shift: number;
 };
 
-const READY_MS_MAX = 15_000;
-const WAIT = `
-  const endMs = performance.now() + ${READY_MS_MAX};
-  const isReady = () => document.querySelector('main h1') !== null
-    && document.querySelector('[aria-busy]') === null
-    && performance.now() - Math.max(0, ...performance.getEntriesByType('resource')
-      .map(({ responseEnd }) => responseEnd)) > 60;
-  while (!isReady() && performance.now() < endMs) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }`;
+/** All that a screen shows at first is there, and nothing more is on its way. */
+const READY = `return document.querySelector('main h1') !== null
+  && document.querySelector('[aria-busy]') === null
+  && ![...document.querySelectorAll('[role=status]')].some((one) => one.innerText === 'Loading…')
+  && performance.now() - Math.max(0, ...performance.getEntriesByType('resource')
+    .map(({ responseEnd }) => responseEnd)) > 60;`;
 const READ = `
   for (const animation of document.getAnimations()) animation.finish();
   const small = [...document.querySelectorAll(
@@ -85,6 +82,6 @@ export async function readLook(browser: Browser): Promise<Look> {
 export async function openScreen(browser: Browser, url: string, hash: string): Promise<Look> {
   await browser.visit('about:blank');
   await browser.visit(`${url}/console${hash}`);
-  await browser.evaluate(`return (async () => {${WAIT}})();`);
+  await until(`${hash} is there`, async () => await browser.evaluate(READY) === true);
   return readLook(browser);
 }

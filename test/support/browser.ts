@@ -10,11 +10,16 @@ import { join } from 'node:path';
 import { owned } from './children.ts';
 
 const START_MS_MAX = 30_000;
+const LOAD_MS_MAX = 60_000;
+const LOOK_MS = 20;
 const SWITCHES = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync',
   '--disable-dev-shm-usage', '--hide-scrollbars',
 ];
+
+/** The address of the page, without what is after its `#`, once all of the page is there. */
+const LOADED = "return document.readyState === 'complete' && location.href.split('#')[0];";
 
 export const hasBrowser =
   ['chromium', 'chromedriver'].every((name) => spawnSync(name, ['--version']).status === 0);
@@ -52,8 +57,16 @@ export class Browser {
     this.#session = `/session/${String(value.sessionId)}`;
   }
 
+  /** Opens that address, and waits until the whole page is there, not the one before it. */
   async visit(url: string): Promise<void> {
     await this.#call('POST', `${this.#session}/url`, { url });
+    const endMs = performance.now() + LOAD_MS_MAX;
+    const [page] = url.split('#');
+    // The driver answers before that when a page before it has just ended to load.
+    while (await this.evaluate(LOADED) !== page) {
+      assert.ok(performance.now() < endMs, `${url} is not there`);
+      await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+    }
   }
 
   /** Runs the body of a function in the page and gives what it returns. */

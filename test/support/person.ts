@@ -3,9 +3,10 @@
  * the mouse and the keyboard. All that is looked for is waited for.
  */
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { Browser } from './browser.ts';
 
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 const LOOK_MS = 50;
 /** Named keys beside those that write a letter. */
 const KEYS: Readonly<Record<string, number>> = {
@@ -101,6 +102,18 @@ export class Person {
       return isSeen === isThere || undefined;
     });
     assert.ok(is, `${isThere ? '' : 'not '}${what} in: ${text}`);
+  }
+
+  /** Waits until the body of a function gives that in the page, or text that matches. */
+  async gives(script: string, expected: unknown): Promise<void> {
+    let given: unknown;
+    const is = await waitFor(async () => {
+      given = await this.#browser.evaluate(script);
+      const isSo = expected instanceof RegExp ? expected.test(String(given))
+        : isDeepStrictEqual(given, expected);
+      return isSo || undefined;
+    });
+    if (is !== true) assert.deepEqual(given, expected, script);
   }
 
   async text(): Promise<string> {

@@ -13,12 +13,14 @@ type StreamEvent = {
 
 type Listener = {
   readonly onEvent: (event: StreamEvent) => void;
-  /** What happened meanwhile is not known: read the list again. */
-  readonly onGap: () => void;
+  /** From now on changes are told, and none from before: read all that is shown. */
+  readonly onStart: () => void;
 };
 
 const RETRY_MS = 2000;
 const RETRY_MS_MAX = 30_000;
+/** A stream that is not open by then may be held back on the way: nobody waits longer to see. */
+const OPEN_MS_MAX = 1000;
 
 /** Listens until the function that it returns is called. */
 export function listen(topics: string, hook: string, listener: Listener): () => void {
@@ -28,11 +30,17 @@ export function listen(topics: string, hook: string, listener: Listener): () => 
 }
 
 async function run(
-  topics: string, hook: string, { onEvent, onGap }: Listener, signal: AbortSignal,
+  topics: string, hook: string, { onEvent, onStart }: Listener, signal: AbortSignal,
 ): Promise<void> {
   let last = '';
   let delayMs = RETRY_MS;
-  let isAgain = false;
+  let isStarted = false;
+  const start = (): void => {
+    isStarted = true;
+    onStart();
+  };
+  const timer = setTimeout(start, OPEN_MS_MAX);
+  signal.addEventListener('abort', () => clearTimeout(timer));
   const query = new URLSearchParams(hook === '' ? { topics } : { topics, hook });
   while (!signal.aborted) {
     try {
@@ -41,28 +49,31 @@ async function run(
       const response = await send('GET', `/api/stream?${query}`, { headers, signal });
       if (response.status === 410) {
         last = '';
-        onGap();
         continue;
       }
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       delayMs = RETRY_MS;
-      // Without the id of an event nothing tells what came while the server was away.
-      if (isAgain && last === '') onGap();
-      isAgain = true;
+      clearTimeout(timer);
+      // What is read before the stream is open may miss what changes in between.
+      if (last === '') start();
       await readEvents(response.body, (id, name, data) => {
         if (id !== '') last = id;
+        if (data === '') return;
         const { change, ...record } = JSON.parse(data);
         onEvent({ name, change, record });
       });
     } catch {
       if (signal.aborted) return;
+      clearTimeout(timer);
+      // Without changes as they happen there is still something to be seen.
+      if (!isStarted) start();
     }
     await new Promise((resolve) => void setTimeout(resolve, delayMs));
     delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
   }
 }
 
-/** The lines of an event stream (HTML, section 9.2). */
+/** The lines of an event stream (HTML, section 9.2); an id may come without data. */
 async function readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   onEvent: (id: string, name: string, data: string) => void,
@@ -80,7 +91,7 @@ async function readEvents(
       if (field === 'id') event.id = text;
       else if (field === 'event') event.name = text;
       else if (field === 'data') event.data += event.data === '' ? text : `\n${text}`;
-      else if (line.trim() === '' && event.data !== '') {
+      else if (line.trim() === '') {
         onEvent(event.id, event.name, event.data);
         event = { id: '', name: '', data: '' };
       }

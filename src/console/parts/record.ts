@@ -20,7 +20,7 @@ type RecordScreen<Item> = {
 
 export function openRecord<Item>(place: HTMLElement, screen: RecordScreen<Item>): () => void {
   const head = h('div', {}, h('p', { class: 'count', role: 'status' }, 'Loading…'));
-  const rest = h('div');
+  const rest = h('div', { 'aria-busy': 'true' });
   let version = -1;
   let shown = '';
   let isReading = false;
@@ -57,15 +57,15 @@ export function openRecord<Item>(place: HTMLElement, screen: RecordScreen<Item>)
       }
     }
     isReading = false;
+    rest.removeAttribute('aria-busy');
   }
   fill(place, head, rest);
-  again();
   return listen(screen.topic, '', {
     onEvent({ change, record }) {
       if (!screen.isIt(record as unknown as Item)) return;
       if (change === 'deleted') screen.onDeleted();
       else again();
     },
-    onGap: again,
+    onStart: again,
   });
 }

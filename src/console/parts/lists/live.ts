@@ -107,7 +107,7 @@ function openNamed<Item extends Work>(
       } else if (change === 'deleted') list.remove(keyOf(item));
       else put(item);
     },
-    onGap: read,
+    onStart: read,
   });
   const job = new JobWatch(bulk.job, read);
   const again = h('button', { type: 'button', onclick: () => void askForBulk({
@@ -115,7 +115,6 @@ function openNamed<Item extends Work>(
   }, (id) => job.watch(id)) }, 'Send many again…');
   fill(place, heading(title, pause, session.may('write') ? again : null),
     job.element, filters.element, list.element);
-  read();
   return () => {
     stop();
     job.close();

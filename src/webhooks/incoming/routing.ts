@@ -57,6 +57,11 @@ export const routesMember: Member = {
   description: 'Instead of `actionConfiguration`: all that match a request run, each for itself',
 };
 
+/** Whether there are any, in what the schema of `routes` has let through. */
+export function areRoutes(checked: unknown): checked is readonly IncomingRoute[] {
+  return Array.isArray(checked) && checked.length > 0;
+}
+
 /** Of the whole webhook. */
 export function findRouteProblems(
   { routes, actionConfiguration }: JsonObject, given: JsonObject,

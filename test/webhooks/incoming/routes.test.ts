@@ -189,6 +189,23 @@ test('a webhook with one action has the route default, which every request match
   assert.deepEqual(json, { event: null, routes: [{ name: 'default', matches: true, failed: [] }] });
 });
 
+test('match tries routes that are not saved, in place of those that are', async (context) => {
+  const relay = await start(context, [['saved', null]]);
+  const routes = [
+    { name: 'even', when: is('payload.n', 2), actionConfiguration: 'none-yet' },
+    { name: 'rest', actionConfiguration: 'none-yet' },
+  ];
+  const { json, text } = await relay.ask('POST', MATCH, { payload: { n: 1 }, routes });
+  assert.deepEqual(json['routes'], [
+    { name: 'even', matches: false, failed: [{
+      pointer: '/routes/0/when', detail: 'payload.n is 1, wanted: eq 2',
+    }] },
+    { name: 'rest', matches: true, failed: [] },
+  ], text);
+  const saved = await relay.ask('POST', MATCH, { payload: { n: 1 } });
+  assert.deepEqual(saved.json['routes'], [{ name: 'saved', matches: true, failed: [] }]);
+});
+
 test('match refuses what it cannot look at', async (context) => {
   const relay = await start(context, [['rest', null]]);
   const cases: readonly (readonly [object, number, string])[] = [
@@ -196,6 +213,8 @@ test('match refuses what it cannot look at', async (context) => {
     [{ request: 'x', method: 'GET' }, 422, '/method'], [{ payload: {}, method: 'get' }, 422,
       '/method'], [{ payload: {}, headers: { a: 1 } }, 422, '/headers/a'],
     [{ request: 'none' }, 404, ''],
+    [{ payload: {}, routes: [{ name: 'a', when: {}, actionConfiguration: 'b' }] }, 422,
+      '/routes/0/when'],
   ];
   for (const [body, status, pointer] of cases) {
     const answer = await relay.ask('POST', MATCH, body);

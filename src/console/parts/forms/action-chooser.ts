@@ -4,6 +4,7 @@ import { fill, h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
 import { field } from './field.ts';
 import { leaf } from './leaf.ts';
+import { pairsField } from './pairs.ts';
 import type { Field, FieldOptions } from './leaf.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api.ts';
 
@@ -136,6 +137,9 @@ function optionField(
   { name, description, isRequired = false, default: standard }:
   ActionDescription['options'][number],
 ): Field {
+  if (name === 'headers') {
+    return pairsField({ name, isRequired, value: undefined, schema: { description } });
+  }
   const isSwitch = typeof standard === 'boolean';
   const made = field({
     name, isRequired, value: undefined,

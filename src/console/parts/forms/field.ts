@@ -39,7 +39,7 @@ function stringField(options: FieldOptions): Field {
     return leaf(options, area, () => area.value === '' ? undefined : area.value);
   }
   return inputField(options, isSecret ? { type: 'password', autocomplete: 'new-password' }
-    : { type: schema.format === 'uri' ? 'url' : 'text' }, String);
+    : { type: schema.format === 'uri' ? 'url' : 'text', autocomplete: 'off' }, String);
 }
 
 function inputField(

@@ -19,6 +19,8 @@ export const TIME_FILTERS: readonly Filter[] = [
   { name: 'until', label: 'Until', type: 'datetime-local' },
 ];
 
+/** On a narrow page; the others are folded until they are asked for, or one is set. */
+const SHOWN_FIRST = 2;
 /** Typing is waited out for so long. */
 const TYPING_MS = 250;
 
@@ -41,7 +43,7 @@ export class Filters {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(change, TYPING_MS);
     };
-    const labels = filters.map((filter) => {
+    const labels = filters.map((filter, index) => {
       const { name, label, values, none = 'all', labelOf, type = 'search' } = filter;
       const input = values === undefined ? h('input', { type, oninput: changeLater })
         : h('select', { onchange: change }, h('option', { value: '' }, none),
@@ -49,12 +51,18 @@ export class Filters {
       input.name = name;
       input.value = query.get(name) ?? '';
       this.#inputs.set(name, input);
-      return h('label', { class: 'filter' }, h('span', {}, label), input);
+      const place = index < SHOWN_FIRST ? 'filter' : 'filter folded';
+      return h('label', { class: place }, h('span', {}, label), input);
     });
+    const unfold = h('button', { type: 'button', class: 'quiet unfold', onclick: () => {
+      this.element.classList.add('open');
+      labels[SHOWN_FIRST]?.querySelector<HTMLElement>('input, select')?.focus();
+    } }, 'More filters');
     this.element = h('form', { class: 'filters', role: 'search', onsubmit: (event) => {
       event.preventDefault();
       change();
-    } }, ...labels);
+    } }, ...labels, filters.length > SHOWN_FIRST ? unfold : null);
+    this.element.classList.toggle('open', this.isSet);
   }
 
   get isSet(): boolean {

@@ -45,7 +45,7 @@ function csvRows(text: string): Row[] {
   let row: Row & { readonly cells: Cell[] } = { line, cells: [] };
   let read = 0;
   // A cell, quoted or not, and what ends it.
-  const cells = /(?:"((?:[^"]|"")*)"|([^",\n]*[^,\n]*?))(,|\r?\n|$)/gy;
+  const cells = /(?:"((?:[^"]|"")*)"|((?:[^",\n][^,\n]*?)??))(,|\r?\n|$)/gy;
   for (const [whole, quoted, plain = '', end] of text.matchAll(cells)) {
     const isQuoted = quoted !== undefined;
     row.cells.push({ text: isQuoted ? quoted.replaceAll('""', '"') : plain, isQuoted });
@@ -57,4 +57,26 @@ function csvRows(text: string): Row[] {
   }
   if (read === text.length) return rows;
   throw new Error(`Line ${line}: a quoted cell does not end where it should.`);
+}
+
+/** Books as `hookshelf book:export` writes them: nested values are JSON, plain authors names. */
+export function booksCsv(
+  columns: readonly string[], books: readonly Readonly<Record<string, unknown>>[],
+): string {
+  const rows = books.map((book) => columns.map((name) => cellOf(book[name])).join(','));
+  return [columns.join(','), ...rows, ''].join('\r\n');
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || Array.isArray(value) && value.length === 0) return '';
+  const text = typeof value === 'string' ? value : plainNames(value) ?? JSON.stringify(value);
+  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Of things that have a name and nothing else; null for any other value. */
+function plainNames(value: unknown): string | null {
+  if (!Array.isArray(value)) return null;
+  const names = value.map((one) => Object.keys({ ...one }).join() === 'name' ? one.name : null);
+  return names.every((name) => typeof name === 'string' && name === name.trim()
+    && !/;|^[[{]/.test(name)) ? names.join('; ') : null;
 }

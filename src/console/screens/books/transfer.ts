@@ -2,10 +2,11 @@
 import { call, send } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { count, counted } from '../../base/format.ts';
+import { model } from '../../base/schema.ts';
 import { session } from '../../base/session.ts';
 import { backTo, heading } from '../../parts/facts.ts';
 import { tell, tellFailure } from '../../parts/notice.ts';
-import { csvBooks } from './csv.ts';
+import { booksCsv, csvBooks } from './csv.ts';
 
 /** Sent at a time: the page tells how far it is after each. */
 const BOOKS = 500;
@@ -20,19 +21,33 @@ type LineAnswer = {
 export function openTransfer(place: HTMLElement): () => void {
   const controller = new AbortController();
   fill(place, backTo('books', 'Books'), heading('Import and export'),
-    h('h2', {}, 'Export'), h('p', {}, 'All books, with ids and dates, as one JSON file. As CSV: ',
-      h('code', {}, 'hookshelf book:export --file books.csv')),
-    h('button', { type: 'button', onclick: () => void exportBooks() }, 'Download books.json'),
+    h('h2', {}, 'Export'), h('p', {}, 'All books, with ids and dates.'),
+    h('div', { class: 'actions' }, ...Object.keys(FORMATS).map((name) => h('button', {
+      type: 'button', onclick: () => void exportBooks(name),
+    }, `Download ${name}`))),
     ...session.may('write') ? importParts(controller.signal) : []);
   return () => controller.abort();
 }
 
-async function exportBooks(): Promise<void> {
+type Books = readonly Readonly<Record<string, unknown>>[];
+
+/** What the files are, by their names; null: as the API gives them. */
+const FORMATS: Readonly<Record<string, ((books: Books) => Promise<string>) | null>> = {
+  'books.json': null,
+  'books.jsonl': async (books) => books.map((book) => `${JSON.stringify(book)}\n`).join(''),
+  'books.csv': async (books) =>
+    booksCsv(Object.keys((await model('Book')).properties ?? {}), books),
+};
+
+async function exportBooks(name: string): Promise<void> {
   try {
     const response = await send('GET', '/api/books');
     if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-    const url = URL.createObjectURL(await response.blob());
-    h('a', { href: url, download: 'books.json' }).click();
+    const format = FORMATS[name] ?? null;
+    const file = format === null ? await response.blob()
+      : new Blob([await format(await response.json())]);
+    const url = URL.createObjectURL(file);
+    h('a', { href: url, download: name }).click();
     URL.revokeObjectURL(url);
   } catch (thrown) {
     tellFailure(thrown);

@@ -5,6 +5,8 @@ import type { ModelSchema } from '../../base/schema.ts';
 import type { Actions } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit.ts';
 import type { Words } from '../../parts/forms/leaf.ts';
+import { duplicatesField } from './duplicates.ts';
+import { trySection } from './match.ts';
 import { senderField } from './sender.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
@@ -29,8 +31,7 @@ const WORDS: Words = {
   inbox: ['Keep', 'Which accepted requests are kept'],
   answer: ['Answer', '`result`: what the action said. `accepted`: at once, then the action runs, '
     + 'with retries; all requests must be kept for that'],
-  deduplicate: ['Tell duplicates by', '`"auto"`: the sender\'s own id. `"off"`: nothing. Or '
-    + '`{"header": "name"}`, or `{"json": "path"}`'],
+  deduplicate: ['Tell duplicates by', ''],
   deduplicateHours: ['Remember ids for', 'Hours'],
 };
 
@@ -42,7 +43,9 @@ export async function editIncoming(
   ]);
   editRecord(place, {
     title: `Edit ${hook.pathSegment}`, path, schema, record: hook, etag, done: again,
-    words: WORDS, makers: { verification: senderField(presets, () => {}) },
+    words: WORDS, makers: {
+      verification: senderField(presets, () => {}), deduplicate: duplicatesField,
+    },
     without: ['identifier', 'enabled', 'staticHeaders', ...ACTION],
     rare: ['allowedAddresses', 'bodyFormat', 'allowedMethods', 'deduplicate', 'deduplicateHours'],
   });
@@ -67,5 +70,6 @@ export async function editAction(
       when: ['Runs when', 'Without a condition it runs for every request'],
     },
     makers: { actionConfiguration: (options) => actions.field(options) },
+    below: (read) => trySection(hook, () => read()['routes']),
   });
 }

@@ -45,7 +45,7 @@ function openList(place: HTMLElement): () => void {
       { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
       { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
         ? h('span', {}, 'not since ', time(since)) : time(lastAt) },
-      { title: 'Accepted', kind: 'number', cell: ({ statistics }) => rateOf(statistics) },
+      { title: 'Success rate', kind: 'number', cell: ({ statistics }) => rateOf(statistics) },
       { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
         : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
     ],

@@ -25,8 +25,7 @@ const CHOICES = 20;
 
 export function actionSection(hook: IncomingWebhook, actions: Actions): HTMLElement {
   const { routes, actionConfiguration = '' } = hook;
-  const tried = h('div');
-  if (routes !== undefined && session.may('write')) void offerTry(hook, tried);
+  const tried = routes === undefined ? null : trySection(hook, () => undefined);
   return h('section', {}, h('h2', {}, 'What is done'), routes === undefined
     ? h('p', {}, `${actions.describe(actionConfiguration)}, for every request.`)
     : h('ul', { class: 'log' }, ...routes.map((route) => h('li', {},
@@ -35,8 +34,20 @@ export function actionSection(hook: IncomingWebhook, actions: Actions): HTMLElem
         : h('span', {}, 'when ', h('code', {}, conditionWords(route.when)))))), tried);
 }
 
-/** Offers the last requests of the webhook to choose from. */
-async function offerTry({ identifier }: IncomingWebhook, place: HTMLElement): Promise<void> {
+/**
+ * Offers the last requests of the webhook to choose from, to try its routes with, or those that
+ * `readRoutes` gives.
+ */
+export function trySection(hook: IncomingWebhook, readRoutes: () => unknown): HTMLElement | null {
+  if (!session.may('write')) return null;
+  const place = h('div', { class: 'record' });
+  void offerTry(hook, readRoutes, place);
+  return place;
+}
+
+async function offerTry(
+  { identifier }: IncomingWebhook, readRoutes: () => unknown, place: HTMLElement,
+): Promise<void> {
   try {
     const kept = await get<readonly Kept[]>(`/api/requests?hook=${identifier}&limit=${CHOICES}`);
     if (kept.length === 0) {
@@ -48,7 +59,9 @@ async function offerTry({ identifier }: IncomingWebhook, place: HTMLElement): Pr
     const answer = h('div', { role: 'status' });
     const run = async (): Promise<void> => {
       const path = `/api/incoming-webhooks/${identifier}/match`;
-      const { body } = await call<Match>('POST', path, { body: { request: select.value } });
+      const { body } = await call<Match>('POST', path, {
+        body: { request: select.value, routes: readRoutes() },
+      });
       fill(answer, h('ul', { class: 'log' }, ...body.routes.map(({ name, matches, failed }) =>
         h('li', {}, h('strong', {}, name), ' ', badge(matches ? 'would run' : 'left out'), ' ',
           failed.map(({ detail }) => detail).join('; ')))));

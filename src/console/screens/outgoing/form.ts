@@ -1,14 +1,14 @@
 /** How the members of an outgoing webhook are asked for. */
 import type { Actions } from '../../parts/forms/action-chooser.ts';
 import type { Asking, Words } from '../../parts/forms/leaf.ts';
+import { pairsField } from '../../parts/forms/pairs.ts';
 import type { OutgoingWebhook } from '../../../app/api.ts';
 
 const WORDS: Words = {
   targetUrl: ['Address', 'Where it is sent: http or https. Passwords in it are shown as ***, and '
     + 'stay while *** does'],
   httpMethod: ['Method', 'POST when empty'],
-  headers: ['Headers', 'JSON, such as `{"X-Shop": "one"}`. Values are shown as ***, and stay while '
-    + '*** does'],
+  headers: ['Headers', 'Values are shown as ***, and stay while *** does'],
   payloadTemplate: ['Template of the body', 'JSON with `{{ path.to.value }}` in its texts. Empty: '
     + 'the event as it is'],
   actionConfiguration: ['Action', 'Runs first, and what it gives is sent in place of the event'],
@@ -27,7 +27,9 @@ export function outgoingAsking(
   actions: Actions,
 ): Asking & { readonly without: readonly string[]; readonly rare: readonly string[] } {
   return {
-    words: WORDS, makers: { actionConfiguration: (options) => actions.field(options) },
+    words: WORDS, makers: {
+      actionConfiguration: (options) => actions.field(options), headers: pairsField,
+    },
     without: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
       'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'maxInFlight',

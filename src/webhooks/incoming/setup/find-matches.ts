@@ -8,6 +8,7 @@ import { Facts } from '../../filters/facts.ts';
 import { noPayload, toPayload } from '../../actions/payload.ts';
 import type { RequestService } from '../../requests/service.ts';
 import { readerOf } from '../../senders/request/reader.ts';
+import { areRoutes, type IncomingRoute } from '../routing.ts';
 import { KeptCall } from '../intake/kept-call.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { factsOf } from '../receiving/run-routes.ts';
@@ -24,20 +25,24 @@ export type MatchParts = {
 export function findMatches(
   parts: MatchParts, exchange: Exchange, hook: ReadyHook, given: JsonObject,
 ): object {
-  const { request } = given;
-  return matchesOf(parts, hook, request === undefined
-    ? writtenFacts(hook, given) : keptFacts(parts, exchange, hook, String(request)));
+  const { request, routes: tried } = given;
+  const facts = request === undefined
+    ? writtenFacts(hook, given) : keptFacts(parts, exchange, hook, String(request));
+  const routes = areRoutes(tried) ? tried : routesOf(parts, hook);
+  return {
+    event: facts.event() ?? null,
+    routes: routes.map(({ name, when }, index) => {
+      const failed = when === undefined ? []
+        : explainCondition(when, facts, `/routes/${index}/when`);
+      return { name, matches: failed.length === 0, failed };
+    }),
+  };
 }
 
-function matchesOf({ collection }: MatchParts, hook: ReadyHook, facts: Facts): object {
-  const { routes: stored = [] } = getStored(collection, hook);
-  const routes = hook.routes.map(({ name }, index) => {
-    const { when } = stored[index] ?? {};
-    const failed = when === undefined ? []
-      : explainCondition(when, facts, `/routes/${index}/when`);
-    return { name, matches: failed.length === 0, failed };
-  });
-  return { event: facts.event() ?? null, routes };
+function routesOf(
+  { collection }: MatchParts, hook: ReadyHook,
+): readonly Pick<IncomingRoute, 'name' | 'when'>[] {
+  return getStored(collection, hook).routes ?? hook.routes.map(({ name }) => ({ name }));
 }
 
 function keptFacts(

@@ -8,6 +8,7 @@ import {
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { MatchParts } from './find-matches.ts';
+import { routesMember } from '../routing.ts';
 import { givenHeadersMember } from './given-headers.ts';
 import { getHook } from './hook.ts';
 
@@ -40,11 +41,16 @@ const INPUT: ObjectSchema = {
       },
       description: 'POST when absent',
     },
+    routes: {
+      ...routesMember,
+      description: 'Routes to try in place of those that the webhook has: to see what they do '
+        + 'before they are saved',
+    },
   },
   check: findInputProblems,
 };
 
-function findInputProblems({ request, ...written }: JsonObject, given: JsonObject): {
+function findInputProblems({ request, routes: _, ...written }: JsonObject, given: JsonObject): {
   pointer: string; detail: string;
 }[] {
   if (request === undefined) {

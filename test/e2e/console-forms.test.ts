@@ -1,0 +1,125 @@
+/** What forms ask for in ways of their own, and files to take away, in a real browser. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { hasBrowser } from '../support/browser.ts';
+import { ask } from './ask.ts';
+import { ConsoleAtWork } from './console-hooks.ts';
+
+const skip = !hasBrowser && 'chromium and chromedriver are needed';
+let at: ConsoleAtWork;
+
+before(async () => {
+  if (hasBrowser) at = await ConsoleAtWork.begin();
+});
+
+after(async () => {
+  if (hasBrowser) await at.end();
+});
+
+test('headers are rows of a name and a value, and hidden values stay', { skip }, async () => {
+  const { person } = at;
+  const id = await at.make('/api/outgoing-webhooks', {
+    targetUrl: 'http://127.0.0.1:9/', headers: { 'X-Kept': 'one', 'X-Gone': 'two' },
+  });
+  await at.open(`#/outgoing/${id}`);
+  await person.click('button', 'Edit');
+  await person.click('DisclosureTriangle', 'More');
+  await at.browser.evaluate(`[...document.querySelectorAll('.row')].find((row) =>
+    row.querySelector('input').value === 'X-Gone').querySelector('button').click();`);
+  await person.click('button', 'Add to headers');
+  await at.browser.evaluate(`const [name, value] =
+    [...document.querySelectorAll('.row')].at(-1).querySelectorAll('input');
+    name.value = 'X-Kept'; value.value = 'twice';`);
+  await person.click('button', 'Save');
+  await person.sees('X-Kept stands twice.');
+  await at.browser.evaluate(`const [name] =
+    [...document.querySelectorAll('.row')].at(-1).querySelectorAll('input');
+    name.value = 'Bad name';`);
+  await person.click('button', 'Save');
+  await person.sees('Some fields cannot be saved as they are.');
+  await person.sees('Bad name');
+  await at.browser.evaluate(`const [name] =
+    [...document.querySelectorAll('.row')].at(-1).querySelectorAll('input');
+    name.value = 'X-New';`);
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  const { headers } = await at.call('GET', `/api/outgoing-webhooks/${id}`);
+  assert.deepEqual(headers, { 'X-Kept': '***', 'X-New': '***' });
+  await at.isClean();
+});
+
+test('what tells duplicates is chosen, and routes are tried before they are saved', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const log = await at.make('/api/action-configurations', { actionType: 'log', options: {} });
+  const id = await at.make('/api/incoming-webhooks', {
+    pathSegment: 'tried', inbox: 'all', actionConfiguration: log,
+  });
+  const { status } = await ask(`${at.url}/webhook/in/tried`, { method: 'POST', body: { n: 1 } });
+  assert.equal(status, 200);
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Edit');
+  await person.click('DisclosureTriangle', 'More');
+  await person.choose('Tell duplicates by', 'The id in the body');
+  await person.fill('textbox', 'Path of the member, such as event.id', 'event.id');
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  const read = (): ReturnType<ConsoleAtWork['call']> =>
+    at.call('GET', `/api/incoming-webhooks/${id}`);
+  assert.deepEqual((await read())['deduplicate'], { json: 'event.id' });
+  await person.click('button', 'Action and routes');
+  await person.click('button', 'Add route');
+  await person.fill('textbox', /^Name/, 'sometimes');
+  await person.click('button', 'Add a condition');
+  await person.fill('textbox', 'What is looked at', 'payload.n');
+  await person.fill('textbox', /^With what/, '2');
+  await person.click('button', 'Try it');
+  await person.sees('left out');
+  await person.fill('textbox', /^With what/, '1');
+  await person.click('button', 'Try it');
+  await person.sees('would run');
+  assert.equal((await read())['routes'], undefined);
+  await at.isClean();
+});
+
+test('books are taken away in each of the three forms', { skip }, async () => {
+  const { person } = at;
+  await at.call('POST', '/api/books', { title: 'Emma', authors: [{ name: 'Jane Austen' }] });
+  await at.open('#/books/import');
+  await person.find('button', 'Download books.csv');
+  // What a click would save, as no file leaves the browser of a test.
+  await at.browser.evaluate(`let blob;
+    URL.createObjectURL = (made) => { blob = made; return '#'; };
+    HTMLAnchorElement.prototype.click = function () {
+      blob.text().then((text) => saved([this.download, text]));
+    };`);
+  for (const [name, wanted] of [
+    ['books.json', /^\[\s*\{"id":[^\n]*"title":"Emma"/], ['books.jsonl', /^\{"id":.*"Emma".*\}\n$/],
+    ['books.csv', /^id,createdAt,.*\r\n[^\n]*,Emma,,Jane Austen,/],
+  ] as const) {
+    await at.browser.evaluate(
+      'window.file = new Promise((resolve) => { window.saved = resolve; });');
+    await person.click('button', `Download ${name}`);
+    const saved = await at.browser.evaluate('return window.file;');
+    assert.ok(Array.isArray(saved));
+    assert.equal(saved[0], name);
+    assert.match(String(saved[1]), wanted);
+  }
+  await at.isClean();
+});
+
+test('on a narrow page the filters are folded, unless one is set', { skip }, async () => {
+  const { person, browser } = at;
+  await browser.look(360, 740, 'light');
+  await at.open('#/books');
+  await person.find('searchbox', 'Author');
+  assert.ok(!(await person.everything()).some(({ name }) => name === 'Language'));
+  await person.click('button', 'More filters');
+  await person.find('searchbox', 'Language');
+  await at.open('#/books?inLanguage=en');
+  await person.find('searchbox', 'Language');
+  await browser.look(1280, 900, 'light');
+  await at.open('#/books');
+  await person.find('searchbox', 'Language');
+});

@@ -37,6 +37,8 @@ const COMPACTION_RETRY_MS = 60_000;
 
 export class FileJournal implements Journal {
   readonly failureLog: FailureLog;
+  readonly refusal = null;
+  readonly maxBatchBytes = Infinity;
   readonly #options: FileJournalOptions;
   readonly #writer: JournalWriter;
   readonly #compaction: Compaction;

@@ -1,8 +1,7 @@
 /**
  * The journal as the store sees it: the committed transactions in their order, and snapshots to
- * start from. Files in one directory are its one implementation (generations/file-journal.ts);
- * nothing here names a file, so that the replicated log of an existing engine can stand there too.
- * A journal is opened by replaying what it holds: for files, `assess` of generations/recovery.ts.
+ * start from. It is kept in the files of one directory (generations/file-journal.ts), or by an
+ * engine that several nodes share (replication/engine-journal.ts).
  */
 import type { AppError } from '../../base/errors.ts';
 import type { LogReader } from '../port.ts';
@@ -16,12 +15,16 @@ export type Operation = {
 };
 
 export type Append = {
-  /** The operations of each transaction. Called once what was committed before has been applied. */
+  /**
+   * The operations of each transaction. Called once what was committed before has been applied;
+   * called again, perhaps for others, when something else was committed and applied meanwhile.
+   */
   prepare(): readonly (readonly Operation[])[];
   /**
    * Told how it ended, before anything else is committed. Null: committed, to be applied now. An
-   * error: refused, so that nothing of it is written, or with the code `unknown_outcome`, after
-   * which the journal takes no more. `prepare` has not been called when it had come to that before.
+   * error: refused, so that nothing of it is written, or with the code `unknown_outcome`. Where
+   * `failure` differs, that is why what was not handed over yet is refused too. `prepare` has not
+   * been called when nothing could be written to begin with.
    */
   settle(error: AppError | null): void;
 };
@@ -31,6 +34,10 @@ export interface Journal {
   readonly sequence: number;
   /** Why nothing can be written now: `unknown_outcome` is for good, the others pass. */
   readonly failure: AppError | null;
+  /** Why no transaction may run now: what it would read is being loaded anew. */
+  readonly refusal: AppError | null;
+  /** At most so many bytes of lines go in one append; the lines of one transaction fit in it. */
+  readonly maxBatchBytes: number;
   /** Commits what `prepare` returns, all or nothing, directly after what is committed. */
   append(append: Append): void;
   /** Reads what was committed after `sequence`; null when that is no longer there. */

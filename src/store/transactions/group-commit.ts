@@ -3,14 +3,17 @@
  * as the next turns of the loop bring more (no timer): one append to the journal, then all of them
  * are applied and all waiters answered in one turn. Where a batch fails, everything that was staged
  * fails with it.
+ *
+ * Where others write to the same journal, what they have committed may have to be applied first.
+ * Whatever is staged was checked against the state before: it is thrown away and runs again.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Journal, Operation } from '../journal/port.ts';
 import type { CommittedChange, Transaction } from '../port.ts';
 import { BatchWindow } from './batch-window.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { StagedTransaction, newBatch, rejectAll } from './staging.ts';
-import type { Batch, Staging } from './staging.ts';
+import { StagedTransaction, newBatch } from './staging.ts';
+import type { Batch, Staging, Submission } from './staging.ts';
 
 type GroupCommitOptions = {
   readonly journal: Journal;
@@ -26,6 +29,8 @@ export class GroupCommit {
   readonly #window = new BatchWindow();
   #gathering: Batch = newBatch(1);
   #syncing: Batch | null = null;
+  /** How many transactions of it are on their way. */
+  #syncingCount = 0;
   /** The window is open, or a batch is on its way. */
   #isBusy = false;
   #isClosed = false;
@@ -38,34 +43,28 @@ export class GroupCommit {
   submit<T>(prepare: (transaction: Transaction) => T): Promise<T> {
     const refusal = this.#findRefusal();
     if (refusal !== null) return Promise.reject(refusal);
-    const transaction = new StagedTransaction(this.#options.staging);
-    let result: T;
-    try {
-      result = prepare(transaction);
-    } catch (error) {
-      transaction.undo();
-      const fail = (): T => {
-        throw error;
-      };
-      if (transaction.restsOn === null) return new Promise(fail);
-      return this.#follow(transaction.restsOn, prepare, fail);
+    return new Promise((resolve, reject) => this.#stage({
+      stage: (transaction) => {
+        const result = prepare(transaction);
+        return () => resolve(result);
+      },
+      reject,
+    }));
+  }
+
+  /** Calls `apply`, which changes the committed state, and runs everything staged again. */
+  rebase(apply: () => void): void {
+    const batches = this.#abandonAll();
+    apply();
+    for (const { transactions } of batches) {
+      for (const { submission } of transactions) this.#stage(submission);
     }
-    transaction.end();
-    if (transaction.operations.length === 0) {
-      if (transaction.restsOn === null) return Promise.resolve(result);
-      return this.#follow(transaction.restsOn, prepare, () => result);
-    }
-    const { failure } = this.#options.journal;
-    if (failure?.code === 'unknown_outcome') {
-      transaction.undo();
-      return Promise.reject(failure);
-    }
-    return new Promise((resolve, reject) => {
-      transaction.resolve = () => resolve(result);
-      transaction.reject = reject;
-      transaction.join(this.#gathering);
-      this.#goOn();
-    });
+    tellFollowers(batches);
+  }
+
+  /** Everything staged fails, surely not written. */
+  refuseAll(error: AppError): void {
+    this.#failStaged(error, error);
   }
 
   /** Lets what is staged end, and takes no more. */
@@ -76,17 +75,57 @@ export class GroupCommit {
 
   #findRefusal(): AppError | null {
     if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
+    const { journal, stagedBytesMax } = this.#options;
+    if (journal.refusal !== null) return journal.refusal;
     const stagedBytes = this.#gathering.bytes + (this.#syncing?.bytes ?? 0);
-    if (stagedBytes < this.#options.stagedBytesMax) return null;
+    if (stagedBytes < stagedBytesMax) return null;
     return new AppError('unavailable', 'too many writes are waiting', { retryAfterS: 1 });
   }
 
+  #stage(submission: Submission): void {
+    const transaction = new StagedTransaction(this.#options.staging, submission);
+    try {
+      transaction.resolve = submission.stage(transaction);
+    } catch (error) {
+      transaction.undo();
+      this.#settleAfter(transaction.restsOn, submission, () => submission.reject(error));
+      return;
+    }
+    transaction.end();
+    if (transaction.operations.length === 0) {
+      this.#settleAfter(transaction.restsOn, submission, transaction.resolve);
+      return;
+    }
+    const refusal = this.#findRefusalOf(transaction);
+    if (refusal !== null) {
+      transaction.undo();
+      submission.reject(refusal);
+      return;
+    }
+    transaction.join(this.#gathering);
+    this.#goOn();
+  }
+
+  #findRefusalOf({ bytes }: StagedTransaction): AppError | null {
+    const { failure, maxBatchBytes } = this.#options.journal;
+    if (failure?.code === 'unknown_outcome') return failure;
+    if (bytes <= maxBatchBytes) return null;
+    const most = `at most ${maxBatchBytes} bytes can be written in one transaction`;
+    return new AppError('too_large', `${most}, this one has about ${bytes}`);
+  }
+
   /** What rests on a batch is told after it; if the batch fails, it runs again. */
-  #follow<T>(
-    batch: Batch, prepare: (transaction: Transaction) => T, settle: () => T,
-  ): Promise<T> {
-    return new Promise<boolean>((resolve) => batch.followers.push(resolve))
-      .then((isCommitted) => isCommitted ? settle() : this.submit(prepare));
+  #settleAfter(batch: Batch | null, submission: Submission, settle: () => void): void {
+    if (batch === null) {
+      settle();
+      return;
+    }
+    batch.followers.push((isCommitted) => {
+      const refusal = isCommitted ? null : this.#findRefusal();
+      if (isCommitted) settle();
+      else if (refusal !== null) submission.reject(refusal);
+      else this.#stage(submission);
+    });
   }
 
   #goOn(): void {
@@ -97,40 +136,59 @@ export class GroupCommit {
 
   #turn(): void {
     const { transactions, bytes } = this.#gathering;
-    if (this.#window.isOver(transactions.length, bytes)) {
-      this.#options.journal.append({
-        prepare: () => this.#seal(),
-        settle: (error) => this.#settle(error),
-      });
-    } else {
-      setImmediate(() => this.#turn());
-    }
+    if (this.#window.isOver(transactions.length, bytes)) this.#append();
+    else setImmediate(() => this.#turn());
   }
 
-  #seal(): readonly (readonly Operation[])[] {
+  #append(): void {
+    this.#options.journal.append({
+      prepare: () => this.#prepare(),
+      settle: (error) => this.#settle(error),
+    });
+  }
+
+  #prepare(): readonly (readonly Operation[])[] {
+    const { transactions } = this.#syncing ??= this.#seal();
+    this.#syncingCount = countWithin(transactions, this.#options.journal.maxBatchBytes);
+    const first = transactions.slice(0, this.#syncingCount);
+    return first.map(({ operations }) => operations);
+  }
+
+  #seal(): Batch {
     const batch = this.#gathering;
     this.#gathering = newBatch(batch.number + 1);
-    this.#syncing = batch;
     this.#options.staging.seal();
-    return batch.transactions.map(({ operations }) => operations);
+    return batch;
   }
 
   #settle(error: AppError | null): void {
     const batch = this.#syncing;
-    this.#syncing = null;
-    this.#isBusy = false;
-    if (error !== null) this.#failStaged(error, batch === null ? [] : [batch]);
+    if (error !== null) this.#failStaged(error, this.#options.journal.failure ?? error);
     else if (batch !== null) this.#finish(batch);
+    // What did not fit in one append goes on at once.
+    if (this.#syncing !== null) {
+      this.#append();
+      return;
+    }
+    this.#isBusy = false;
     this.#goOn();
   }
 
   #finish(batch: Batch): void {
+    const { transactions } = batch;
+    const committed = transactions.slice(0, this.#syncingCount);
+    batch.transactions = transactions.slice(this.#syncingCount);
     this.commits += 1;
-    this.transactions += batch.transactions.length;
-    this.#apply(batch.transactions);
-    this.#options.staging.dropSealed();
-    for (const transaction of batch.transactions) transaction.resolve();
-    for (const follower of batch.followers) follower(true);
+    this.transactions += committed.length;
+    this.#apply(committed);
+    for (const { bytes } of committed) batch.bytes -= bytes;
+    const isWhole = batch.transactions.length === 0;
+    if (isWhole) {
+      this.#syncing = null;
+      this.#options.staging.dropSealed();
+    }
+    for (const transaction of committed) transaction.resolve();
+    if (isWhole) for (const follower of batch.followers) follower(true);
   }
 
   #apply(transactions: readonly StagedTransaction[]): void {
@@ -148,11 +206,39 @@ export class GroupCommit {
     }
   }
 
-  /** With what was being written, if anything was, all that has gathered on it fails. */
-  #failStaged(error: AppError, syncing: readonly Batch[]): void {
-    const batches = [...syncing, this.#gathering];
+  /** What was on its way is told `error`, what has gathered on it `rest`. */
+  #failStaged(error: AppError, rest: AppError): void {
+    const syncing = this.#syncing;
+    const batches = this.#abandonAll();
+    for (const batch of batches) {
+      const reason = batch === syncing ? error : rest;
+      for (const { submission } of batch.transactions) submission.reject(reason);
+    }
+    tellFollowers(batches);
+  }
+
+  /** All that was staged; nothing is any more. */
+  #abandonAll(): readonly Batch[] {
+    const batches = [...this.#syncing === null ? [] : [this.#syncing], this.#gathering];
+    this.#syncing = null;
+    if (batches.every(({ transactions }) => transactions.length === 0)) return batches;
     this.#gathering = newBatch(this.#gathering.number + 1);
     this.#options.staging.abandonAll(batches);
-    rejectAll(batches, error);
+    return batches;
   }
+}
+
+/** Tells those who had read what was staged in these batches that it was thrown away. */
+function tellFollowers(batches: readonly Batch[]): void {
+  for (const { followers } of batches) {
+    for (const follower of followers) follower(false);
+  }
+}
+
+/** How many of the first take no more than `bytesMax` together, at least one. */
+function countWithin(transactions: readonly StagedTransaction[], bytesMax: number): number {
+  if (bytesMax === Infinity) return transactions.length;
+  let bytes = 0;
+  const over = transactions.findIndex((transaction) => (bytes += transaction.bytes) > bytesMax);
+  return over < 0 ? transactions.length : Math.max(over, 1);
 }

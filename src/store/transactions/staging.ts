@@ -12,14 +12,23 @@ import type { CommittedChange, StoredRecord, Transaction } from '../port.ts';
 import { StagedRecords } from './staged-records.ts';
 
 const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
-// What an operation adds to its record in the journal, about.
+// At least what an operation and a transaction add in the journal to records and deleted keys.
 const OPERATION_BYTES = 64;
+const TRANSACTION_BYTES = 96;
+
+/** What a transaction does, as often as it runs, and whom it tells of its end. */
+export type Submission = {
+  /** Stages; returns what tells the waiter the result. What it throws is for `reject`. */
+  stage(transaction: Transaction): () => void;
+  reject(error: unknown): void;
+};
 
 /** Transactions that go to disk together. */
 export type Batch = {
   /** Rises from batch to batch. */
   readonly number: number;
-  readonly transactions: StagedTransaction[];
+  /** Those that are not on disk yet. */
+  transactions: StagedTransaction[];
   /** Told how it ended, after the transactions: what had read their staged records. */
   readonly followers: ((isCommitted: boolean) => void)[];
   bytes: number;
@@ -27,16 +36,6 @@ export type Batch = {
 
 export function newBatch(number: number): Batch {
   return { number, transactions: [], followers: [], bytes: 0 };
-}
-
-/** Tells whoever waits for these batches that they failed: all who wrote, then who had read. */
-export function rejectAll(batches: readonly Batch[], error: AppError): void {
-  for (const { transactions } of batches) {
-    for (const { reject } of transactions) reject(error);
-  }
-  for (const { followers } of batches) {
-    for (const follower of followers) follower(false);
-  }
 }
 
 type StagedOperation = Operation & {
@@ -111,21 +110,24 @@ export class Staging {
 }
 
 export class StagedTransaction implements Transaction {
+  readonly submission: Submission;
   readonly operations: StagedOperation[] = [];
-  bytes = 0;
+  /** No less than its line in the journal has. */
+  bytes = TRANSACTION_BYTES;
   /** Null until it joins one. */
   batch: Batch | null = null;
   /** The latest batch of another transaction whose staged record this one has read. */
   restsOn: Batch | null = null;
+  /** Tells the waiter the result of `submission`. */
   resolve: () => void = () => {};
-  reject: (error: AppError) => void = () => {};
   readonly #staging: Staging;
   /** What each operation replaces, until `end`. */
   #previous: (StagedOperation | undefined)[] = [];
   #isOver = false;
 
-  constructor(staging: Staging) {
+  constructor(staging: Staging, submission: Submission) {
     this.#staging = staging;
+    this.submission = submission;
   }
 
   find(collectionName: string, id: string): Buffer | undefined {
@@ -222,7 +224,7 @@ export class StagedTransaction implements Transaction {
     const { staged } = this.#staging.area(operation.collectionName);
     this.#previous.push(staged.put(operation.id, operation));
     this.operations.push(operation);
-    this.bytes += OPERATION_BYTES + (operation.bytes?.length ?? 0);
+    this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }
 
   // Batches are committed in order, so the latest one is enough to wait for: one that is being

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import type { Append, Journal, Operation } from '../../../src/store/journal/port.ts';
+import { StoredCollection } from '../../../src/store/records/collection.ts';
+import { ChangeFeed } from '../../../src/store/transactions/change-feed.ts';
+import { GroupCommit } from '../../../src/store/transactions/group-commit.ts';
+import { Staging } from '../../../src/store/transactions/staging.ts';
+import type { Transaction } from '../../../src/store/port.ts';
+import { turnsUntil } from '../../support/turns.ts';
+
+/** A journal whose appends wait for the test to say how they end. */
+class HeldJournal implements Journal {
+  sequence = 0;
+  failure: AppError | null = null;
+  refusal: AppError | null = null;
+  maxBatchBytes = Infinity;
+  held: Append | null = null;
+  readonly snapshots = { isRunning: false, writtenMs: null, write: async () => {} };
+  readonly read = async () => null;
+
+  append(append: Append): void {
+    assert(this.held === null);
+    this.held = append;
+  }
+
+  async next(): Promise<Append> {
+    await turnsUntil(() => this.held !== null);
+    const append = this.held;
+    assert(append !== null);
+    return append;
+  }
+
+  end(operations: readonly (readonly Operation[])[]): void {
+    const append = this.held;
+    this.held = null;
+    this.sequence += operations.length;
+    append?.settle(null);
+  }
+
+  refuse(error: AppError): void {
+    const append = this.held;
+    this.held = null;
+    append?.settle(error);
+  }
+
+  async close(): Promise<void> {}
+}
+
+let journal: HeldJournal;
+let books: StoredCollection;
+let commit: GroupCommit;
+
+beforeEach(() => {
+  journal = new HeldJournal();
+  books = new StoredCollection({ name: 'books', key: 'id', unique: 'title' });
+  const fail = (error: unknown): void => assert.fail(String(error));
+  commit = new GroupCommit({
+    journal, feed: new ChangeFeed(fail), staging: new Staging([books], fail), stagedBytesMax: 1e9,
+  });
+});
+
+function put(id: string, title: string) {
+  return (transaction: Transaction): string => {
+    transaction.put('books', id, JSON.stringify({ id, title }));
+    return title;
+  };
+}
+
+/** Counts on what is there, as a transaction with an If-Match would. */
+function increase(id: string) {
+  return (transaction: Transaction): number => {
+    const found = transaction.find('books', id)?.toString() ?? '{"title":"0"}';
+    const count = Number(/"title":"(\d+)"/.exec(found)?.[1]) + 1;
+    transaction.put('books', id, JSON.stringify({ id, title: String(count) }));
+    return count;
+  };
+}
+
+function applyForeign(id: string, title: string): void {
+  const json = Buffer.from(JSON.stringify({ id, title }));
+  books.applyPut(id, books.table.arena.appendBytes(json, 0, json.length), null);
+  journal.sequence += 1;
+}
+
+const idsOf = (operations: readonly (readonly Operation[])[]): string[][] =>
+  operations.map((each) => each.map(({ id }) => id));
+
+test('after a conflict all that waited runs again, with the result of the last run', async () => {
+  const first = commit.submit(increase('a'));
+  const append = await journal.next();
+  assert.deepEqual(idsOf(append.prepare()), [['a']]);
+  const second = commit.submit(increase('a'));
+  commit.rebase(() => applyForeign('a', '10'));
+  const operations = append.prepare();
+  assert.deepEqual(idsOf(operations), [['a'], ['a']]);
+  journal.end(operations);
+  assert.deepEqual(await Promise.all([first, second]), [11, 12]);
+  assert.match(books.bytesOf('a')?.toString() ?? '', /"12"/);
+});
+
+test('who throws in the last run is refused, and the others are not', async () => {
+  const taken = assert.rejects(commit.submit(put('a', 'same')), { code: 'conflict' });
+  const other = commit.submit(put('b', 'other'));
+  const append = await journal.next();
+  append.prepare();
+  commit.rebase(() => applyForeign('x', 'same'));
+  const operations = append.prepare();
+  assert.deepEqual(idsOf(operations), [['b']]);
+  journal.end(operations);
+  await taken;
+  assert.equal(await other, 'other');
+  assert.equal(books.size, 2);
+});
+
+test('who had read what was thrown away reads again', async () => {
+  const write = commit.submit(increase('a'));
+  const append = await journal.next();
+  append.prepare();
+  const read = commit.submit((transaction) => transaction.find('books', 'a')?.toString());
+  const refused = commit.submit(put('b', '1')).then(() => 'put', ({ code }) => code);
+  commit.rebase(() => applyForeign('a', '5'));
+  journal.end(append.prepare());
+  assert.equal(await write, 6);
+  assert.match(await read ?? '', /"6"/);
+  assert.equal(await refused, 'put', 'the title was taken by what was thrown away only');
+});
+
+test('when nothing is left to write after a conflict, everybody is told', async () => {
+  const write = assert.rejects(commit.submit(put('a', 'same')), { code: 'conflict' });
+  const append = await journal.next();
+  append.prepare();
+  commit.rebase(() => applyForeign('x', 'same'));
+  journal.end(append.prepare());
+  await write;
+  await commit.close();
+});
+
+test('what is too much for one append goes in several, in order', async () => {
+  journal.maxBatchBytes = 600;
+  const writes = ['a', 'b', 'c', 'd'].map((id) => commit.submit(put(id, id.repeat(60))));
+  const follower = commit.submit((transaction) => transaction.find('books', 'd') !== undefined);
+  const first = (await journal.next()).prepare();
+  assert.deepEqual(idsOf(first), [['a'], ['b']]);
+  journal.end(first);
+  assert.equal(books.size, 2);
+  const second = await journal.next();
+  second.prepare();
+  commit.rebase(() => applyForeign('b', 'changed'));
+  const operations = second.prepare();
+  assert.deepEqual(idsOf(operations), [['c'], ['d']]);
+  journal.end(operations);
+  assert.equal((await Promise.all(writes)).length, 4);
+  assert.equal(await follower, true);
+  assert.match(books.bytesOf('b')?.toString() ?? '', /changed/);
+});
+
+test('a transaction that is too large by itself is refused at once', async () => {
+  journal.maxBatchBytes = 600;
+  await assert.rejects(commit.submit(put('a', 'x'.repeat(600))), { code: 'too_large' });
+  const small = commit.submit(put('a', 'x'));
+  journal.end((await journal.next()).prepare());
+  await small;
+});
+
+test('an unknown outcome is of what was on its way, not of what waited for it', async () => {
+  const first = assert.rejects(commit.submit(put('a', 'x')), { code: 'unknown_outcome' });
+  const append = await journal.next();
+  append.prepare();
+  const second = assert.rejects(commit.submit(put('b', 'y')), { code: 'unavailable' });
+  journal.failure = new AppError('unavailable', 'the engine cannot be reached');
+  journal.refuse(new AppError('unknown_outcome', 'nobody knows'));
+  await Promise.all([first, second]);
+  assert.equal(books.size, 0);
+});
+
+test('nothing runs while the records are loaded anew', async () => {
+  const waiting = assert.rejects(commit.submit(put('a', 'x')), { code: 'unavailable' });
+  const append = await journal.next();
+  append.prepare();
+  const read = commit.submit((transaction) => transaction.find('books', 'a'));
+  journal.refusal = new AppError('unavailable', 'loading');
+  commit.refuseAll(journal.refusal);
+  await waiting;
+  await assert.rejects(read, { message: 'loading' });
+  await assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'loading' });
+  journal.end(append.prepare());
+  await commit.close();
+});

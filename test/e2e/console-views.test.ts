@@ -84,6 +84,36 @@ test('lines of the log come by themselves, wait while paused, and are told by le
     await at.isClean();
   });
 
+test('a line of the log comes once, however often it was asked for, and leaving is no failure',
+  { skip }, async () => {
+    const { person, browser } = at;
+    await makeHook('asked', 'info');
+    await at.open('#/log');
+    await person.sees('listening');
+    await browser.evaluate(`const send = window.fetch;
+      window.held = [];
+      window.fetch = async (...given) => {
+        await new Promise((release) => window.held.push(release));
+        return send(...given);
+      };`);
+    await callHook('asked', 'asked-for-twice');
+    for (const pressed of [true, false]) {
+      await person.click('button', 'Pause');
+      await person.gives(`return document.querySelector('[aria-pressed=${pressed}]') !== null
+        && held.length > ${pressed ? 0 : 1};`, true);
+    }
+    await browser.evaluate('held.splice(0).forEach((release) => release());');
+    await person.sees('asked-for-twice');
+    await person.gives('return held.length > 0;', true);
+    await person.gives('return document.body.innerText.match(/asked-for-twice/g).length;', 1);
+    await browser.evaluate('location.hash = "#/books";');
+    await person.find('heading', 'Books');
+    await browser.evaluate('held.splice(0).forEach((release) => release());');
+    await person.gives('return held.length > 0;', true);
+    await browser.evaluate('held.splice(0).forEach((release) => release());');
+    await person.gives('return document.querySelectorAll(".notice.bad").length;', 0);
+  });
+
 test('settings are searched, and tokens stand there with their last use', { skip }, async () => {
   const { person } = at;
   await at.open('#/settings');

@@ -55,24 +55,29 @@ function open(place: HTMLElement, { query }: ScreenAddress): () => void {
   async function readAll(): Promise<void> {
     controller.abort();
     controller = new AbortController();
+    const { signal } = controller;
     lastNumber = null;
     try {
       const lines = await read();
       fill(list);
       show(lines);
     } catch (thrown) {
-      showFailure(list, thrown, () => void readAll());
+      if (!signal.aborted) showFailure(list, thrown, () => void readAll());
     }
   }
 
   async function readNew(): Promise<void> {
     if (document.hidden || lastNumber === null) return;
+    const { signal } = controller;
+    const after = lastNumber;
     try {
       const lines = await read();
+      // It was asked twice, and the other answer came first.
+      if (after !== lastNumber) return;
       if (isPaused) tellCount(lines.length);
       else show(lines);
     } catch (thrown) {
-      tellFailure(thrown);
+      if (!signal.aborted) tellFailure(thrown);
     }
   }
 

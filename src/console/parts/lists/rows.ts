@@ -3,7 +3,7 @@
  * not read yet. All rows have one height. The page itself scrolls, and keeps its place when rows
  * come in above.
  */
-import { h, fill } from '../../base/dom.ts';
+import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 
 export type RowColumn<Item> = {
@@ -38,6 +38,8 @@ export class Rows<Item> {
   #total = 0;
   #rowPixels = ROW_PIXELS;
   #shown = { start: -1, end: -1 };
+  /** The rows that are made, by what they show. */
+  #made: ReadonlyMap<Item, HTMLElement> = new Map();
   /** Pixels that came in above what is in view, and that the page has not scrolled by yet. */
   #above = 0;
   #isAsked = false;
@@ -118,9 +120,12 @@ export class Rows<Item> {
     this.#shown = { start, end };
     const focused = this.#focusedKey();
     this.#table.setAttribute('aria-rowcount', String(this.#total + 1));
-    const rows = Array.from({ length: end - start }, (_, index) => this.#row(start + index));
-    fill(this.#body, spacer(start * this.#rowPixels), ...rows,
-      spacer((this.#total - end) * this.#rowPixels));
+    const items = this.#items.slice(start, end);
+    this.#made = new Map(items.map((item, index) => [item, this.#row(item, start + index)]));
+    const rows = [...this.#made.values(), ...Array.from(
+      { length: end - start - items.length }, () => this.#unreadRow())];
+    replaceRows(this.#body, [spacer(start * this.#rowPixels), ...rows,
+      spacer((this.#total - end) * this.#rowPixels)]);
     if (this.#above !== 0) scrollBy(0, this.#above);
     this.#above = 0;
     if (focused !== null) this.#focus(focused);
@@ -129,15 +134,19 @@ export class Rows<Item> {
     if (this.#total > 0) this.#place = 0;
   }
 
-  #row(index: number): HTMLElement {
+  /** What one is clicking on stays there: the row of before where it shows the same. */
+  #row(item: Item, index: number): HTMLElement {
     const { columns, hrefOf, keyOf } = this.#options;
-    const item = this.#items[index];
-    if (item === undefined) {
-      return h('tr', { 'aria-hidden': 'true' }, h('td', { colspan: columns.length }, '…'));
-    }
-    const cells = columns.map(({ cell, kind = '' }, at) => h('td', { class: kind },
-      at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item)));
-    return h('tr', { 'aria-rowindex': index + 2, 'data-key': keyOf(item) }, ...cells);
+    const row = this.#made.get(item) ?? h('tr', { 'data-key': keyOf(item) },
+      ...columns.map(({ cell, kind = '' }, at) => h('td', { class: kind },
+        at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item))));
+    row.setAttribute('aria-rowindex', String(index + 2));
+    return row;
+  }
+
+  #unreadRow(): HTMLElement {
+    const { length } = this.#options.columns;
+    return h('tr', { 'aria-hidden': 'true' }, h('td', { colspan: length }, '…'));
   }
 
   // The height follows from the width of the screen and the size of its letters.
@@ -168,6 +177,17 @@ export class Rows<Item> {
   #focus(key: string): void {
     const row = this.#body.querySelector(`tr[data-key="${CSS.escape(key)}"] a`);
     (row instanceof HTMLElement ? row : this.element).focus({ preventScroll: true });
+  }
+}
+
+/** Puts these in the place of all rows; those that stay are not taken out meanwhile. */
+function replaceRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
+  const staying = new Set<Element>(rows);
+  for (const row of [...body.children]) if (!staying.has(row)) row.remove();
+  let next = body.firstElementChild;
+  for (const row of rows) {
+    if (row === next) next = next.nextElementSibling;
+    else body.insertBefore(row, next);
   }
 }
 

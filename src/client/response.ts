@@ -1,5 +1,6 @@
 /** An answer, read to its end or to the limit. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { headersOf, type AnswerHead } from './answer-head.ts';
 
 export class HttpResponse {
   readonly statusCode: number;
@@ -8,18 +9,20 @@ export class HttpResponse {
   readonly isTruncated: boolean;
   /** Attempts that this answer took; set by the client. */
   attempts = 1;
-  readonly #message: IncomingMessage;
+  readonly #fields: readonly string[];
+  #headers: IncomingHttpHeaders | null = null;
 
-  constructor(message: IncomingMessage, body: Buffer, isTruncated: boolean) {
-    this.#message = message;
-    this.statusCode = message.statusCode ?? 0;
+  constructor(head: AnswerHead, body: Buffer, isTruncated: boolean) {
+    this.#fields = head.fields;
+    this.statusCode = head.statusCode;
     this.body = body;
     this.isTruncated = isTruncated;
   }
 
   /** Lower-case names. Made when first asked for: most callers look at the status alone. */
   get headers(): IncomingHttpHeaders {
-    return this.#message.headers;
+    this.#headers ??= headersOf(this.#fields);
+    return this.#headers;
   }
 
   get isSuccess(): boolean {

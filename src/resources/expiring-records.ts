@@ -20,6 +20,8 @@ type ExpiryParts = {
   /** Milliseconds since the epoch, without parsing the record. */
   readonly expiresAtMs: (bytes: Buffer) => number;
   readonly limits: ExpiryLimits;
+  /** Whether it is ours to remove them: of several nodes one does. Not given: it is. */
+  readonly mayRemove?: () => boolean;
 };
 
 type Expiring = { readonly id: string; readonly atMs: number; readonly bytes: number };
@@ -46,7 +48,7 @@ export class ExpiringRecords {
     this.#records = parts.store.collection(parts.collection);
     this.#warnings = new RateLimitedLog(parts.clock, () => {});
     this.#unfollow = this.#records.onChange(() => {
-      if (this.#isStarted && this.#isOver()) this.#startSweep();
+      if (this.#isStarted && this.#mayRemove() && this.#isOver()) this.#startSweep();
     });
   }
 
@@ -62,6 +64,11 @@ export class ExpiringRecords {
     this.#warnings.close();
     this.#unfollow();
     await this.#sweep;
+  }
+
+  #mayRemove(): boolean {
+    const { mayRemove } = this.#parts;
+    return mayRemove === undefined || mayRemove();
   }
 
   #isOver(): boolean {
@@ -84,9 +91,10 @@ export class ExpiringRecords {
   }
 
   async #sweepAll(): Promise<void> {
+    if (!this.#mayRemove()) return;
     const nowMs = this.#parts.clock.now();
     await this.#remove(await this.#find(({ atMs }) => atMs <= nowMs));
-    while (this.#isStarted && this.#isOver()) {
+    while (this.#isStarted && this.#mayRemove() && this.#isOver()) {
       const early = this.#surplus(await this.#find(() => true));
       this.#warnings.warning(this.#parts, `${this.#parts.noun} are removed before their time is `
         + 'over, as there are too many', { removed: early.length, ...this.#parts.limits }, 1);

@@ -65,7 +65,11 @@ export class IdempotencyKeys {
   readonly #running = new Set<string>();
 
   constructor(
-    parts: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
+    parts: {
+      readonly store: Store; readonly clock: Clock; readonly logger: Logger;
+      /** See `ExpiringRecords`. */
+      readonly mayRemove?: () => boolean;
+    },
     limits: ExpiryLimits = { countMax: KEYS_MAX, bytesMax: BYTES_MAX },
   ) {
     const { store, clock, logger: log } = parts;
@@ -74,6 +78,7 @@ export class IdempotencyKeys {
     this.#records = new ExpiringRecords({
       store, clock, log, limits, collection: IDEMPOTENCY_KEYS.name, noun: 'idempotency keys',
       expiresAtMs: (bytes) => createdAtOf(bytes) + KEPT_MS,
+      ...parts.mayRemove === undefined ? {} : { mayRemove: parts.mayRemove },
     });
   }
 

@@ -22,6 +22,7 @@ import { createRequestService, type RequestService } from './requests/service.ts
 import { requestKind } from './requests/unit-of-work.ts';
 import { RequestWorker } from './runs/worker.ts';
 import type { Removal } from './work/ending.ts';
+import { ALL_OWNED } from './work/ownership.ts';
 import { Retention } from './work/retention.ts';
 
 type Incoming = {
@@ -38,6 +39,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   readonly runner: ActionRunner; readonly actions: ActionRegistry; readonly ownEvents: OwnEvents;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
+  const { ownership = ALL_OWNED } = options;
   const { hooks, configurations, runner, actions, ownEvents } = shared;
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
@@ -54,14 +56,16 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     checkRoom: (request) => capacity.check(storedBytesOf(Buffer.from(encodeRequest(request)))),
   });
   const retention = new Retention({
-    ...requestRetention(store, inbox), kind: requestKind, store, clock, log,
+    ...requestRetention(store, inbox), kind: requestKind, store, clock, log, ownership,
   });
   const eventIds = new ExpiringRecords({
     store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',
     expiresAtMs: eventExpiryMs, limits: EVENT_ID_LIMITS,
+    mayRemove: () => ownership.maintains(),
   });
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
+    ownership,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onOutcome,
   });
   return {

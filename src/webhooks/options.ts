@@ -8,11 +8,14 @@ import type { HttpSender } from './http/client-port.ts';
 import type { KeptRequest } from './requests/request.ts';
 import type { InboxLimits } from './requests/retention.ts';
 import type { OnOutcome } from './outcome.ts';
+import type { Ownership } from './work/ownership.ts';
 
 export type WebhooksOptions = {
   readonly store: Store;
   /** Not given: an `Idempotency-Key` has no effect. */
   readonly keys?: IdempotencyKeys;
+  /** Not given: all work is done here. */
+  readonly ownership?: Ownership;
   readonly http: HttpSender;
   readonly logger: Logger;
   readonly clock: Clock;

@@ -18,6 +18,7 @@ import { createSender, type Sender } from './sending/sender.ts';
 import { StoreWatch } from './sending/store-watch.ts';
 import { DeliveryWorker } from './sending/worker.ts';
 import type { Removal } from './work/ending.ts';
+import { ALL_OWNED } from './work/ownership.ts';
 import { Retention } from './work/retention.ts';
 
 /** What accepts events and forwards; their deliveries follow. */
@@ -53,6 +54,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
+  const { ownership = ALL_OWNED } = options;
   const { hooks, configurations, actions, runner } = shared;
   const { fanOuts, capacity, ownEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
@@ -61,12 +63,12 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
-    store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random,
+    store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
     ownEvents, makeId, onOutcome, schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
   const retention = new Retention({
-    ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log,
+    ...deliveryRetention(outgoing, store), kind: deliveryKind, store, clock, log, ownership,
   });
   const retirement = { store, hooks, scheduler, clock };
   return {

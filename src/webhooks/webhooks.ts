@@ -49,6 +49,7 @@ import { requestKind } from './requests/unit-of-work.ts';
 import { createResources, type Resources } from './resources.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
+import { ALL_OWNED } from './work/ownership.ts';
 
 /** To be among the store's collections before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
@@ -105,6 +106,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const hookOf = (name: string): string => findHook(indexes.incoming, name)?.identifier ?? name;
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys, requests, deliveries, hookOf,
+    ownership: options.ownership ?? ALL_OWNED,
     settled: () => queue.fanOuts.settled(),
   });
   const resources = createResources({

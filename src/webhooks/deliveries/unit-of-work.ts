@@ -2,10 +2,10 @@
  * Deliveries as a kind of work. A message leaves the queue with the last of its deliveries, and is
  * deleted with the last of them.
  */
-import type { CollectionSpec, Store, Transaction } from '../../store/port.ts';
+import type { CollectionSpec, Transaction } from '../../store/port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
 import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
-import { changeWork, commitWork, type UnitOfWork } from '../work/unit-of-work.ts';
+import { changeWork, type UnitOfWork } from '../work/unit-of-work.ts';
 import {
   decodeDelivery, encodeDelivery, messageIdOf, statusOf, updatedMsOf,
 } from './codec.ts';
@@ -55,11 +55,6 @@ export function acceptDeliveries(
 /** Runs `work` as one unit: the totals and the messages follow its changes once. */
 export function changeDeliveries<T>(transaction: Transaction, work: (unit: DeliveryUnit) => T): T {
   return changeWork(deliveryKind, transaction, work);
-}
-
-/** The same in a transaction of its own. */
-export function commitChanges<T>(store: Store, work: (unit: DeliveryUnit) => T): Promise<T> {
-  return commitWork(deliveryKind, store, work);
 }
 
 /** Stages a delivery that the totals count already. */

@@ -13,6 +13,7 @@ import { notFound } from '../../resources/not-found.ts';
 import type { Collection, Store, Transaction } from '../../store/port.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, Selection } from './kind.ts';
+import type { Ownership } from '../work/ownership.ts';
 
 const withRun = late(() => import('./run.ts'));
 
@@ -21,6 +22,7 @@ type JobsParts = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
+  readonly ownership: Pick<Ownership, 'maintains' | 'onChange'>;
   /** By name. */
   readonly kinds: Readonly<Record<string, () => Promise<JobKind>>>;
 };
@@ -31,7 +33,7 @@ const FINISHED_MAX = 100;
 export class Jobs {
   readonly #parts: JobsParts;
   readonly #records: Collection;
-  readonly #unlisten: () => void;
+  readonly #unlisten: readonly (() => void)[];
   readonly #closing = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
   /** Of jobs that were added by this process and have not been taken up. */
@@ -41,14 +43,23 @@ export class Jobs {
   constructor(parts: JobsParts) {
     this.#parts = parts;
     this.#records = parts.store.collection(jobCollection.name);
-    this.#unlisten = this.#records.onChange(({ id, before, after }) => {
-      if (before === null && after !== null) this.#goOn(id, after);
-    });
+    this.#unlisten = [
+      this.#records.onChange(({ id, before, after }) => {
+        if (before === null && after !== null) this.#goOn(id, after);
+      }),
+      parts.ownership.onChange(() => this.#takeUp()),
+    ];
   }
 
   /** Goes on with what was left. Commands leave that to the server. */
   start(): void {
     this.#isStarted = true;
+    this.#takeUp();
+  }
+
+  /** Of several nodes one runs the jobs: those that another has left go on here. */
+  #takeUp(): void {
+    if (!this.#isStarted || !this.#parts.ownership.maintains()) return;
     const walk = this.#records.walk();
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = this.#records.bytesAt(slot);
@@ -60,7 +71,7 @@ export class Jobs {
   /** Resolves when no chunk is under way. Idempotent. */
   async close(): Promise<void> {
     this.#isStarted = false;
-    this.#unlisten();
+    for (const unlisten of this.#unlisten) unlisten();
     this.#closing.abort();
     await Promise.all(this.#running.values());
   }
@@ -155,17 +166,23 @@ export class Jobs {
   }
 
   #goOn(id: string, bytes: Buffer): void {
-    if (!this.#isStarted || this.#running.has(id)) return;
+    const isOurs = this.#isStarted && this.#parts.ownership.maintains();
+    if (!isOurs || this.#running.has(id)) return;
     const job = decodeJob(bytes);
     if (job.status !== 'running') return;
     const begun = this.#begun.get(id);
     this.#begun.delete(id);
+    let hasFailed = false;
     const run = this.#run(job, begun).catch((thrown: unknown) => {
+      hasFailed = true;
       this.#parts.log.error('a job has stopped until the next start',
         { job: id, kind: job.kind, error: thrown });
     }).finally(() => {
       begun?.end();
       this.#running.delete(id);
+    }).then(() => {
+      // It may have been another's for a moment.
+      if (!hasFailed) this.#takeUp();
     });
     this.#running.set(id, run);
   }

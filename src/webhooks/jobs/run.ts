@@ -10,12 +10,14 @@ import type { Store } from '../../store/port.ts';
 import { advanced, decodeJob, encodeJob, jobCollection, type Counts, type Job } from './job.ts';
 import type { Selection } from './kind.ts';
 import { firstChunk } from '../work/kind.ts';
+import type { Ownership } from '../work/ownership.ts';
 
 type RunParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
+  readonly ownership: Pick<Ownership, 'maintains'>;
   /** Aborted when nothing more is to be done. */
   readonly closing: AbortSignal;
 };
@@ -27,14 +29,14 @@ const PASSING: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_o
 
 type Chunk = { readonly ids: readonly string[]; readonly isEnd: boolean };
 
-/** Resolves when the job is done or cancelled, or when we close. */
+/** Resolves when the job is done or cancelled, when another node goes on with it, or we close. */
 export async function runJob(
   parts: RunParts, id: string, selection: Selection,
 ): Promise<void> {
-  const { store, clock, log, closing } = parts;
+  const { store, clock, log, closing, ownership } = parts;
   let max = CHUNK;
   let hasWaited = false;
-  while (!closing.aborted) {
+  while (!closing.aborted && ownership.maintains()) {
     const bytes = store.collection(jobCollection.name).bytesOf(id);
     const job = bytes === undefined ? null : decodeJob(bytes);
     if (job?.status !== 'running') return;

@@ -16,8 +16,8 @@ import { bodyIn, decodeRequest, statusOf } from '../requests/codec.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RouteRun, type RunAttempt,
 } from '../requests/request.ts';
-import { unlessCutOff } from '../work/cut-off.ts';
 import type { Known } from '../work/kind.ts';
+import { unlessCutOff, type Hold } from '../work/ownership.ts';
 import { requestOf, routeIndexOf } from './task.ts';
 
 export type RunParts = RouteParts & {
@@ -26,8 +26,6 @@ export type RunParts = RouteParts & {
   readonly clock: Clock;
   readonly log: Logger;
   readonly recent: RecentRequests;
-  /** Aborted to cut runs off. */
-  readonly cutOff: AbortSignal;
 };
 
 /** A run that has ended, and the request as it was before. */
@@ -36,16 +34,19 @@ export type Ran = {
   /** Of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
+  readonly hold: Hold;
 };
 
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
- * At once when the action gave its result at once. null when there is nothing to run now, or the
- * run was cut off. Throws, or rejects, when our own state did not let the action do what it does:
- * that says nothing of the action, and is no attempt.
+ * At once when the action gave its result at once. null when there is nothing to run now, or
+ * `cutOff` was aborted. Throws, or rejects, when our own state did not let the action do what it
+ * does: that says nothing of the action, and is no attempt.
  */
-export function runKept(parts: RunParts, taskId: string): Ran | null | Promise<Ran | null> {
+export function runKept(
+  parts: RunParts, taskId: string, hold: Hold, cutOff: AbortSignal,
+): Ran | null | Promise<Ran | null> {
   const id = requestOf(taskId);
   const bytes = parts.store.collection(requestCollection.name).bytesOf(id);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
@@ -58,10 +59,10 @@ export function runKept(parts: RunParts, taskId: string): Ran | null | Promise<R
   const end = (outcome: RouteOutcome | null): Ran | null => {
     if (outcome === null) return null;
     if (outcome.refused !== null) throw outcome.refused;
-    return { known, index, attempt: attemptOf(outcome) };
+    return { known, index, attempt: attemptOf(outcome), hold };
   };
   const running = runRoute(parts, known.item, recent?.body ?? null, hook, route);
-  return types.isPromise(running) ? unlessCutOff(running, parts.cutOff).then(end) : end(running);
+  return types.isPromise(running) ? unlessCutOff(running, cutOff).then(end) : end(running);
 }
 
 function runRoute(

@@ -15,6 +15,7 @@ import { Scheduler, type Place } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
 import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
 import type { OnOutcome } from '../outcome.ts';
+import type { Hold, Ownership } from '../work/ownership.ts';
 import { ResultBatch } from '../work/result-batch.ts';
 import { storedDueMs } from '../work/retry-time.ts';
 import { untilWritten } from '../work/until-written.ts';
@@ -23,13 +24,14 @@ import { afterRun, failedWithWebhook } from './after-run.ts';
 import { runKept, type Ran, type RunParts } from './run.ts';
 import { requestOf, routeIndexOf, taskIdOf } from './task.ts';
 
-type WorkerParts = Omit<RunParts, 'cutOff'> & {
+type WorkerParts = RunParts & {
   /** Seconds between attempts. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: () => string;
   readonly onOutcome: OnOutcome;
+  readonly ownership: Ownership;
   readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   /** Runs at once for one webhook; with 1 they begin in order of arrival. */
   readonly runningPerHookMax: number;
@@ -42,7 +44,7 @@ const SLOW_MS = 1000;
 
 export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   readonly noun = 'a run of a request';
-  readonly #parts: WorkerParts & RunParts;
+  readonly #parts: WorkerParts;
   readonly #worker: Worker<Ran, KeptRequest>;
   readonly #scheduler: Scheduler;
   readonly #ending: EndingParts<KeptRequest, KeptStatus, RequestGone>;
@@ -58,7 +60,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
     });
     this.#worker = new Worker({ ...parts, scheduler: this.#scheduler }, this);
-    this.#parts = { ...parts, cutOff: this.#worker.cutOff };
+    this.#parts = parts;
     this.#ending = {
       kind: requestKind, store, scheduler: this.#scheduler, recordOf: requestOf,
     };
@@ -67,6 +69,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     this.#unfollow = [
       follow(this.#records, (applied) => this.#apply(applied)),
       store.collection(incomingCollection.name).onChange(({ id }) => this.#onHookChange(id)),
+      parts.ownership.onChange(() => this.#onOwnershipChange()),
     ];
   }
 
@@ -96,8 +99,10 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return true;
   }
 
-  make(id: string): Attempt<Ran> | null | Promise<Attempt<Ran> | null> {
-    const ran = runKept(this.#parts, id);
+  make(
+    id: string, hold: Hold, cutOff: AbortSignal,
+  ): Attempt<Ran> | null | Promise<Attempt<Ran> | null> {
+    const ran = runKept(this.#parts, id, hold, cutOff);
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
@@ -138,12 +143,12 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
   }
 
-  #write({ known, index, attempt }: Ran): Promise<KeptRequest | undefined> {
+  #write({ known, index, attempt, hold }: Ran): Promise<KeptRequest | undefined> {
     const { clock, schedule, random, makeId, ownEvents } = this.#parts;
     const drawn = { nowMs: clock.now(), seed: makeId() };
     const retries = { schedule, random: random() };
     let hasFailed = false;
-    return this.#results.write(known, (before) => {
+    return this.#results.write(known, hold, (before) => {
       const after = afterRun(before, index, attempt, retries, drawn.nowMs);
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
@@ -179,7 +184,16 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   #placeOf(hook: string): Place {
     const { enabled = false } = this.#parts.hooks.find(hook) ?? {};
-    return { key: hook, host: hook, isOpen: enabled };
+    return { key: hook, host: hook, isOpen: enabled && this.#isOwn(hook) };
+  }
+
+  #isOwn(hook: string): boolean {
+    return this.#parts.ownership.holdOf(hook) !== null;
+  }
+
+  #onOwnershipChange(): void {
+    for (const hook of this.#scheduler.keys()) this.#onHookChange(hook);
+    this.#worker.askRun();
   }
 
   #onHookChange(hook: string): void {
@@ -191,7 +205,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   // A request may be accepted while the removal of its webhook is staged.
   #failIfOrphaned(hook: string): void {
     const isThere = this.#parts.hooks.find(hook) !== undefined;
-    if (isThere || this.#scheduler.idsIn(hook, 1).length === 0) return;
+    if (isThere || !this.#isOwn(hook) || this.#scheduler.idsIn(hook, 1).length === 0) return;
     this.#worker.writeLater('requests of a removed webhook wait to be failed', { hook },
       () => this.afterRemoved(hook));
   }

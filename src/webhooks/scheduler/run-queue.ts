@@ -54,6 +54,10 @@ export class RunQueue {
     return this.#hosts.values();
   }
 
+  keys(): readonly string[] {
+    return [...this.#queues.keys()];
+  }
+
   find(key: string): TaskQueue | undefined {
     return this.#queues.get(key);
   }

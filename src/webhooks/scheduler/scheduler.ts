@@ -84,6 +84,11 @@ export class Scheduler {
     return ids;
   }
 
+  /** Keys of all queues. */
+  keys(): readonly string[] {
+    return this.#queues.keys();
+  }
+
   /** Keys of queues that may start nothing. */
   closedKeys(): ReadonlySet<string> {
     const closed = [...this.#tasks.values()].filter(({ queue }) => !queue.isOpen);

@@ -2,7 +2,7 @@
 import { types } from 'node:util';
 import type { Outcome } from '../deliveries/delivery.ts';
 import type { Verdict } from '../scheduler/task.ts';
-import { unlessCutOff } from '../work/cut-off.ts';
+import { unlessCutOff, type Hold } from '../work/ownership.ts';
 import type { Attempted } from './recorder.ts';
 import {
   failureOf, HELD_BACK, prepareRequest, type Prepared, type RequestParts,
@@ -11,28 +11,29 @@ import type { Sender } from './sender.ts';
 
 export type AttemptParts = RequestParts & {
   readonly sender: Pick<Sender, 'attempt'>;
-  /** Aborted to cut attempts off. */
-  readonly cutOff: AbortSignal;
 };
 
 /** A target that takes longer holds slots that others could use: it counts as slow. */
 const SLOW_MS = 1000;
 
 /**
- * Null when nothing was sent, or it was cut off; `HELD_BACK` when there is no room for its body.
- * Rejects when it could not be prepared.
+ * Null when nothing was sent, or `cutOff` was aborted; `HELD_BACK` when there is no room for its
+ * body. Rejects when it could not be prepared.
  */
 export async function makeAttempt(
-  parts: AttemptParts, identifier: string,
+  parts: AttemptParts, identifier: string, hold: Hold, cutOff: AbortSignal,
 ): Promise<Attempted | typeof HELD_BACK | null> {
   const preparing = prepareRequest(parts, identifier);
   const prepared = types.isPromise(preparing)
-    ? await unlessCutOff(preparing, parts.cutOff) : preparing;
+    ? await unlessCutOff(preparing, cutOff) : preparing;
   if (prepared === null || prepared === HELD_BACK) return prepared;
-  const outcome = await send(parts, prepared);
-  return outcome === null ? null
-    // Where the proxy failed the target got nothing.
-    : { outcome, sent: outcome.kind === 'proxy' ? null : prepared.sent, known: prepared.known };
+  // To prepare it may have taken long.
+  if (!hold.mayBegin()) return null;
+  const outcome = await send(parts, prepared, cutOff);
+  if (outcome === null) return null;
+  const { sent, known } = prepared;
+  // Where the proxy failed the target got nothing.
+  return { outcome, sent: outcome.kind === 'proxy' ? null : sent, known, hold };
 }
 
 /** What an outcome shows of the target's host; null: nothing. */
@@ -42,11 +43,13 @@ export function verdictOf({ kind, attempt, isUnsent = false }: Outcome): Verdict
   return attempt.durationMs < SLOW_MS ? 'well' : 'slow';
 }
 
-async function send(parts: AttemptParts, prepared: Prepared): Promise<Outcome | null> {
-  if (parts.cutOff.aborted) return null;
+async function send(
+  parts: AttemptParts, prepared: Prepared, cutOff: AbortSignal,
+): Promise<Outcome | null> {
+  if (cutOff.aborted) return null;
   if ('failure' in prepared) return prepared.failure;
   try {
-    return await parts.sender.attempt(prepared.request, parts.cutOff);
+    return await parts.sender.attempt(prepared.request, cutOff);
   } catch (thrown) {
     parts.log.error('an attempt failed unexpectedly', { error: thrown });
     return failureOf(parts.clock, 'internal error');

@@ -10,6 +10,7 @@ import {
 } from '../deliveries/delivery.ts';
 import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
+import type { Hold } from '../work/ownership.ts';
 import type { ResultBatch } from '../work/result-batch.ts';
 import { untilWritten, type WriteParts } from '../work/until-written.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
@@ -29,6 +30,7 @@ export type Attempted = {
   /** What is to be kept of the request's head. */
   readonly sent: SentHead | null;
   readonly known: KnownDelivery;
+  readonly hold: Hold;
 };
 
 /** The delivery as written; undefined when it is gone, or we are closed first. */
@@ -43,7 +45,7 @@ export async function recordOutcome(
 }
 
 function record(
-  parts: RecorderParts, { outcome, sent, known }: Attempted,
+  parts: RecorderParts, { outcome, sent, known, hold }: Attempted,
 ): Promise<Delivery | undefined> {
   const { hook } = known.item;
   const ready = hook === null ? undefined : parts.hooks.find(hook);
@@ -64,21 +66,21 @@ function record(
   const tellFailure: Result['tellFailure'] = (transaction, after) => {
     if (hasFailed) told?.deliveryFailed(transaction, after);
   };
-  if (isRetiring) return retireHook(parts, hook, { known, change, tellFailure, told });
+  if (isRetiring) return retireHook(parts, hook, { known, hold, change, tellFailure, told });
   // Where the proxy failed the target was not asked.
   if (ready === undefined || !isWatched(ready) || outcome.kind === 'proxy') {
-    return parts.results.write(known, change, tellFailure);
+    return parts.results.write(known, hold, change, tellFailure);
   }
-  return writeWatched(parts, known, { change, tellFailure, told, hook: ready, nowMs });
+  return writeWatched(parts, { known, hold }, { change, tellFailure, told, hook: ready, nowMs });
 }
 
 /** The same, for a webhook that is disabled when its attempts fail for too long. */
 async function writeWatched(
-  { results, log }: RecorderParts, known: KnownDelivery,
+  { results, log }: RecorderParts, { known, hold }: Pick<Attempted, 'known' | 'hold'>,
   { change, tellFailure, told, hook, nowMs }: Result & { hook: ReadyOutgoing; nowMs: number },
 ): Promise<Delivery | undefined> {
   const staged: { disabledSince: string | null } = { disabledSince: null };
-  const changed = await results.write(known, change, (transaction, after) => {
+  const changed = await results.write(known, hold, change, (transaction, after) => {
     staged.disabledSince = stageAttempt(transaction, hook, told === null, nowMs);
     tellFailure(transaction, after);
     if (staged.disabledSince !== null) told?.webhookDisabled(transaction, 'failing');

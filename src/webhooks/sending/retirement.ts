@@ -12,10 +12,11 @@ import {
   cancelledIfPending, failedIfPending, type Delivery, type DeliveryStatus, type KnownDelivery,
 } from '../deliveries/delivery.ts';
 import {
-  changeDeliveries, commitChanges, deliveryKind, type DeliveryUnit,
+  changeDeliveries, deliveryKind, type DeliveryUnit,
 } from '../deliveries/unit-of-work.ts';
 import { endWaiting, stageEnding, type EndingParts } from '../work/ending.ts';
 import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
+import type { Hold } from '../work/ownership.ts';
 import type { Result } from './telling.ts';
 
 export type RetirementParts = {
@@ -26,12 +27,14 @@ export type RetirementParts = {
   readonly clock: Clock;
 };
 
+type Own = Result & { readonly known: KnownDelivery; readonly hold: Hold };
+
 /**
  * Disables a hook and fails its deliveries, but for `own`, whose attempt it was, and which is
- * returned as written.
+ * returned as written; undefined where its hold has ended.
  */
 export async function retireHook(
-  parts: RetirementParts, hook: string, own: Result & { readonly known: KnownDelivery },
+  parts: RetirementParts, hook: string, own: Own,
 ): Promise<Delivery | undefined> {
   parts.scheduler.hold(hook);
   try {
@@ -68,7 +71,7 @@ function endingParts(
 // means that the target is asked once more.
 async function failAll(
   { store, scheduler, clock }: RetirementParts, hook: string,
-  { known, change, tellFailure, told }: Parameters<typeof retireHook>[2],
+  { known, hold, change, tellFailure, told }: Own,
 ): Promise<Delivery | undefined> {
   const { identifier } = known.item;
   const nowMs = clock.now();
@@ -82,10 +85,16 @@ async function failAll(
   for (;;) {
     const ids = firstChunk(last, sizeOf);
     if (ids.length === last.length && last.length < CHUNK) break;
-    await commitChanges(store, (unit) => fail(unit, ids));
+    const isKept = await store.transact((transaction) => {
+      if (!hold.isKept(transaction)) return false;
+      changeDeliveries(transaction, (unit) => fail(unit, ids));
+      return true;
+    });
+    if (!isKept) return undefined;
     last = others();
   }
   return store.transact((transaction) => {
+    if (!hold.isKept(transaction)) return undefined;
     const changed = changeDeliveries(transaction, (unit) => {
       const written = unit.change(identifier, change);
       fail(unit, last);

@@ -17,6 +17,7 @@ import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Place, Scheduler } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome.ts';
+import type { Hold, Ownership } from '../work/ownership.ts';
 import { ResultBatch } from '../work/result-batch.ts';
 import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
 import { makeAttempt, verdictOf, type AttemptParts } from './attempt.ts';
@@ -29,6 +30,7 @@ import { DeliveryFigures, type DeliveryStatistics } from './statistics.ts';
 type WorkerParts = RequestParts & {
   readonly hooks: OutgoingIndex;
   readonly scheduler: Scheduler;
+  readonly ownership: Ownership;
   readonly sender: Pick<Sender, 'attempt'>;
   readonly fanOuts: Pick<FanOuts, 'unwritten' | 'onIdle'>;
   readonly log: Logger;
@@ -52,7 +54,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   readonly #parts: WorkerParts & AttemptParts & RecorderParts;
   readonly #worker: Worker<Attempted, Delivery>;
   readonly #records: Collection;
-  readonly #unfollow: () => void;
+  readonly #unfollow: readonly (() => void)[];
   readonly #figures = new DeliveryFigures();
   #heldBackLoggedMs = -Infinity;
 
@@ -60,10 +62,13 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     this.#worker = new Worker(parts, this);
     this.#parts = {
       ...parts, results: new ResultBatch(deliveryKind, parts.store),
-      closing: this.#worker.closing, cutOff: this.#worker.cutOff,
+      closing: this.#worker.closing,
     };
     this.#records = parts.store.collection(deliveryCollection.name);
-    this.#unfollow = follow(this.#records, (applied) => this.#apply(applied));
+    this.#unfollow = [
+      follow(this.#records, (applied) => this.#apply(applied)),
+      parts.ownership.onChange(() => this.#onOwnershipChange()),
+    ];
     parts.hooks.onChange((hook) => this.#onHookChange(hook));
     parts.fanOuts.onIdle(() => this.#worker.askRun());
   }
@@ -75,7 +80,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
 
   /** See `Worker.close`. */
   async close(graceMs: number): Promise<void> {
-    this.#unfollow();
+    for (const unfollow of this.#unfollow) unfollow();
     await this.#worker.close(graceMs);
   }
 
@@ -97,8 +102,10 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return this.#parts.fanOuts.unwritten === 0;
   }
 
-  async make(id: string): Promise<Attempt<Attempted> | null> {
-    const made = await makeAttempt(this.#parts, id);
+  async make(
+    id: string, hold: Hold, cutOff: AbortSignal,
+  ): Promise<Attempt<Attempted> | null> {
+    const made = await makeAttempt(this.#parts, id, hold, cutOff);
     if (made === HELD_BACK) return this.#holdBack(id);
     return made === null ? null : { result: made };
   }
@@ -146,12 +153,30 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     const { hook } = known.item;
     if (hook !== null) return this.#placeOfHook(hook);
     const host = forwardHost(this.#parts.store, known);
-    return { key: `${FORWARD_PREFIX}${host}`, host, isOpen: true };
+    return this.#placeOfForwards(host);
+  }
+
+  #placeOfForwards(host: string): Place {
+    const key = `${FORWARD_PREFIX}${host}`;
+    return { key, host, isOpen: this.#isOwn(key) };
   }
 
   #placeOfHook(identifier: string): Place {
     const { host = '', enabled = false, maxInFlight } = this.#parts.hooks.find(identifier) ?? {};
-    return { key: identifier, host, isOpen: enabled, runningMax: maxInFlight };
+    const isOpen = enabled && this.#isOwn(identifier);
+    return { key: identifier, host, isOpen, runningMax: maxInFlight };
+  }
+
+  #isOwn(key: string): boolean {
+    return this.#parts.ownership.holdOf(key) !== null;
+  }
+
+  #onOwnershipChange(): void {
+    for (const key of this.#parts.scheduler.keys()) {
+      if (!key.startsWith(FORWARD_PREFIX)) this.#onHookChange(key);
+      else this.#parts.scheduler.update(this.#placeOfForwards(key.slice(FORWARD_PREFIX.length)));
+    }
+    this.#worker.askRun();
   }
 
   #onHookChange(identifier: string): void {
@@ -163,7 +188,8 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   // A delivery may be staged for a hook while the hook's removal is staged, too.
   #cancelIfOrphaned(hook: string): void {
     const { hooks, scheduler } = this.#parts;
-    if (hooks.find(hook) !== undefined || scheduler.idsIn(hook, 1).length === 0) return;
+    if (hooks.find(hook) !== undefined || !this.#isOwn(hook)) return;
+    if (scheduler.idsIn(hook, 1).length === 0) return;
     this.#worker.writeLater('deliveries of a removed webhook wait to be cancelled', { hook },
       () => cancelPending(this.#parts, hook));
   }

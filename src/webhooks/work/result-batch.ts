@@ -1,6 +1,7 @@
 /** The results of attempts, those that end in one turn of the loop in one transaction. */
 import type { Store, Transaction } from '../../store/port.ts';
 import type { Known, WorkChange, WorkKind } from './kind.ts';
+import type { Hold } from './ownership.ts';
 import { TurnBatch } from './turn-batch.ts';
 import { changeWork } from './unit-of-work.ts';
 
@@ -8,6 +9,7 @@ import { changeWork } from './unit-of-work.ts';
 type StageMore<Item> = (transaction: Transaction, changed: Item) => void;
 
 type Result<Item> = {
+  readonly hold: Hold;
   readonly change: WorkChange<Item>;
   readonly known: Known<Item>;
   readonly stageMore: StageMore<Item> | null;
@@ -24,18 +26,20 @@ export class ResultBatch<Item, Status extends string, Gone extends string = neve
   }
 
   /**
-   * Resolves with the piece of work as written; undefined when it is gone. What `stageMore` stages
-   * is committed with it; as every transaction it may run again.
+   * Resolves with the piece of work as written; undefined when it is gone, or `hold` has ended.
+   * What `stageMore` stages is committed with it; as every transaction it may run again.
    */
   write(
-    known: Known<Item>, change: WorkChange<Item>, stageMore: StageMore<Item> | null = null,
+    known: Known<Item>, hold: Hold, change: WorkChange<Item>,
+    stageMore: StageMore<Item> | null = null,
   ): Promise<Item | undefined> {
-    return this.#batch.write({ change, known, stageMore });
+    return this.#batch.write({ hold, change, known, stageMore });
   }
 
   #stage(transaction: Transaction, results: readonly Result<Item>[]): (Item | undefined)[] {
     const changed = changeWork(this.#kind, transaction, (unit) =>
-      results.map(({ change, known }) => unit.change(this.#kind.idOf(known.item), change, known)));
+      results.map(({ hold, change, known }) => hold.isKept(transaction)
+        ? unit.change(this.#kind.idOf(known.item), change, known) : undefined));
     for (const [index, { stageMore }] of results.entries()) {
       const item = changed[index];
       if (item !== undefined) stageMore?.(transaction, item);

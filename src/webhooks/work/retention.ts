@@ -2,11 +2,13 @@
  * Removes finished work that is too old or too much, in transactions of its own, together with the
  * totals. Which records they are is derived from the applied entries.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import { PriorityQueue } from '../scheduler/priority-queue.ts';
+import type { Ownership } from './ownership.ts';
 import { CHUNK, firstChunk, type WorkKind } from './kind.ts';
 import { commitWork } from './unit-of-work.ts';
 
@@ -40,6 +42,7 @@ type RetentionParts<Item, Status extends string, Gone extends string> = Retentio
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly ownership: Pick<Ownership, 'maintains'>;
 };
 
 /** A piece of work as it was when it finished; void if it was written since. */
@@ -51,6 +54,8 @@ type Old = {
 };
 
 const SWEEP_MS = 60_000;
+/** Forgotten before the event loop serves others: a millisecond of work. */
+const FORGOTTEN_STEP = 1000;
 
 export class Retention<Item, Status extends string, Gone extends string = never> {
   readonly #parts: RetentionParts<Item, Status, Gone>;
@@ -95,7 +100,12 @@ export class Retention<Item, Status extends string, Gone extends string = never>
       this.#keep({ id, atMs: kind.updatedMsOf(after), bytes: bytesOf(id, after), finish });
       if (finish === 'finished') this.#countFinished(1, after.length);
     }
-    if (this.#isStarted && this.#isOver()) this.#startSweep();
+    this.#sweepIfOver();
+  }
+
+  #sweepIfOver(): void {
+    if (!this.#isStarted || !this.#parts.ownership.maintains()) return;
+    if (this.#isOver()) this.#startSweep();
   }
 
   #countFinished(by: 1 | -1, bytes: number): void {
@@ -108,7 +118,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   ): void {
     if (before !== null) this.#finishedBytes -= bytesOf(id, before);
     if (after !== null) this.#finishedBytes += bytesOf(id, after);
-    if (this.#isStarted && this.#isOver()) this.#startSweep();
+    this.#sweepIfOver();
   }
 
   #keep(old: Old): void {
@@ -146,6 +156,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   async #sweepAll(): Promise<void> {
+    if (!this.#parts.ownership.maintains()) return this.#forgetRemoved();
     for (;;) {
       let old = this.#takeOld();
       if (old.length === 0) return;
@@ -160,6 +171,25 @@ export class Retention<Item, Status extends string, Gone extends string = never>
         throw thrown;
       }
       if (!this.#isStarted) return;
+    }
+  }
+
+  /** Another node removes them. */
+  async #forgetRemoved(): Promise<void> {
+    const { store, kind } = this.#parts;
+    const records = store.collection(kind.collection.name);
+    const isRemoved = ({ id, atMs }: Old): boolean => {
+      const bytes = records.bytesOf(id);
+      return bytes === undefined || kind.updatedMsOf(bytes) !== atMs;
+    };
+    let forgotten = 0;
+    for (const queue of Object.values(this.#queues)) {
+      for (let old = queue.peek(); old !== undefined && isRemoved(old); old = queue.peek()) {
+        queue.pop();
+        forgotten += 1;
+        if (forgotten % FORGOTTEN_STEP === 0) await nextTurn();
+        if (!this.#isStarted) return;
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import type { Store } from '../../store/port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Slot, Verdict } from '../scheduler/task.ts';
 import { BackgroundTasks } from './background-tasks.ts';
+import type { Hold, Ownership } from './ownership.ts';
 import type { WriteParts } from './until-written.ts';
 import { untilWritten } from './until-written.ts';
 
@@ -28,9 +29,11 @@ export interface Attempts<Result, Recorded> {
   mayBegin(): boolean;
   /**
    * null when nothing was done, or it was cut off. Throws, or rejects, when it could not be
-   * prepared.
+   * prepared. What came of it is written only if `hold` is kept until then.
    */
-  make(id: string): Attempt<Result> | null | Promise<Attempt<Result> | null>;
+  make(
+    id: string, hold: Hold, cutOff: AbortSignal,
+  ): Attempt<Result> | null | Promise<Attempt<Result> | null>;
   /** Called as soon as the attempt is over: what it showed of its host; null for nothing. */
   verdictOf(result: Result): Verdict | null;
   /** Writes the result; undefined when there is nothing more to write it to. */
@@ -47,6 +50,7 @@ export interface Attempts<Result, Recorded> {
 type WorkerParts = {
   readonly store: Store;
   readonly scheduler: Scheduler;
+  readonly ownership: Ownership;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -58,6 +62,8 @@ const UNRECORDED_MAX = 1024;
 /** When something could not be stored, or an attempt broke on a bug of ours, the next one waits. */
 const UNSTORED_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
+/** And so does one whose hold has ended in the moment it was to begin. */
+const UNHELD_DELAY_MS = 1000;
 /** Attempts that end at once give their slots back at once: others are to have a turn as well. */
 const TURN_MS_MAX = 5;
 
@@ -67,6 +73,8 @@ export class Worker<Result, Recorded> {
   readonly #background: BackgroundTasks;
   readonly #closing = new AbortController();
   readonly #cutOff = new AbortController();
+  /** For each hold that ends: aborted when it has ended, or we cut off what is under way. */
+  readonly #cutOffs = new WeakMap<Hold, AbortSignal>();
   #isStarted = false;
   #isRunAsked = false;
   #storeTimer: Timer | null = null;
@@ -87,11 +95,6 @@ export class Worker<Result, Recorded> {
   /** Aborted when we are closed. */
   get closing(): AbortSignal {
     return this.#closing.signal;
-  }
-
-  /** Aborted when the attempts under way have had their time. */
-  get cutOff(): AbortSignal {
-    return this.#cutOff.signal;
   }
 
   /** From here on attempts are made. */
@@ -134,15 +137,21 @@ export class Worker<Result, Recorded> {
   }
 
   #run(): void {
-    const { store, scheduler, clock } = this.#parts;
+    const { store, scheduler, ownership, clock } = this.#parts;
     // What could not be written down would be done again after a restart.
     if (store.failure !== null) return this.#lookLater();
-    if (!this.#attempts.mayBegin()) return;
+    if (!ownership.mayBegin() || !this.#attempts.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted && this.#background.count < UNRECORDED_MAX) {
       const slot = scheduler.next();
       if (slot === null) return;
-      this.#background.run(this.#attempt(slot));
+      const hold = ownership.holdOf(slot.task.queue.key);
+      if (hold?.begin() === true) {
+        this.#background.run(this.#attempt(slot, hold));
+      } else {
+        scheduler.release(slot, null);
+        scheduler.settle(slot.task.id, clock.now() + UNHELD_DELAY_MS);
+      }
       if (clock.monotonicMs() >= endMs) return this.askRun();
     }
   }
@@ -154,30 +163,47 @@ export class Worker<Result, Recorded> {
     });
   }
 
-  async #attempt(slot: Slot): Promise<void> {
+  /** Aborted when the attempts of that hold that are under way have had their time. */
+  #cutOffOf(hold: Hold): AbortSignal {
+    const { signal } = this.#cutOff;
+    if (hold.ended === null) return signal;
+    let either = this.#cutOffs.get(hold);
+    if (either === undefined) {
+      either = AbortSignal.any([signal, hold.ended]);
+      setMaxListeners(0, either);
+      this.#cutOffs.set(hold, either);
+    }
+    return either;
+  }
+
+  async #attempt(slot: Slot, hold: Hold): Promise<void> {
     const { scheduler, clock } = this.#parts;
     const { id } = slot.task;
-    let attempt: Attempt<Result> | null;
     try {
-      const making = this.#attempts.make(id);
-      attempt = types.isPromise(making) ? await making : making;
-    } catch (thrown) {
-      scheduler.release(slot, null);
-      return this.#postpone(id, 'could not be prepared', thrown);
+      let attempt: Attempt<Result> | null;
+      try {
+        const making = this.#attempts.make(id, hold, this.#cutOffOf(hold));
+        attempt = types.isPromise(making) ? await making : making;
+      } catch (thrown) {
+        scheduler.release(slot, null);
+        return this.#postpone(id, 'could not be prepared', thrown);
+      }
+      if (attempt === null || 'postponedMs' in attempt) {
+        scheduler.release(slot, null);
+        return scheduler.settle(id, attempt === null
+          ? this.#attempts.dueTimeMs(id, undefined) : clock.now() + attempt.postponedMs);
+      }
+      scheduler.release(slot, this.#attempts.verdictOf(attempt.result));
+      let recorded: Recorded | undefined;
+      try {
+        recorded = await this.#attempts.record(attempt.result);
+      } catch (thrown) {
+        return this.#postpone(id, 'could not be recorded', thrown);
+      }
+      scheduler.settle(id, this.#attempts.dueTimeMs(id, recorded));
+    } finally {
+      hold.end();
     }
-    if (attempt === null || 'postponedMs' in attempt) {
-      scheduler.release(slot, null);
-      return scheduler.settle(id, attempt === null
-        ? this.#attempts.dueTimeMs(id, undefined) : clock.now() + attempt.postponedMs);
-    }
-    scheduler.release(slot, this.#attempts.verdictOf(attempt.result));
-    let recorded: Recorded | undefined;
-    try {
-      recorded = await this.#attempts.record(attempt.result);
-    } catch (thrown) {
-      return this.#postpone(id, 'could not be recorded', thrown);
-    }
-    scheduler.settle(id, this.#attempts.dueTimeMs(id, recorded));
   }
 
   #postpone(id: string, what: string, thrown: unknown): void {

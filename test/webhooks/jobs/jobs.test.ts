@@ -5,6 +5,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { jobCollection, shownJob, type Job } from '../../../src/webhooks/jobs/job.ts';
 import { Jobs } from '../../../src/webhooks/jobs/jobs.ts';
+import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
@@ -24,6 +25,7 @@ class Place {
     const kind = createCountUp(store, this.trouble);
     this.jobs = new Jobs({
       store, clock: this.clock, log: silentLogger, makeId: createIdSource(this.clock),
+      ownership: ALL_OWNED,
       kinds: Object.fromEntries(KINDS.map((name) => [name, () => Promise.resolve(kind)])),
     });
   }
@@ -288,6 +290,7 @@ test('leaves a job of an unknown kind alone', () => withPlace(async (place) => {
   const job = await place.jobs.add('count-up', {});
   const jobs = new Jobs({
     store: place.store, clock: place.clock, log: silentLogger, makeId: () => 'none', kinds: {},
+    ownership: ALL_OWNED,
   });
   jobs.start();
   await place.clock.advance(1000);

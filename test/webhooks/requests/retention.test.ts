@@ -9,6 +9,7 @@ import {
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/requests/retention.ts';
 import { commitRequests, requestKind } from '../../../src/webhooks/requests/unit-of-work.ts';
 import { Retention } from '../../../src/webhooks/work/retention.ts';
+import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX } from '../relay.ts';
@@ -43,7 +44,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
   const clock = new ManualClock(START_MS);
   const retention = new Retention({
     ...requestRetention(store, { ...INBOX, ...limits }), kind: requestKind, store, clock,
-    log: silentLogger,
+    log: silentLogger, ownership: ALL_OWNED,
   });
   retention.start();
   context.after(() => retention.close());

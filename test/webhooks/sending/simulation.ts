@@ -15,6 +15,7 @@ import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
 import type { WebhooksOptions } from '../../../src/webhooks/options.ts';
+import type { Ownership } from '../../../src/webhooks/work/ownership.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX, INCOMING, OUTGOING } from '../relay.ts';
 
@@ -89,6 +90,7 @@ export type SimulationOptions = {
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly actions?: readonly unknown[];
   readonly random?: () => number;
+  readonly ownership?: Ownership;
 };
 
 export class Simulation {
@@ -177,6 +179,7 @@ export class Simulation {
       actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
       incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
+      ...this.#options.ownership === undefined ? {} : { ownership: this.#options.ownership },
     });
     webhooks.start();
     return webhooks;

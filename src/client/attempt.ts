@@ -3,12 +3,14 @@
  * covers all of it, the wait for a connection too. Exactly one outcome is reported, once; after it
  * the connection is either back in its pool or closed.
  */
-import type { Socket } from 'node:net';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { ByteCollector } from '../base/structures/byte-collector.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { fieldOf } from './answer-head.ts';
-import { AnswerReader, cutError } from './answer-reader.ts';
+import { http } from '../base/node-modules.ts';
 import { HttpResponse } from './response.ts';
-import { NetworkError, networkErrorOf, proxyRefusal, timeoutError } from './network-error.ts';
+import {
+  NetworkError, invalidError, networkErrorOf, proxyRefusal, timeoutError,
+} from './network-error.ts';
 import type { Pool, Waiter } from './connection/pool.ts';
 import type { PooledSocket } from './connection/pooled-socket.ts';
 
@@ -25,8 +27,6 @@ export type HttpOutcome = HttpResponse | NetworkError;
 
 /** An answer is read so far, then its connection is dropped. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
-const COPIED_BYTES_MAX = 16 * 1024;
-const NO_BODY = Buffer.alloc(0);
 
 const PROXY_AUTHENTICATION_REQUIRED = 407;
 
@@ -40,14 +40,14 @@ export class HttpAttempt implements Waiter {
   #deadline: Timer | null = null;
   #step: Step = 'waiting for a connection';
   #pooled: PooledSocket | null = null;
-  readonly #reader: AnswerReader;
+  #request: ClientRequest | null = null;
+  #isReleasable = false;
   #isDone = false;
 
   constructor(prepared: PreparedRequest, clock: Clock, onOutcome: (outcome: HttpOutcome) => void) {
     this.#prepared = prepared;
     this.#clock = clock;
     this.#onOutcome = onOutcome;
-    this.#reader = newReader(prepared);
   }
 
   start(timeoutMs: number): void {
@@ -71,60 +71,75 @@ export class HttpAttempt implements Waiter {
   onSocket(pooled: PooledSocket): void {
     this.#pooled = pooled;
     this.#step = 'waiting for the answer';
-    send(pooled.socket, this.#prepared);
-  }
-
-  onBytes(bytes: Buffer): void {
-    const pooled = this.#pooled;
-    if (pooled === null) return;
-    let progress: ReturnType<AnswerReader['read']>;
+    const { method, path, headers, body } = this.#prepared;
+    let request: ClientRequest;
     try {
-      progress = this.#reader.read(bytes);
-    } catch (thrown) {
-      this.#fail(networkErrorOf(thrown));
+      request = http.request({
+        method, path, headers, createConnection: () => pooled.socket,
+      });
+    } catch {
+      this.#fail(invalidError('the request cannot be sent'));
       return;
     }
-    const { head } = this.#reader;
-    if (head === null) return;
+    this.#request = request;
+    // Without an agent node:http takes a connection to be for one request.
+    request.shouldKeepAlive = true;
+    request.on('response', (response) => this.#onResponse(request, pooled, response));
+    request.on('error', (error) => this.#onRequestError(request, error));
+    request.on('close', () => this.#onRequestClose(request, pooled));
+    if (body === undefined) request.end();
+    else request.end(body);
+  }
+
+  #onResponse(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
     this.#step = 'reading the answer';
-    if (progress === 'more') return;
-    if (progress === 'whole' && head.isKeptAlive && head.framing !== 'close') {
-      this.#giveBack(pooled, head.fields);
-    } else {
+    const collector = new ByteCollector();
+    response.on('data', (chunk: Buffer) => {
+      if (this.#isDone) return;
+      collector.add(chunk);
+      if (collector.length <= RESPONSE_BYTES_MAX) return;
+      const body = collector.take().subarray(0, RESPONSE_BYTES_MAX);
       pooled.discard();
-    }
-    this.#succeed(new HttpResponse(head, this.#reader.takeBody(), progress === 'cut'));
+      this.#succeed(new HttpResponse(response, body, true));
+    });
+    response.on('end', () => {
+      if (this.#isDone) return;
+      this.#giveBack(request, pooled, response);
+      this.#succeed(new HttpResponse(response, collector.take(), false));
+    });
+    response.on('error', (error) => this.#onRequestError(request, error));
   }
 
-  onEnd(): void {
-    const { head } = this.#reader;
-    if (head === null || !this.#reader.end()) {
-      this.#onCut(cutError());
+  /** Called at the end of an answer, when node:http may still be busy with the connection. */
+  #giveBack(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
+    if (!pooled.isReused) pooled.noteKeepAlive(String(response.headers['keep-alive']));
+    // An early answer: what is left of the body would be sent to nobody.
+    if (!request.shouldKeepAlive || !request.writableFinished || !response.complete) {
+      pooled.discard();
       return;
     }
-    this.#pooled?.discard();
-    this.#succeed(new HttpResponse(head, this.#reader.takeBody(), false));
+    this.#isReleasable = true;
   }
 
-  onClose(error: Error | null): void {
-    this.#onCut(error ?? cutError());
+  #onRequestClose(request: ClientRequest, pooled: PooledSocket): void {
+    if (this.#isReleasable) {
+      this.#isReleasable = false;
+      this.#prepared.pool.release(pooled);
+    } else if (this.#step === 'waiting for the answer') {
+      // After an unwanted 101 node:http closes the connection and says no more.
+      this.#onRequestError(request, cutError());
+    }
   }
 
-  #giveBack(pooled: PooledSocket, fields: readonly string[]): void {
-    if (!pooled.isReused) pooled.noteKeepAlive(fieldOf(fields, 'keep-alive') ?? '');
-    // An early answer: what is left of the body would be sent to nobody.
-    if (pooled.socket.writableLength > 0) pooled.discard();
-    else this.#prepared.pool.release(pooled);
-  }
-
-  #onCut(error: Error): void {
+  #onRequestError(request: ClientRequest, error: Error): void {
+    if (this.#isDone || request !== this.#request) return;
     const pooled = this.#pooled;
-    if (this.#isDone || pooled === null) return;
-    pooled.discard();
+    pooled?.discard();
     // The server closed an idle connection as we began to use it: nothing was wrong with the
     // request, so it goes again on a new one, within the same attempt.
-    if (pooled.isReused && !pooled.hasAnswered) {
+    if (pooled !== null && pooled.isReused && !pooled.hasAnswered) {
       this.#pooled = null;
+      this.#request = null;
       this.needsFreshSocket = true;
       this.#step = 'waiting for a connection';
       this.#prepared.pool.take(this);
@@ -153,26 +168,6 @@ export class HttpAttempt implements Waiter {
   }
 }
 
-function newReader({ method }: PreparedRequest): AnswerReader {
-  return new AnswerReader(method === 'HEAD', RESPONSE_BYTES_MAX);
-}
-
-// A small body goes with its head in one piece: to copy it costs less than a second piece does.
-function send(socket: Socket, { method, path, headers, body = NO_BODY }: PreparedRequest): void {
-  let head = `${method} ${path} HTTP/1.1\r\n`;
-  for (let index = 0; index < headers.length; index += 2) {
-    head += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  }
-  head += '\r\n';
-  if (body.length > COPIED_BYTES_MAX) {
-    socket.cork();
-    socket.write(head, 'latin1');
-    socket.write(body);
-    socket.uncork();
-    return;
-  }
-  const bytes = Buffer.allocUnsafe(head.length + body.length);
-  bytes.write(head, 0, 'latin1');
-  body.copy(bytes, head.length);
-  socket.write(bytes);
+function cutError(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
 }

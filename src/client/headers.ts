@@ -1,4 +1,4 @@
-/** A caller's headers, checked, names and values in turn. */
+/** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
 import { types } from 'node:util';
 import { invalidError } from './network-error.ts';
 import type { RequestTarget } from './policy/target.ts';

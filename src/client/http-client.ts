@@ -1,7 +1,7 @@
 /**
- * The HTTP client that the whole program shares, on node:net and node:tls alone: deadlines,
- * kept-alive connections, a proxy, a list of denied addresses, retries. Redirects are never
- * followed. Of a URL only host and port ever appear in a message or in the log.
+ * The HTTP client that the whole program shares, on node:http, node:net and node:tls alone:
+ * deadlines, kept-alive connections, a proxy, a list of denied addresses, retries. Redirects are
+ * never followed. Of a URL only host and port ever appear in a message or in the log.
  */
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';

@@ -1,6 +1,5 @@
 /** An answer, read to its end or to the limit. */
-import type { IncomingHttpHeaders } from 'node:http';
-import { headersOf, type AnswerHead } from './answer-head.ts';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export class HttpResponse {
   readonly statusCode: number;
@@ -9,20 +8,18 @@ export class HttpResponse {
   readonly isTruncated: boolean;
   /** Attempts that this answer took; set by the client. */
   attempts = 1;
-  readonly #fields: readonly string[];
-  #headers: IncomingHttpHeaders | null = null;
+  readonly #message: IncomingMessage;
 
-  constructor(head: AnswerHead, body: Buffer, isTruncated: boolean) {
-    this.#fields = head.fields;
-    this.statusCode = head.statusCode;
+  constructor(message: IncomingMessage, body: Buffer, isTruncated: boolean) {
+    this.#message = message;
+    this.statusCode = message.statusCode ?? 0;
     this.body = body;
     this.isTruncated = isTruncated;
   }
 
   /** Lower-case names. Made when first asked for: most callers look at the status alone. */
   get headers(): IncomingHttpHeaders {
-    this.#headers ??= headersOf(this.#fields);
-    return this.#headers;
+    return this.#message.headers;
   }
 
   get isSuccess(): boolean {

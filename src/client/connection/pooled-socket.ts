@@ -6,13 +6,8 @@ import type { NetworkError } from '../network-error.ts';
 // A server that keeps a connection for 5 s may close it as we send: stay clear of its limit.
 const HINT_MARGIN_MS = 1000;
 
-/** Whose request is on the connection; told what comes on it. */
+/** Whose request is on the connection. */
 export interface SocketUser {
-  onBytes(bytes: Buffer): void;
-  /** The other side sends no more. */
-  onEnd(): void;
-  /** The connection is gone, with what it died of when that is known. */
-  onClose(error: Error | null): void;
   /** Ends the request with `error`. */
   abandon(error: NetworkError): void;
 }
@@ -37,25 +32,15 @@ export class PooledSocket {
     this.socket = socket;
     this.#clock = options.clock;
     this.#onDiscard = onDiscard;
-    let error: Error | null = null;
-    socket.on('data', (bytes: Buffer) => {
+    socket.on('data', () => {
       this.hasAnswered = true;
       // No request is waiting: these bytes would be taken for the answer to the next one.
       if (this.#user === null) this.discard();
-      else this.#user.onBytes(bytes);
     });
     socket.on('end', () => {
       if (this.#user === null) this.discard();
-      else this.#user.onEnd();
     });
-    socket.on('error', (thrown) => {
-      error = thrown;
-    });
-    socket.on('close', () => {
-      const user = this.#user;
-      this.discard();
-      user?.onClose(error);
-    });
+    socket.on('close', () => this.discard());
     // Restarts with every byte, by itself, so it costs a request nothing.
     socket.setTimeout(options.idleTimeoutMs, () => {
       if (this.#user === null) this.discard();
@@ -98,7 +83,6 @@ export class PooledSocket {
   discard(): void {
     if (this.#isDiscarded) return;
     this.#isDiscarded = true;
-    this.#user = null;
     this.socket.destroy();
     this.#onDiscard(this);
   }

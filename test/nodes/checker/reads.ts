@@ -57,8 +57,8 @@ function lowerBound(effects: readonly Effect[], history: History): (read: Read) 
       cut.node === node && cut.beginMs <= beginMs && cut.endMs >= beginMs - margin);
     let highest = atLeast ?? 0;
     for (const { write, sequence } of acknowledged) {
-      const isOwn = write.node === node && write.endMs <= beginMs;
-      const isOld = !isCut && write.endMs + margin <= beginMs;
+      const isOwn = write.node === node && write.endMs < beginMs;
+      const isOld = !isCut && write.endMs + margin < beginMs;
       if ((isOwn || isOld) && (sequence ?? 0) > highest) highest = sequence ?? 0;
     }
     return highest;

@@ -1,4 +1,4 @@
-/** Faults that can be planted into the model of a node, and the rule of the checker that finds it. */
+/** Faults that can be planted into a model of a node, and the rule that finds each. */
 import type { Violation } from '../checker/history.ts';
 
 export const BUGS = {

@@ -199,7 +199,7 @@ export class EngineModel {
   }
 }
 
-/** To the server that is primary as it is made. Each call may throw Lost, before or after its work. */
+/** To the server that is primary now. Each call may throw Lost, before or after its work. */
 export class Connection {
   readonly #engine: EngineModel;
   readonly #node: string;

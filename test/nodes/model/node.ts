@@ -3,7 +3,7 @@
  * answers to conflicts, lost connections and warnings. Each planted bug leaves one of them out.
  */
 import { below } from '../../support/random.ts';
-import type { Event, Follower, Refusal } from '../checker/history.ts';
+import type { Event, Follower } from '../checker/history.ts';
 import type { Bug } from './bugs.ts';
 import { Connection, Lost, chainOf } from './engine.ts';
 import type { Change, Entry, Position } from './engine.ts';

@@ -1,4 +1,4 @@
-/** Time that passes only when everything waits for it: hours in moments, and the same every time. */
+/** Time that passes only when everything waits for it: hours in moments, the same each time. */
 type Timer = { readonly atMs: number; readonly number: number; readonly wake: () => void };
 
 export class VirtualClock {

@@ -60,7 +60,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
   store: [
-    'backup', 'generations', 'engines', 'transactions', 'journal', 'records', 'lock', 'disk',
+    'backup', 'replication', 'generations', 'engines', 'transactions', 'journal', 'records', 'lock',
+    'disk',
   ],
   'webhooks/deliveries': ['api'],
   'webhooks/incoming': ['setup', 'intake', 'receiving'],

@@ -141,6 +141,8 @@ export interface Store {
    */
   transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
   readonly changes: ChangeLog;
+  /** Null while the store is this process's alone. */
+  readonly replica: Replica | null;
   /** null while the store takes writes, else why it does not. */
   readonly failure: string | null;
   /** Throws `storage_full`, `unknown_outcome` or `unavailable` while the store takes no writes. */
@@ -166,3 +168,34 @@ export type StoreStatistics = {
   /** When this process last compacted, in milliseconds since the epoch; null: not yet. */
   readonly compactedMs: number | null;
 };
+
+/** What a store shares with those of other nodes, through the log of an engine. */
+export interface Replica {
+  /** The engine, for people: without credentials. */
+  readonly engine: string;
+  /** The durability that was found there, in words. */
+  readonly promise: string;
+  readonly log: string;
+  /** Of the last transaction that is applied here. */
+  readonly sequence: number;
+  /** Of the last one that was seen in the log. */
+  readonly headSequence: number;
+  /** When the engine last answered, on the monotonic clock. */
+  readonly heardMs: number;
+  /** What readers see is being loaded anew: they are to be told to come again. */
+  readonly isReloading: boolean;
+  /** Since the start of the process. */
+  readonly figures: {
+    readonly appends: number;
+    readonly transactions: number;
+    readonly conflicts: number;
+    /** From the first attempt to the answer, of all appends together. */
+    readonly durationMs: number;
+  };
+  /** True once `sequence` is applied here, false after `timeoutMs`. */
+  waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
+  /** Calls `listener` when a reload begins (false), and when it is over (true). */
+  onReload(listener: (isOver: boolean) => void): () => void;
+  /** Tells which node gives the engine its snapshots: asked when one is due. */
+  maintainWhen(mayMaintain: () => boolean): void;
+}

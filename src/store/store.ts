@@ -1,4 +1,7 @@
-/** The store: transactions over collections, durable through one journal, in one directory. */
+/**
+ * The store: transactions over collections, durable through one journal: in one directory, or in an
+ * engine that several nodes share.
+ */
 import { dirname, join } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
@@ -9,6 +12,10 @@ import type { Logger } from '../base/log.ts';
 import type { Backup } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/error.ts';
+import type { Engine } from './engines/engine.ts';
+import type { Journal } from './journal/port.ts';
+import type { ImageKeeper } from './replication/image-keeper.ts';
+import type { Writers } from './replication/replicated-image.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
@@ -16,7 +23,7 @@ import { GroupCommit } from './transactions/group-commit.ts';
 import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
-  ChangeLog, Collection, CollectionSpec, Store, StoreStatistics, Transaction,
+  ChangeLog, Collection, CollectionSpec, Replica, Store, StoreStatistics, Transaction,
 } from './port.ts';
 import { FileJournal } from './generations/file-journal.ts';
 import { assess } from './generations/recovery.ts';
@@ -27,6 +34,7 @@ import { Staging } from './transactions/staging.ts';
 
 const withBackup = late(() => import('./backup/backup.ts'));
 const withManifest = late(() => import('./backup/manifest.ts'));
+const withReplica = late(() => import('./replication/replica.ts'));
 
 type StoreOptions = {
   /** Made when missing. The caller holds its lock (lock.ts). */
@@ -36,6 +44,14 @@ type StoreOptions = {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly limits?: MemoryLimits;
+  /** Keeps the log for this node and others; absent: the directory does, for this process alone. */
+  readonly shared?: SharedLog;
+};
+
+type SharedLog = {
+  readonly engine: Engine;
+  /** A UUID that is this node's own for good. */
+  readonly node: string;
 };
 
 export interface OpenedStore extends Store {
@@ -47,13 +63,15 @@ export interface OpenedStore extends Store {
 }
 
 /**
- * Opens the store of a directory as recovery.ts says; what was replayed is on disk when this
- * resolves. Throws `damaged`, with file, line and offset, when acknowledged data cannot be read
- * back; nothing on disk has changed then.
+ * Opens the store of a directory as recovery.ts says, or that of an engine as replica.ts does; what
+ * was replayed is on disk when this resolves. Throws `damaged`, with file, line and offset, when
+ * acknowledged data cannot be read back; nothing on disk has changed then.
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
-    return await open(options);
+    const { directory, files, shared } = options;
+    makeDurableDirectory(files, directory);
+    return shared === undefined ? await open(options) : await openShared(options, shared);
   } catch (error) {
     if (error instanceof AppError || systemCodeOf(error) === undefined) throw error;
     throw diskError(`the data directory ${options.directory} cannot be opened`, error);
@@ -62,19 +80,50 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 
 async function open(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
-  makeDurableDirectory(files, directory);
   checkNothingPending(files, directory);
   const assessment = await assess(options);
   await endBackup(files, directory, assessment);
   const file = await repair(directory, files, logger, assessment);
   const journal = new FileJournal({ directory, files, logger, clock }, assessment, file);
+  const { collections } = assessment;
   try {
     await journal.begin(assessment);
-    return new JournaledStore(options, assessment.collections, journal);
+    return new JournaledStore(options, {
+      collections, journal, replica: null,
+      openBackup: async () => {
+        const { openBackup } = await withBackup((loaded) => loaded);
+        const { countRecords } = await withManifest((loaded) => loaded);
+        return journal.betweenBatches(({ base, inUse }) => {
+          const contents = { sequence: journal.sequence, records: countRecords(collections) };
+          return openBackup(files, directory, base, inUse, contents);
+        });
+      },
+    });
   } catch (error) {
     await journal.close();
     throw error;
   }
+}
+
+async function openShared(options: StoreOptions, shared: SharedLog): Promise<OpenedStore> {
+  const { clock = systemClock, limits, files } = options;
+  const { journal, image, replica } = await withReplica(({ openReplica }) => openReplica({
+    ...options, ...shared, clock, cachedRecordsMax: limits?.cachedRecordsMax,
+  }));
+  const store = new JournaledStore(options, {
+    collections: image.collections, journal, replica,
+    openBackup: () => openSharedBackup(files, journal.snapshots),
+  });
+  journal.start(store.writers);
+  return store;
+}
+
+/** Of a snapshot that is made for it: the files are those of a store without an engine. */
+async function openSharedBackup(files: Files, snapshots: ImageKeeper): Promise<Backup> {
+  const { openBackup } = await withBackup((loaded) => loaded);
+  return snapshots.withFiles(({ directory, generation, journalBytes, sequence, records }) =>
+    openBackup(files, directory, generation, { generation, length: journalBytes },
+      { sequence, records }));
 }
 
 // A start that was cut off may have made the directory and not synced its name, so the parent is
@@ -105,27 +154,32 @@ async function endBackup(
   files.syncDirectory(directory);
 }
 
+type StoreParts = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
+  readonly replica: Replica | null;
+  readonly openBackup: () => Promise<Backup>;
+};
+
 class JournaledStore implements OpenedStore {
   readonly directory: string;
   readonly changes: ChangeLog;
-  readonly #files: Files;
-  readonly #collections: ReadonlyMap<string, StoredCollection>;
-  readonly #journal: FileJournal;
+  readonly replica: Replica | null;
+  /** What has to know when others' transactions are applied. */
+  readonly writers: Writers;
+  readonly #parts: StoreParts;
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(
-    options: StoreOptions, collections: ReadonlyMap<string, StoredCollection>,
-    journal: FileJournal,
-  ) {
-    const { directory, files, logger, limits = STANDARD_LIMITS } = options;
+  constructor(options: StoreOptions, parts: StoreParts) {
+    const { directory, logger, limits = STANDARD_LIMITS } = options;
+    const { journal, collections } = parts;
     this.directory = directory;
+    this.replica = parts.replica;
     this.#clock = options.clock ?? systemClock;
-    this.#files = files;
-    this.#collections = collections;
-    this.#journal = journal;
+    this.#parts = parts;
     const onListenerError = (error: unknown): void =>
       logger.error('a change listener failed', { error });
     const feed = new ChangeFeed(onListenerError);
@@ -133,29 +187,35 @@ class JournaledStore implements OpenedStore {
       follow: (listener) => feed.follow(listener),
       since: async (sequence) => sequence > journal.sequence ? null : journal.read(sequence),
     };
-    this.#commit = new GroupCommit({
+    const commit = new GroupCommit({
       journal, feed,
       stagedBytesMax: limits.stagedBytesMax,
       staging: new Staging(collections.values(), onListenerError),
     });
+    this.#commit = commit;
+    this.writers = {
+      feed, onListenerError,
+      rebase: (apply) => commit.rebase(apply),
+      refuseAll: (error) => commit.refuseAll(error),
+    };
   }
 
   get failure(): string | null {
-    return this.#journal.failure?.message ?? null;
+    return this.#parts.journal.failure?.message ?? null;
   }
 
   checkWritable(): void {
-    const { failure } = this.#journal;
+    const { failure } = this.#parts.journal;
     if (failure !== null) throw failure;
   }
 
   onFailure(listener: (reason: string | null) => void): () => void {
-    return this.#journal.failureLog.onSaid(listener);
+    return this.#parts.journal.failureLog.onSaid(listener);
   }
 
   get statistics(): StoreStatistics {
     const { commits, transactions } = this.#commit;
-    const { sequence, generation, bytes, snapshots } = this.#journal;
+    const { sequence, generation, bytes, snapshots } = this.#parts.journal;
     return {
       sequence, commits, transactions, generation,
       journalBytes: bytes,
@@ -165,7 +225,7 @@ class JournaledStore implements OpenedStore {
   }
 
   collection(name: string): Collection {
-    const collection = this.#collections.get(name);
+    const collection = this.#parts.collections.get(name);
     assert(collection !== undefined, `no collection ${name}`);
     return collection;
   }
@@ -175,23 +235,16 @@ class JournaledStore implements OpenedStore {
   }
 
   compact(): Promise<void> {
-    return this.#journal.snapshots.write();
+    return this.#parts.journal.snapshots.write();
   }
 
-  async openBackup(): Promise<Backup> {
+  openBackup(): Promise<Backup> {
     this.backupMs = this.#clock.now();
-    const { openBackup } = await withBackup((loaded) => loaded);
-    const { countRecords } = await withManifest((loaded) => loaded);
-    return this.#journal.betweenBatches(({ base, inUse }) => {
-      const contents = {
-        sequence: this.#journal.sequence, records: countRecords(this.#collections),
-      };
-      return openBackup(this.#files, this.directory, base, inUse, contents);
-    });
+    return this.#parts.openBackup();
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#commit.close().then(() => this.#journal.close());
+    this.#closing ??= this.#commit.close().then(() => this.#parts.journal.close());
     return this.#closing;
   }
 }

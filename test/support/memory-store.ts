@@ -58,6 +58,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
   };
   return {
     collection: get,
+    replica: null,
     lines,
     failNextBatch(error) {
       batchError = error;

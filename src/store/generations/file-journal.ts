@@ -38,6 +38,7 @@ const COMPACTION_RETRY_MS = 60_000;
 export class FileJournal implements Journal {
   readonly failureLog: FailureLog;
   readonly refusal = null;
+  readonly isShared = false;
   readonly maxBatchBytes = Infinity;
   readonly #options: FileJournalOptions;
   readonly #writer: JournalWriter;
@@ -49,7 +50,7 @@ export class FileJournal implements Journal {
     const { directory, files, logger, clock } = options;
     const { base, collections, inventory, journals, sequence } = assessment;
     this.#options = options;
-    this.failureLog = new FailureLog(clock, logger);
+    this.failureLog = new FailureLog(clock, logger, 'the disk');
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.recover());
     this.#writer = new JournalWriter({
       file, sequence, clock,
@@ -96,6 +97,8 @@ export class FileJournal implements Journal {
     else if (damagedSets.length > 0) this.#compactInBackground();
     else this.#compactWhenDue();
   }
+
+  async catchUp(): Promise<void> {}
 
   append({ prepare, settle }: Append): void {
     void this.#writer.append({

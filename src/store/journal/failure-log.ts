@@ -15,6 +15,7 @@ type Listener = (reason: string | null) => void;
 export class FailureLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #takenBy: string;
   readonly #listeners = new Set<Listener>();
   #current: AppError | null = null;
   #said: AppError | null = null;
@@ -22,9 +23,11 @@ export class FailureLog {
   #saidMs = 0;
   #timer: Timer | null = null;
 
-  constructor(clock: Clock, logger: Logger) {
+  /** `takenBy`: what has to take writes again before they go on. */
+  constructor(clock: Clock, logger: Logger, takenBy: 'the disk' | 'the engine') {
     this.#clock = clock;
     this.#logger = logger;
+    this.#takenBy = takenBy;
   }
 
   /** Returns what ends it. */
@@ -65,7 +68,7 @@ export class FailureLog {
     } else if (failure.code === 'unknown_outcome') {
       this.#logger.error('writing stopped for good', { reason: failure.message });
     } else {
-      this.#logger.error('writing stopped until the disk takes it again',
+      this.#logger.error(`writing stopped until ${this.#takenBy} takes it again`,
         { reason: failure.message });
     }
     this.#said = failure;

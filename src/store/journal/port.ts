@@ -36,8 +36,12 @@ export interface Journal {
   readonly failure: AppError | null;
   /** Why no transaction may run now: what it would read is being loaded anew. */
   readonly refusal: AppError | null;
+  /** Whether others write to it as well. */
+  readonly isShared: boolean;
   /** At most so many bytes of lines go in one append; the lines of one transaction fit in it. */
   readonly maxBatchBytes: number;
+  /** Resolves when all that anybody had committed before the call is applied. */
+  catchUp(): Promise<void>;
   /** Commits what `prepare` returns, all or nothing, directly after what is committed. */
   append(append: Append): void;
   /** Reads what was committed after `sequence`; null when that is no longer there. */

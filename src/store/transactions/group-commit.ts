@@ -49,6 +49,7 @@ export class GroupCommit {
         return () => resolve(result);
       },
       reject,
+      isFresh: false,
     }));
   }
 
@@ -114,18 +115,32 @@ export class GroupCommit {
     return new AppError('too_large', `${most}, this one has about ${bytes}`);
   }
 
-  /** What rests on a batch is told after it; if the batch fails, it runs again. */
+  /**
+   * Tells who has written nothing, once what it rests on is sure: the batch whose staged records it
+   * has read, or, where others write too, a state that is no older than the call. When the batch
+   * fails, or the state was older, it runs again.
+   */
   #settleAfter(batch: Batch | null, submission: Submission, settle: () => void): void {
-    if (batch === null) {
+    if (batch !== null) {
+      batch.followers.push((isCommitted) => {
+        if (isCommitted) settle();
+        else this.#stageAgain(submission);
+      });
+      return;
+    }
+    const { journal } = this.#options;
+    if (submission.isFresh || !journal.isShared) {
       settle();
       return;
     }
-    batch.followers.push((isCommitted) => {
-      const refusal = isCommitted ? null : this.#findRefusal();
-      if (isCommitted) settle();
-      else if (refusal !== null) submission.reject(refusal);
-      else this.#stage(submission);
-    });
+    submission.isFresh = true;
+    journal.catchUp().then(() => this.#stageAgain(submission), submission.reject);
+  }
+
+  #stageAgain(submission: Submission): void {
+    const refusal = this.#findRefusal();
+    if (refusal === null) this.#stage(submission);
+    else submission.reject(refusal);
   }
 
   #goOn(): void {

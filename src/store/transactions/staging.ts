@@ -21,6 +21,8 @@ export type Submission = {
   /** Stages; returns what tells the waiter the result. What it throws is for `reject`. */
   stage(transaction: Transaction): () => void;
   reject(error: unknown): void;
+  /** It has begun to run on a state that is no older than the call. */
+  isFresh: boolean;
 };
 
 /** Transactions that go to disk together. */

@@ -14,7 +14,9 @@ class HeldJournal implements Journal {
   sequence = 0;
   failure: AppError | null = null;
   refusal: AppError | null = null;
+  isShared = false;
   maxBatchBytes = Infinity;
+  catchUp = async (): Promise<void> => {};
   held: Append | null = null;
   readonly snapshots = { isRunning: false, writtenMs: null, write: async () => {} };
   readonly read = async () => null;
@@ -186,4 +188,17 @@ test('nothing runs while the records are loaded anew', async () => {
   await assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'loading' });
   journal.end(append.prepare());
   await commit.close();
+});
+
+test('a refusal rests on a state that is no older than the call', async () => {
+  journal.isShared = true;
+  journal.catchUp = async () => commit.rebase(() => applyForeign('a', '5'));
+  const seen: unknown[] = [];
+  await assert.rejects(commit.submit((transaction) => {
+    seen.push(transaction.find('books', 'a')?.toString());
+    throw new AppError('not_found', 'no such record');
+  }), { code: 'not_found' });
+  assert.deepEqual(seen, [undefined, '{"id":"a","title":"5"}']);
+  journal.catchUp = async () => Promise.reject(new AppError('unavailable', 'away'));
+  await assert.rejects(commit.submit(() => 'read'), { message: 'away' });
 });

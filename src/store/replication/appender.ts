@@ -1,0 +1,213 @@
+/**
+ * Finds out how an append ends, whatever becomes of the session it is sent in. It ends in one of
+ * these ways:
+ *
+ * - Committed: the engine says so, or the batch is found in the log later.
+ * - A conflict: others were first. Under the engine's lock what was missed is applied, what waits
+ *   runs again on that, and is appended as a new batch.
+ * - Refused: surely not written.
+ * - Unknown: the session was lost. In the next one, behind a barrier, the batch is looked for. If
+ *   it is not there, the same is sent again, to the same place, so that only one of the two can be
+ *   written. If that is a conflict, the first may be what it conflicts with: the entries that were
+ *   missed tell, which are read under the lock, when nothing for that place is under way any more.
+ *
+ * Who waits too long is told that it is unknown, or refused if nothing was sent. Nothing rests on
+ * the batch then: if it is in the log after all, it is applied from there, like another node's.
+ */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import type { EngineSession, LogEntry, LogHead } from '../engines/engine.ts';
+import { LineEncoder } from '../journal/line.ts';
+import type { Append } from '../journal/port.ts';
+import { chainOf, findBreak, isSamePosition } from './chain.ts';
+import { isRefused } from './engine-link.ts';
+import type { EngineLink } from './engine-link.ts';
+import type { ReplicatedImage } from './replicated-image.ts';
+
+type Pending = {
+  readonly append: Append;
+  readonly startedMs: number;
+  ticks: number;
+  /** What may be in the log; null: nothing is. */
+  sent: LogEntry | null;
+  /** It was sent in a session that was lost. */
+  isDoubtful: boolean;
+};
+
+export class Appender {
+  readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
+  readonly #image: ReplicatedImage;
+  readonly #link: EngineLink;
+  readonly #nowMs: () => number;
+  readonly #encoder = new LineEncoder();
+  #pending: Pending | null = null;
+  /** What was thrown while the engine held its lock for us. */
+  #thrown: unknown = null;
+
+  constructor(image: ReplicatedImage, link: EngineLink, nowMs: () => number) {
+    this.#image = image;
+    this.#link = link;
+    this.#nowMs = nowMs;
+  }
+
+  get isPending(): boolean {
+    return this.#pending !== null;
+  }
+
+  /** One at a time. */
+  begin(append: Append): void {
+    this.#pending = {
+      append, startedMs: this.#nowMs(), ticks: 0, sent: null, isDoubtful: false,
+    };
+  }
+
+  /** Counts a tick; how many the one that waits has seen. */
+  tick(): number {
+    if (this.#pending === null) return 0;
+    return this.#pending.ticks += 1;
+  }
+
+  /** The session was lost. */
+  doubt(): void {
+    if (this.#pending !== null && this.#pending.sent !== null) this.#pending.isDoubtful = true;
+  }
+
+  /** Who waits is told so now: unknown if anything of it was sent. */
+  giveUp(refusal: AppError): void {
+    const pending = this.#pending;
+    if (pending === null) return;
+    const { message, details } = refusal;
+    this.#settle(pending, pending.sent === null ? refusal
+      : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
+  }
+
+  /**
+   * One attempt to bring what waits to its end. Rejects when the session is of no more use; the
+   * next attempt goes on with what is left to do.
+   */
+  async attempt(session: EngineSession): Promise<void> {
+    const pending = this.#pending;
+    if (pending === null) return;
+    try {
+      if (pending.isDoubtful) await this.#findOut(session, pending);
+      else await this.#append(session, pending);
+    } catch (error) {
+      if (!isRefused(error) || pending.isDoubtful) throw error;
+      pending.sent = null;
+      this.#settle(pending, error);
+    }
+  }
+
+  async #append(session: EngineSession, pending: Pending): Promise<void> {
+    const entry = this.#encode(pending);
+    if (entry === null) {
+      this.#settle(pending, null);
+      return;
+    }
+    pending.sent = entry;
+    const { log, position } = this.#image;
+    const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
+    if (isCommitted) {
+      this.#commit(pending, entry);
+      return;
+    }
+    pending.sent = null;
+    await this.#appendLocked(session, pending);
+  }
+
+  async #findOut(session: EngineSession, pending: Pending): Promise<void> {
+    const { sent } = pending;
+    if (sent === null) return;
+    const found = await this.#link.ask(session, session.findBatch(sent.batch));
+    if (this.#pending !== pending) return;
+    if (found !== null) {
+      this.#commitFound(pending, found);
+      return;
+    }
+    const { log, position } = this.#image;
+    if (await this.#link.ask(session, session.append(log, position, sent))) this.#commit(pending, sent);
+    else await this.#appendLocked(session, pending);
+  }
+
+  async #appendLocked(session: EngineSession, pending: Pending): Promise<void> {
+    if (this.#pending !== pending) return;
+    this.figures.conflicts += 1;
+    this.#thrown = null;
+    const { log, position } = this.#image;
+    const entry = await this.#link.ask(session, session.appendLocked(log, position,
+      (missed, head) => this.#build(pending, missed, head)));
+    if (this.#thrown !== null) throw this.#thrown;
+    if (entry !== null) this.#commit(pending, entry);
+  }
+
+  /** What the engine's client calls must not throw into it. */
+  #build(pending: Pending, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+    try {
+      return this.#pending === pending ? this.#rebuild(pending, missed, head) : null;
+    } catch (error) {
+      this.#thrown = error;
+      return null;
+    }
+  }
+
+  #rebuild(pending: Pending, missed: readonly LogEntry[], head: LogHead): LogEntry | null {
+    const { sent } = pending;
+    const own = sent === null ? undefined : missed.find(({ batch }) => batch === sent.batch);
+    if (own !== undefined) {
+      // What follows it is read later.
+      this.#commitFound(pending, own);
+      return null;
+    }
+    pending.sent = null;
+    pending.isDoubtful = false;
+    if (!this.#image.accept(missed)) return null;
+    if (head.log !== this.#image.log || !isSamePosition(head, this.#image.position)) {
+      this.#image.divergence ??= 'the log does not end with its last entry';
+      return null;
+    }
+    const entry = this.#encode(pending);
+    if (entry === null) this.#settle(pending, null);
+    pending.sent = entry;
+    return entry;
+  }
+
+  #commitFound(pending: Pending, found: LogEntry): void {
+    const reason = findBreak(this.#image.position, found);
+    if (reason === null) this.#commit(pending, found);
+    else this.#image.divergence = reason;
+  }
+
+  #commit(pending: Pending, entry: LogEntry): void {
+    // Given up meanwhile, it comes back from the log.
+    if (this.#pending !== pending) return;
+    this.figures.appends += 1;
+    this.figures.transactions += entry.sequence - entry.first + 1;
+    this.figures.durationMs += this.#nowMs() - pending.startedMs;
+    this.#image.advance(entry);
+    this.#settle(pending, null);
+  }
+
+  #settle(pending: Pending, error: AppError | null): void {
+    if (this.#pending !== pending) return;
+    // What has gathered meanwhile may begin at once.
+    this.#pending = null;
+    pending.append.settle(error);
+  }
+
+  #encode({ append }: Pending): LogEntry | null {
+    const transactions = append.prepare();
+    if (transactions.length === 0) return null;
+    const { sequence, chain } = this.#image.position;
+    this.#encoder.clear();
+    for (const [index, operations] of transactions.entries()) {
+      this.#encoder.addTransaction(sequence + index + 1, sequence, operations);
+    }
+    // The encoder's buffer is used again, and this may be sent again later.
+    const lines = Buffer.from(this.#encoder.bytes);
+    const batch = randomUUID();
+    return {
+      first: sequence + 1, sequence: sequence + transactions.length,
+      chain: chainOf(chain, batch, lines), batch, lines,
+    };
+  }
+}

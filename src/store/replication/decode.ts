@@ -1,0 +1,45 @@
+/** An entry of the log as the operations of its transactions: see journal/line.ts. */
+import { AppError } from '../../base/errors.ts';
+import type { LogEntry } from '../engines/engine.ts';
+import { parseLine, visitOperations } from '../journal/line.ts';
+import type { LoggedChange, LoggedTransaction } from '../port.ts';
+
+const LINE_FEED = 0x0a;
+
+/** Throws `damaged` for what this version cannot read. */
+export function decodeEntry(entry: LogEntry): LoggedTransaction[] {
+  const { lines, first, sequence } = entry;
+  const transactions: LoggedTransaction[] = [];
+  let start = 0;
+  for (let due = first; due <= sequence; due += 1) {
+    const end = lines.indexOf(LINE_FEED, start);
+    const line = end < 0 ? null : parseLine(lines, start, end);
+    if (line === null || line.kind !== 'ops' || line.sequence !== due) throw unreadable(due);
+    const changes = decodeChanges(lines, line.operationsAt, end, due);
+    transactions.push({ sequence: due, changes });
+    start = end + 1;
+  }
+  if (start !== lines.length) throw unreadable(sequence);
+  return transactions;
+}
+
+function decodeChanges(
+  lines: Buffer, operationsAt: number, end: number, sequence: number,
+): LoggedChange[] {
+  const changes: LoggedChange[] = [];
+  try {
+    visitOperations(lines, operationsAt, end, {
+      put: (collection, from, to) =>
+        void changes.push({ collection, id: null, after: lines.subarray(from, to) }),
+      delete: (collection, id) => void changes.push({ collection, id, after: null }),
+    });
+  } catch (error) {
+    throw unreadable(sequence, error);
+  }
+  return changes;
+}
+
+function unreadable(sequence: number, cause?: unknown): AppError {
+  return new AppError('damaged', `transaction ${sequence} of the log cannot be read: if a newer `
+    + 'hookshelf wrote it, start that', {}, cause);
+}

@@ -1,0 +1,270 @@
+/**
+ * The journal that several nodes share, kept by an engine. One loop does one thing after the other:
+ * it finds a session, appends a batch of this node's (appender.ts), or applies what others have
+ * appended. So the records between two steps are always a whole prefix of the log, and nothing is
+ * applied while an append is on its way, but what that append conflicts with.
+ *
+ * After connecting, a barrier comes before anything is read: what is seen behind it is on the
+ * quorum. Where the log does not continue what was applied, all records are loaded anew: what is
+ * staged is refused, nothing runs meanwhile (`refusal`), and readers are to be told to wait.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { EngineSession } from '../engines/engine.ts';
+import { FailureLog } from '../journal/failure-log.ts';
+import type { Append, Journal } from '../journal/port.ts';
+import type { LogReader } from '../port.ts';
+import { Appender } from './appender.ts';
+import { TICK_MS } from './engine-link.ts';
+import type { EngineLink } from './engine-link.ts';
+import { openEngineReader } from './engine-reader.ts';
+import { FreshReads, unreachable } from './fresh-reads.ts';
+import type { ImageKeeper } from './image-keeper.ts';
+import { reconcile } from './reconcile.ts';
+import type { ReplicatedImage, Writers } from './replicated-image.ts';
+
+/** 15 s: who waits so long for a batch is told, and that the engine is away. */
+const PATIENCE_TICKS = 15_000 / TICK_MS;
+/** Between two attempts to connect; 2 s. */
+const PAUSE_TICKS_MAX = 8;
+/** What is read at a time. */
+const ENTRIES_MAX = 64;
+
+type EngineJournalOptions = {
+  readonly image: ReplicatedImage;
+  readonly link: EngineLink;
+  readonly snapshots: ImageKeeper;
+  readonly maxBatchBytes: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+export class EngineJournal implements Journal {
+  readonly failureLog: FailureLog;
+  readonly appender: Appender;
+  readonly image: ReplicatedImage;
+  readonly snapshots: ImageKeeper;
+  readonly maxBatchBytes: number;
+  readonly isShared = true;
+  /** Of the snapshots: there are no files to count. */
+  readonly generation = 0;
+  refusal: AppError | null = null;
+  readonly #options: EngineJournalOptions;
+  readonly #link: EngineLink;
+  readonly #fresh: FreshReads;
+  readonly #onReload = new Set<(isOver: boolean) => void>();
+  #failure: AppError | null = null;
+  /** There may be something to read. */
+  #isBehind = true;
+  /** Since the engine did last what it was asked to. */
+  #awayTicks = 0;
+  #losses = 0;
+  #pauseTicks = 0;
+  #awayError: unknown = null;
+  #signal: () => void = () => {};
+  #isClosed = false;
+  #running: Promise<void> | null = null;
+
+  constructor(options: EngineJournalOptions) {
+    const { clock, logger, image, link, snapshots, maxBatchBytes } = options;
+    this.#options = options;
+    this.image = image;
+    this.#link = link;
+    this.snapshots = snapshots;
+    this.maxBatchBytes = maxBatchBytes;
+    this.failureLog = new FailureLog(clock, logger, 'the engine');
+    this.appender = new Appender(image, link, () => clock.monotonicMs());
+    this.#fresh = new FreshReads(image, link, () => this.#wake());
+    link.onTick = () => this.#tick();
+  }
+
+  get sequence(): number { return this.image.position.sequence; }
+
+  get failure(): AppError | null { return this.#failure; }
+
+  /** Of the log since a snapshot was last made or loaded. */
+  get bytes(): number { return this.image.appliedBytes; }
+
+  /** Begins to follow the log, and to append for these. */
+  start(writers: Writers): void {
+    this.image.writers = writers;
+    this.#useSession();
+    this.#running = this.#run();
+  }
+
+  append(append: Append): void {
+    if (this.#failure !== null) {
+      append.settle(this.#failure);
+      return;
+    }
+    this.appender.begin(append);
+    this.#signal();
+  }
+
+  /** Resolves when all that was committed before the call is applied; rejects with a refusal. */
+  catchUp(): Promise<void> {
+    const reason = this.refusal ?? this.#failure;
+    return reason === null ? this.#fresh.catchUp() : Promise.reject(reason);
+  }
+
+  async read(sequence: number): Promise<LogReader | null> {
+    return openEngineReader(this.#link, sequence);
+  }
+
+  /** Calls `listener` when all records begin to be loaded anew, and when they are. */
+  onReload(listener: (isOver: boolean) => void): () => void {
+    this.#onReload.add(listener);
+    return () => void this.#onReload.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const stopped = this.snapshots.stop();
+    this.#link.close();
+    this.#signal();
+    await Promise.all([stopped, this.#running]);
+    this.failureLog.close();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#step();
+      } catch (error) {
+        if (!this.#isClosed) this.#lose(error);
+      }
+    }
+    const closed = new AppError('unavailable', 'the store is closed');
+    this.#fresh.failAll(closed);
+    this.appender.giveUp(closed);
+  }
+
+  async #step(): Promise<void> {
+    const { session } = this.#link;
+    if (session === null) {
+      if (this.#pauseTicks > 0) await this.#wait();
+      else await this.#connect();
+    } else if (this.image.divergence !== null) {
+      await this.#reload(session);
+    } else if (this.appender.isPending) {
+      await this.appender.attempt(session);
+      this.#goOn();
+    } else if (this.#isBehind) {
+      await this.#follow(session);
+      this.#goOn();
+    } else {
+      await this.#wait();
+    }
+  }
+
+  /** The engine does what it is asked to. */
+  #goOn(): void {
+    this.#awayTicks = 0;
+    this.#losses = 0;
+    this.snapshots.writeWhenDue();
+    if (this.#failure === null || this.image.divergence !== null) return;
+    this.#failure = null;
+    this.failureLog.note(null);
+  }
+
+  #lose(error: unknown): void {
+    this.#link.drop(this.#link.session);
+    this.appender.doubt();
+    this.#awayError = error;
+    if (this.#losses === 0) {
+      this.#options.logger.warning('the session with the engine was lost',
+        { reason: messageOf(error) });
+    }
+    this.#pauseTicks = Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
+    this.#losses += 1;
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#signal = () => {
+        this.#signal = () => {};
+        resolve();
+      };
+    });
+  }
+
+  #wake(): void {
+    this.#isBehind = true;
+    this.#signal();
+  }
+
+  async #connect(): Promise<void> {
+    const head = await this.#link.connect();
+    if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
+    this.image.checkHead(head);
+    this.#useSession();
+  }
+
+  #useSession(): void {
+    const { session } = this.#link;
+    session?.watch(() => this.#wake());
+    session?.onLost(() => this.#signal());
+    this.#isBehind = true;
+    this.#fresh.goOn();
+  }
+
+  async #follow(session: EngineSession): Promise<void> {
+    this.#isBehind = false;
+    const { sequence } = this.image.position;
+    const entries = await this.#link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
+    if (entries.length > 0) {
+      this.#isBehind = true;
+      this.image.accept(entries);
+    } else {
+      const head = await this.#link.ask(session, session.head());
+      if (this.image.checkHead(head) && this.image.headSequence > sequence) {
+        this.#isBehind = true;
+      }
+    }
+  }
+
+  /** Everything anew, as the log does not continue what was applied. */
+  async #reload(session: EngineSession): Promise<void> {
+    const { logger, snapshots, clock } = this.#options;
+    const reason = this.image.divergence;
+    const startedMs = clock.monotonicMs();
+    this.refusal ??= new AppError('unavailable', 'the records of this node are loaded anew, as '
+      + 'the log does not continue them', { retryAfterS: 5 });
+    this.#fail(this.refusal);
+    this.image.writers?.refuseAll(this.refusal);
+    logger.error('the log does not continue what this node has applied; loading everything anew',
+      { reason });
+    for (const listener of this.#onReload) listener(false);
+    const loaded = await snapshots.load(session);
+    await reconcile(this.image.collections, loaded.collections,
+      (error) => this.image.writers?.onListenerError(error));
+    this.image.reset(loaded.log, loaded.position);
+    this.refusal = null;
+    this.#goOn();
+    for (const listener of this.#onReload) listener(true);
+    logger.info('everything is loaded anew', {
+      sequence: loaded.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
+    });
+    this.#isBehind = true;
+  }
+
+  /** Who waits is told, and who comes from now on. */
+  #fail(failure: AppError): void {
+    this.#failure ??= failure;
+    this.failureLog.note(this.#failure);
+    this.#fresh.failAll(failure);
+    this.appender.giveUp(failure);
+  }
+
+  #tick(): void {
+    const waitedTicks = this.appender.tick();
+    this.#awayTicks += 1;
+    this.#pauseTicks = Math.max(0, this.#pauseTicks - 1);
+    if (Math.max(waitedTicks, this.#awayTicks) > PATIENCE_TICKS && this.#failure === null) {
+      this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));
+    }
+    // Whatever is missed of what the engine tells is found so.
+    this.#wake();
+  }
+}

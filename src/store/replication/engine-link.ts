@@ -1,0 +1,111 @@
+/**
+ * The session with the engine that is in use, and the bound on how long each call may take. Time
+ * is counted in ticks, in which this process ran: one that was stopped for a while must not take
+ * the answers that wait for it for late ones.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Engine, EngineSession, LogHead } from '../engines/engine.ts';
+
+export const TICK_MS = 250;
+/** 5 s. */
+const ANSWER_TICKS = 20;
+// A barrier waits while the quorum is away, and each that is given up leaves one waiting at the
+// engine: they must not become many while an outage lasts.
+const BARRIER_TICKS_MAX = 1280;
+
+type Call = { readonly session: EngineSession; ticks: number; readonly ticksMax: number };
+
+export class EngineLink {
+  /** Null until one has passed a barrier. */
+  session: EngineSession | null = null;
+  onTick: () => void = () => {};
+  /** When the engine last answered, on the monotonic clock. */
+  heardMs: number;
+  readonly #engine: Engine;
+  readonly #node: string;
+  readonly #clock: Clock;
+  readonly #calls = new Set<Call>();
+  #barrierTicks = ANSWER_TICKS;
+  #timer: Timer;
+
+  #isClosed = false;
+
+  constructor(engine: Engine, node: string, clock: Clock) {
+    this.#engine = engine;
+    this.#node = node;
+    this.#clock = clock;
+    this.heardMs = clock.monotonicMs();
+    this.#timer = clock.startTimer(TICK_MS, () => this.#tick());
+  }
+
+  /** Opens a session. Resolves with the head, as it is read behind a barrier. */
+  async connect(): Promise<LogHead | null> {
+    const session = await this.#engine.connect();
+    session.onLost(() => this.drop(session));
+    try {
+      // A way that leads nowhere is told so from a barrier that takes long.
+      await this.ask(session, session.head());
+      const head = await this.barrier(session);
+      if (this.#isClosed) throw new AppError('unavailable', 'the store is closed');
+      this.#barrierTicks = ANSWER_TICKS;
+      this.session = session;
+      return head;
+    } catch (error) {
+      this.drop(session);
+      throw error;
+    }
+  }
+
+  async barrier(session: EngineSession): Promise<LogHead | null> {
+    try {
+      return await this.ask(session, session.barrier(this.#node), this.#barrierTicks);
+    } catch (error) {
+      this.#barrierTicks = Math.min(BARRIER_TICKS_MAX, this.#barrierTicks * 2);
+      throw error;
+    }
+  }
+
+  /** The answer to a call; one that takes too long ends with its session. */
+  async ask<T>(
+    session: EngineSession, answer: Promise<T>, ticksMax = ANSWER_TICKS,
+  ): Promise<T> {
+    const call = { session, ticks: 0, ticksMax };
+    this.#calls.add(call);
+    try {
+      const result = await answer;
+      this.heardMs = this.#clock.monotonicMs();
+      return result;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  /** Gives a session up; the next one is for `connect`. */
+  drop(session: EngineSession | null): void {
+    if (session === null) return;
+    if (this.session === session) this.session = null;
+    session.close().catch(() => {});
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer.cancel();
+    this.drop(this.session);
+    for (const { session } of this.#calls) this.drop(session);
+  }
+
+  #tick(): void {
+    this.#timer = this.#clock.startTimer(TICK_MS, () => this.#tick());
+    for (const call of this.#calls) call.ticks += 1;
+    for (const { session, ticks, ticksMax } of this.#calls) {
+      if (ticks > ticksMax) this.drop(session);
+    }
+    this.onTick();
+  }
+}
+
+/** Whether nothing was written, whatever else is wrong. */
+export function isRefused(error: unknown): error is AppError {
+  return error instanceof AppError && error.code !== 'unknown_outcome';
+}

@@ -1,0 +1,61 @@
+/** Reads committed transactions back from the engine's log, for who follows the changes. */
+import { AppError } from '../../base/errors.ts';
+import type { LogEntry } from '../engines/engine.ts';
+import type { LogReader, LoggedTransaction } from '../port.ts';
+import { decodeEntry } from './decode.ts';
+import type { EngineLink } from './engine-link.ts';
+import { unreachable } from './fresh-reads.ts';
+
+/** What is read at a time; an entry may have some megabytes. */
+const ENTRIES_MAX = 4;
+
+/** A reader of what was committed after `sequence`; null when the log begins later. */
+export async function openEngineReader(
+  link: EngineLink, sequence: number,
+): Promise<LogReader | null> {
+  const [next] = await readEntries(link, sequence, 1);
+  return next !== undefined && next.first > sequence + 1 ? null : new EngineReader(link, sequence);
+}
+
+class EngineReader implements LogReader {
+  readonly #link: EngineLink;
+  #sequence: number;
+  #isClosed = false;
+
+  constructor(link: EngineLink, sequence: number) {
+    this.#link = link;
+    this.#sequence = sequence;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  async next(applied: number): Promise<readonly LoggedTransaction[]> {
+    if (this.#isClosed || this.#sequence >= applied) return [];
+    const entries = await readEntries(this.#link, this.#sequence, ENTRIES_MAX);
+    const found = entries.flatMap(decodeEntry)
+      .filter(({ sequence }) => sequence > this.#sequence && sequence <= applied);
+    if (found[0]?.sequence !== this.#sequence + 1) {
+      throw new AppError('gone', 'what was still to be read is no longer in the log');
+    }
+    this.#sequence += found.length;
+    return found;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
+
+async function readEntries(
+  link: EngineLink, sequence: number, count: number,
+): Promise<readonly LogEntry[]> {
+  const { session } = link;
+  if (session === null) throw unreachable('it gives no answer');
+  try {
+    return await link.ask(session, session.readAfter(sequence, count));
+  } catch (error) {
+    throw unreachable(error);
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * Snapshots of what several nodes share: each node keeps one of its own in its data directory
+ * (local-image.ts), to start from, and whoever may (`mayMaintain`) gives the engine the same, keeps
+ * two there, and trims from the log what precedes the older one.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { EngineSession, LogHead, LogPosition } from '../engines/engine.ts';
+import type { Snapshots } from '../journal/port.ts';
+import type { CollectionSpec } from '../port.ts';
+import { StoredCollection } from '../records/collection.ts';
+import { LOG_START, isSamePosition } from './chain.ts';
+import type { EngineLink } from './engine-link.ts';
+import { isRefused } from './engine-link.ts';
+import { unreachable } from './fresh-reads.ts';
+import { receiveParts, removeOld, sendImage } from './image-transfer.ts';
+import type { ImageManifest, LocalImage } from './local-image.ts';
+import { ReplicatedImage } from './replicated-image.ts';
+
+/** Of the log since the last image: what a start has to read at most, about. */
+const LOG_BYTES_MAX = 256 << 20;
+// As compaction of files does: memory that holds much that is dead is written anew.
+const GARBAGE_BYTES_MIN = 32 << 20;
+const GARBAGE_SHARE_MAX = 0.5;
+const ENTRIES_MAX = 64;
+const RETRY_MS = 60_000;
+
+type ImageKeeperOptions = {
+  readonly local: LocalImage;
+  readonly link: EngineLink;
+  readonly specs: readonly CollectionSpec[];
+  readonly cachedRecordsMax: number | undefined;
+  readonly maxImageBytes: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type LocalImageFiles = {
+  readonly manifest: ImageManifest & { readonly journalBytes: number };
+  /** How many each collection has. */
+  readonly records: Readonly<Record<string, number>>;
+};
+
+type ImageFiles = Pick<LocalImageFiles['manifest'], 'generation' | 'sequence' | 'journalBytes'>
+  & Pick<LocalImageFiles, 'records'> & { readonly directory: string };
+
+export class ImageKeeper implements Snapshots {
+  /** Whether this node is the one that gives the engine snapshots. */
+  mayMaintain: () => boolean = () => false;
+  logBytesMax = LOG_BYTES_MAX;
+  writtenMs: number | null = null;
+  readonly #options: ImageKeeperOptions;
+  #image: ReplicatedImage | null = null;
+  #running: Promise<void> | null = null;
+  #isStopping = false;
+  #retryAfterMs = -Infinity;
+
+  constructor(options: ImageKeeperOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  /** What it makes snapshots of. */
+  keep(image: ReplicatedImage): void {
+    this.#image = image;
+  }
+
+  /** Writes one and gives it to the engine, whoever may. */
+  async write(): Promise<void> {
+    await this.#alone(() => this.#write(true));
+  }
+
+  /** Runs while the files of a new one are kept, which are those of a store without an engine. */
+  async withFiles<T>(use: (files: ImageFiles) => T | Promise<T>): Promise<T> {
+    const { local } = this.#options;
+    return this.#alone(async () => {
+      const { manifest, records } = await this.#writeLocal();
+      const { generation, sequence, journalBytes } = manifest;
+      return use({ directory: local.directory, generation, sequence, journalBytes, records });
+    });
+  }
+
+  writeWhenDue(): void {
+    const { clock, logger } = this.#options;
+    if (this.#running !== null || this.#isStopping || !this.#isDue()) return;
+    if (clock.monotonicMs() < this.#retryAfterMs) return;
+    this.#alone(() => this.#write(this.mayMaintain())).catch((error: unknown) => {
+      if (this.#isStopping) return;
+      this.#retryAfterMs = clock.monotonicMs() + RETRY_MS;
+      logger.error('a snapshot could not be written', { error });
+    });
+  }
+
+  /** Gives up what is under way. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#running;
+  }
+
+  /**
+   * The newest image, and all that the log has after it: of this node's own if that still stands
+   * in the log, else of the engine's. Throws `damaged` when there is none though the log needs one.
+   */
+  async load(session: EngineSession): Promise<ReplicatedImage> {
+    const { link } = this.#options;
+    const head = await link.ask(session, session.head());
+    if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
+    const image = await this.#loadLocal(session, head) ?? await this.#loadFromEngine(session, head)
+      ?? this.#startOf(head);
+    while (true) {
+      const { sequence } = image.position;
+      const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
+      if (entries.length === 0) return image;
+      if (!image.accept(entries)) throw new AppError('damaged', `the log: ${image.divergence}`);
+    }
+  }
+
+  async #alone<T>(run: () => Promise<T>): Promise<T> {
+    while (this.#running !== null) await this.#running;
+    let end = (): void => {};
+    this.#running = new Promise((resolve) => {
+      end = resolve;
+    });
+    try {
+      const result = await run();
+      this.writtenMs = this.#options.clock.now();
+      return result;
+    } finally {
+      this.#running = null;
+      end();
+    }
+  }
+
+  #isDue(): boolean {
+    if (this.#image === null) return false;
+    let liveBytes = 0;
+    let garbageBytes = 0;
+    for (const collection of this.#image.collections.values()) {
+      liveBytes += collection.bytesTotal;
+      garbageBytes += collection.table.arena.garbageBytes;
+    }
+    return this.#image.appliedBytes >= this.logBytesMax
+      || garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
+  }
+
+  async #write(isForEngine: boolean): Promise<void> {
+    const { manifest } = await this.#writeLocal();
+    if (!isForEngine || manifest.sequence === 0) return;
+    const { link, local, maxImageBytes } = this.#options;
+    const { session } = link;
+    if (session === null) throw unreachable('it gives no answer');
+    await sendImage(link, session, local, manifest, maxImageBytes, () => this.#isStopping);
+    await removeOld(link, session);
+  }
+
+  async #writeLocal(): Promise<LocalImageFiles> {
+    const image = this.#image;
+    if (image === null || image.divergence !== null) {
+      throw new AppError('unavailable', 'the records are loaded anew');
+    }
+    const { log, position, collections } = image;
+    const frozen = new Map([...collections].map(([name, collection]) =>
+      [name, collection.freeze()]));
+    image.appliedBytes = 0;
+    try {
+      const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
+      const { local } = this.#options;
+      const manifest = await local.write(log, position, frozen, () => this.#isStopping);
+      return { manifest, records };
+    } finally {
+      for (const collection of collections.values()) collection.thaw();
+    }
+  }
+
+  async #loadLocal(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
+    const { local } = this.#options;
+    const manifest = await local.find();
+    if (manifest === null || !await this.#stands(session, manifest, head)) return null;
+    try {
+      return await this.#loadFiles(manifest);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#options.logger.warning('the snapshot of this node cannot be read; taking the engine\'s',
+        { reason: messageOf(error) });
+      return null;
+    }
+  }
+
+  /** Whether the log has exactly this there. */
+  async #stands(
+    session: EngineSession, { log, sequence, chain }: ImageManifest, head: LogHead,
+  ): Promise<boolean> {
+    if (log !== head.log || sequence < 1 || sequence > head.sequence) return false;
+    const { link } = this.#options;
+    const [entry] = await link.ask(session, session.readAfter(sequence - 1, 1));
+    return entry !== undefined && isSamePosition(entry, { sequence, chain });
+  }
+
+  async #loadFromEngine(session: EngineSession, head: LogHead): Promise<ReplicatedImage | null> {
+    const { link, local, logger } = this.#options;
+    for (const snapshot of await link.ask(session, session.snapshots.list())) {
+      try {
+        const manifest = await local.receive(receiveParts(link, session, snapshot));
+        const isOther = manifest.log !== head.log || !isSamePosition(manifest, snapshot);
+        if (!isOther && await this.#stands(session, manifest, head)) {
+          return await this.#loadFiles(manifest);
+        }
+        logger.warning('a snapshot of the engine does not belong to its log',
+          { sequence: snapshot.sequence });
+      } catch (error) {
+        if (!isRefused(error) || error.code !== 'damaged') throw error;
+        logger.error('a snapshot of the engine is damaged; taking the one before',
+          { sequence: snapshot.sequence, reason: error.message });
+      }
+      await local.clear();
+    }
+    return null;
+  }
+
+  async #loadFiles(manifest: ImageManifest): Promise<ReplicatedImage> {
+    const image = this.#empty(manifest.log, manifest);
+    await this.#options.local.load(manifest, image.collections);
+    return image;
+  }
+
+  #startOf(head: LogHead): ReplicatedImage {
+    if (head.floor === 0) return this.#empty(head.log, LOG_START);
+    throw new AppError('damaged', `the engine's log begins at ${head.floor}, and no snapshot of it `
+      + 'can be read: put a backup of the engine back');
+  }
+
+  #empty(log: string, { sequence, chain }: LogPosition): ReplicatedImage {
+    const { specs, cachedRecordsMax } = this.#options;
+    const collections = specs.map((spec): [string, StoredCollection] =>
+      [spec.name, new StoredCollection(spec, cachedRecordsMax)]);
+    return new ReplicatedImage(new Map(collections), log, { sequence, chain });
+  }
+}

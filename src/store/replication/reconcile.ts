@@ -1,0 +1,52 @@
+/**
+ * Makes records in memory, which others hold on to, the same as those of another image. Only what
+ * differs is told, as changes. In short turns; between them the records are neither the one nor
+ * the other image.
+ */
+import type { StoredCollection } from '../records/collection.ts';
+import { putBytes } from './applier.ts';
+
+const RECORDS_A_TURN = 500;
+
+type Collections = ReadonlyMap<string, StoredCollection>;
+
+export async function reconcile(
+  live: Collections, target: Collections, onListenerError: (error: unknown) => void,
+): Promise<void> {
+  for (const [name, collection] of live) {
+    const wanted = target.get(name);
+    if (wanted === undefined) continue;
+    const change = (run: () => void): void => {
+      try {
+        run();
+      } catch (error) {
+        onListenerError(error);
+      }
+    };
+    // First, so that a value that has changed hands is free.
+    const isUnique = collection.unique.member !== undefined;
+    await eachRecord(collection, (id, bytes) => {
+      const other = wanted.bytesOf(id);
+      const isGone = other === undefined || (isUnique && !other.equals(bytes));
+      if (isGone) change(() => collection.applyDelete(id));
+    });
+    await eachRecord(wanted, (id, bytes) => {
+      if (collection.bytesOf(id)?.equals(bytes) === true) return;
+      change(() => putBytes(collection, id, bytes));
+    });
+  }
+}
+
+async function eachRecord(
+  collection: StoredCollection, visit: (id: string, bytes: Buffer) => void,
+): Promise<void> {
+  const walk = collection.walk();
+  let count = 0;
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
+    const id = collection.idAt(slot);
+    const bytes = collection.bytesAt(slot);
+    if (id !== undefined && bytes !== undefined) visit(id, bytes);
+    count += 1;
+    if (count % RECORDS_A_TURN === 0) await new Promise(setImmediate);
+  }
+}

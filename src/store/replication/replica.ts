@@ -1,0 +1,122 @@
+/**
+ * Opens the store of a node: the records are loaded from a snapshot and the log of an engine, which
+ * the journal then follows. The data directory holds a snapshot of the node's own, and no data that
+ * is not in the engine too.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Files } from '../disk/files.ts';
+import { takeInventory } from '../disk/inventory.ts';
+import type { Engine, LogHead } from '../engines/engine.ts';
+import type { CollectionSpec, Replica } from '../port.ts';
+import { LOG_START } from './chain.ts';
+import { EngineJournal } from './engine-journal.ts';
+import { EngineLink } from './engine-link.ts';
+import { ImageKeeper } from './image-keeper.ts';
+import { LocalImage } from './local-image.ts';
+import type { ReplicatedImage } from './replicated-image.ts';
+
+/** Of what lines and records are; a node refuses a log of a newer one. */
+const LOG_FORMAT = 1;
+
+type ReplicaOptions = {
+  readonly directory: string;
+  readonly files: Files;
+  readonly specs: readonly CollectionSpec[];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly cachedRecordsMax: number | undefined;
+  readonly engine: Engine;
+  /** A UUID, of this node's own for good. */
+  readonly node: string;
+};
+
+type OpenedReplica = {
+  readonly journal: EngineJournal;
+  readonly image: ReplicatedImage;
+  readonly replica: Replica;
+};
+
+/** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
+export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
+  const { engine, node, clock, files, directory, logger } = options;
+  checkDirectory(files, directory);
+  const local = new LocalImage(files, directory);
+  const link = new EngineLink(engine, node, clock);
+  try {
+    const head = await link.connect() ?? await begin(link, local);
+    if (head.format > LOG_FORMAT) {
+      throw new AppError('misconfigured', `the log has format ${head.format}, which this version `
+        + 'does not know: start the newer hookshelf that made it');
+    }
+    const snapshots = new ImageKeeper({
+      ...options, local, link, maxImageBytes: engine.maxImageBytes,
+    });
+    const { session } = link;
+    if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
+    const image = await snapshots.load(session);
+    snapshots.keep(image);
+    const { maxBatchBytes } = engine;
+    const journal = new EngineJournal({ image, link, snapshots, maxBatchBytes, clock, logger });
+    const { promise } = session;
+    return { journal, image, replica: createReplica(engine.name, promise, link, journal, clock) };
+  } catch (error) {
+    link.close();
+    throw error;
+  }
+}
+
+function checkDirectory(files: Files, directory: string): void {
+  const { journals } = takeInventory(files, directory);
+  if (journals.length === 0) return;
+  throw new AppError('misconfigured', `${directory} holds the records of a store without an engine: `
+    + 'bring them there with data:move, or name another directory');
+}
+
+/** Makes the log, unless another node is first. */
+async function begin(link: EngineLink, local: LocalImage): Promise<LogHead> {
+  const { session } = link;
+  const known = await local.find();
+  if (known !== null) {
+    throw new AppError('misconfigured', 'the engine holds no log, but this node has followed the '
+      + `log ${known.log}: name the right database, or put its backup back; to begin anew, remove `
+      + local.directory);
+  }
+  const head = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
+  if (session !== null) await link.ask(session, session.create(head));
+  const made = session === null ? null : await link.ask(session, session.head());
+  if (made === null) throw new AppError('unavailable', 'the log could not be made');
+  return made;
+}
+
+function createReplica(
+  engine: string, promise: string, link: EngineLink, journal: EngineJournal, clock: Clock,
+): Replica {
+  const { image } = journal;
+  return {
+    engine, promise,
+    get log() { return image.log; },
+    get sequence() { return image.position.sequence; },
+    get headSequence() { return image.headSequence; },
+    get heardMs() { return link.heardMs; },
+    get isReloading() { return journal.refusal !== null; },
+    get figures() { return journal.appender.figures; },
+    waitFor: (sequence, timeoutMs) => new Promise((resolve) => {
+      let leave = (): void => {};
+      const timer = clock.startTimer(timeoutMs, () => {
+        leave();
+        resolve(false);
+      });
+      leave = image.onReached(sequence, () => {
+        timer.cancel();
+        resolve(true);
+      });
+    }),
+    onReload: (listener) => journal.onReload(listener),
+    maintainWhen(mayMaintain) {
+      journal.snapshots.mayMaintain = mayMaintain;
+    },
+  };
+}

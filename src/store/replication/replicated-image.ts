@@ -1,0 +1,129 @@
+/**
+ * The records in memory as a prefix of the log: which one it is, and how entries are added to it.
+ */
+import type { AppError } from '../../base/errors.ts';
+import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
+import type { StoredCollection } from '../records/collection.ts';
+import type { ChangeFeed } from '../transactions/change-feed.ts';
+import { applyTransactions, checkCollections } from './applier.ts';
+import { findBreak, isSamePosition } from './chain.ts';
+import { decodeEntry } from './decode.ts';
+
+/** What of the store has to know when others' entries are applied. */
+export interface Writers {
+  readonly feed: ChangeFeed;
+  readonly onListenerError: (error: unknown) => void;
+  /** Calls `apply`; what is staged on the state before it runs again. */
+  rebase(apply: () => void): void;
+  /** What is staged fails. */
+  refuseAll(error: AppError): void;
+}
+
+type Waiter = { readonly sequence: number; readonly tell: () => void };
+
+export class ReplicatedImage {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  log: string;
+  /** Of what is applied. */
+  position: LogPosition;
+  /** The highest sequence that was seen in the log. */
+  headSequence: number;
+  /** Bytes of the log that were applied since a snapshot was last made or loaded. */
+  appliedBytes = 0;
+  /** Why the log is not the one that was applied; null: it is, as far as is known. */
+  divergence: string | null = null;
+  /** Null while the image is loaded, and nobody else knows it. */
+  writers: Writers | null = null;
+  #waiters: Waiter[] = [];
+
+  constructor(
+    collections: ReadonlyMap<string, StoredCollection>, log: string, position: LogPosition,
+  ) {
+    this.collections = collections;
+    this.log = log;
+    this.position = position;
+    this.headSequence = position.sequence;
+  }
+
+  /** Applies others' entries; false, and nothing is, when they do not continue what is applied. */
+  accept(entries: readonly LogEntry[]): boolean {
+    let position = this.position;
+    for (const entry of entries) {
+      const reason = findBreak(position, entry);
+      if (reason !== null) {
+        this.divergence = reason;
+        return false;
+      }
+      position = entry;
+    }
+    const transactions = entries.flatMap(decodeEntry);
+    if (transactions.length === 0) return true;
+    checkCollections(this.collections, transactions);
+    const apply = (): void => {
+      applyTransactions({
+        collections: this.collections,
+        feed: this.writers?.feed ?? null,
+        onListenerError: (error) => {
+          if (this.writers === null) throw error;
+          this.writers.onListenerError(error);
+        },
+      }, transactions);
+      for (const entry of entries) this.advance(entry);
+    };
+    if (this.writers === null) apply();
+    else this.writers.rebase(apply);
+    return true;
+  }
+
+  /** An entry is applied, or is about to be in this turn. */
+  advance({ sequence, chain, lines }: LogEntry): void {
+    this.#moveTo({ sequence, chain });
+    this.appliedBytes += lines.length;
+  }
+
+  /** Everything was loaded anew. */
+  reset(log: string, position: LogPosition): void {
+    this.log = log;
+    this.divergence = null;
+    this.headSequence = position.sequence;
+    this.#moveTo(position);
+    this.appliedBytes = 0;
+  }
+
+  /** Whether the log may continue what is applied; false: it surely does not (`divergence`). */
+  checkHead(head: LogHead | null): boolean {
+    const { sequence } = this.position;
+    if (head === null || head.log !== this.log) {
+      this.divergence = 'another log is there';
+    } else if (head.sequence < sequence) {
+      this.divergence = `the log ends at ${head.sequence}, and ${sequence} was applied here`;
+    } else if (head.sequence === sequence && !isSamePosition(head, this.position)) {
+      this.divergence = `another transaction ${sequence} is in the log than was applied here`;
+    } else if (head.floor > sequence) {
+      this.divergence = `the log begins at ${head.floor}, and only ${sequence} was applied here`;
+    } else {
+      this.headSequence = Math.max(this.headSequence, head.sequence);
+    }
+    return this.divergence === null;
+  }
+
+  /** Calls `tell` once what is committed up to `sequence` is applied. Returns what ends it. */
+  onReached(sequence: number, tell: () => void): () => void {
+    const waiter = { sequence, tell };
+    if (this.position.sequence >= sequence) tell();
+    else this.#waiters.push(waiter);
+    return () => {
+      this.#waiters = this.#waiters.filter((other) => other !== waiter);
+    };
+  }
+
+  #moveTo(position: LogPosition): void {
+    this.position = position;
+    this.headSequence = Math.max(this.headSequence, position.sequence);
+    if (this.#waiters.length === 0) return;
+    const reached = this.#waiters.filter(({ sequence }) => sequence <= position.sequence);
+    if (reached.length === 0) return;
+    this.#waiters = this.#waiters.filter(({ sequence }) => sequence > position.sequence);
+    for (const { tell } of reached) tell();
+  }
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Transaction } from '../../../src/store/port.ts';
+import type { OpenedStore } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openSharedStore } from '../../support/open-shared-store.ts';
+import { SimulatedEngine, type EngineFault } from '../../support/simulated-engine.ts';
+import { turnsUntil } from '../../support/turns.ts';
+
+let engine: SimulatedEngine;
+let clock: ManualClock;
+let stores: OpenedStore[];
+
+beforeEach(() => {
+  engine = new SimulatedEngine();
+  clock = new ManualClock();
+  stores = [];
+});
+
+afterEach(async () => {
+  for (const store of stores) await store.close();
+});
+
+async function open(): Promise<OpenedStore> {
+  const store = await openSharedStore(engine, { number: stores.length + 1, clock });
+  stores.push(store);
+  return store;
+}
+
+function put(id: string, text = 'x') {
+  return (transaction: Transaction): string => {
+    transaction.put('books', id, JSON.stringify({ id, text }));
+    return text;
+  };
+}
+
+const increase = (transaction: Transaction): number => {
+  const found = transaction.find('books', 'count')?.toString() ?? '';
+  const text = 1 + Number(/"text":(\d+)/.exec(found)?.[1] ?? 0);
+  transaction.put('books', 'count', JSON.stringify({ id: 'count', text }));
+  return text;
+};
+
+const has = (store: OpenedStore, id: string): boolean =>
+  store.collection('books').bytesOf(id) !== undefined;
+
+function once(name: string, fault: EngineFault): void {
+  let isDone = false;
+  engine.faults = (call) => {
+    if (call !== name || isDone) return 'none';
+    isDone = true;
+    return fault;
+  };
+}
+
+/** Lets the clock run until it is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let step = 0; step < 2000 && !isSo(); step += 1) await clock.advance(50);
+  assert(isSo());
+}
+
+test('what one node writes, the others read', async () => {
+  const [one, two] = [await open(), await open()];
+  const heard: number[] = [];
+  two.changes.follow((sequence) => heard.push(sequence));
+  await one.transact(put('b'));
+  await one.transact(put('a'));
+  await turnsUntil(() => has(two, 'a'));
+  assert.deepEqual(heard, [1, 2]);
+  assert.equal(two.collection('books').idAt(two.collection('books').walk().next()), 'a');
+  await two.transact((transaction) => transaction.delete('books', 'b'));
+  await turnsUntil(() => !has(one, 'b'));
+  assert.equal(one.statistics.sequence, 3);
+});
+
+test('two nodes that count in one record lose nothing', async () => {
+  const [one, two] = [await open(), await open()];
+  const results = await Promise.all(Array.from({ length: 40 }, (_, index) =>
+    (index % 2 === 0 ? one : two).transact(increase)));
+  assert.deepEqual(results.toSorted((left, right) => left - right),
+    Array.from({ length: 40 }, (_, index) => index + 1));
+  assert.ok((one.replica?.figures.conflicts ?? 0) + (two.replica?.figures.conflicts ?? 0) > 0);
+});
+
+test('a node that starts reads what is there', async () => {
+  const one = await open();
+  await one.transact(put('a'));
+  const two = await open();
+  assert.ok(has(two, 'a'));
+  assert.equal(two.replica?.log, one.replica?.log);
+});
+
+for (const call of ['append', 'appendLocked']) {
+  for (const fault of ['lost-before', 'lost-after'] as const) {
+    test(`an append whose answer is ${fault} in ${call} is there once`, async () => {
+      const [one, two] = [await open(), await open()];
+      once(call, fault);
+      const writes = [one.transact(increase), two.transact(increase)];
+      let isDone = false;
+      void Promise.all(writes).then(() => isDone = true);
+      await until(() => isDone);
+      assert.deepEqual((await Promise.all(writes)).toSorted(), [1, 2]);
+      assert.equal(engine.visible.length, 2);
+    });
+  }
+}
+
+test('what the engine refuses is not written, and writing goes on', async () => {
+  const one = await open();
+  once('append', 'refused');
+  await assert.rejects(one.transact(put('a')), { code: 'unavailable' });
+  assert.equal(one.failure, null);
+  await one.transact(put('b'));
+  assert.deepEqual([has(one, 'a'), has(one, 'b')], [false, true]);
+});
+
+test('who waits for an engine that is away is told after 15 s, and it goes on later', async () => {
+  const one = await open();
+  const said: (string | null)[] = [];
+  one.onFailure((reason) => said.push(reason));
+  engine.goDown();
+  const write = assert.rejects(one.transact(put('a')), { code: 'unavailable' });
+  await clock.advance(14_000);
+  assert.equal(one.failure, null);
+  await clock.advance(2_000);
+  await write;
+  assert.notEqual(one.failure, null);
+  await assert.rejects(one.transact(put('b')), { code: 'unavailable' });
+  engine.comeUp();
+  await until(() => one.failure === null);
+  await one.transact(put('c'));
+  assert.deepEqual([has(one, 'a'), has(one, 'b'), has(one, 'c')], [false, false, true]);
+  assert.equal(said.length, 2);
+});
+
+test('an append that nobody can tell of is unknown, and comes back if it is there', async () => {
+  const one = await open();
+  once('append', 'lost-after');
+  const write = assert.rejects(one.transact(put('a')), { code: 'unknown_outcome' });
+  await turnsUntil(() => engine.visible.length === 1);
+  engine.goDown();
+  const waiting = assert.rejects(one.transact(put('b')), { code: 'unavailable' });
+  await clock.advance(16_000);
+  await Promise.all([write, waiting]);
+  assert.equal(has(one, 'a'), false);
+  engine.comeUp();
+  await until(() => has(one, 'a'));
+  assert.equal(has(one, 'b'), false);
+});
+
+test('while the quorum is away nothing is acknowledged; then what was sent is, once', async () => {
+  const [one, two] = [await open(), await open()];
+  engine.stopReplicating();
+  let result = 0;
+  void one.transact(increase).then((count) => result = count);
+  await clock.advance(8_000);
+  assert.deepEqual([result, has(one, 'count'), has(two, 'count')], [0, false, false]);
+  engine.goOnReplicating();
+  await until(() => result === 1 && has(two, 'count'));
+  assert.equal(engine.visible.length, 1);
+});
+
+test('a refusal is of the newest state, though the node has not read it yet', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a', 'old'));
+  await turnsUntil(() => has(two, 'a'));
+  engine.turns = () => 5;
+  await one.transact(put('a', 'new'));
+  assert.equal(await two.transact((transaction) =>
+    /old|new/.exec(transaction.find('books', 'a')?.toString() ?? '')?.[0]), 'new');
+});
+
+test('the log is read back from any sequence, as far as it goes', async () => {
+  const one = await open();
+  for (const id of ['a', 'b', 'c']) await one.transact(put(id));
+  const reader = await one.changes.since(1);
+  assert.deepEqual((await reader?.next(3))?.map(({ sequence }) => sequence), [2, 3]);
+  assert.deepEqual(await reader?.next(3), []);
+  reader?.close();
+  assert.equal(await one.changes.since(9), null);
+});
+
+test('waiting for a sequence ends when it is there, or when it takes too long', async () => {
+  const [one, two] = [await open(), await open()];
+  const reached = two.replica?.waitFor(1, 2000);
+  const never = two.replica?.waitFor(2, 2000);
+  await one.transact(put('a'));
+  assert.equal(await reached, true);
+  await clock.advance(2500);
+  assert.equal(await never, false);
+});

@@ -125,7 +125,8 @@ export class Appender {
       return;
     }
     const { log, position } = this.#image;
-    if (await this.#link.ask(session, session.append(log, position, sent))) this.#commit(pending, sent);
+    const isCommitted = await this.#link.ask(session, session.append(log, position, sent));
+    if (isCommitted) this.#commit(pending, sent);
     else await this.#appendLocked(session, pending);
   }
 

@@ -71,8 +71,8 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
 function checkDirectory(files: Files, directory: string): void {
   const { journals } = takeInventory(files, directory);
   if (journals.length === 0) return;
-  throw new AppError('misconfigured', `${directory} holds the records of a store without an engine: `
-    + 'bring them there with data:move, or name another directory');
+  throw new AppError('misconfigured', `${directory} holds the records of a store without an `
+    + 'engine: bring them there with data:move, or name another directory');
 }
 
 /** Makes the log, unless another node is first. */

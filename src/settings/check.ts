@@ -82,6 +82,14 @@ export const checkProxyAddress: Check = (text) => {
 export const checkMethod: Check = (text) => /^[A-Z]{1,32}$/.test(text)
   ? { value: text } : { problem: 'a method in upper case, such as POST' };
 
+// Whoever opens the store looks closer. What is no such URL would be shown with its password.
+export const checkStoreUrl: Check = (text) =>
+  /^(postgres|postgresql|etcd|etcds):\/\/([^@\s/?#]*@)?[^@\s/?#]*([/?][^@\s#]*)?$/.test(text)
+    ? { value: text }
+    : { problem: 'a URL like postgres://<user>:<password>@<host>/<database> or '
+      + 'etcd://<host>:2379,<host>:2379 (in a user or password / is %2F, @ is %40, ? is %3F and '
+      + '# is %23)' };
+
 function parseHttpUrl(text: string): URL | null {
   if (text.length > URL_LENGTH_MAX || !/^https?:\/\/[^/]/i.test(text) || /\s/.test(text)
     || !URL.canParse(text)) return null;

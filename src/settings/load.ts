@@ -75,7 +75,8 @@ function warningsOf(file: SettingsFile | null): SettingsWarning[] {
 /** A setting's value as a person may see it: `***` for a secret, URLs without credentials. */
 export function shownValue(row: SettingRow, value: unknown): unknown {
   if (!row.isSecret || typeof value !== 'string') return value;
-  return URL.canParse(value) ? redactText(value) : '***';
+  // That of a store may name several hosts, which URL does not read.
+  return URL.canParse(value) || row.name === 'store.url' ? redactText(value) : '***';
 }
 
 function usageError(problems: readonly string[]): AppError {
@@ -92,6 +93,10 @@ function checkTogether(
   if (alone.length === 1) {
     problems.push(`setting \`${alone[0]}\` (from ${origins.get(alone[0] ?? '')}) needs `
       + `\`${alone[0] === 'server.tlsKey' ? 'server.tlsCert' : 'server.tlsKey'}\` as well`);
+  }
+  if (values.get('store.passwordFile') !== null && values.get('store.url') === null) {
+    problems.push('setting `store.passwordFile` (from '
+      + `${origins.get('store.passwordFile')}) needs \`store.url\` as well`);
   }
   const headersS = Number(values.get('server.headersTimeout'));
   const requestS = Number(values.get('server.requestTimeout'));

@@ -6,7 +6,7 @@ import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
 import {
   checkBaseUri, checkDeniedAddress, checkHost, checkHostPattern, checkMethod, checkNoProxy,
-  checkOrigin, checkProxy, checkProxyAddress, checkToken,
+  checkOrigin, checkProxy, checkProxyAddress, checkStoreUrl, checkToken,
 } from './check.ts';
 import type { Check } from './check.ts';
 
@@ -182,6 +182,16 @@ const outgoing = {
   maxInFlightPerHook: count(8, 'the same for one hook; 1 is strict order', 1, 65_535),
 };
 
+const store = {
+  url: {
+    ...optional(checkStoreUrl, 'database that keeps the journal for several nodes: '
+      + 'postgres://<user>@<host>/<database>, etcd://<host>:2379; files in the data directory '
+      + 'without it'),
+    isSecret: true,
+  },
+  passwordFile: optionalPath('file of the password for store.url, readable by its owner alone'),
+};
+
 /** The table. A group's members are settings; `actions` is a setting without a group. */
 const SETTINGS = {
   server,
@@ -189,6 +199,7 @@ const SETTINGS = {
   incoming,
   inbox,
   outgoing,
+  store,
   catalog: { events: flag(true, 'whether changes of books are events') },
   actions: paths('paths of custom action modules'),
   log: {

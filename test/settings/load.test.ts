@@ -57,6 +57,7 @@ test('the defaults are the contract\'s', () => {
       maxPending: 100000, maxPendingBytes: 268435456, maxInFlight: 64, maxInFlightPerHook: 8,
     },
     catalog: { events: true },
+    store: { url: null, passwordFile: null },
     actions: [],
     log: { level: 'info', format: 'auto', access: 'errors' },
   });
@@ -173,6 +174,10 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
     /unknown environment variable HOOKSHELF_HTTP_TIMOUT: did you mean HOOKSHELF_HTTP_TIMEOUT\?/],
   ['two tokens', { environment: { HOOKSHELF_API_TOKEN: 'a', HOOKSHELF_SERVER_API_TOKEN: 'b' } },
     /^HOOKSHELF_SERVER_API_TOKEN and HOOKSHELF_API_TOKEN differ/],
+  ['a password file alone', fromVariable('HOOKSHELF_STORE_PASSWORD_FILE', '/p'),
+    /`store\.passwordFile` \(from HOOKSHELF_STORE_PASSWORD_FILE\) needs `store\.url` as well/],
+  ['another database', fromVariable('HOOKSHELF_STORE_URL', 'mysql://u@h/b'),
+    /`store\.url` must be a URL like postgres:/],
   ['an empty token', fromVariable('HOOKSHELF_API_TOKEN', ''), /`server\.apiToken` must be/],
   ['a bad boolean', fromVariable('HOOKSHELF_HTTP_VERIFY', 'nope'), /must be true or false/],
   ['a bad list', fromVariable('HOOKSHELF_HTTP_NO_PROXY', '["a"'), /must be a list/],
@@ -237,17 +242,25 @@ test('reports all problems at once', () => {
   assertRefused(fromFile({ http: { timeout: 'x', retries: 'y' } }), /http\.timeout.*http\.retries/);
 });
 
+const URLS: Readonly<Record<string, string>> = {
+  'http.proxy': 'http://u:planted@h:1',
+  'store.url': 'postgres://u:planted@a:1,b:2/c?sslmode=require',
+};
+
 test('no message contains a token or a proxy\'s password', () => {
   const planted = 'planted secret';
   const sources = [
     fromFile({ server: { apiToken: planted } }), fromFile({ http: { proxy: `u:${planted}@h` } }),
+    fromFile({ store: { url: `postgres://u:${planted}@h/b` } }),
+    fromFile({ store: { url: 'postgres://u:planted secret/a@h/b' } }),
+    fromFile({ store: { url: 'mysql://u:planted secret@h/b' } }),
   ];
   for (const source of sources) {
     assert.throws(() => loadSettings(source), (error: Error) => !error.message.includes(planted));
   }
   const shown = SETTING_ROWS.filter((row) => row.isSecret).map((row) =>
-    shownValue(row, row.name === 'http.proxy' ? 'http://u:planted@h:1' : 'planted'));
-  assert.deepEqual(shown, ['***', 'http://***@h:1']);
+    shownValue(row, URLS[row.name] ?? 'planted'));
+  assert.deepEqual(shown, ['***', 'http://***@h:1', 'postgres://***@a:1,b:2/c?sslmode=require']);
 });
 
 test('variables that Kubernetes makes for a service of our name are left alone', () => {

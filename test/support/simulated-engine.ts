@@ -105,6 +105,10 @@ export class SimulatedEngine implements Engine {
     return session;
   }
 
+  async inspect(): Promise<string> {
+    return 'simulated';
+  }
+
   /** Resolves once the quorum has all that the machine has now. */
   async durable(): Promise<void> {
     if (!this.#isReplicating) {

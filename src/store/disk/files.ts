@@ -1,7 +1,8 @@
 /**
  * Every file call of the store, as one replaceable object, so that tests can stand a simulated
  * file system (crashes, torn writes, failed syncs, full disks) in its place. Nothing else in
- * `store/` may import `node:fs`. Errors are Node's, with `code`.
+ * `store/` may import `node:fs`, but for the passwords and keys that engines read. Errors are
+ * Node's, with `code`.
  */
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';

@@ -51,6 +51,8 @@ export interface Engine {
   readonly maxImageBytes: number;
   /** One attempt, that ends within seconds. Makes what the engine needs (tables) if missing. */
   connect(): Promise<EngineSession>;
+  /** Looks and changes nothing: the promise that a session would find. Throws as `connect` does. */
+  inspect(): Promise<string>;
 }
 
 /** A connection, or some; of no use any more once it was lost. */

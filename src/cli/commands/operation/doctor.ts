@@ -2,6 +2,7 @@
 import { accessSync, constants, readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { engineOf } from '../../../app/engine.ts';
 import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
@@ -38,6 +39,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'node': checkNode,
   'data directory': checkDirectory,
   'lock': checkLock,
+  'store': checkStore,
   'port': checkPort,
   'free disk': checkDisk,
   'file limits': checkLimits,
@@ -138,6 +140,16 @@ async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
       : failed(`${server} is not ready`, messageOf(thrown));
   }
   return ok(`a server holds the data directory and answers (pid ${pid})`);
+}
+
+async function checkStore(_context: CommandContext, settings: Settings): Promise<Verdict> {
+  try {
+    const engine = await engineOf(settings);
+    return ok(engine === null ? 'files in the data directory'
+      : `${engine.name}: ${await engine.inspect()}`);
+  } catch (thrown) {
+    return failed('store.url cannot be used', messageOf(thrown));
+  }
 }
 
 /** Checks the ports that a running server has, which may differ from those of the settings. */

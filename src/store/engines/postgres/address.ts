@@ -1,0 +1,172 @@
+/**
+ * The URL of a PostgreSQL database, as in `store.url`:
+ * postgres://<user>[:<password>]@<host>[:<port>][,<host>[:<port>]…]/<database>[?<name>=<value>…]
+ * A host that begins with a slash (percent-encoded, or as the parameter `host`) is the folder of a
+ * Unix socket. Several hosts are the machines of one service, of which the primary is looked for.
+ */
+import { AppError } from '../../../base/errors.ts';
+import { didYouMean } from '../../../base/text/nearest.ts';
+
+export type PostgresAddress = {
+  readonly hosts: readonly PostgresHost[];
+  readonly user: string;
+  /** Null: it comes from a file, or the server asks for none. */
+  readonly password: string | null;
+  readonly database: string;
+  /** Null: not encrypted. */
+  readonly tls: PostgresTls | null;
+  /** What may stand in for synchronous standbys; null: nothing. */
+  readonly durability: 'engine' | 'primary' | null;
+  readonly connectTimeoutMs: number;
+  readonly applicationName: string;
+};
+
+/** `host` is a folder when it begins with a slash. */
+export type PostgresHost = { readonly host: string; readonly port: number };
+
+export type PostgresTls = {
+  /** `name`: certificate and host name, `chain`: the certificate alone, `none`: nothing. */
+  readonly verifies: 'name' | 'chain' | 'none';
+  /** PEM files; null: the system's authorities, and no certificate of our own. */
+  readonly authorities: string | null;
+  readonly certificate: string | null;
+  readonly key: string | null;
+};
+
+const STANDARD_PORT = 5432;
+const PORT_MAX = 65_535;
+const TIMEOUT_S = 5;
+const TIMEOUT_S_MAX = 60;
+const SHAPE = 'postgres://<user>@<host>:5432/<database>';
+const PARAMETERS = [
+  'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'verify', 'durability',
+  'connect_timeout', 'application_name', 'target_session_attrs',
+];
+// A folder of sockets, or this machine.
+const LOCAL = /^(\/.*|localhost|127(\.\d{1,3}){3}|::1)$/i;
+const DURABILITIES = ['engine', 'primary'] as const;
+
+/** Throws `usage`, which names what is wrong and never the password. */
+export function parsePostgresUrl(url: string): PostgresAddress {
+  const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+    .exec(url);
+  if (match === null) throw wrong(`is no URL like ${SHAPE}; in a user or password, write / as `
+    + '%2F, @ as %40, ? as %3F and # as %23');
+  const [, credentials = '', places = '', path = '', query = ''] = match;
+  const colon = credentials.indexOf(':');
+  const user = decoded(colon < 0 ? credentials : credentials.slice(0, colon));
+  if (user === '') throw wrong(`names no user; it is ${SHAPE}`);
+  const database = decoded(path);
+  if (database === '' || database.includes('/')) {
+    throw wrong(`names no database; it is ${SHAPE}`);
+  }
+  const given = readParameters(query);
+  const hosts = readHosts(given.get('host') ?? places);
+  checkTarget(given.get('target_session_attrs'));
+  return {
+    hosts, user, database,
+    password: colon < 0 ? null : decoded(credentials.slice(colon + 1)),
+    tls: readTls(given, hosts),
+    durability: readDurability(given.get('durability')),
+    connectTimeoutMs: readTimeoutS(given.get('connect_timeout')) * 1000,
+    applicationName: given.get('application_name') ?? 'hookshelf',
+  };
+}
+
+/** For people: what it leads to, without credentials. */
+export function nameOf({ hosts, database }: PostgresAddress): string {
+  return `postgres://${hosts.map(placeOf).join(',')}/${database}`;
+}
+
+export function placeOf({ host, port }: PostgresHost): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function readParameters(query: string): ReadonlyMap<string, string> {
+  const given = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!PARAMETERS.includes(name)) {
+      throw wrong(`has a parameter \`${name}\` that is not known${didYouMean(name, PARAMETERS)}; `
+        + `there are ${PARAMETERS.join(', ')}`);
+    }
+    if (given.has(name)) throw wrong(`gives \`${name}\` twice`);
+    if (value === '') throw wrong(`gives \`${name}\` no value`);
+    given.set(name, value);
+  }
+  return given;
+}
+
+function readHosts(places: string): readonly PostgresHost[] {
+  return places.split(',').map((place) => {
+    const [, bracketed, plain = '', digits] =
+      /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [];
+    const host = decoded(bracketed ?? plain);
+    if (host === '') throw wrong(`names no host; it is ${SHAPE}`);
+    const port = digits === undefined || digits === '' ? STANDARD_PORT : Number(digits);
+    if (port < 1 || port > PORT_MAX) throw wrong(`has the port ${digits}, not 1 to ${PORT_MAX}`);
+    return { host, port };
+  });
+}
+
+// Between machines nothing is sent in the clear unless the URL says so.
+function readTls(
+  given: ReadonlyMap<string, string>, hosts: readonly PostgresHost[],
+): PostgresTls | null {
+  const isLocal = hosts.every(({ host }) => LOCAL.test(host));
+  const mode = given.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
+  const verify = given.get('verify');
+  if (verify !== undefined && verify !== 'no') throw wrong('says `verify`, which can only be no');
+  const root = given.get('sslrootcert') ?? 'system';
+  const [certificate = null, key = null] = [given.get('sslcert'), given.get('sslkey')];
+  if ((certificate === null) !== (key === null)) {
+    throw wrong('must give both `sslcert` and `sslkey`, or neither');
+  }
+  const files = { authorities: root === 'system' ? null : root, certificate, key };
+  switch (mode) {
+    case 'disable': return null;
+    case 'verify-full': return { verifies: 'name', ...files };
+    case 'verify-ca': return { verifies: 'chain', ...files };
+    case 'require':
+      if (verify === 'no') return { verifies: 'none', ...files };
+      throw wrong('says sslmode=require, which does not check who answers, so that anybody between '
+        + 'could read and change everything: say sslmode=verify-full (and sslrootcert=<PEM file> '
+        + 'when the authority is your own), or add verify=no if that is enough for you');
+    case 'allow': case 'prefer':
+      throw wrong(`says sslmode=${mode}, which goes on without TLS when somebody asks for it: say `
+        + 'sslmode=verify-full, or sslmode=disable on a network that you trust');
+    default:
+      throw wrong(`says sslmode=${mode}; it is verify-full, verify-ca, require or disable`);
+  }
+}
+
+function readDurability(text: string | undefined): PostgresAddress['durability'] {
+  if (text === undefined) return null;
+  const known = DURABILITIES.find((durability) => durability === text);
+  if (known !== undefined) return known;
+  throw wrong(`says durability=${text}; it is engine (the service keeps several copies by itself, `
+    + 'as Aurora and CockroachDB do) or primary (one PostgreSQL machine is enough for me)');
+}
+
+function readTimeoutS(text: string | undefined): number {
+  if (text === undefined) return TIMEOUT_S;
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= TIMEOUT_S_MAX) return seconds;
+  throw wrong(`says connect_timeout=${text}; it is 1 to ${TIMEOUT_S_MAX} seconds`);
+}
+
+function checkTarget(text: string | undefined): void {
+  if (text === undefined || text === 'read-write' || text === 'primary') return;
+  throw wrong(`says target_session_attrs=${text}; only a primary is of use here (read-write)`);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw wrong('has a % that begins no escape such as %40; write % itself as %25');
+  }
+}
+
+function wrong(problem: string): AppError {
+  return new AppError('usage', `store.url ${problem}`);
+}

@@ -1,0 +1,168 @@
+/**
+ * One connection to PostgreSQL, and the only file that imports the package `postgres` (written for
+ * 3.4.9). That package reconnects, queues and repeats on its own, which nobody may do with an
+ * append. So it is given one socket, once, and one statement at a time: when the socket closes, all
+ * that was asked and not answered rejects, and nothing is ever sent again.
+ */
+import type { Socket } from 'node:net';
+import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { late } from '../../../base/late.ts';
+import { entryError, isLost, refusalOf } from './refusal.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export type QueryResult = {
+  readonly rows: readonly Row[];
+  /** What the server warned of meanwhile: what was committed need not last. */
+  readonly warning: string | null;
+};
+
+export interface Connection {
+  /**
+   * Runs one statement with `$1`…, or several without parameters, whose rows are given
+   * together. Rejects `unknown_outcome` when the connection is lost, else with what the server
+   * refused: nothing was changed then.
+   */
+  query(text: string, parameters?: readonly (string | number)[]): Promise<QueryResult>;
+  /** Why it is of no use any more; null as long as it is. */
+  readonly lost: AppError | null;
+  /** Ends it without a word to a statement under way: the server finishes that. Idempotent. */
+  close(): void;
+}
+
+type ConnectionOptions = {
+  readonly open: () => Promise<Socket>;
+  readonly user: string;
+  readonly database: string;
+  readonly password: string | null;
+  readonly applicationName: string;
+  /** For messages. */
+  readonly place: string;
+  readonly timeoutMs: number;
+  readonly onNotify?: (payload: string) => void;
+  /** Told once, also when it was closed. */
+  readonly onLost?: (error: AppError) => void;
+};
+
+const withDriver = late(findDriver);
+
+/** Resolves when the server has let us in. */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const postgres = await withDriver((found) => found);
+  if (postgres === null) {
+    throw new AppError('misconfigured', 'store.url names a PostgreSQL database, and the package '
+      + 'that speaks to it is not installed: npm install postgres');
+  }
+  const connection = new DriverConnection(options, postgres);
+  try {
+    await connection.begin();
+    return connection;
+  } catch (thrown) {
+    connection.close();
+    throw thrown;
+  }
+}
+
+async function findDriver(): Promise<typeof import('postgres').default | null> {
+  try {
+    return (await import('postgres')).default;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ERR_MODULE_NOT_FOUND') return null;
+    throw thrown;
+  }
+}
+
+class DriverConnection implements Connection {
+  readonly #options: ConnectionOptions;
+  readonly #client: ReturnType<typeof import('postgres').default>;
+  /** Rejects when the connection is lost: the package leaves some statements without an end. */
+  readonly #ending: Promise<never>;
+  #end: (error: AppError) => void = () => undefined;
+  #socket: Socket | null = null;
+  #isOpened = false;
+  #turn: Promise<unknown> = Promise.resolve();
+  #warning: string | null = null;
+  lost: AppError | null = null;
+
+  constructor(options: ConnectionOptions, postgres: typeof import('postgres').default) {
+    this.#options = options;
+    this.#ending = new Promise((_, reject) => {
+      this.#end = reject;
+    });
+    this.#ending.catch(() => undefined);
+    const { user, database, password, applicationName, timeoutMs, onNotify } = options;
+    this.#client = postgres({
+      socket: () => this.#open(),
+      // Each is given, since the package would take it from the environment.
+      host: 'postgres', port: 0, user, database, password: () => password ?? '', ssl: false,
+      max: 1, prepare: true, fetch_types: false, no_subscribe: true,
+      target_session_attrs: 'primary', connect_timeout: timeoutMs / 1000,
+      idle_timeout: null, max_lifetime: null, keep_alive: null, sslnegotiation: null, debug: false,
+      backoff: false, max_pipeline: 1, publications: '',
+      connection: { application_name: applicationName },
+      onnotice: ({ severity, message = '' }) => {
+        if (severity === 'WARNING') this.#warning = message;
+      },
+      onnotify: (_, payload) => onNotify?.(payload),
+    });
+  }
+
+  async #open(): Promise<Socket> {
+    if (this.#isOpened) throw new Error('the connection is lost');
+    this.#isOpened = true;
+    const socket = await this.#options.open();
+    this.#socket = socket;
+    socket.once('close', () => this.#lose('the connection was closed'));
+    if (this.lost !== null) socket.destroy();
+    return socket;
+  }
+
+  /** Throws what keeps us out. */
+  async begin(): Promise<void> {
+    try {
+      await Promise.race([this.#client.unsafe('select 1'), this.#ending]);
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown !== this.lost) throw thrown;
+      // The package leaves a server that is no primary with this code.
+      if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lost === null) {
+        throw new AppError('unavailable', `${this.#options.place} is a standby, not the primary`);
+      }
+      throw entryError(thrown, this.#options);
+    }
+  }
+
+  query(text: string, parameters: readonly (string | number)[] = []): Promise<QueryResult> {
+    const asked = this.#turn.then(() => this.#query(text, parameters));
+    this.#turn = asked.catch(() => undefined);
+    return asked;
+  }
+
+  async #query(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
+    if (this.lost !== null) throw this.lost;
+    this.#warning = null;
+    try {
+      const asked = parameters.length === 0
+        ? this.#client.unsafe(text)
+        : this.#client.unsafe(text, [...parameters], { prepare: true });
+      const rows = await Promise.race([asked, this.#ending]);
+      return { rows: rows.flat(), warning: this.#warning };
+    } catch (thrown) {
+      if (isLost(thrown)) this.#lose(messageOf(thrown));
+      throw this.lost ?? refusalOf(thrown);
+    }
+  }
+
+  close(): void {
+    this.#lose('the connection is closed');
+  }
+
+  #lose(reason: string): void {
+    if (this.lost !== null) return;
+    this.lost = new AppError('unknown_outcome',
+      `the connection to PostgreSQL at ${this.#options.place} is lost (${reason})`);
+    this.#end(this.lost);
+    // Only the socket: asking the server to cancel could make it confirm what is not replicated.
+    this.#socket?.destroy();
+    this.#options.onLost?.(this.lost);
+  }
+}

@@ -1,0 +1,50 @@
+/** What a commit of a PostgreSQL server is worth, as its settings and the URL say. */
+import { AppError } from '../../../base/errors.ts';
+import type { PostgresAddress } from './address.ts';
+import type { Row } from './driver.ts';
+import { numberOf, textOf } from './rows.ts';
+
+export type Durability = {
+  /** In words, for people. */
+  readonly promise: string;
+  /** Whether commits wait for standbys. */
+  readonly needsStandbys: boolean;
+};
+
+const VERSION_MIN = 130_000;
+
+/** `row` is of INSPECT. Throws `misconfigured` for a server that would not keep the promise. */
+export function findDurability(
+  row: Row, { durability }: PostgresAddress,
+): Durability {
+  const version = textOf(row, 'version_text');
+  if (numberOf(row, 'version') < VERSION_MIN) {
+    throw new AppError('misconfigured', `this is PostgreSQL ${version}; 13 or later is needed`);
+  }
+  const encoding = textOf(row, 'encoding');
+  if (!/^UTF-?8$/i.test(encoding)) {
+    throw new AppError('misconfigured', `the database has the encoding ${encoding}; make one with `
+      + 'createdb -E UTF8 -T template0');
+  }
+  const warning = textOf(row, 'fsync') === 'on' ? ''
+    : ' (and runs with fsync = off: what it has confirmed is lost when the power fails)';
+  const found = `${textOf(row, 'product').split(' ')[0] ?? 'PostgreSQL'} ${version}${warning}`;
+  const standbys = textOf(row, 'standbys').trim();
+  if (durability === 'engine') {
+    return { needsStandbys: false, promise: `${found}: the service keeps several copies by itself, `
+      + 'as durability=engine says' };
+  }
+  if (standbys !== '') {
+    return { needsStandbys: true, promise: `${found}: each commit waits for its standbys `
+      + `(synchronous_standby_names = '${standbys}'), and survives the loss of one machine` };
+  }
+  if (durability === 'primary') {
+    return { needsStandbys: false, promise: `${found}: each commit is on the disk of one machine, `
+      + 'and is lost with it, as durability=primary says' };
+  }
+  throw new AppError('misconfigured', 'PostgreSQL confirms commits that only one machine has: '
+    + "synchronous_standby_names is empty. Name its standbys there, as in 'ANY 1 (s1, s2)'; or add "
+    + 'durability=engine or durability=primary to '
+    + 'store.url: engine, when the service keeps several copies by itself (as Aurora and '
+    + 'CockroachDB do); primary, when one machine is enough for you');
+}

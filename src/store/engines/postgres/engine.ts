@@ -1,0 +1,203 @@
+/**
+ * PostgreSQL as an engine: finds the primary among the hosts of the URL, refuses what would not
+ * keep the promise of a durable answer, sets connections so that nothing cancels an append, and
+ * makes the tables.
+ */
+import { AppError } from '../../../base/errors.ts';
+import type { Engine, EngineSession } from '../engine.ts';
+import { nameOf, parsePostgresUrl, placeOf } from './address.ts';
+import type { PostgresAddress, PostgresHost } from './address.ts';
+import { openConnection } from './driver.ts';
+import type { Connection } from './driver.ts';
+import { findDurability } from './durability.ts';
+import type { Durability } from './durability.ts';
+import { findPassword } from './password.ts';
+import type { PasswordFiles } from './password.ts';
+import { textOf } from './rows.ts';
+import { PostgresSession } from './session.ts';
+import { openSocket } from './socket.ts';
+import {
+  HAS_TABLES, IDENTITY, INSPECT, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, SET_SESSION,
+} from './statements.ts';
+
+const BATCH_BYTES_MAX = 8 << 20;
+/** Of the whole way in, beside the time to connect: tables may have to wait for standbys. */
+const BEGIN_MS_MAX = 5000;
+
+/** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
+export function createPostgresEngine(url: string, files: PasswordFiles): Engine {
+  return new PostgresEngine(parsePostgresUrl(url), files);
+}
+
+class PostgresEngine implements Engine {
+  readonly kind = 'postgres';
+  readonly name: string;
+  readonly maxBatchBytes = BATCH_BYTES_MAX;
+  readonly maxImageBytes = Infinity;
+  readonly #address: PostgresAddress;
+  readonly #files: PasswordFiles;
+  /** Index of the host that is tried first. */
+  #first = 0;
+
+  constructor(address: PostgresAddress, files: PasswordFiles) {
+    this.name = nameOf(address);
+    this.#address = address;
+    this.#files = files;
+  }
+
+  connect(): Promise<EngineSession> {
+    return this.#try((way, index) => way.begin(() => {
+      this.#first = index;
+    }));
+  }
+
+  inspect(): Promise<string> {
+    return this.#try(async (way) => {
+      const { durability: { promise } } = await way.enter();
+      way.close();
+      return promise;
+    });
+  }
+
+  /**
+   * Goes from host to host until one does. A server that nothing was confirmed by is tried last the
+   * next time: a primary that others have replaced still lets everybody in.
+   */
+  async #try<Found>(use: (way: Way, index: number) => Promise<Found>): Promise<Found> {
+    const { hosts } = this.#address;
+    const order = hosts.map((_, step) => (this.#first + step) % hosts.length);
+    const refusals: AppError[] = [];
+    for (const index of order) {
+      const host = hosts[index];
+      if (host === undefined) continue;
+      const way = new Way(this.#address, host, findPassword(this.#address, host, this.#files));
+      try {
+        const found = await use(way, index);
+        this.#first = (index + 1) % hosts.length;
+        return found;
+      } catch (thrown) {
+        way.close();
+        if (!(thrown instanceof AppError)) throw thrown;
+        refusals.push(thrown);
+      }
+    }
+    throw together(refusals);
+  }
+}
+
+/** Of several hosts each is told; what is wrong with the settings counts more than who is away. */
+function together(refusals: readonly AppError[]): AppError {
+  const [first] = refusals;
+  if (first === undefined) throw new Error('a URL has a host');
+  const worst = refusals.find(({ code }) => code !== 'unavailable') ?? first;
+  return new AppError(worst.code === 'unknown_outcome' ? 'unavailable' : worst.code,
+    refusals.map(({ message }) => message).join('; '), {}, worst);
+}
+
+type Entered = {
+  readonly writer: Connection;
+  readonly durability: Durability;
+};
+
+/** One attempt to begin a session with one server. */
+class Way {
+  readonly #address: PostgresAddress;
+  readonly #host: PostgresHost;
+  readonly #password: string | null;
+  readonly #opened: Connection[] = [];
+  #session: PostgresSession | null = null;
+  #hasTimedOut = false;
+
+  constructor(address: PostgresAddress, host: PostgresHost, password: string | null) {
+    this.#address = address;
+    this.#host = host;
+    this.#password = password;
+  }
+
+  close(): void {
+    for (const connection of this.#opened) connection.close();
+  }
+
+  /** `onConfirmed` is told of the first write that the session has confirmed. */
+  async begin(onConfirmed: () => void): Promise<EngineSession> {
+    const timer = setTimeout(() => {
+      this.#hasTimedOut = true;
+      this.close();
+    }, this.#address.connectTimeoutMs + BEGIN_MS_MAX);
+    try {
+      const { writer, durability } = await this.enter();
+      await makeTables(writer);
+      const reader = await this.#open();
+      const isSame = await this.#isSame(writer, reader);
+      if (!isSame) {
+        throw new AppError('unavailable', `${placeOf(this.#host)} leads to more than one server; `
+          + 'connect to PostgreSQL directly, or through a pooler for sessions');
+      }
+      this.#session = new PostgresSession({
+        ...durability, writer, reader, onConfirmed, openThird: () => this.#open(),
+        notifies: await listen(reader),
+      });
+      return this.#session;
+    } catch (thrown) {
+      if (!this.#hasTimedOut) throw thrown;
+      throw new AppError('unavailable', `PostgreSQL at ${placeOf(this.#host)} did not confirm in `
+        + 'time; are the standbys that it waits for there?', {}, thrown);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async enter(): Promise<Entered> {
+    const writer = await this.#open();
+    const { rows: [row] } = await writer.query(INSPECT);
+    if (row === undefined || textOf(row, 'is_read_only') !== 'off') {
+      throw new AppError('unavailable', `PostgreSQL at ${placeOf(this.#host)} takes no writes now `
+        + '(transaction_read_only is on)');
+    }
+    return { writer, durability: findDurability(row, this.#address) };
+  }
+
+  async #open(): Promise<Connection> {
+    const { user, database, applicationName, connectTimeoutMs } = this.#address;
+    const connection = await openConnection({
+      open: () => openSocket(this.#address, this.#host),
+      user, database, applicationName, password: this.#password, place: placeOf(this.#host),
+      timeoutMs: connectTimeoutMs,
+      onNotify: (payload) => this.#session?.notified(payload),
+      onLost: (error) => this.#session?.lose(error),
+    });
+    this.#opened.push(connection);
+    await connection.query(SET_SESSION);
+    return connection;
+  }
+
+  /** Behind one address there may be several servers, of which one has been replaced. */
+  async #isSame(left: Connection, right: Connection): Promise<boolean> {
+    if (this.#address.durability === 'engine') return true;
+    const [one, other] = [await left.query(IDENTITY), await right.query(IDENTITY)];
+    return one.rows[0]?.started === other.rows[0]?.started;
+  }
+}
+
+async function makeTables(writer: Connection): Promise<void> {
+  const { rows: [row] } = await writer.query(HAS_TABLES);
+  if (row?.is_there === true) return;
+  const schema = row?.has_schema === true ? '' : `${MAKE_SCHEMA};`;
+  try {
+    await writer.query(`begin; ${MAKE_ALONE}; ${schema} ${MAKE_TABLES}; commit`);
+  } catch (thrown) {
+    if (writer.lost === null) await writer.query('rollback');
+    throw thrown;
+  }
+}
+
+/** False where the service has no notifications. */
+async function listen(reader: Connection): Promise<boolean> {
+  try {
+    await reader.query('listen hookshelf');
+    return true;
+  } catch (thrown) {
+    if (reader.lost !== null) throw thrown;
+    return false;
+  }
+}

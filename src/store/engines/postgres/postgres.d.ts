@@ -1,0 +1,41 @@
+/** As much of the package `postgres` as driver.ts uses; it is no dependency, and brings its own. */
+declare module 'postgres' {
+  import type { Socket } from 'node:net';
+
+  export type PostgresRow = Readonly<Record<string, unknown>>;
+
+  /** What the server says beside an answer, and what it refuses with. */
+  export type PostgresNotice = {
+    readonly severity?: string; readonly code?: string; readonly message?: string;
+  };
+
+  interface PostgresClient {
+    /** Rows of one statement, or of each of several that are sent without parameters. */
+    unsafe(
+      text: string, parameters?: (string | number)[], options?: { readonly prepare: boolean },
+    ): Promise<readonly (PostgresRow | readonly PostgresRow[])[]>;
+    end(options: { readonly timeout: number }): Promise<void>;
+  }
+
+  type PostgresOptions = {
+    readonly socket: () => Promise<Socket>;
+    readonly host: string; readonly port: number;
+    readonly user: string; readonly database: string;
+    readonly password: () => string;
+    readonly ssl: false;
+    readonly max: 1;
+    readonly prepare: true;
+    readonly fetch_types: false;
+    readonly no_subscribe: true;
+    readonly target_session_attrs: 'primary';
+    readonly connect_timeout: number;
+    readonly idle_timeout: null; readonly max_lifetime: null;
+    readonly keep_alive: null; readonly sslnegotiation: null; readonly debug: false;
+    readonly backoff: false; readonly max_pipeline: number; readonly publications: string;
+    readonly connection: { readonly application_name: string };
+    readonly onnotice: (notice: PostgresNotice) => void;
+    readonly onnotify: (channel: string, payload: string) => void;
+  };
+
+  export default function postgres(options: PostgresOptions): PostgresClient;
+}

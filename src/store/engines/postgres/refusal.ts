@@ -1,0 +1,71 @@
+/**
+ * What PostgreSQL refuses, as an error of ours. An ERROR ends its transaction, so that nothing of
+ * it was written; after anything graver, or without an answer, nobody knows (its appendix
+ * "PostgreSQL Error Codes").
+ */
+import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import type { ErrorCode } from '../../../base/errors.ts';
+
+/** The state of a transaction that came between others, and can be run again. */
+const REPEATABLE = ['40001', '40P01'];
+// Of these the connection is of no use any more, or the outcome is open: 40003 says so itself, and
+// 25006 comes from a server that has ceased to be the primary.
+const LOST = /^(08...|57P..|40003|25006|25P03|25P04)$/;
+
+export class PostgresRefusal extends AppError {
+  readonly isRepeatable: boolean;
+
+  constructor(code: ErrorCode, message: string, sqlState: string) {
+    super(code, message);
+    this.isRepeatable = REPEATABLE.includes(sqlState);
+  }
+}
+
+/** Whether an error of the driver leaves open what became of the statement. */
+export function isLost(thrown: unknown): boolean {
+  const sqlState = systemCodeOf(thrown) ?? '';
+  return severityOf(thrown) !== 'ERROR' || LOST.test(sqlState);
+}
+
+/** Of an error that is not of `isLost`: the statement has changed nothing. */
+export function refusalOf(thrown: unknown): PostgresRefusal {
+  const sqlState = systemCodeOf(thrown) ?? '';
+  const said = `PostgreSQL refused it: ${messageOf(thrown)} (${sqlState})`;
+  const refuse = (code: ErrorCode, message: string): PostgresRefusal =>
+    new PostgresRefusal(code, message, sqlState);
+  switch (sqlState) {
+    case '55P03': return refuse('unavailable', 'the log is held by an append that PostgreSQL has '
+      + 'not confirmed for 2 s: is one of the standbys that it waits for there?');
+    case '53100': return refuse('storage_full', said);
+    case '23505': return refuse('damaged', `${said}: the head of the log and its entries differ`);
+    case '42501': return refuse('misconfigured', `${said}; make the schema as an administrator: `
+      + 'create schema hookshelf authorization <user>');
+    default: return refuse('unavailable', said);
+  }
+}
+
+type Entrance = {
+  readonly place: string; readonly user: string; readonly database: string;
+  readonly password: string | null;
+};
+
+/** Why a server did not let us in, and what to do. */
+export function entryError(thrown: unknown, at: Entrance): AppError {
+  const said = messageOf(thrown);
+  switch (systemCodeOf(thrown)) {
+    case '28P01': case '28000':
+      return new AppError('misconfigured', `PostgreSQL at ${at.place} does not let the user `
+        + `${at.user} in (${said})${at.password === null ? '; no password was found: give one in '
+        + 'store.passwordFile, in the URL, or by PGPASSFILE' : ''}`);
+    case '3D000':
+      return new AppError('misconfigured', `PostgreSQL at ${at.place} has no database `
+        + `${at.database}: createdb -E UTF8 ${at.database}`);
+    default:
+      return new AppError('unavailable', `PostgreSQL at ${at.place} does not let us in: ${said}`);
+  }
+}
+
+function severityOf(thrown: unknown): unknown {
+  return typeof thrown === 'object' && thrown !== null && 'severity' in thrown
+    ? thrown.severity : undefined;
+}

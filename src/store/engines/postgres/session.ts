@@ -1,0 +1,248 @@
+/**
+ * The log in PostgreSQL, through connections to one server: appends and the barrier on the first,
+ * reads and notifications on the second, so that they go on while an append waits for standbys, and
+ * snapshots on a third when there are any. When one of them is lost, so is the session.
+ */
+import { AppError } from '../../../base/errors.ts';
+import type {
+  EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
+} from '../engine.ts';
+import type { QueryResult, Connection } from './driver.ts';
+import { PostgresRefusal } from './refusal.ts';
+import { entryOf, headOf, textOf } from './rows.ts';
+import { createSnapshots } from './snapshots.ts';
+import {
+  BARRIER, CREATE_HEAD, FIND_BATCH, LOCK_HEAD, RAISE_FLOOR, READ_AFTER, READ_HEAD, TRIM,
+  appendStatement,
+} from './statements.ts';
+
+type SessionParts = {
+  readonly promise: string;
+  readonly writer: Connection;
+  readonly reader: Connection;
+  /** Opens the third. */
+  readonly openThird: () => Promise<Connection>;
+  /** False where the service has no LISTEN. */
+  readonly notifies: boolean;
+  /** Whether commits must wait for standbys, as they did at the start. */
+  readonly needsStandbys: boolean;
+  /** Told when a write was confirmed. */
+  readonly onConfirmed: () => void;
+};
+
+/** What has been read for whoever appends: entries up to `until`, those not told of yet kept. */
+type Told = { until: number; readonly missed: LogEntry[] };
+
+const ANSWER_BYTES_MAX = 16 << 20;
+const PAGE_ENTRIES = 64;
+const TRIM_ROWS = 1000;
+const ATTEMPTS_MAX = 5;
+
+export class PostgresSession implements EngineSession {
+  readonly promise: string;
+  readonly snapshots: EngineSnapshots;
+  readonly #parts: SessionParts;
+  readonly #append: string;
+  #third: Promise<Connection> | null = null;
+  readonly #wakes = new Set<() => void>();
+  readonly #lostListeners = new Set<(error: Error) => void>();
+  /** Of the append that was sent last: its notification is no news. */
+  #ownSequence = 0;
+  #lost: AppError | null = null;
+  #isClosing = false;
+
+  constructor(parts: SessionParts) {
+    this.promise = parts.promise;
+    this.#parts = parts;
+    this.#append = appendStatement(parts.notifies);
+    this.snapshots = createSnapshots((text, parameters) => this.#ask(text, parameters));
+  }
+
+  async head(): Promise<LogHead | null> {
+    const { rows } = await this.#parts.reader.query(READ_HEAD);
+    return headOf(rows[0]);
+  }
+
+  async create(head: LogHead): Promise<boolean> {
+    const { log, format, sequence, chain, floor } = head;
+    return (await this.#write(CREATE_HEAD, [log, format, sequence, chain, floor])).length > 0;
+  }
+
+  async barrier(node: string): Promise<LogHead | null> {
+    return headOf((await this.#write(BARRIER, [node]))[0]);
+  }
+
+  async append(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
+    if (await this.#repeat(() => this.#appendOnce(log, expected, entry))) return true;
+    // An earlier sending of this batch may have been under way until now.
+    const { rows: [row] } = await this.#parts.writer.query(FIND_BATCH, [entry.batch]);
+    return row !== undefined && entryOf(row).chain === entry.chain;
+  }
+
+  async appendLocked(
+    log: string, from: LogPosition,
+    build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
+  ): Promise<LogEntry | null> {
+    // What is there already is read before others have to wait.
+    const told: Told = { until: from.sequence, missed: [] };
+    await this.#readMissed(told, Infinity);
+    return this.#repeat(() => this.#appendAlone(log, told, build));
+  }
+
+  async findBatch(batch: string): Promise<LogEntry | null> {
+    const { rows: [row] } = await this.#parts.reader.query(FIND_BATCH, [batch]);
+    return row === undefined ? null : entryOf(row);
+  }
+
+  readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
+    return readPage(this.#parts.reader, sequence, maxEntries);
+  }
+
+  watch(wake: () => void): () => void {
+    this.#wakes.add(wake);
+    return () => void this.#wakes.delete(wake);
+  }
+
+  async trim(floor: number): Promise<void> {
+    await this.#ask(RAISE_FLOOR, [floor]);
+    let removed = TRIM_ROWS;
+    while (removed === TRIM_ROWS) {
+      removed = (await this.#ask(TRIM, [floor, TRIM_ROWS])).rows.length;
+    }
+  }
+
+  onLost(listener: (error: Error) => void): void {
+    this.#lostListeners.add(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#closeAll();
+  }
+
+  /** Of the notification of an append, with its sequence. */
+  notified(payload: string): void {
+    if (payload === String(this.#ownSequence)) return;
+    for (const wake of this.#wakes) wake();
+  }
+
+  /** Ends all connections when one is lost. */
+  lose(error: AppError): void {
+    if (this.#lost !== null) return;
+    this.#lost = error;
+    this.#closeAll();
+    if (this.#isClosing) return;
+    for (const listener of this.#lostListeners) listener(error);
+  }
+
+  #closeAll(): void {
+    this.#parts.writer.close();
+    this.#parts.reader.close();
+    this.#third?.then((connection) => connection.close(), () => undefined);
+  }
+
+  /** The third connection is for what may take long. */
+  async #ask(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
+    if (this.#lost !== null) throw this.#lost;
+    const opening = this.#third ??= this.#parts.openThird();
+    opening.catch(() => {
+      if (this.#third === opening) this.#third = null;
+    });
+    const connection = await opening;
+    if (this.#lost !== null) connection.close();
+    return this.#confirmed(await connection.query(text, parameters));
+  }
+
+  async #appendOnce(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
+    this.#ownSequence = entry.sequence;
+    const { rows: [row], warning } = await this.#parts.writer.query(this.#append, [
+      expected.sequence, expected.chain, entry.sequence, entry.chain, entry.batch,
+      entry.lines.toString(), log,
+    ]);
+    if (warning !== null) throw this.#unconfirmed(warning);
+    if (row === undefined) {
+      this.#ownSequence = 0;
+      return false;
+    }
+    if (this.#parts.needsStandbys && textOf(row, 'standbys').trim() === '') {
+      throw this.#unconfirmed('synchronous_standby_names has been emptied');
+    }
+    return true;
+  }
+
+  async #appendAlone(
+    log: string, told: Told, build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
+  ): Promise<LogEntry | null> {
+    const { writer } = this.#parts;
+    const { rows: [row] } = await writer.query(LOCK_HEAD);
+    try {
+      const head = headOf(row);
+      if (head === null) throw new AppError('damaged', 'the head of the log is gone');
+      await this.#readMissed(told, head.sequence);
+      const entry = build(told.missed.splice(0), head);
+      if (entry === null) {
+        await writer.query('rollback');
+        return null;
+      }
+      if (!await this.#appendOnce(log, head, entry)) {
+        throw new AppError('unavailable', 'the log is another one than it was');
+      }
+      this.#confirmed(await writer.query('commit'));
+      return entry;
+    } catch (thrown) {
+      if (this.#lost === null) await writer.query('rollback').catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  async #readMissed(told: Told, until: number): Promise<void> {
+    while (told.until < until) {
+      const page = await readPage(this.#parts.writer, told.until, PAGE_ENTRIES);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      told.missed.push(...page);
+      told.until = last.sequence;
+    }
+  }
+
+  async #write(
+    text: string, parameters: readonly (string | number)[],
+  ): Promise<QueryResult['rows']> {
+    const answer = await this.#repeat(() => this.#parts.writer.query(text, parameters));
+    return this.#confirmed(answer).rows;
+  }
+
+  /** What came between others is run again; it has changed nothing. */
+  async #repeat<Result>(run: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await run();
+      } catch (thrown) {
+        const isRepeatable = thrown instanceof PostgresRefusal && thrown.isRepeatable;
+        if (!isRepeatable || attempt === ATTEMPTS_MAX) throw thrown;
+      }
+    }
+  }
+
+  /** A warning says that a commit has not waited for its standbys: it may not last. */
+  #confirmed(answer: QueryResult): QueryResult {
+    if (answer.warning !== null) throw this.#unconfirmed(answer.warning);
+    this.#parts.onConfirmed();
+    return answer;
+  }
+
+  #unconfirmed(reason: string): AppError {
+    const error = new AppError('unknown_outcome',
+      `PostgreSQL has committed and does not know whether its standbys have it: ${reason}`);
+    this.lose(error);
+    return error;
+  }
+}
+
+async function readPage(
+  connection: Connection, sequence: number, maxEntries: number,
+): Promise<LogEntry[]> {
+  const { rows } = await connection.query(READ_AFTER, [sequence, maxEntries, ANSWER_BYTES_MAX]);
+  return rows.map(entryOf);
+}
+

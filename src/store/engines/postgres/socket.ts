@@ -1,0 +1,94 @@
+/**
+ * The socket of a connection to PostgreSQL, encrypted when the URL says so. TLS is begun as the
+ * protocol has it: an SSLRequest of 8 bytes, answered by one byte, `S` or `N` (PostgreSQL's chapter
+ * "SSL Session Encryption"). Nothing else is sent here, and no connection is made twice.
+ */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { AppError, messageOf } from '../../../base/errors.ts';
+import { loadTls } from '../../../base/node-modules.ts';
+import { placeOf } from './address.ts';
+import type { PostgresAddress, PostgresHost, PostgresTls } from './address.ts';
+
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+const KEEP_ALIVE_MS = 10_000;
+
+/** Throws `unavailable`, or `usage` for files that cannot be read. */
+export async function openSocket(
+  { tls, connectTimeoutMs }: PostgresAddress, place: PostgresHost,
+): Promise<Socket> {
+  const secure = tls === null ? null : readTlsFiles(tls);
+  const { host, port } = place;
+  const socket = host.startsWith('/')
+    ? connect({ path: `${host}/.s.PGSQL.${port}` }) : connect({ host, port });
+  let secured: TLSSocket | null = null;
+  const timer = setTimeout(() => {
+    (secured ?? socket).destroy(new Error(`no answer in ${connectTimeoutMs / 1000} s`));
+  }, connectTimeoutMs);
+  try {
+    await once(socket, 'connect');
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    if (secure === null || tls === null) return socket;
+    await askForTls(socket);
+    secured = loadTls().connect({ ...secure, ...nameChecked(tls, host), socket });
+    await once(secured, 'secureConnect');
+    return secured;
+  } catch (thrown) {
+    (secured ?? socket).destroy();
+    if (thrown instanceof AppError) throw thrown;
+    const isCertificate = Boolean(secured?.authorizationError);
+    throw new AppError('unavailable', `cannot reach PostgreSQL at ${placeOf(place)}: `
+      + (isCertificate ? `its certificate is refused (${messageOf(thrown)}); is sslrootcert the `
+        + 'authority that signed it, and is the host in the URL the one it names?'
+        : messageOf(thrown)), {}, thrown);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function askForTls(socket: Socket): Promise<void> {
+  socket.write(SSL_REQUEST);
+  const answer = await new Promise<Buffer>((resolve, reject) => {
+    const onClose = (): void => reject(new Error('the connection was closed'));
+    socket.once('data', (bytes) => {
+      socket.pause();
+      socket.off('close', onClose);
+      resolve(bytes);
+    });
+    socket.once('error', reject);
+    socket.once('close', onClose);
+  });
+  // More than one byte would be something that was slipped in before the encryption.
+  if (answer.length === 1 && answer[0] === 'S'.charCodeAt(0)) return;
+  throw new AppError('misconfigured', 'this PostgreSQL server offers no TLS: set ssl = on in '
+    + 'postgresql.conf, or say sslmode=disable in store.url on a network that you trust');
+}
+
+function nameChecked(tls: PostgresTls, host: string): ConnectionOptions {
+  return {
+    host,
+    servername: isIP(host) === 0 ? host : '',
+    rejectUnauthorized: tls.verifies !== 'none',
+    ...tls.verifies === 'chain' ? { checkServerIdentity: () => undefined } : {},
+  };
+}
+
+function readTlsFiles({ authorities, certificate, key }: PostgresTls): ConnectionOptions {
+  return {
+    ...authorities === null ? {} : { ca: readPem(authorities, 'sslrootcert') },
+    ...certificate === null ? {} : { cert: readPem(certificate, 'sslcert') },
+    ...key === null ? {} : { key: readPem(key, 'sslkey') },
+  };
+}
+
+function readPem(path: string, name: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    throw new AppError('usage', `store.url: cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The log in PostgreSQL, in the schema `hookshelf`:
+ *
+ * - `head`: one row, the end of the log. `chain` is '' at sequence 0. `floor` is the sequence of
+ *   the oldest journal row that is left (0: none was removed).
+ * - `journal`: a row a batch, for the transactions `first` to `sequence`; `lines` are the lines of
+ *   the file journal (journal/line.ts) as they are.
+ * - `snapshot`: an image of the store at `sequence` and `chain`; valid only while `complete`.
+ * - `snapshot_part`: `lines` is the part's text, or, of one that is no text (UTF-8 without NUL) or
+ *   begins like this, `base64:` and its base64. `sha256` is of its bytes, kept for the reader.
+ * - `node`: a row a node; its durable update proves that all before it is durable (the barrier).
+ *
+ * Valid is what the head leads to: rows are written with the head in one transaction, so a row
+ * beyond it cannot be. A server may show rows that its standbys lack (a phantom: its power failed
+ * before they confirmed); they are told apart by the chain, and by the barrier.
+ */
+/** Whoever may not make schemas can be given this one. */
+export const MAKE_SCHEMA = 'create schema if not exists hookshelf';
+
+export const MAKE_TABLES = `
+create table if not exists hookshelf.head (one bool primary key default true check (one),
+  log uuid not null, format int not null, sequence bigint not null, chain text not null,
+  floor bigint not null) with (fillfactor=10);
+create table if not exists hookshelf.journal (sequence bigint primary key, first bigint not null,
+  batch uuid unique not null, chain text not null, lines text not null);
+create table if not exists hookshelf.snapshot (sequence bigint primary key, chain text not null,
+  parts int not null, complete bool not null);
+create table if not exists hookshelf.snapshot_part (sequence bigint, part int, sha256 text,
+  lines text, primary key (sequence, part));
+create table if not exists hookshelf.node (node uuid primary key, beat bigint not null)`;
+
+/** Two nodes that start at once must not make them twice; the lock ends with the transaction. */
+export const MAKE_ALONE = "select pg_advisory_xact_lock(hashtext('hookshelf'))";
+
+export const HAS_TABLES = "select to_regclass('hookshelf.node') is not null as is_there, "
+  + "exists (select 1 from pg_namespace where nspname = 'hookshelf') as has_schema";
+
+/**
+ * What a server is set to, for all of its users or for ours, must neither cancel an append that
+ * waits for its standbys nor hide the warning of one that was cancelled.
+ */
+const SESSION: Readonly<Record<string, string>> = {
+  synchronous_commit: 'on',
+  client_min_messages: 'warning',
+  default_transaction_isolation: 'read committed',
+  lock_timeout: '2s',
+  idle_in_transaction_session_timeout: '2s',
+  statement_timeout: '0',
+  transaction_timeout: '0',
+  idle_session_timeout: '0',
+  search_path: 'pg_catalog',
+};
+
+/** Sets those that this version has. */
+export const SET_SESSION = 'select set_config(s.name, v.value, false) from pg_settings s join '
+  + `(values ${pairsOf(SESSION)}) v (name, value) on s.name = v.name`;
+
+export const INSPECT = "select current_setting('server_version_num')::int as version, "
+  + "current_setting('server_version') as version_text, "
+  + "current_setting('server_encoding') as encoding, "
+  + "current_setting('transaction_read_only') as is_read_only, "
+  + "coalesce(current_setting('synchronous_standby_names', true), '') as standbys, "
+  + "coalesce(current_setting('synchronous_commit', true), '') as synchronous_commit, "
+  + "coalesce(current_setting('fsync', true), 'on') as fsync, "
+  + "version() as product";
+
+/** Since when the server runs: two connections with the same answer lead to the same one. */
+export const IDENTITY = 'select extract(epoch from pg_postmaster_start_time())::text as started';
+
+const HEAD = 'log, format, sequence, chain, floor';
+export const READ_HEAD = `select ${HEAD} from hookshelf.head`;
+export const LOCK_HEAD = `begin; select ${HEAD} from hookshelf.head for update`;
+export const CREATE_HEAD = `insert into hookshelf.head (${HEAD}) values ($1, $2, $3, $4, $5) `
+  + 'on conflict (one) do nothing returning sequence';
+/** The head as this statement has found it, before its own row is durable. */
+export const BARRIER = 'with own as (insert into hookshelf.node (node, beat) values ($1, 1) '
+  + 'on conflict (node) do update set beat = node.beat + 1 returning beat) '
+  + `select ${HEAD} from own left join hookshelf.head on true`;
+
+/**
+ * $1 expected, $2 its chain, $3 last, $4 the new chain, $5 batch, $6 lines, $7 log. Tells also
+ * whether commits waited for standbys, which may be changed while the server runs.
+ */
+export const appendStatement = (notifies: boolean): string =>
+  'with h as (update hookshelf.head set sequence=$3, chain=$4 '
+  + 'where sequence=$1 and chain=$2 and log=$7 returning sequence), '
+  + 'r as (insert into hookshelf.journal (sequence, first, batch, chain, lines) '
+  + 'select sequence, $1::bigint+1, $5, $4, $6 from h returning sequence) '
+  + "select coalesce(current_setting('synchronous_standby_names', true), '') as standbys"
+  + `${notifies ? ", pg_notify('hookshelf', sequence::text)" : ''} from r`;
+
+const ENTRY = 'sequence, first, batch, chain, lines';
+export const FIND_BATCH = `select ${ENTRY} from hookshelf.journal where batch = $1`;
+/** $1 after, $2 entries at most, $3 bytes after which no more follow; one at least. */
+export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_length(lines)) over `
+  + '(order by sequence) - octet_length(lines) as before from (select * from hookshelf.journal '
+  + 'where sequence > $1 order by sequence limit $2) page) sized where before < $3 '
+  + 'order by sequence';
+
+export const RAISE_FLOOR = 'update hookshelf.head set floor = $1 where floor < $1';
+export const TRIM = 'delete from hookshelf.journal where sequence in (select sequence from '
+  + 'hookshelf.journal where sequence < $1 order by sequence limit $2) returning sequence';
+
+export const LIST_SNAPSHOTS = 'select sequence, chain, parts from hookshelf.snapshot '
+  + 'where complete order by sequence desc';
+export const READ_PART = 'select p.sha256, p.lines from hookshelf.snapshot_part p '
+  + 'join hookshelf.snapshot s on s.sequence = p.sequence and s.chain = $2 and s.complete '
+  + 'where p.sequence = $1 and p.part = $3';
+export const WRITE_PART = 'insert into hookshelf.snapshot_part (sequence, part, sha256, lines) '
+  + 'values ($1, $2, $3, $4) on conflict (sequence, part) do update '
+  + 'set sha256 = excluded.sha256, lines = excluded.lines';
+/** Only with all of its parts: those of an attempt that was given up may have been removed. */
+export const COMPLETE_SNAPSHOT = 'insert into hookshelf.snapshot '
+  + '(sequence, chain, parts, complete) select $1::bigint, $2, $3::int, true '
+  + 'where (select count(*) from hookshelf.snapshot_part '
+  + 'where sequence = $1::bigint and part < $3::int) = $3::int on conflict (sequence) do update '
+  + 'set chain = excluded.chain, parts = excluded.parts, complete = true returning sequence';
+/** Parts of attempts that were given up before the snapshot at $1. */
+export const REMOVE_REMAINS = 'delete from hookshelf.snapshot_part p where p.sequence < $1 '
+  + 'and not exists (select 1 from hookshelf.snapshot s where s.sequence = p.sequence)';
+export const REMOVE_SNAPSHOT = 'with s as (delete from hookshelf.snapshot where sequence = $1 '
+  + 'and chain = $2 returning sequence) delete from hookshelf.snapshot_part '
+  + 'where sequence in (select sequence from s)';
+
+function pairsOf(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`).join(', ');
+}

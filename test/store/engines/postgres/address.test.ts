@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../../src/base/errors.ts';
+import { nameOf, parsePostgresUrl } from '../../../../src/store/engines/postgres/address.ts';
+
+test('a URL is read with what stands in it, decoded', () => {
+  assert.deepEqual(parsePostgresUrl('postgres://shelf%40x:p%2Fw%3A%25@db.test:6432/books'
+    + '?sslmode=verify-full&sslrootcert=%2Fca.pem&durability=engine&connect_timeout=9'
+    + '&application_name=one&target_session_attrs=read-write'), {
+    hosts: [{ host: 'db.test', port: 6432 }], user: 'shelf@x', password: 'p/w:%',
+    database: 'books', durability: 'engine', connectTimeoutMs: 9000, applicationName: 'one',
+    tls: { verifies: 'name', authorities: '/ca.pem', certificate: null, key: null },
+  });
+});
+
+test('what a URL leaves out has a default; between machines that is verified TLS', () => {
+  const { password, durability, connectTimeoutMs, hosts, tls, applicationName } =
+    parsePostgresUrl('postgresql://shelf@db.test/books');
+  assert.deepEqual({ password, durability, connectTimeoutMs, hosts, applicationName }, {
+    password: null, durability: null, connectTimeoutMs: 5000, applicationName: 'hookshelf',
+    hosts: [{ host: 'db.test', port: 5432 }],
+  });
+  assert.equal(tls?.verifies, 'name');
+});
+
+const TLS: readonly (readonly [string, string, string | null])[] = [
+  ['localhost', '', null], ['127.0.0.1:99', '', null], ['[::1]', '', null],
+  ['%2Frun%2Fpg', '', null], ['', '?host=/run/pg', null], ['a.test,localhost', '', 'name'],
+  ['a.test', '?sslmode=disable', null], ['a.test', '?sslmode=verify-ca', 'chain'],
+  ['localhost', '?sslmode=verify-full', 'name'], ['a.test', '?sslmode=require&verify=no', 'none'],
+];
+for (const [host, query, expected] of TLS) {
+  test(`TLS to ${host || 'a folder'}, given ${query || 'nothing'}: ${expected ?? 'none'}`, () => {
+    const { tls } = parsePostgresUrl(`postgres://u@${host}/b${query}`);
+    assert.equal(tls?.verifies ?? null, expected);
+  });
+}
+
+test('several hosts are named in order, and the name shows no credentials', () => {
+  const address = parsePostgresUrl('postgres://u:planted@a.test:1,[::2]:3,c.test/b');
+  assert.deepEqual(address.hosts, [
+    { host: 'a.test', port: 1 }, { host: '::2', port: 3 }, { host: 'c.test', port: 5432 },
+  ]);
+  assert.equal(nameOf(address), 'postgres://a.test:1,[::2]:3,c.test:5432/b');
+});
+
+const REFUSED: readonly (readonly [string, RegExp])[] = [
+  ['postgres://h/b', /names no user; it is postgres:\/\/<user>@<host>/],
+  ['postgres://u:planted@h', /names no database/],
+  ['postgres://u:planted@h/', /names no database/],
+  ['postgres://u:planted@/b', /names no host/],
+  ['postgres://u:planted@h:0/b', /has the port 0, not 1 to 65535/],
+  ['postgres://u:planted@h:99999/b', /has the port 99999/],
+  ['postgres://u:pla#nted@h/b', /in a user or password, write \/ as %2F/],
+  ['postgres://u:planted%@h/b', /write % itself as %25/],
+  ['postgres://u:planted@h/b?sslmode=require', /does not check who answers.*or add verify=no/],
+  ['postgres://u:planted@h/b?sslmode=prefer', /goes on without TLS when somebody asks/],
+  ['postgres://u:planted@h/b?sslmode=on', /it is verify-full, verify-ca, require or disable/],
+  ['postgres://u:planted@h/b?verify=yes', /`verify`, which can only be no/],
+  ['postgres://u:planted@h/b?sslcert=a', /both `sslcert` and `sslkey`/],
+  ['postgres://u:planted@h/b?sslmod=disable', /`sslmod` that is not known: did you mean `sslmode`/],
+  ['postgres://u:planted@h/b?sslmode=', /gives `sslmode` no value/],
+  ['postgres://u:planted@h/b?durability=none', /durability=none; it is engine .* or primary/],
+  ['postgres://u:planted@h/b?durability=engine&durability=primary', /gives `durability` twice/],
+  ['postgres://u:planted@h/b?connect_timeout=0', /it is 1 to 60 seconds/],
+  ['postgres://u:planted@h/b?target_session_attrs=standby', /only a primary is of use/],
+];
+for (const [url, pattern] of REFUSED) {
+  test(`refused, and told how to mend it: ${url.replace('planted', '…')}`, () => {
+    assert.throws(() => parsePostgresUrl(url), (thrown: unknown) => {
+      assert.ok(thrown instanceof AppError);
+      assert.equal(thrown.code, 'usage');
+      assert.match(thrown.message, pattern);
+      assert.doesNotMatch(thrown.message, /planted|pla#nted/);
+      return true;
+    });
+  });
+}

@@ -200,7 +200,7 @@ for (const [name, [rule, history]] of Object.entries(BY_HAND)) {
 
 function overlapping(): Attempt[] {
   return [[0, 20], [10, 30]].map(([beginMs = 0, endMs = 0]) =>
-    ({ delivery: 'd', token: 't', beginMs, endMs }));
+    ({ delivery: 'd', hook: '/', token: 't', beginMs, endMs }));
 }
 
 function event(sequence: number, key: string, token: string): Event {

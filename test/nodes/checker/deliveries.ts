@@ -9,18 +9,19 @@ import { groupBy } from './registers.ts';
 
 export function checkDeliveries(history: History): Violation[] {
   return [
-    ...history.isDelivered ? checkTold(history) : [], ...checkOverlaps(history),
+    ...history.hooks.flatMap((hook) => checkTold(history, hook)), ...checkOverlaps(history),
     ...checkStates(history),
   ];
 }
 
-function checkTold(history: History): Violation[] {
-  const byToken = groupBy(history.attempts, ({ token }) => token);
+function checkTold(history: History, hook: string): Violation[] {
+  const own = history.attempts.filter((attempt) => attempt.hook === hook);
+  const byToken = groupBy(own, ({ token }) => token);
   return history.writes.flatMap((write): Violation[] => {
     if (write.kind === 'delete') return [];
     const ids = new Set((byToken.get(write.token) ?? []).map(({ delivery }) => delivery));
     const told = (text: string): Violation[] =>
-      [{ rule: 'delivery', message: `${describe(write)}: ${text}` }];
+      [{ rule: 'delivery', message: `${describe(write)}: ${text} (${hook})` }];
     if (ids.size > 1) return told(`told in ${ids.size} deliveries`);
     if (write.outcome === 'ok' && ids.size === 0) return told('it was never attempted to tell');
     return write.outcome === 'refused' && ids.size > 0 ? told('it was told all the same') : [];

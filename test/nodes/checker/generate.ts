@@ -48,7 +48,7 @@ class World {
     const events = this.#log.map(({ sequence, key, token, bytes }) =>
       ({ sequence, key, token, bytes }));
     return {
-      ...EMPTY, writes: this.#writes, reads: this.#reads, images: this.#images, isDelivered: true,
+      ...EMPTY, writes: this.#writes, reads: this.#reads, images: this.#images, hooks: ['/'],
       attempts: this.#attempts, deliveries: this.#deliveries,
       followers: NODES.map((node) => ({ node, from: 0, events })),
     };
@@ -110,7 +110,8 @@ class World {
     const attempts = 1 + below(this.#random, 2);
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const beginMs = this.#nowMs + 30 * attempt;
-      this.#attempts.push({ delivery: `of ${token}`, token, beginMs, endMs: beginMs + 20 });
+      const endMs = beginMs + 20;
+      this.#attempts.push({ delivery: `of ${token}`, hook: '/', token, beginMs, endMs });
       this.#deliveries.push({
         delivery: `of ${token}`, sequence: sequence + attempt, attempts: attempt,
         isFinal: attempt === attempts,

@@ -74,6 +74,8 @@ export type Follower = {
 export type Attempt = {
   /** The same for all attempts of a delivery. */
   readonly delivery: string;
+  /** The webhook that it is of. */
+  readonly hook: string;
   /** Token of the write that it tells of. */
   readonly token: string;
   readonly beginMs: number;
@@ -98,8 +100,8 @@ export type History = {
   readonly followers: readonly Follower[];
   readonly attempts: readonly Attempt[];
   readonly deliveries: readonly DeliveryState[];
-  /** Whether every acknowledged put was to be delivered, and had the time. */
-  readonly isDelivered: boolean;
+  /** To which every acknowledged put was to be delivered, and had the time. */
+  readonly hooks: readonly string[];
   /** When a node may have been without the engine, until it was ready again. */
   readonly cuts: readonly Span[];
   /** When a process stood still. */
@@ -117,7 +119,7 @@ export type Violation = {
 
 export const EMPTY: History = {
   writes: [], reads: [], images: [], followers: [], attempts: [], deliveries: [],
-  isDelivered: false, cuts: [], frozen: [], staleMsMax: 250,
+  hooks: [], cuts: [], frozen: [], staleMsMax: 250,
 };
 
 /** A write in words, for messages. */

@@ -29,16 +29,24 @@ export function merge(history: History): Merged {
     const { kind, token, outcome } = write;
     const key = write.key ?? seen.get(token) ?? null;
     const logged = kind === 'delete' ? deletes.get(write) : puts.get(token);
-    const isSeen = kind === 'delete' ? logged !== undefined : seen.has(token);
+    const isSeen = kind === 'delete'
+      ? logged !== undefined || isAbsent(history, key) : seen.has(token);
     const isEffective = outcome === 'ok' || (outcome === 'unknown' && isSeen);
     return isEffective && key !== null ? [{ write, key, sequence: logged ?? write.sequence }] : [];
   });
   return { events, effects, seen, violations };
 }
 
+/** Where no stream tells of it, a deletion is seen by the record's absence at the end. */
+function isAbsent(history: History, key: string | null): boolean {
+  const last = history.images.at(-1);
+  return history.followers.length === 0 && last !== undefined && key !== null
+    && !last.records.has(key);
+}
+
 /**
  * The sequences of deletions. The log does not say who deleted: who was told so; else, of those
- * that were told nothing, who named the version that was there. Without a follower nobody knows.
+ * that were told nothing, who named the version that was there.
  */
 function deletesOf(history: History, events: readonly Event[]): Map<Write, number> {
   const found = new Map<Write, number>();

@@ -51,7 +51,7 @@ class Life {
     return {
       ...EMPTY, reads: this.#reads, cuts: this.#cuts, frozen: this.#frozen,
       writes: [...this.#writes.filter((write) => write !== null), ...open],
-      attempts: this.#attempts, isDelivered: true, staleMsMax: STALE_MS,
+      attempts: this.#attempts, hooks: ['/'], staleMsMax: STALE_MS,
       deliveries: this.#deliveries(),
       followers: this.#nodes.flatMap(({ followers }) => followers),
       images: this.#nodes.map(({ name, image }) => ({

@@ -93,7 +93,7 @@ export class WorkerModel {
     const beginMs = clock.nowMs;
     await clock.sleep(5 + below(random, TIMEOUT_MS - 5));
     this.#attempts.push(
-      { delivery: `of ${delivery}`, token: delivery, beginMs, endMs: clock.nowMs });
+      { delivery: `of ${delivery}`, hook: '/', token: delivery, beginMs, endMs: clock.nowMs });
     const isFinal = below(random, 2) === 0;
     const result = (attempts: number): Change => ({ kind: 'result', delivery, attempts, isFinal });
     let answer: Answer;

@@ -1,0 +1,229 @@
+/**
+ * A life of some nodes over one engine: clients write and read, a receiver is sent deliveries, a
+ * test breaks things meanwhile; in the end everything is whole again, and the history is checked.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../support/children.ts';
+import { createRandom } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
+import { check } from '../checker/check.ts';
+import { EMPTY } from '../checker/history.ts';
+import type { History, Image, Span, Violation } from '../checker/history.ts';
+import type { EngineRig } from './engine-rigs.ts';
+import { StreamFollower } from './follower.ts';
+import { Receiver } from './receiver.ts';
+import { nowMs, Shelf } from './shelf.ts';
+import { Workload } from './workload.ts';
+
+export type LifeOptions = {
+  readonly rig: EngineRig;
+  readonly seed: number;
+  readonly nodes?: number;
+  readonly writers?: number;
+  readonly readers?: number;
+  readonly pauseMs?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** In place of the built program. */
+  readonly program?: string;
+};
+
+/** Webhooks of their own belong to shards of their own. */
+const HOOKS = 4;
+/** The promise is 250 ms; a machine that runs all this at once is given more. */
+const STALE_MS_MAX = 2500;
+/** After a node is ready again, what it missed has been seen by all readers. */
+const SETTLE_MS = 500;
+const WHOLE_MS_MAX = 120_000;
+const DRAIN_MS_MAX = 120_000;
+const LOOK_MS = 100;
+
+export class Life {
+  readonly shelves: readonly Shelf[];
+  readonly workload: Workload;
+  readonly receiver: Receiver;
+  readonly random: Random;
+  readonly rig: EngineRig;
+  readonly #directory: string;
+  readonly #followers: StreamFollower[] = [];
+  readonly #cuts: Span[] = [];
+  readonly #frozen: Span[] = [];
+  #hooks: readonly string[] = [];
+
+  private constructor(options: LifeOptions, directory: string, receiver: Receiver) {
+    const { rig, nodes = 3, seed, environment = {}, program } = options;
+    const { writers = 12, readers = 4, pauseMs = 20 } = options;
+    this.rig = rig;
+    this.#directory = directory;
+    this.receiver = receiver;
+    this.random = createRandom(seed);
+    this.shelves = Array.from({ length: nodes }, (_, index) => new Shelf({
+      name: `node${index}`, directory: join(directory, `node${index}`), program,
+      environment: {
+        HOOKSHELF_OUTGOING_RETRY_SCHEDULE: JSON.stringify(Array(100).fill(0.3)),
+        HOOKSHELF_OUTGOING_RETENTION_COUNT: '1000000', HOOKSHELF_HTTP_TIMEOUT: '5',
+        ...rig.environment(index), ...environment,
+      },
+    }));
+    this.workload = new Workload(
+      { shelves: this.shelves, random: this.random, writers, readers, pauseMs });
+  }
+
+  static async start(options: LifeOptions): Promise<Life> {
+    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-life-'));
+    const receiver = await Receiver.start(createRandom(options.seed + 1));
+    const life = new Life(options, directory, receiver);
+    try {
+      await life.#begin();
+      return life;
+    } catch (error) {
+      await life.close();
+      throw error;
+    }
+  }
+
+  shelf(index: number): Shelf {
+    const shelf = this.shelves[index];
+    assert.ok(shelf !== undefined, `there is a node ${index}`);
+    return shelf;
+  }
+
+  /** Does harm; until all nodes that are up are ready again, they may be old. */
+  async disturb<T>(work: () => Promise<T>): Promise<T> {
+    const beginMs = nowMs();
+    const result = await work();
+    await Promise.all(this.shelves.filter(({ isUp }) => isUp).map((shelf) => shelf.ready()));
+    await delay(SETTLE_MS);
+    for (const { name } of this.shelves) this.#cuts.push({ node: name, beginMs, endMs: nowMs() });
+    return result;
+  }
+
+  /** Stops a node where it stands for so long. */
+  async freeze(shelf: Shelf, ms: number): Promise<void> {
+    const beginMs = nowMs();
+    shelf.freeze();
+    await delay(ms);
+    shelf.thaw();
+    this.#frozen.push({ node: shelf.name, beginMs, endMs: nowMs() });
+  }
+
+  /** Resolves once so many more writes were acknowledged. */
+  async progress(writes: number): Promise<void> {
+    const from = this.workload.done;
+    await until(() => this.workload.done >= from + writes, `${writes} more writes`, WHOLE_MS_MAX);
+  }
+
+  /** Ends it, whole; resolves with what is wrong. */
+  async end(): Promise<readonly Violation[]> {
+    await this.workload.end();
+    for (const shelf of this.shelves) if (!shelf.isUp) await shelf.start();
+    for (const shelf of this.shelves) await shelf.ready();
+    for (const shelf of this.shelves) await this.#mark(shelf);
+    await this.#drain();
+    const { books, names } = await this.#gather();
+    return [
+      ...this.workload.surprises.map((message): Violation => ({ rule: 'read', message })),
+      ...check(books), ...check(names),
+    ];
+  }
+
+  async close(): Promise<void> {
+    await this.workload.end();
+    for (const follower of this.#followers) follower.close();
+    await Promise.all(this.shelves.map((shelf) => shelf.stop('SIGKILL')));
+    this.receiver.close();
+    await this.rig.close();
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #begin(): Promise<void> {
+    for (const shelf of this.shelves) await shelf.startReady();
+    const first = this.shelf(0);
+    const make = async (path: string, body: unknown): Promise<void> => {
+      const answer = await first.ask('POST', path, body);
+      assert.ok(typeof answer !== 'string' && answer.status === 201, JSON.stringify(answer));
+    };
+    await make('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
+    this.#hooks = Array.from({ length: HOOKS }, (_, index) => `/hook${index}`);
+    for (const hook of this.#hooks) {
+      await make('/api/outgoing-webhooks', {
+        targetUrl: `http://127.0.0.1:${this.receiver.port}${hook}`,
+        triggerEvents: ['book.created', 'book.updated'], maxInFlight: 8,
+        // What has none bears no id.
+        secret: 'a secret of tests',
+        payloadTemplate: '{"token":"{{ data.book.title }}"}',
+      });
+    }
+    for (const shelf of this.shelves) {
+      await until(async () => {
+        const answer = await shelf.ask('GET', '/api/outgoing-webhooks');
+        return typeof answer !== 'string' && answer.body.split('"identifier"').length > HOOKS;
+      }, `${shelf.name} has all webhooks`, WHOLE_MS_MAX);
+      this.#followers.push(new StreamFollower(shelf));
+    }
+    this.workload.begin();
+  }
+
+  /** A write that is acknowledged: everything before it is decided. */
+  async #mark(shelf: Shelf): Promise<void> {
+    await until(async () => {
+      const write = await this.workload.create(shelf);
+      return write?.outcome === 'ok';
+    }, `${shelf.name} takes writes`, WHOLE_MS_MAX);
+  }
+
+  async #drain(): Promise<void> {
+    for (const shelf of this.shelves) {
+      await until(async () => {
+        await delay(LOOK_MS);
+        const answer = await shelf.ask('GET', '/api/deliveries?status=pending&limit=1');
+        return typeof answer !== 'string' && answer.status === 200
+          && answer.body.trim() === '[]';
+      }, `${shelf.name} has nothing left to deliver`, DRAIN_MS_MAX);
+    }
+    const marks = this.workload.books.slice(-this.shelves.length).map(({ key }) => key ?? '');
+    await until(() => this.#followers.every(({ followers }) =>
+      marks.every((key) => followers.at(-1)?.events.some((event) => event.key === key))),
+    'all streams to have come to the end', WHOLE_MS_MAX);
+  }
+
+  async #gather(): Promise<{ readonly books: History; readonly names: History }> {
+    const { workload, receiver } = this;
+    const sequence = Math.max(workload.sequence, ...this.#followers.map((one) => one.sequence));
+    const books: Image[] = [];
+    const names: Image[] = [];
+    for (const shelf of this.shelves) {
+      books.push(await imageOf(shelf, '/api/books', 'id', 'title', sequence));
+      names.push(
+        await imageOf(shelf, '/api/incoming-webhooks', 'identifier', 'allowedMethods', sequence));
+    }
+    const base = { ...EMPTY, staleMsMax: STALE_MS_MAX, cuts: this.#cuts, frozen: this.#frozen };
+    return {
+      books: {
+        ...base, writes: workload.books, reads: workload.reads, images: books,
+        followers: this.#followers.flatMap(({ followers }) => followers),
+        attempts: receiver.attempts.filter(({ token }) => token !== ''), hooks: this.#hooks,
+        deliveries: this.#followers[0]?.deliveries ?? [],
+      },
+      names: { ...base, writes: workload.names, images: names },
+    };
+  }
+}
+
+async function imageOf(
+  shelf: Shelf, path: string, key: string, member: string, sequence: number,
+): Promise<Image> {
+  const beginMs = nowMs();
+  const answer = await shelf.ask('GET', path);
+  assert.ok(typeof answer !== 'string' && answer.status === 200, `${path} of ${shelf.name}`);
+  const found: unknown = JSON.parse(answer.body);
+  assert.ok(Array.isArray(found));
+  const records = new Map(found.map((record) => {
+    const token = Array.isArray(record[member]) ? record[member][0] : record[member];
+    return [String(record[key]), { token: String(token), bytes: JSON.stringify(record) }];
+  }));
+  return { node: shelf.name, beginMs, endMs: nowMs(), sequence, records };
+}

@@ -70,6 +70,6 @@ async function hangUp(server: Running, logged: string): Promise<void> {
   server.child.kill('SIGHUP');
   assert.ok(server.child.stderr !== null);
   while (!server.stderr().includes(logged)) {
-    await once(server.child.stderr, 'data', { signal: AbortSignal.timeout(10_000) });
+    await once(server.child.stderr, 'data', { signal: AbortSignal.timeout(60_000) });
   }
 }

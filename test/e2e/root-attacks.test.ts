@@ -156,7 +156,7 @@ test('a data directory that is a link to root\'s folder every other moment lends
     const program = join(data, '..', 'swapper.cjs');
     writeFileSync(program, SWAPPER.replace('slice(1)', 'slice(2)'), { mode: 0o644 });
     const swapper = owned(fork(program, [inner, vault]));
-    await once(swapper, 'message', { signal: AbortSignal.timeout(20_000) });
+    await once(swapper, 'message', { signal: AbortSignal.timeout(60_000) });
     for (let round = 0; round < 5; round += 1) {
       for (const words of [['book:add', '--input', EMMA], ['data:backup', '--to', `${inner}/b`],
         ['book:export', '--file', `${inner}/x.csv`]]) {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { owned } from './children.ts';
 
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 60_000;
 const LOAD_MS_MAX = 60_000;
 const LOOK_MS = 20;
 const SWITCHES = [

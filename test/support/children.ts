@@ -18,9 +18,9 @@ export function owned<Child extends ChildProcess>(child: Child): Child {
   return child;
 }
 
-/** Waits in turns of the loop until something is true; throws, with `what`, after 20 s. */
+/** Waits in turns of the loop until something is true; throws, with `what`, after a minute. */
 export async function until(
-  isTrue: () => boolean | Promise<boolean>, what: string, msMax = 20_000,
+  isTrue: () => boolean | Promise<boolean>, what: string, msMax = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + msMax;
   while (!await isTrue()) {

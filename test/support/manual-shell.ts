@@ -14,7 +14,7 @@ import { isAsShown, type Step } from './manual-blocks.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'end-of-command';
-const STEP_MS_MAX = 20_000;
+const STEP_MS_MAX = 60_000;
 const UPDATE_MS = 700;
 const POLL_MS = 5;
 const PORT_MIN = 20_000;

@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const LOOKS_MAX = 1500;
+const WAIT_MS_MAX = 60_000;
 const PAUSE_MS = 20;
 
-/** Resolves once `isSo`; fails after half a minute, naming `what`, and `seen`. */
+/** Resolves once `isSo`; fails after a minute, naming `what`, and `seen`. */
 export async function until(
   what: string, isSo: () => boolean | Promise<boolean>, seen: () => string = () => '',
 ): Promise<void> {
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
+  const endMs = performance.now() + WAIT_MS_MAX;
+  while (performance.now() < endMs) {
     if (await isSo()) return;
     await delay(PAUSE_MS);
   }

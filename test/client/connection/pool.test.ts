@@ -11,7 +11,7 @@ import { turnsUntil } from '../../support/turns.ts';
 import { failure, setUp } from '../setup.ts';
 
 const BODY = Buffer.from('same bytes');
-const WAIT_MS_MAX = 10_000;
+const WAIT_MS_MAX = 60_000;
 
 for (const scheme of ['http', 'https'] as const) {
   const certificate = scheme === 'https' ? { certificate: createCertificate() } : {};

@@ -38,6 +38,25 @@ test('a run without skips tells none, and one that fails ends with 1', () => inF
   assert.equal(runTests(file).status, 1);
 }));
 
+test('files that touch nothing of their process share one, and failures name their file', () =>
+  inFolder((folder) => {
+    writeFileSync(join(folder, 'once.mjs'), "console.log('a new process');");
+    const files = ['one', 'two', 'alone'].map((name) => {
+      const file = join(folder, `${name}.test.mjs`);
+      writeFileSync(file, `import { test } from 'node:test';
+        import './once.mjs';
+        ${name === 'alone' ? 'process.exitCode = 0;' : ''}
+        test('fails in ${name}', () => { throw new Error('no'); });`);
+      return file;
+    });
+    const { stdout, status } = runTests(...files);
+    assert.equal(status, 1);
+    assert.equal(stdout.split('a new process').length - 1, 2, stdout);
+    for (const name of ['one', 'two', 'alone']) {
+      assert.match(stdout, new RegExp(`test at .*${name}.test.mjs:.*\\n.*fails in ${name}`));
+    }
+  }));
+
 test('missing programs are installed by root, one by one, and what cannot be is told', () =>
   inFolder((folder) => {
     // The system has no fish; all else installs.
@@ -63,10 +82,10 @@ test('without root, apt-get or a network the run goes on without them', () => in
   assert.equal(offline.calls.length, 1);
 }));
 
-function runTests(file: string) {
+function runTests(...files: readonly string[]) {
   // Our own runner told this process that it is a part of it.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return spawnSync(process.execPath, ['.ci/test.mjs', file], {
+  return spawnSync(process.execPath, ['.ci/test.mjs', ...files], {
     cwd: ROOT, encoding: 'utf8', env, timeout: 60_000,
   });
 }

@@ -61,7 +61,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'server/documents': ['page'],
   store: ['backup', 'replication', 'generations', 'engines', 'transactions', 'journal', 'records',
     'lock', 'disk'],
-  'store/engines': ['postgres'],
+  'store/engines': ['etcd', 'postgres'],
   'webhooks/deliveries': ['api'],
   'webhooks/incoming': ['setup', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],

@@ -71,6 +71,8 @@ function text(value: string): Buffer {
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
+  // The shortest form: Go takes no other.
+  if (length < 0x100) return Buffer.concat([Buffer.from([tag, 0x81, length]), content]);
   return Buffer.concat([Buffer.from([tag, 0x82, length >> 8, length & 0xff]), content]);
 }
 

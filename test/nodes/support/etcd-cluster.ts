@@ -87,7 +87,9 @@ export class EtcdMember {
     const log = openSync(this.#log, 'a');
     this.#child = owned(spawn('etcd', this.#arguments, {
       stdio: ['ignore', log, log],
-      env: { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch },
+      // It starts nowhere else without being told so.
+      env: process.arch === 'x64' ? process.env
+        : { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch },
     }));
     closeSync(log);
   }

@@ -4,8 +4,7 @@
  * `*` for any and `\` before a `:` or `\` that is meant (PostgreSQL's chapter "The Password File").
  * Files are read at each connection, so that a password can be changed while the server runs.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { AppError, messageOf } from '../../../base/errors.ts';
+import { readPasswordFile, readPrivate } from '../password-file.ts';
 import type { PostgresAddress, PostgresHost } from './address.ts';
 
 export type PasswordFiles = {
@@ -20,12 +19,7 @@ export function findPassword(
   address: PostgresAddress, { host, port }: PostgresHost, files: PasswordFiles,
 ): string | null {
   if (address.password !== null) return address.password;
-  if (files.passwordFile !== null) {
-    const [line = ''] = readPrivate(files.passwordFile, 'store.passwordFile').split(/\r?\n/);
-    if (line !== '') return line;
-    throw new AppError('usage', `store.passwordFile: ${files.passwordFile} begins with an empty `
-      + 'line; write the password there');
-  }
+  if (files.passwordFile !== null) return readPasswordFile(files.passwordFile);
   if (files.passFile === null) return null;
   const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), address.database,
     address.user];
@@ -41,16 +35,4 @@ export function findPassword(
 function fieldsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|:)((?:\\.|[^\\:])*)/g)]
     .map(([, field = '']) => field.replace(/\\(.)/g, '$1'));
-}
-
-function readPrivate(path: string, name: string): string {
-  try {
-    if ((statSync(path).mode & 0o077) !== 0) {
-      throw new AppError('usage', `${name}: ${path} is open to other users; chmod 600 ${path}`);
-    }
-    return readFileSync(path, 'utf8');
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    throw new AppError('usage', `cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);
-  }
 }

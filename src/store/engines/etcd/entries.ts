@@ -1,0 +1,103 @@
+/** The entries of a log in etcd: read in pages, found by batch, and trimmed. */
+import { messageOf } from '../../../base/errors.ts';
+import { keyValuesIn, revisionIn } from './answers.ts';
+import type { Gateway } from './gateway.ts';
+import { after, decodeEntry, encodeFloor } from './keys.ts';
+import type { Keys } from './keys.ts';
+import type { LogEntry } from '../engine.ts';
+
+const PAGE_ENTRIES_MAX = 64;
+// As many entries of the size that was seen last as make about that much.
+const PAGE_BYTES = 4 << 20;
+// What is asked for must be there within seconds, over a slow network too.
+const BYTES_MAX = 8 << 20;
+const TRIM_STEP = 1000;
+
+/** The first `maxEntries` behind `sequence`, or fewer, once they are large. */
+export async function readEntries(
+  gateway: Gateway, keys: Keys, sequence: number, maxEntries: number,
+): Promise<readonly LogEntry[]> {
+  const entries: LogEntry[] = [];
+  let limit = Math.min(maxEntries, PAGE_ENTRIES_MAX / 8);
+  let total = 0;
+  for (let last = sequence; entries.length < maxEntries && total < BYTES_MAX;) {
+    const page = await readPage(gateway, keys, last, limit);
+    entries.push(...page);
+    if (page.length < limit) break;
+    last = page.at(-1)?.sequence ?? last;
+    const bytes = page.reduce((sum, { lines }) => sum + lines.length, 0);
+    total += bytes;
+    const fitting = Math.ceil(PAGE_BYTES / Math.max(1, bytes / page.length));
+    limit = Math.min(fitting, PAGE_ENTRIES_MAX, maxEntries - entries.length);
+  }
+  return entries;
+}
+
+/** The entry that ends at that sequence. */
+export async function findEntry(
+  gateway: Gateway, keys: Keys, sequence: number,
+): Promise<LogEntry | null> {
+  const [found] = keyValuesIn(await gateway.read('/v3/kv/range', { key: keys.entry(sequence) }));
+  return found === undefined ? null : decodeEntry(found.value);
+}
+
+/** Looks through the whole log. */
+export async function searchBatch(
+  gateway: Gateway, keys: Keys, batch: string,
+): Promise<LogEntry | null> {
+  for (let last = 0; ;) {
+    const page = await readEntries(gateway, keys, last, PAGE_ENTRIES_MAX);
+    const found = page.find((entry) => entry.batch === batch);
+    if (found !== undefined) return found;
+    const end = page.at(-1);
+    if (end === undefined) return null;
+    last = end.sequence;
+  }
+}
+
+/**
+ * Removes the entries below `floor`, and the snapshots: nobody can go on from them. What it removes
+ * stays in etcd's history until that is compacted, and counts for its quota.
+ */
+export async function trimBelow(gateway: Gateway, keys: Keys, floor: number): Promise<void> {
+  // Told before anything is gone. Another node may have trimmed further.
+  let answer = await gateway.read('/v3/kv/txn', {
+    compare: [{
+      key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(floor + 1),
+    }],
+    success: [{ request_put: { key: keys.floor, value: encodeFloor(floor) } }],
+  });
+  if (answer.succeeded !== true) return;
+  for (;;) {
+    const page = keyValuesIn(await gateway.read('/v3/kv/range', {
+      key: keys.entry(0), range_end: keys.entry(floor), limit: TRIM_STEP, keys_only: true,
+    }));
+    const [first, last] = [page[0], page.at(-1)];
+    if (first === undefined || last === undefined) break;
+    answer = await gateway.read('/v3/kv/deleterange', {
+      key: first.key, range_end: after(last.key),
+    });
+  }
+  for (const [key, end] of [
+    [keys.snapshot(0), keys.snapshot(floor)], [keys.parts(0), keys.parts(floor)],
+  ]) answer = await gateway.read('/v3/kv/deleterange', { key, range_end: end });
+  if (gateway.place.compacts) await compact(gateway, revisionIn(answer));
+}
+
+async function readPage(
+  gateway: Gateway, keys: Keys, sequence: number, limit: number,
+): Promise<readonly LogEntry[]> {
+  const range = await gateway.read('/v3/kv/range', {
+    key: keys.entry(sequence + 1), range_end: keys.entriesEnd, limit,
+  });
+  return keyValuesIn(range).map(({ value }) => decodeEntry(value));
+}
+
+async function compact(gateway: Gateway, revision: number): Promise<void> {
+  try {
+    await gateway.read('/v3/kv/compaction', { revision });
+  } catch (error) {
+    // Somebody else has done so, and further.
+    if (!/has been compacted/.test(messageOf(error))) throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/** etcd 3.4 or later as the engine of a log: real consensus from three small processes. */
+import { systemClock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { objectsIn } from './answers.ts';
+import { Gateway } from './gateway.ts';
+import { ENVELOPE_BYTES } from './keys.ts';
+import type { EtcdOutcome } from './request.ts';
+import { EtcdSession } from './session.ts';
+import { parseEtcdUrl } from './url.ts';
+import type { EtcdEndpoint } from './url.ts';
+import type { Engine } from '../engine.ts';
+
+type EtcdOptions = {
+  readonly url: string;
+  /** Where the URL names a user and no password; read at each connection. Null: there is none. */
+  readonly readPassword?: () => string | null;
+  readonly clock?: Clock;
+  /** In [0, 1). */
+  readonly random?: () => number;
+};
+
+// etcd takes 1.5 MiB a request unless it is told otherwise, in its own form: base64 counts not.
+const REQUEST_BYTES = 1 << 20;
+const IMAGE_BYTES_MAX = 512 << 20;
+
+/** Throws `usage` for what is no URL of etcd. Connects to nothing yet. */
+export function createEtcdEngine(options: EtcdOptions): Engine {
+  const { url, readPassword = () => null, clock = systemClock, random = Math.random } = options;
+  const place = parseEtcdUrl(url);
+  const sent = new Map<string, number>();
+  const connect = async (): Promise<EtcdSession> => {
+    const password = place.user === null ? null : place.password ?? readPassword();
+    const gateway = new Gateway({ ...place, password }, clock);
+    try {
+      await gateway.authenticate();
+      gateway.prefer(await chooseMember(gateway));
+      return new EtcdSession({ gateway, promise: await readPromise(gateway), random, sent });
+    } catch (error) {
+      gateway.close();
+      throw error;
+    }
+  };
+  return {
+    kind: 'etcd', name: place.name,
+    maxBatchBytes: REQUEST_BYTES - ENVELOPE_BYTES, maxImageBytes: IMAGE_BYTES_MAX,
+    connect,
+    async inspect() {
+      const session = await connect();
+      await session.close();
+      return session.promise;
+    },
+  };
+}
+
+/** The leader where the URL names it, as nothing asked of it goes a further way; else any. */
+async function chooseMember(gateway: Gateway): Promise<EtcdEndpoint> {
+  const { place } = gateway;
+  const asked = place.endpoints.map(async (endpoint) =>
+    ({ endpoint, outcome: await gateway.askMember(endpoint, '/v3/maintenance/status') }));
+  const leading = asked.map(async (asking) => {
+    const { endpoint, outcome } = await asking;
+    if (!isLeader(outcome)) throw new AppError('unavailable', 'not the leader');
+    return endpoint;
+  });
+  try {
+    return await Promise.any(leading);
+  } catch {
+    // Whether one follows, and why none does, is seen below.
+  }
+  const all = await Promise.all(asked);
+  const following = all.find(({ outcome }) => outcome.kind === 'answer');
+  if (following !== undefined) return following.endpoint;
+  const [first] = all.map(({ outcome }) => outcome);
+  const why = first === undefined || first.kind === 'answer' ? '' : first.message;
+  const code = first?.kind === 'refused' ? 'misconfigured' : 'unknown_outcome';
+  throw new AppError(code, `${place.name}: none of its members answers: ${why}`);
+}
+
+function isLeader(outcome: EtcdOutcome): boolean {
+  if (outcome.kind !== 'answer') return false;
+  const { header, leader } = outcome.fields;
+  return isJsonObject(header) && typeof leader === 'string' && header.member_id === leader;
+}
+
+async function readPromise(gateway: Gateway): Promise<string> {
+  const { members } = await gateway.read('/v3/cluster/member/list', {});
+  const voting = objectsIn(members).filter(({ isLearner }) => isLearner !== true).length;
+  if (voting < 2) return 'a write is on the disk of the one etcd member, and is lost with it';
+  return `a write is on the disks of ${Math.floor(voting / 2) + 1} of ${voting} etcd members`;
+}

@@ -1,0 +1,171 @@
+/**
+ * A cluster of etcd as one place to ask: holds on to the member that answers, goes on to the next
+ * where asking again does no harm, and names itself by a token. Errors are those of the engine's
+ * port: `unknown_outcome`, or surely not done.
+ */
+import type { Agent } from 'node:http';
+import type { Clock } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { ErrorCode } from '../../../base/errors.ts';
+import { http, loadHttps } from '../../../base/node-modules.ts';
+import { openRequest, send } from './request.ts';
+import type { Fields, EtcdOutcome, Sending, SentRequest } from './request.ts';
+import type { EtcdEndpoint, EtcdPlace } from './url.ts';
+
+type Asked = {
+  readonly path: string;
+  readonly body: object;
+  /** Whether it may be done twice, as what only reads. */
+  readonly isRepeatable: boolean;
+};
+
+// What etcd is given for itself: 5 s and two elections. A member that lost its leader answers
+// after that; another one mostly knows the new leader after 2 s.
+const ANSWER_MS_MAX = 3000;
+const PERMISSION_DENIED = 7;
+
+export class Gateway {
+  readonly place: EtcdPlace;
+  readonly clock: Clock;
+  readonly #agent: Agent;
+  readonly #running = new Set<SentRequest>();
+  #current = 0;
+  #token: string | null = null;
+  #isClosed = false;
+
+  constructor(place: EtcdPlace, clock: Clock) {
+    this.place = place;
+    this.clock = clock;
+    this.#agent = place.isTls ? new (loadHttps().Agent)({ keepAlive: true })
+      : new http.Agent({ keepAlive: true });
+  }
+
+  get endpoints(): readonly EtcdEndpoint[] {
+    return this.place.endpoints;
+  }
+
+  /** Asks that member first from now on. */
+  prefer(endpoint: EtcdEndpoint): void {
+    this.#current = Math.max(0, this.endpoints.indexOf(endpoint));
+  }
+
+  /** For a request that may be done twice, as one that only reads. */
+  read(path: string, body: object): Promise<Fields> {
+    return this.#ask({ path, body, isRepeatable: true });
+  }
+
+  /** Tried again only where it surely was not done. `storage_full` may have been done. */
+  write(path: string, body: object): Promise<Fields> {
+    return this.#ask({ path, body, isRepeatable: false });
+  }
+
+  /** Of that member alone; null when it does not answer so. */
+  async askMember(endpoint: EtcdEndpoint, path: string): Promise<EtcdOutcome> {
+    return await this.#send(endpoint, path, {});
+  }
+
+  /** Gets a token, where the URL names a user. Throws as `read` does. */
+  async authenticate(): Promise<void> {
+    const { user, password } = this.place;
+    if (user === null) return;
+    this.#token = null;
+    const body = { name: user, password: password ?? '' };
+    const { token } = await this.#ask({
+      path: '/v3/auth/authenticate', body, isRepeatable: true,
+    }, false);
+    this.#token = typeof token === 'string' ? token : null;
+  }
+
+  /** An answer without end, of the member in use. */
+  open(path: string, onResponse: Parameters<typeof openRequest>[2]) {
+    const endpoint = this.#endpointAt(this.#current);
+    return openRequest({ ...this.#sendingTo(endpoint), agent: undefined }, path, onResponse);
+  }
+
+  /** Idempotent; what is under way ends as unknown. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { cancel } of this.#running) cancel();
+    this.#agent.destroy();
+  }
+
+  async #ask(asked: Asked, mayAuthenticate = true): Promise<Fields> {
+    let last: EtcdOutcome | null = null;
+    let isSent = false;
+    const start = this.#current;
+    for (let turn = 0; turn < this.endpoints.length && !this.#isClosed; turn += 1) {
+      const index = (start + turn) % this.endpoints.length;
+      const endpoint = this.#endpointAt(index);
+      last = await this.#askEndpoint(endpoint, asked, mayAuthenticate);
+      if (last.kind === 'answer') {
+        this.#current = index;
+        return last.fields;
+      }
+      if (last.kind === 'unknown') isSent = true;
+      else if (last.kind !== 'unsent') throw this.#refusal(last);
+      if (isSent && !asked.isRepeatable) break;
+    }
+    this.#current = (this.#current + 1) % this.endpoints.length;
+    const why = last === null || this.#isClosed ? 'the session was closed' : messageIn(last);
+    const isUnknown = isSent || asked.isRepeatable || this.#isClosed;
+    throw this.#error(isUnknown ? 'unknown_outcome' : 'unavailable', why);
+  }
+
+  async #askEndpoint(
+    endpoint: EtcdEndpoint, { path, body }: Asked, mayAuthenticate: boolean,
+  ): Promise<EtcdOutcome> {
+    const outcome = await this.#send(endpoint, path, body);
+    if (outcome.kind !== 'unauthenticated' || !mayAuthenticate || this.place.user === null) {
+      return outcome;
+    }
+    await this.authenticate();
+    return await this.#send(endpoint, path, body);
+  }
+
+  async #send(endpoint: EtcdEndpoint, path: string, body: object): Promise<EtcdOutcome> {
+    const sent = send(this.#sendingTo(endpoint), path, body);
+    this.#running.add(sent);
+    try {
+      return await sent.outcome;
+    } finally {
+      this.#running.delete(sent);
+    }
+  }
+
+  #sendingTo(endpoint: EtcdEndpoint): Sending {
+    return {
+      endpoint, isTls: this.place.isTls, agent: this.#agent, token: this.#token,
+      clock: this.clock, timeoutMs: ANSWER_MS_MAX,
+    };
+  }
+
+  #endpointAt(index: number): EtcdEndpoint {
+    return this.endpoints[index] ?? { host: '', port: 0 };
+  }
+
+  #refusal(outcome: EtcdOutcome): AppError {
+    const message = messageIn(outcome);
+    if (outcome.kind === 'full') {
+      return this.#error('storage_full', `${message}: compact and defragment it, give it a larger `
+        + '--quota-backend-bytes, then disarm its alarm');
+    }
+    const { user } = this.place;
+    const who = user === null ? 'name a user in the URL, as in etcd://user:password@host'
+      : `see what the roles of ${user} allow on the keys below ${this.place.prefix}/`;
+    const isDenied = outcome.kind === 'unauthenticated' || /user name is empty/.test(message)
+      || (outcome.kind === 'refused' && outcome.code === PERMISSION_DENIED);
+    if (isDenied) return this.#error('misconfigured', `${message}: ${who}`);
+    if (/too many requests/.test(message)) return this.#error('unavailable', message);
+    return /request is too large/.test(message)
+      ? this.#error('too_large', `${message}: etcd's --max-request-bytes is 1.5 MiB by default`)
+      : this.#error('misconfigured', message);
+  }
+
+  #error(code: ErrorCode, why: string): AppError {
+    return new AppError(code, `${this.place.name}: ${why}`);
+  }
+}
+
+function messageIn(outcome: EtcdOutcome): string {
+  return outcome.kind === 'answer' ? '' : outcome.message;
+}

@@ -1,0 +1,141 @@
+/**
+ * One request to one member of etcd, by its JSON gateway: POST, JSON both ways. What matters of a
+ * failure is whether etcd may have done what was asked. It surely has not while no connection
+ * stood, and where it refuses by a code of gRPC that is decided before anything is proposed.
+ */
+import type { Agent, IncomingMessage } from 'node:http';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { http, loadHttps } from '../../../base/node-modules.ts';
+import type { EtcdEndpoint } from './url.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type EtcdOutcome =
+  | { readonly kind: 'answer'; readonly fields: Fields }
+  /** Nothing reached etcd. */
+  | { readonly kind: 'unsent'; readonly message: string }
+  /** It may have been done, or may be done yet. */
+  | { readonly kind: 'unknown'; readonly message: string }
+  /** It was not done. */
+  | { readonly kind: 'refused'; readonly message: string; readonly code: number }
+  /** A token is missing or has expired; it was not done. */
+  | { readonly kind: 'unauthenticated'; readonly message: string }
+  /** The quota is used up; the write that used it up was done nevertheless. */
+  | { readonly kind: 'full'; readonly message: string };
+
+export type Sending = {
+  readonly endpoint: EtcdEndpoint;
+  readonly isTls: boolean;
+  readonly agent: Agent | undefined;
+  readonly token: string | null;
+  readonly clock: Clock;
+  /** For the answer, once it is sent. */
+  readonly timeoutMs: number;
+};
+
+const CONNECT_MS_MAX = 1500;
+// Codes of gRPC: invalid argument, not found, permission denied, failed precondition, out of
+// range, not implemented.
+const REFUSALS: readonly unknown[] = [3, 5, 7, 9, 11, 12];
+const RESOURCE_EXHAUSTED = 8;
+const UNAUTHENTICATED = 16;
+const NO_SPACE = /database space exceeded/;
+// A member's answers to a token that was made under rules that have changed since.
+const OLD_TOKEN = /revision of auth store is old|invalid auth token/;
+
+export type SentRequest = { readonly outcome: Promise<EtcdOutcome>; cancel(): void };
+
+export function send(sending: Sending, path: string, body: object): SentRequest {
+  let cancel = (): void => {};
+  const outcome = new Promise<EtcdOutcome>((resolve) => {
+    let isSent = false;
+    let timer: Timer | null = null;
+    const fail = (message: string): void => {
+      timer?.cancel();
+      resolve({ kind: isSent ? 'unknown' : 'unsent', message });
+      request.destroy();
+    };
+    const startTimer = (timeoutMs: number, what: string): void => {
+      timer?.cancel();
+      timer = sending.clock.startTimer(timeoutMs, () => fail(`${what} within ${timeoutMs} ms`));
+    };
+    const request = openRequest(sending, path, (response) => {
+      readText(response, (text) => {
+        timer?.cancel();
+        resolve(read(response.statusCode ?? 0, text));
+      }, fail);
+    });
+    request.on('socket', (socket) => {
+      const onReady = (): void => {
+        isSent = true;
+        startTimer(sending.timeoutMs, 'no answer');
+      };
+      if (socket.connecting) socket.once(sending.isTls ? 'secureConnect' : 'connect', onReady);
+      else onReady();
+    });
+    request.on('error', (error) => fail(messageOf(error)));
+    startTimer(CONNECT_MS_MAX, 'no connection');
+    cancel = () => fail('the session was closed');
+    request.end(JSON.stringify(body));
+  });
+  return { outcome, cancel: () => cancel() };
+}
+
+/** Of an answer without end (watch) too: who opens it handles its errors. */
+export function openRequest(
+  { endpoint, isTls, agent, token }: Sending, path: string,
+  onResponse: (response: IncomingMessage) => void,
+) {
+  const headers = {
+    'Content-Type': 'application/json', ...token === null ? {} : { Authorization: token },
+  };
+  const options = {
+    host: endpoint.host, port: endpoint.port, path, method: 'POST', headers,
+    agent: agent ?? false,
+  };
+  return isTls ? loadHttps().request(options, onResponse) : http.request(options, onResponse);
+}
+
+function readText(
+  response: IncomingMessage, onText: (text: string) => void, onError: (message: string) => void,
+): void {
+  const pieces: Buffer[] = [];
+  response.on('data', (piece: Buffer) => pieces.push(piece));
+  response.on('end', () => onText(Buffer.concat(pieces).toString('utf8')));
+  response.on('error', (error) => onError(messageOf(error)));
+}
+
+function read(status: number, text: string): EtcdOutcome {
+  const fields = parse(text);
+  if (status === 200 && fields !== null) return { kind: 'answer', fields };
+  if (fields === null) {
+    const message = `the answer (status ${status}) is not etcd's: is it etcd 3.4 or later, and `
+      + 'etcds:// if it speaks TLS?';
+    return status >= 400 && status < 500 ? { kind: 'refused', message, code: 0 }
+      : { kind: 'unknown', message };
+  }
+  const message = typeof fields.message === 'string' ? fields.message : `status ${status}`;
+  const { code } = fields;
+  if (code === UNAUTHENTICATED || OLD_TOKEN.test(message)) {
+    return { kind: 'unauthenticated', message };
+  }
+  if (code === RESOURCE_EXHAUSTED) {
+    return NO_SPACE.test(message) ? { kind: 'full', message }
+      : { kind: 'refused', message, code };
+  }
+  if (typeof code === 'number' && REFUSALS.includes(code)) {
+    return { kind: 'refused', message, code };
+  }
+  return { kind: 'unknown', message };
+}
+
+function parse(text: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * A log in etcd, as keys.ts has it. Each append is one transaction that compares the head, so that
+ * no lock is held and none can be lost; all reads are linearizable, so that none shows what a
+ * majority lacks.
+ */
+import { sleep } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { ErrorCode } from '../../../base/errors.ts';
+import { rangesIn, revisionIn } from './answers.ts';
+import { findEntry, readEntries, searchBatch, trimBelow } from './entries.ts';
+import type { Gateway } from './gateway.ts';
+import {
+  base64, decodeEntry, decodeLogHead, encodeEntry, encodeFloor, encodeHead, encodeLog, keysBelow,
+} from './keys.ts';
+import type { Keys } from './keys.ts';
+import type { Fields } from './request.ts';
+import { createSnapshots } from './snapshots.ts';
+import { watchKey } from './watch.ts';
+import type { EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition } from '../engine.ts';
+
+type SessionOptions = {
+  readonly gateway: Gateway;
+  readonly promise: string;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Where the batches that were sent last would end, by batch: of earlier sessions too. */
+  readonly sent: Map<string, number>;
+};
+
+type Build = Parameters<EngineSession['appendLocked']>[2];
+
+const SENT_KEPT = 16;
+const CONTENTION_MS_MAX = 2000;
+const RECENT_REVISIONS = 4;
+const MISSED_AT_ONCE = 8;
+
+export class EtcdSession implements EngineSession {
+  readonly promise: string;
+  readonly snapshots: EngineSnapshots;
+  readonly #gateway: Gateway;
+  readonly #keys: Keys;
+  readonly #random: () => number;
+  readonly #sent: Map<string, number>;
+  readonly #watches = new Set<() => void>();
+  /** To be waited before the next append. */
+  #yieldMs = 0;
+
+  constructor({ gateway, promise, random, sent }: SessionOptions) {
+    this.promise = promise;
+    this.#gateway = gateway;
+    this.#keys = keysBelow(gateway.place.prefix);
+    this.#random = random;
+    this.#sent = sent;
+    this.snapshots = createSnapshots(gateway, this.#keys);
+  }
+
+  async head(): Promise<LogHead | null> {
+    return headIn(await this.#transact(this.#headRanges));
+  }
+
+  /** Refused where entries are left of a log that lost its head. */
+  async create(head: LogHead): Promise<boolean> {
+    const { log, floor, entry, entriesEnd } = this.#keys;
+    const isAbsent = { target: 'CREATE', result: 'EQUAL', create_revision: '0' };
+    const answer = await this.#gateway.write('/v3/kv/txn', {
+      compare: [
+        { key: log, ...isAbsent }, { key: entry(0), range_end: entriesEnd, ...isAbsent },
+      ],
+      success: [
+        { request_put: { key: log, value: encodeLog(head) } },
+        { request_put: { key: this.#keys.head, value: encodeHead(head.log, head) } },
+        { request_put: { key: floor, value: encodeFloor(head.floor) } },
+      ],
+      failure: [{ request_range: { key: log } }],
+    });
+    if (answer.succeeded !== true && rangesIn(answer)[0]?.length === 0) {
+      throw this.#refused('damaged', 'entries of a log lie there without its head: name another '
+        + 'prefix, or bring the head back from a backup of etcd');
+    }
+    return answer.succeeded === true;
+  }
+
+  async barrier(node: string): Promise<LogHead | null> {
+    const write = { request_put: { key: this.#keys.node(node), value: base64(node) } };
+    try {
+      return headIn(await this.#transact([write, ...this.#headRanges]));
+    } catch (error) {
+      // A linearizable read shows what a majority has, no less: the write adds that it can take
+      // more. Where it cannot, as its quota is used up, a node may read.
+      if (!isFull(error)) throw error;
+      return await this.head();
+    }
+  }
+
+  async append(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
+    const waitMs = this.#yieldMs;
+    this.#yieldMs = 0;
+    if (waitMs > 0) await sleep(this.#gateway.clock, waitMs);
+    return (await this.#append(log, expected, entry, [])) === null;
+  }
+
+  /** A lost attempt brings what was missed with it: the next needs no read before. */
+  async appendLocked(log: string, from: LogPosition, build: Build): Promise<LogEntry | null> {
+    const { clock } = this.#gateway;
+    const endMs = clock.monotonicMs() + CONTENTION_MS_MAX;
+    let answer = await this.#transact(this.#rangesAfter(from));
+    for (;;) {
+      const { head, missed } = await this.#readMissed(answer);
+      const entry = build(missed, head);
+      if (entry === null) return null;
+      const conflict = await this.#append(log, head, entry, this.#rangesAfter(head));
+      if (conflict === null) return entry;
+      if (clock.monotonicMs() >= endMs) {
+        throw this.#refused('unavailable', 'other nodes were first for 2 s; try again');
+      }
+      answer = conflict;
+    }
+  }
+
+  async findBatch(batch: string): Promise<LogEntry | null> {
+    const sequence = this.#sent.get(batch);
+    if (sequence === undefined) return await searchBatch(this.#gateway, this.#keys, batch);
+    const found = await findEntry(this.#gateway, this.#keys, sequence);
+    return found?.batch === batch ? found : null;
+  }
+
+  readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
+    return readEntries(this.#gateway, this.#keys, sequence, maxEntries);
+  }
+
+  watch(wake: () => void): () => void {
+    const end = watchKey(this.#gateway, this.#keys.head, wake);
+    this.#watches.add(end);
+    return () => {
+      this.#watches.delete(end);
+      end();
+    };
+  }
+
+  trim(floor: number): Promise<void> {
+    return trimBelow(this.#gateway, this.#keys, floor);
+  }
+
+  /** Never: each request finds a member by itself. */
+  onLost(): void {}
+
+  async close(): Promise<void> {
+    for (const end of this.#watches) end();
+    this.#watches.clear();
+    this.#gateway.close();
+  }
+
+  get #headRanges(): readonly object[] {
+    const { log, head, floor } = this.#keys;
+    return [log, head, floor].map((key) => ({ request_range: { key } }));
+  }
+
+  /** May be done twice. */
+  #transact(success: readonly object[]): Promise<Fields> {
+    return this.#gateway.read('/v3/kv/txn', { success });
+  }
+
+  #rangesAfter({ sequence }: LogPosition): readonly object[] {
+    const { entry, entriesEnd } = this.#keys;
+    const entries = { key: entry(sequence + 1), range_end: entriesEnd, limit: MISSED_AT_ONCE };
+    return [...this.#headRanges, { request_range: entries }];
+  }
+
+  /** Null: committed; else what the ranges have found in its place. */
+  async #append(
+    log: string, expected: LogPosition, entry: LogEntry, ranges: readonly object[],
+  ): Promise<Fields | null> {
+    const isResent = this.#sent.has(entry.batch);
+    this.#remember(entry);
+    const value = encodeHead(log, expected);
+    const body = {
+      compare: [{ key: this.#keys.head, target: 'VALUE', result: 'EQUAL', value }],
+      success: [
+        { request_put: { key: this.#keys.head, value: encodeHead(log, entry) } },
+        { request_put: { key: this.#keys.entry(entry.sequence), value: encodeEntry(entry) } },
+        { request_range: { key: this.#keys.lost } },
+      ],
+      failure: [{ request_put: { key: this.#keys.lost } }, ...ranges],
+    };
+    const { clock } = this.#gateway;
+    const startMs = clock.monotonicMs();
+    try {
+      const answer = await this.#gateway.write('/v3/kv/txn', body);
+      if (answer.succeeded === true) this.#yieldAfter(answer, clock.monotonicMs() - startMs);
+      // Sent for the second time it may meet what the first has written, however late.
+      const isCommitted = answer.succeeded === true || (isResent && await this.#holds(entry));
+      return isCommitted ? null : answer;
+    } catch (error) {
+      // The write that uses the quota up is done and answered so; those after it are not done.
+      if (isFull(error) && await this.#holds(entry)) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Whoever has won is ready for its next append sooner than those who lost, and have its entry to
+   * apply first: it would win for seconds. So it lets them go first, when one has lost just now.
+   */
+  #yieldAfter(answer: Fields, tookMs: number): void {
+    const [lost] = rangesIn(answer)[0] ?? [];
+    const isRecent = lost !== undefined
+      && revisionIn(answer) - lost.revision <= RECENT_REVISIONS;
+    this.#yieldMs = isRecent ? tookMs * (0.5 + this.#random()) : 0;
+  }
+
+  /** The head in an answer to `rangesAfter`, and all entries up to it. */
+  async #readMissed(answer: Fields): Promise<{ head: LogHead; missed: LogEntry[] }> {
+    const head = headIn(answer);
+    if (head === null) throw this.#refused('damaged', 'the log is gone');
+    const missed = (rangesIn(answer)[3] ?? []).map(({ value }) => decodeEntry(value));
+    for (let last = missed.at(-1); last !== undefined && last.sequence < head.sequence;) {
+      const page = await this.readAfter(last.sequence, MISSED_AT_ONCE);
+      missed.push(...page.filter((entry) => entry.sequence <= head.sequence));
+      last = page.at(-1);
+    }
+    return { head, missed };
+  }
+
+  async #holds({ sequence, batch, chain }: LogEntry): Promise<boolean> {
+    const found = await findEntry(this.#gateway, this.#keys, sequence);
+    return found?.batch === batch && found.chain === chain;
+  }
+
+  #remember({ batch, sequence }: LogEntry): void {
+    this.#sent.delete(batch);
+    this.#sent.set(batch, sequence);
+    for (const [oldest] of this.#sent) {
+      if (this.#sent.size <= SENT_KEPT) break;
+      this.#sent.delete(oldest);
+    }
+  }
+
+  #refused(code: ErrorCode, why: string): AppError {
+    return new AppError(code, `${this.#gateway.place.name}: ${why}`);
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'storage_full';
+}
+
+function headIn(answer: Fields): LogHead | null {
+  const [log, head, floor] = rangesIn(answer).map(([found]) => found?.value);
+  return decodeLogHead(log, head, floor);
+}

@@ -1,0 +1,59 @@
+/** Snapshots in etcd: their parts first, then the key that makes them complete. */
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { keyValuesIn, objectsIn } from './answers.ts';
+import type { Gateway } from './gateway.ts';
+import { decodePart, decodeSnapshot, encodeFloor, encodePart, encodeSnapshot } from './keys.ts';
+import type { Keys } from './keys.ts';
+import type { EngineSnapshot, EngineSnapshots } from '../engine.ts';
+
+export function createSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
+  return {
+    async list(): Promise<readonly EngineSnapshot[]> {
+      const range = await gateway.read('/v3/kv/range', {
+        key: keys.snapshot(0), range_end: keys.snapshotsEnd,
+      });
+      return keyValuesIn(range).map(({ value }) => decodeSnapshot(value)).reverse();
+    },
+    async readPart({ sequence }, part) {
+      const range = await gateway.read('/v3/kv/range', { key: keys.part(sequence, part) });
+      const [found] = keyValuesIn(range);
+      if (found !== undefined) return decodePart(found.value);
+      throw new AppError('damaged', `${gateway.place.name}: part ${part} of the snapshot at `
+        + `sequence ${sequence} is not there any more`);
+    },
+    async writePart({ sequence }, part, content) {
+      // What is put twice is the same, so that it may be asked for again.
+      await gateway.read('/v3/kv/put', {
+        key: keys.part(sequence, part), value: encodePart(content),
+      });
+    },
+    async complete(at, parts) {
+      const put = [{
+        request_put: { key: keys.snapshot(at.sequence), value: encodeSnapshot(at, parts) },
+      }];
+      const answer = await gateway.read('/v3/kv/txn', {
+        // Trimming takes the parts of older ones away, those that are being written too.
+        compare: [{
+          key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(at.sequence + 1),
+        }],
+        success: put,
+        // There may be no log yet, which is made once all it begins with is there.
+        failure: [{ request_txn: {
+          compare: [{ key: keys.floor, target: 'CREATE', result: 'EQUAL', create_revision: '0' }],
+          success: put,
+        } }],
+      });
+      const [inner] = objectsIn(answer.responses).map(({ response_txn: found }) => found);
+      if (answer.succeeded === true || (isJsonObject(inner) && inner.succeeded === true)) return;
+      throw new AppError('unavailable', `${gateway.place.name}: the log was trimmed past sequence `
+        + `${at.sequence} while a snapshot of it was written; the next one will do`);
+    },
+    async remove({ sequence }) {
+      await gateway.read('/v3/kv/deleterange', { key: keys.snapshot(sequence) });
+      await gateway.read('/v3/kv/deleterange', {
+        key: keys.parts(sequence), range_end: keys.partsEnd(sequence),
+      });
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** Files that hold passwords: their owner alone may read them. */
+import { readFileSync, statSync } from 'node:fs';
+import { AppError, messageOf } from '../../base/errors.ts';
+
+/** The first line of the file that `store.passwordFile` names. Throws `usage`. */
+export function readPasswordFile(path: string): string {
+  const [line = ''] = readPrivate(path, 'store.passwordFile').split(/\r?\n/);
+  if (line !== '') return line;
+  throw new AppError('usage', `store.passwordFile: ${path} begins with an empty line; write the `
+    + 'password there');
+}
+
+/** `name` says what names the file. Throws `usage`. */
+export function readPrivate(path: string, name: string): string {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) {
+      throw new AppError('usage', `${name}: ${path} is open to other users; chmod 600 ${path}`);
+    }
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if (thrown instanceof AppError) throw thrown;
+    throw new AppError('usage', `cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);
+  }
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { createEtcdEngine } from '../../src/store/engines/etcd/etcd-engine.ts';
+import type { EngineSession, LogEntry, LogPosition } from '../../src/store/engines/engine.ts';
+import { START, appendAll, beginCase, entryAfter } from './support/engine-suite.ts';
+import type { EngineCase } from './support/engine-suite.ts';
+import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
+import type { EtcdCluster } from './support/etcd-cluster.ts';
+import { until } from '../support/children.ts';
+
+const skip = etcdMissing;
+const MS_MAX = 60_000;
+for (const [what, harm, mend] of [
+  ['killed', 'kill', 'start'], ['frozen', 'freeze', 'thaw'],
+] as const) {
+  test(`when the leader is ${what}, appending goes on, each entry once`, { skip },
+    async (context) => {
+      const cluster = await start(context);
+      const url = `${cluster.url}/${randomUUID()}`;
+      const given = await beginCase(context, () => createEtcdEngine({ url }));
+      const [first] = await appendAll(given, 1);
+      const leader = await cluster.leader();
+      assert.ok(leader !== null && first !== undefined);
+      await leader[harm]();
+      const entries = [first, ...await appendThrough(given, first, 20)];
+      leader[mend]();
+      await cluster.ready();
+      const other = await given.connect();
+      const log = await other.readAfter(0, 1000);
+      assert.deepEqual(log.map(({ batch }) => batch), entries.map(({ batch }) => batch));
+    });
+}
+
+test('without a majority nothing is written and nothing read; with it again, all is there',
+  { skip }, async (context) => {
+    const cluster = await start(context);
+    const url = `${cluster.url}/${randomUUID()}`;
+    const given = await beginCase(context, () => createEtcdEngine({ url }));
+    const [first] = await appendAll(given, 1);
+    assert.ok(first !== undefined);
+    const [one, two, three] = cluster.members;
+    await Promise.all([one?.kill(), two?.kill()]);
+    const entry = entryAfter(first);
+    await assert.rejects(given.session.append(given.head.log, first, entry),
+      { code: 'unknown_outcome' });
+    await assert.rejects(given.session.head(), { code: 'unknown_outcome' });
+    await assert.rejects(given.session.barrier(randomUUID()), { code: 'unknown_outcome' });
+    await three?.kill();
+    await cluster.startAll();
+    const session = await given.connect();
+    await resend(session, given.head.log, first, entry);
+    assert.deepEqual((await session.readAfter(0, 9)).map(({ batch }) => batch),
+      [first.batch, entry.batch]);
+  });
+
+test('what is left of a log that lost its head is refused', { skip }, async (context) => {
+  const cluster = await start(context, 1);
+  const prefix = randomUUID();
+  const given = await beginCase(context, () =>
+    createEtcdEngine({ url: `${cluster.url}/${prefix}` }));
+  await appendAll(given, 2);
+  const [member] = cluster.members;
+  assert.ok(member !== undefined);
+  for (const key of ['log', 'head']) {
+    const encoded = Buffer.from(`${prefix}/${key}`).toString('base64');
+    assert.ok(await cluster.ask(member, '/v3/kv/deleterange', { key: encoded }) !== null);
+  }
+  assert.equal(await given.session.head(), null);
+  await assert.rejects(given.session.create(given.head), { code: 'damaged' });
+});
+
+test('a compaction of etcd\'s history, ours or another\'s, takes no entry away', { skip },
+  async (context) => {
+    const cluster = await start(context, 1);
+    const given = await beginCase(context, () => createEtcdEngine({ url: cluster.url }));
+    let wakes = 0;
+    const watching = await given.connect();
+    context.after(watching.watch(() => { wakes += 1; }));
+    const entries = await appendAll(given, 10);
+    const [member] = cluster.members;
+    assert.ok(member !== undefined);
+    const status = await cluster.ask(member, '/v3/maintenance/status', {});
+    const { revision } = status?.header as { revision: string };
+    assert.ok(await cluster.ask(member, '/v3/kv/compaction', { revision }) !== null);
+    assert.deepEqual(await given.session.readAfter(0, 100), entries);
+    await given.session.trim(entries[5]?.sequence ?? 0);
+    const before = wakes;
+    await appendAll(given, 1, entries.at(-1));
+    await until(() => wakes > before, 'the watch wakes', MS_MAX);
+    assert.equal((await watching.readAfter(0, 100)).length, 6);
+  });
+
+test('a snapshot may be there before its log, and is refused where it was trimmed away meanwhile',
+  { skip }, async (context) => {
+    const cluster = await start(context, 1);
+    const early = await createEtcdEngine({ url: `${cluster.url}/early` }).connect();
+    context.after(() => early.close());
+    await early.snapshots.complete({ sequence: 7, chain: 'c' }, 0);
+    assert.deepEqual(await early.snapshots.list(), [{ sequence: 7, chain: 'c', parts: 0 }]);
+    const given = await beginCase(context, () => createEtcdEngine({ url: cluster.url }));
+    const entries = await appendAll(given, 5);
+    const [first, , , fourth] = entries;
+    assert.ok(first !== undefined && fourth !== undefined);
+    const part = { sha256: 'x', bytes: Buffer.from('y') };
+    await given.session.snapshots.writePart(first, 0, part);
+    await given.session.snapshots.writePart(fourth, 0, part);
+    await given.session.trim(fourth.sequence);
+    await assert.rejects(given.session.snapshots.complete(first, 1), { code: 'unavailable' });
+    await given.session.snapshots.complete(fourth, 1);
+    assert.deepEqual(await given.session.snapshots.readPart(fourth, 0), part);
+  });
+
+test('when the quota is used up, what was acknowledged is there, and nothing that was refused',
+  { skip }, async (context) => {
+    const cluster = await startEtcd({ members: 1, flags: ['--quota-backend-bytes', '16000000'] });
+    context.after(() => cluster.close());
+    const given = await beginCase(context, () => createEtcdEngine({ url: cluster.url }));
+    const { session, head } = given;
+    const entries: LogEntry[] = [];
+    const refuse = async (): Promise<boolean> => {
+      const expected = entries.at(-1) ?? START;
+      const entry = entryAfter(expected, 1, 'x'.repeat(500_000));
+      try {
+        assert.equal(await session.append(head.log, expected, entry), true);
+        entries.push(entry);
+        return false;
+      } catch (error) {
+        assert.ok(error instanceof AppError && error.code === 'storage_full', String(error));
+        return true;
+      }
+    };
+    await until(refuse, 'the quota is used up', MS_MAX);
+    assert.ok(await refuse());
+    const log = await (await given.connect()).barrier(randomUUID());
+    assert.equal(log?.chain, entries.at(-1)?.chain);
+    const found: string[] = [];
+    for (let last = 0; last < (log?.sequence ?? 0);) {
+      const page = await session.readAfter(last, 64);
+      found.push(...page.map(({ batch }) => batch));
+      last = page.at(-1)?.sequence ?? Infinity;
+    }
+    assert.deepEqual(found, entries.map(({ batch }) => batch));
+  });
+
+test('an old backup of etcd under a running node makes no append succeed', { skip },
+  async (context) => {
+    const cluster = await start(context, 1);
+    const [member] = cluster.members;
+    assert.ok(member !== undefined);
+    const given = await beginCase(context, () => createEtcdEngine({ url: cluster.url }));
+    const before = await appendAll(given, 3);
+    await member.kill('SIGTERM');
+    const [data, backup] = ['m1', 'backup'].map((name) => join(cluster.directory, name));
+    assert.ok(data !== undefined && backup !== undefined);
+    cpSync(data, backup, { recursive: true });
+    await cluster.startAll();
+    const known = await appendAll({ ...given, session: await given.connect() }, 4, before.at(-1));
+    await member.kill('SIGTERM');
+    rmSync(data, { recursive: true });
+    cpSync(backup, data, { recursive: true });
+    await cluster.startAll();
+    // As many revisions as there were: only what the head holds tells the two logs apart.
+    const session = await given.connect();
+    await appendAll({ ...given, session }, 4, before.at(-1));
+    const last = known.at(-1);
+    assert.ok(last !== undefined);
+    assert.equal((await session.head())?.sequence, last.sequence);
+    assert.equal(await session.append(given.head.log, last, entryAfter(last)), false);
+  });
+
+test('over TLS the certificate is checked', { skip }, async (context) => {
+  const cluster = await start(context, 1, true);
+  const url = `${cluster.url}/x`;
+  await assert.rejects(createEtcdEngine({ url }).connect(), { message: /self-signed/ });
+  await assert.rejects(createEtcdEngine({ url: url.replace('etcds', 'etcd') }).connect());
+});
+
+test('a user who may write below the prefix is enough', { skip }, async (context) => {
+  const guarded = await start(context, 1);
+  const [member] = guarded.members;
+  assert.ok(member !== undefined);
+  const ask = async (path: string, body: object): Promise<void> =>
+    assert.ok(await guarded.ask(member, `/v3/auth/${path}`, body) !== null, path);
+  const encode = (key: string): string => Buffer.from(key).toString('base64');
+  await ask('user/add', { name: 'root', password: 'r' });
+  await ask('role/add', { name: 'root' });
+  await ask('user/grant', { user: 'root', role: 'root' });
+  await ask('user/add', { name: 'shelf', password: 'p@ss' });
+  await ask('role/add', { name: 'shelf' });
+  await ask('role/grant', {
+    name: 'shelf',
+    perm: { permType: 'READWRITE', key: encode('mine/'), range_end: encode('mine0') },
+  });
+  await ask('user/grant', { user: 'shelf', role: 'shelf' });
+  await ask('enable', {});
+  const at = guarded.url.replace('://', '://shelf:p%40ss@');
+  const given = await beginCase(context, () => createEtcdEngine({ url: `${at}/mine` }));
+  const entries = await appendAll(given, 5);
+  await given.session.barrier(randomUUID());
+  await given.session.trim(entries[2]?.sequence ?? 0);
+  assert.deepEqual(await given.session.readAfter(0, 9), entries.slice(2));
+  for (const [url, message] of [
+    [`${at}/other`, /roles of shelf/], [`${guarded.url}/mine`, /name a user/],
+    [at.replace('p%40ss', 'wrong'), /invalid user ID or password/],
+  ] as const) {
+    await assert.rejects(async () => (await createEtcdEngine({ url }).connect()).head(),
+      { code: 'misconfigured', message });
+  }
+});
+
+async function start(
+  context: TestContext, members: 1 | 3 = 3, isTls = false,
+): Promise<EtcdCluster> {
+  const cluster = await startEtcd({ members, isTls });
+  context.after(() => cluster.close());
+  return cluster;
+}
+
+/** Appends as a node does: after an unknown outcome it looks, and sends the same again. */
+async function appendThrough(
+  { session, head, connect }: EngineCase, from: LogPosition, count: number,
+): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  for (let own = session; entries.length < count;) {
+    const expected = entries.at(-1) ?? from;
+    const entry = entryAfter(expected);
+    try {
+      assert.equal(await own.append(head.log, expected, entry), true);
+    } catch {
+      own = await connect();
+      await resend(own, head.log, expected, entry);
+    }
+    entries.push(entry);
+  }
+  return entries;
+}
+
+async function resend(
+  session: EngineSession, log: string, expected: LogPosition, entry: LogEntry,
+): Promise<void> {
+  await until(async () => {
+    try {
+      await session.barrier(randomUUID());
+      if (await session.findBatch(entry.batch) !== null) return true;
+      return await session.append(log, expected, entry);
+    } catch {
+      return false;
+    }
+  }, 'the entry is there', MS_MAX);
+  assert.deepEqual(await session.findBatch(entry.batch), entry);
+}

@@ -15,6 +15,7 @@ import { bookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
+import { late } from './base/late.ts';
 import { UnderWay } from './base/under-way.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
@@ -30,6 +31,8 @@ import { BoundedSearch } from './books/index/bounded.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
+import { LEASES, NODES } from './nodes/records.ts';
+import { nodeRoutes } from './nodes/routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
@@ -44,7 +47,7 @@ import { acquireLock } from './store/lock/lock.ts';
 import { limitsFor } from './store/records/memory-limits.ts';
 import type { CollectionSpec } from './store/port.ts';
 import { openStore } from './store/store.ts';
-import type { OpenedStore } from './store/store.ts';
+import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
@@ -72,6 +75,8 @@ type AppOptions = {
   readonly lines?: LogLines;
   /** What root has opened before it became the user who serves. */
   readonly opened?: Opened;
+  /** The engine that keeps the log, and who we are to it. */
+  readonly sharedLog?: SharedLog;
 };
 
 export interface App {
@@ -89,6 +94,8 @@ export interface App {
   close(): Promise<void>;
 }
 
+const withNodes = late(() => import('./app/nodes.ts'));
+
 // Of --max-memory: eleven sixteenths are the heap's (memory-cap.ts), the rest is divided here.
 const SEARCH_SHARE = 1 / 8;
 // Of pending deliveries, which are records and no cache: whoever queues much keeps fewer books.
@@ -96,7 +103,7 @@ const PENDING_SHARE = 1 / 8;
 
 /** The collections of a data directory. */
 export const COLLECTIONS: readonly CollectionSpec[] =
-  [bookResource.collection, ...webhookCollections, TOKENS, IDEMPOTENCY_KEYS];
+  [bookResource.collection, ...webhookCollections, TOKENS, IDEMPOTENCY_KEYS, NODES, LEASES];
 const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
@@ -112,7 +119,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
-  const { data, settings, logger, clock = systemClock } = options;
+  const { data, settings, logger, clock = systemClock, sharedLog } = options;
   const files = createNodeFiles();
   const lock = await acquireLock(data, {
     kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
@@ -121,17 +128,29 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
     limits: limitsFor(options.maxMemoryBytes ?? Infinity),
+    ...sharedLog === undefined ? {} : { shared: sharedLog },
   });
   closers.add(() => store.close());
-  const keys = new IdempotencyKeys({ store, clock, logger });
+  const makeId = createIdSource(clock);
+  const nodes = sharedLog === undefined ? null : await withNodes(({ composeNodes }) =>
+    composeNodes({
+      store, clock, logger, makeId, node: sharedLog.node, places: () => listening.places,
+      attemptMs: settings.http.timeout * 1000,
+    }));
+  if (nodes !== null) closers.add(() => nodes.close());
+  const keys = new IdempotencyKeys({
+    store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.maintains(),
+  });
   closers.add(() => keys.close());
   const shared: Shared = {
-    store, keys, clock, logger, settings, makeId: createIdSource(clock), metrics: new Metrics(),
+    store, keys, clock, logger, settings, makeId, metrics: new Metrics(),
     underWay: new UnderWay(), statistics: new Statistics(clock),
     lines: options.lines ?? new LogLines(),
   };
   closers.add(() => shared.metrics.close());
-  shared.metrics.add(...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES));
+  shared.metrics.add(
+    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES), ...nodes?.metrics ?? [],
+  );
   const tokens = new Tokens({ ...shared, log: logger });
   closers.add(() => tokens.close());
   const verifier = anyOf(
@@ -141,7 +160,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const isServer = options.role === 'server';
   if (isServer) await rememberToken(tokens, verifier, options);
   const { webhooks, client } = await composeRelay({
-    ...shared, data, actionClasses: options.actions ?? [],
+    ...shared, ...nodes === null ? {} : { ownership: nodes.ownership },
+    data, actionClasses: options.actions ?? [],
     loadsActions: options.loadsActions ?? isServer,
     baseUri: () => listening.baseUri,
     onOutcome: (kind, hook, outcome, durationMs) =>
@@ -163,11 +183,14 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => refusals.close());
-  const dispatcher = composeDispatcher(shared, verifier, [
+  const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
+  const sharing = nodes?.sharing ?? null;
+  const dispatcher = composeDispatcher({ ...shared, unreadiness, sharing }, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier),
     ...maintenanceRoutes(store, () => listening.places),
+    ...nodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
-      ...shared, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
+      ...shared, unreadiness, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
@@ -185,6 +208,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   });
   if (isServer) {
     lock.announce(await listening.listenOnControl());
+    nodes?.start();
     webhooks.start();
     keys.start();
   }

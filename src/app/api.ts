@@ -9,6 +9,7 @@ import type { ActionConfiguration } from '../webhooks/actions/action-configurati
 import type { OptionDoc } from '../webhooks/actions/registry.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/webhook.ts';
 import type { SenderSetup } from '../webhooks/incoming/setup/make-examples.ts';
+import type { NodeView } from '../nodes/routes.ts';
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
@@ -126,6 +127,7 @@ type Routes = [
   ['GET', `/api/deliveries/${string}`, undefined, Delivery],
   ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
   ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
+  ['GET', '/api/nodes', undefined, readonly NodeView[]],
   ['GET', `/api/identifiers/${string}`, undefined, readonly string[]],
   ['GET', '/healthz' | '/readyz', undefined, { readonly status: string }],
   ['GET', '/metrics' | '/docs' | `/docs/${string}`, undefined, string],

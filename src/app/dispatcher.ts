@@ -15,14 +15,16 @@ import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations.ts';
 import type { Route } from '../server/route.ts';
 import { createDispatcher } from '../server/routing/dispatcher.ts';
-import type { Dispatcher } from '../server/routing/dispatcher.ts';
+import type { Dispatcher, Sharing } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load.ts';
-import type { Store } from '../store/port.ts';
 
 const withOpenApi = late(() => import('../server/documents/openapi.ts'));
 
 type DispatcherParts = {
-  readonly store: Pick<Store, 'failure'>;
+  /** Why this process cannot serve; null when it can. */
+  readonly unreadiness: () => string | null;
+  /** null: the store is this process's alone. */
+  readonly sharing: Sharing | null;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -34,11 +36,12 @@ export function composeDispatcher(
   parts: DispatcherParts, tokens: TokenVerifier, domainRoutes: readonly Route[],
   refusals: RateLimitedLog,
 ): Dispatcher {
-  const { store, clock, logger, metrics, underWay, settings: { server, log } } = parts;
+  const { clock, logger, metrics, underWay, unreadiness, sharing, settings } = parts;
+  const { server, log } = settings;
   const operations = operationsRoutes({
     version: VERSION,
     metrics,
-    unreadiness: () => store.failure,
+    unreadiness,
     document: async () => JSON.stringify(await document()),
     links: {
       books: '/api/books', documentation: '/docs', ...server.console ? { console: '/console' } : {},
@@ -50,7 +53,7 @@ export function composeDispatcher(
   const document = (): OpenApiDocument | Promise<OpenApiDocument> => withOpenApi(
     ({ createDocument }) => createDocument({ routes, version: VERSION, baseUri: server.baseUri }));
   return createDispatcher({
-    routes, clock, logger, metrics, underWay,
+    routes, clock, logger, metrics, underWay, sharing,
     guard: createGuard({
       tokens,
       corsOrigins: server.corsOrigins,

@@ -19,6 +19,8 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 
 type MonitoringParts = {
   readonly store: OpenedStore;
+  /** Why this process cannot serve; null when it can. */
+  readonly unreadiness: () => string | null;
   readonly collections: readonly string[];
   readonly webhooks: Webhooks;
   /** With where each came from. */
@@ -40,14 +42,17 @@ export function composeMonitoring(parts: MonitoringParts): readonly Route[] {
   ];
 }
 
-function statusOf({ store, collections, webhooks, startedMs }: MonitoringParts): Status {
+function statusOf(
+  { store, unreadiness, collections, webhooks, startedMs }: MonitoringParts,
+): Status {
+  const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
   const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
   const sum = (of: (name: string) => number): number =>
     collections.reduce((total, name) => total + of(name), 0);
   const requests = requestKind.totals.committed(store);
   return {
-    isReady: store.failure === null, reason: store.failure,
+    isReady: reason === null, reason,
     version: VERSION, node: process.versions.node, startedAt: timeText(startedMs),
     store: {
       records: sum((name) => store.collection(name).size),

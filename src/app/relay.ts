@@ -19,12 +19,15 @@ import type { ChangeHook } from '../resources/repository.ts';
 import { loadActionModules } from '../webhooks/actions/load-modules.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
 import type { WebhooksOptions } from '../webhooks/options.ts';
+import type { Ownership } from '../webhooks/work/ownership.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 type RelayParts = {
   readonly store: Store;
   readonly keys: IdempotencyKeys;
+  /** Not given: all work is this process's. */
+  readonly ownership?: Ownership;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: Settings;
@@ -60,6 +63,7 @@ export async function composeRelay(
   const client = createLateClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
     onRejected: parts.onRejected, onOutcome: parts.onOutcome,
+    ...parts.ownership === undefined ? {} : { ownership: parts.ownership },
     store, keys, logger, clock, makeId, baseUri,
     http: client,
     random: Math.random,

@@ -113,13 +113,20 @@ export class IdempotencyKeys {
       if (kept !== null) return replay(exchange, kept, request);
       const nowMs = this.#clock.now();
       let answer: KeptAnswer | null = null;
-      await work({ parsed, bytes }, (transaction, given) => {
-        const there = transaction.find(IDEMPOTENCY_KEYS.name, identifier);
-        if (there !== undefined && !isExpired(createdAtOf(there), nowMs)) throw underWay();
-        const record = { identifier, createdAt: timeText(nowMs), request, ...given };
-        transaction.put(IDEMPOTENCY_KEYS.name, identifier, JSON.stringify(record));
-        answer = given;
-      });
+      try {
+        await work({ parsed, bytes }, (transaction, given) => {
+          const there = transaction.find(IDEMPOTENCY_KEYS.name, identifier);
+          if (there !== undefined && !isExpired(createdAtOf(there), nowMs)) throw underWay();
+          const record = { identifier, createdAt: timeText(nowMs), request, ...given };
+          transaction.put(IDEMPOTENCY_KEYS.name, identifier, JSON.stringify(record));
+          answer = given;
+        });
+      } catch (thrown) {
+        // Another node that shares the store may have been first.
+        const first = this.#find(identifier);
+        if (first === null) throw thrown;
+        return replay(exchange, first, request);
+      }
       send(exchange, answer);
     } finally {
       this.#running.delete(identifier);

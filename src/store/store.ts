@@ -48,7 +48,7 @@ type StoreOptions = {
   readonly shared?: SharedLog;
 };
 
-type SharedLog = {
+export type SharedLog = {
   readonly engine: Engine;
   /** A UUID that is this node's own for good. */
   readonly node: string;

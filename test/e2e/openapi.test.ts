@@ -94,7 +94,7 @@ test('every route answers as the document says, when all is well and when it is 
     const { call, document, called } = described;
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
       'getOpenApi', 'getDocs', 'getConsole', 'listActions', 'reconcileDeliveries', 'getAccess',
-      'listTokens', 'getStatus', 'getStatistics', 'listLogLines', 'listSettings',
+      'listTokens', 'getStatus', 'getStatistics', 'listLogLines', 'listSettings', 'listNodes',
     ]) await call(operationId);
     await call('getStatistics', { query: '?window=24h' });
     await call('getStatistics', { query: '?window=2h', status: 400 });

@@ -54,6 +54,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /api/access', 'read'],
   ['GET /api/tokens', 'admin'],
   ['GET /api/status', 'read'],
+  ['GET /api/nodes', 'read'],
   ['GET /api/statistics', 'read'],
   ['GET /api/log', 'admin'],
   ['GET /api/settings', 'admin'],

@@ -11,8 +11,10 @@ import { showFailure, tellFailure } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
 import { hookHealth } from './hook-health.ts';
 import type { Limits } from './hook-health.ts';
+import { nodesPart } from './nodes.ts';
 import type { Status } from '../../monitoring/routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
+import type { NodeView } from '../../nodes/routes.ts';
 
 const REFRESH_MS = 10_000;
 type Preset = { readonly name: string; readonly answerWithinS: number | null };
@@ -34,12 +36,13 @@ export const overviewScreen: Screen = {
         choice.setAttribute('aria-pressed', String(index === (window === '1h' ? 0 : 1))));
       try {
         limits ??= await readLimits();
-        const [status, statistics] = await Promise.all([
+        const [status, statistics, nodes] = await Promise.all([
           get<Status>('/api/status'), get<StatisticsReport>(`/api/statistics?window=${window}`),
+          get<readonly NodeView[]>('/api/nodes'),
         ]);
         if (statistics.window !== window) return;
         shown = window;
-        renew(parts, ...render(status, statistics, limits));
+        renew(parts, ...render(status, statistics, limits, nodes));
       } catch (thrown) {
         if (shown === '') showFailure(parts, thrown, () => void show());
         else tellFailure(thrown);
@@ -62,7 +65,9 @@ async function readLimits(): Promise<Limits> {
     [name, answerWithinS === null ? null : answerWithinS * 1000]));
 }
 
-function render(status: Status, statistics: StatisticsReport, limits: Limits): HTMLElement[] {
+function render(
+  status: Status, statistics: StatisticsReport, limits: Limits, nodes: readonly NodeView[],
+): HTMLElement[] {
   const { isReady, reason, deliveries, requests, store } = status;
   const work = (screen: string, state: string, value: number): HTMLElement =>
     h('a', { href: href([screen], { status: state }) }, count(value));
@@ -79,6 +84,7 @@ function render(status: Status, statistics: StatisticsReport, limits: Limits): H
     ]),
     ...charts(statistics),
     h('h2', {}, 'Webhooks to look after'), hookHealth(statistics, limits),
+    ...nodesPart(nodes),
     h('h2', {}, 'Store'),
     facts([
       ['Records', `${count(store.records)}, ${bytes(store.bytes)}`],

@@ -33,6 +33,16 @@ export interface Guard {
 /** What a path can be asked; empty when it is unknown. */
 export type AllowedMethods = (path: string) => readonly string[];
 
+/** What is done besides where several processes share one store. */
+export interface Sharing {
+  /** Of each request. */
+  readonly Exchange: typeof HttpExchange;
+  /** Throws `unavailable` while the request cannot be served. */
+  check(exchange: HttpExchange): void;
+  /** null: it may be served at once. Else it may then; rejects with `unavailable`, `malformed`. */
+  wait(exchange: HttpExchange): Promise<void> | null;
+}
+
 type DispatcherOptions = {
   readonly routes: readonly Route[];
   /** null: everybody may do everything. */
@@ -45,6 +55,8 @@ type DispatcherOptions = {
   readonly bodyBytesMax: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
+  /** Not given: the store is this process's alone. */
+  readonly sharing?: Sharing | null;
   /** What links in answers begin with, without a slash at its end; not given, they are paths. */
   readonly baseUri?: string | null;
   /** A reader that takes nothing for so long is cut; 30 s when not given. */
@@ -96,6 +108,8 @@ class HttpDispatcher implements Dispatcher {
   readonly #context: ExchangeContext;
   readonly #guard: Guard | null;
   readonly #underWay: UnderWay | undefined;
+  readonly #sharing: Sharing | null;
+  readonly #Exchange: typeof HttpExchange;
   readonly #open: RouteTable;
   readonly #control: RouteTable;
   readonly #unrouted: Endpoint;
@@ -115,6 +129,8 @@ class HttpDispatcher implements Dispatcher {
     };
     this.#guard = options.guard;
     this.#underWay = options.underWay;
+    this.#sharing = options.sharing ?? null;
+    this.#Exchange = options.sharing?.Exchange ?? HttpExchange;
     const open = options.routes.filter((route) => route.access !== 'control');
     this.#open = createTable(open, options.metrics);
     this.#control = createTable(options.routes, options.metrics);
@@ -157,7 +173,7 @@ class HttpDispatcher implements Dispatcher {
     entrance: Entrance, request: IncomingMessage, response: ServerResponse,
     awaitsContinue: boolean,
   ): void {
-    const exchange = new HttpExchange(
+    const exchange = new this.#Exchange(
       this.#context, this.#unrouted, request, response, this.#requestId(request), entrance,
     );
     exchange.awaitsContinue = awaitsContinue;
@@ -191,9 +207,13 @@ class HttpDispatcher implements Dispatcher {
     const endpoint = table.router.find(exchange.request.method ?? '', path, exchange.params);
     if (endpoint !== undefined) exchange.endpoint = endpoint;
     const isServed = endpoint !== undefined;
+    this.#sharing?.check(exchange);
     if (this.#guard?.admit(exchange, isServed, table.allowedMethods) === true) return undefined;
-    if (isServed) return endpoint.route.handle(exchange);
-    return answerUnrouted(exchange, table.allowedMethods(path));
+    if (!isServed) return answerUnrouted(exchange, table.allowedMethods(path));
+    const { route } = endpoint;
+    const waiting = this.#sharing === null ? null : this.#sharing.wait(exchange);
+    return waiting === null ? route.handle(exchange)
+      : waiting.then(() => route.handle(exchange));
   }
 
   #requestId(request: IncomingMessage): string {

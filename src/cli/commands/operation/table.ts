@@ -6,6 +6,7 @@ import { listOf } from '../rows.ts';
 
 const tokenResource = async () =>
   (await import('../../../access/resource.ts')).tokenResource;
+const nodeResource = async () => (await import('../../../nodes/resource.ts')).nodeResource;
 const loadToken = () => import('./token.ts');
 const loadData = () => import('./data.ts');
 
@@ -83,6 +84,14 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
 ];
 
 export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'node:list', summary: 'List the processes that share a store by store.url',
+    details: [
+      'Each does the work of some of the 16 shards of webhooks; LAG is by how many transactions',
+      'it was behind the log when last heard. Without store.url there are none.',
+    ],
+    options: {}, examples: ['hookshelf node:list'], load: listOf(nodeResource),
+  },
   {
     name: 'settings:show', isLocal: true,
     summary: 'Show every setting, its value and where it came from',

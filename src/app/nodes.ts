@@ -1,0 +1,83 @@
+/** This process as one of several over one log. Loaded only where the store is shared. */
+import { hostname } from 'node:os';
+import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { VERSION } from '../base/version.ts';
+import { Membership } from '../nodes/membership.ts';
+import type { NodeOwnership } from '../nodes/ownership.ts';
+import type { NodeView } from '../nodes/routes.ts';
+import { createSharing } from '../nodes/sharing.ts';
+import { nodeMetrics, positionOf, unreadinessOf, viewNodes } from '../nodes/view.ts';
+import type { MetricSource } from '../server/metrics/source.ts';
+import type { Sharing } from '../server/routing/dispatcher.ts';
+import type { Store } from '../store/port.ts';
+
+type NodesParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A UUID that is this node's own for good. */
+  readonly node: string;
+  readonly makeId: () => string;
+  /** `http.timeout`: how long an attempt takes at most. */
+  readonly attemptMs: number;
+  /** Where on TCP we listen. */
+  readonly places: () => readonly { readonly host: string; readonly port: number }[];
+};
+
+interface Nodes {
+  readonly ownership: NodeOwnership;
+  readonly sharing: Sharing;
+  readonly metrics: readonly MetricSource[];
+  list(): readonly NodeView[];
+  /** Why this node is not ready; null when it is. */
+  unreadiness(): string | null;
+  /** From here on it takes part. Commands leave that to the server. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** The shortest lease, and by how much it is longer than an attempt. */
+const LENGTH_MS_MIN = 15_000;
+const BEYOND_ATTEMPT_MS = 10_000;
+
+export function composeNodes(parts: NodesParts): Nodes {
+  const { store, clock, logger, makeId, attemptMs, node } = parts;
+  const { replica } = store;
+  assert(replica !== null, 'the store is shared');
+  const lengthMs = Math.round(Math.max(LENGTH_MS_MIN, attemptMs + BEYOND_ATTEMPT_MS));
+  const membership = new Membership({
+    store, clock, log: logger, lengths: { lengthMs, attemptMs },
+    self: { node, run: makeId() },
+    isReloading: () => replica.isReloading,
+    describe: () => ({ version: VERSION, address: addressOf(parts), ...positionOf(replica) }),
+  });
+  const { ownership } = membership;
+  replica.maintainWhen(() => ownership.maintains());
+  const forget = replica.onReload((isOver) => {
+    if (isOver) ownership.tell();
+  });
+  const view = { node, membership, replica, clock };
+  return {
+    ownership,
+    sharing: createSharing(replica),
+    metrics: nodeMetrics(view),
+    list: () => viewNodes(view),
+    unreadiness: () => unreadinessOf(replica, clock),
+    start: () => membership.start(),
+    async close() {
+      forget();
+      await membership.close();
+    },
+  };
+}
+
+/** On all addresses of the machine, it is known by its name. */
+function addressOf({ places }: NodesParts): string | null {
+  const [place] = places();
+  if (place === undefined) return null;
+  const { host, port } = place;
+  const name = ['0.0.0.0', '::', ''].includes(host) ? hostname() : host;
+  return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeView } from '../../src/nodes/routes.ts';
+import { until } from '../support/until.ts';
+import { withNodes, type Node } from './apps.ts';
+
+const BOOK = { title: 'Momo', authors: [{ name: 'Michael Ende' }] };
+const post = (node: Node, path: string, body: object): ReturnType<Node['ask']> =>
+  node.ask(path, { method: 'POST', body });
+
+async function listOf(node: Node): Promise<readonly NodeView[]> {
+  return JSON.parse((await node.ask('/api/nodes')).text);
+}
+
+/** Waits until every node sees all of them with their share. */
+async function untilSpread(nodes: readonly Node[]): Promise<void> {
+  await until('the shards are spread', async () => {
+    for (const node of nodes) {
+      const views = await listOf(node);
+      const counts = views.map(({ shards }) => shards.length);
+      const sum = counts.reduce((total, count) => total + count, 0);
+      const isFair = Math.max(...counts) - Math.min(...counts) <= 1;
+      if (views.length !== nodes.length || sum !== 16 || !isFair) return false;
+    }
+    return true;
+  }, () => '');
+}
+
+test('what one node has written is read at the others, by the sequence of its answer', () =>
+  withNodes(3, async (nodes) => {
+    const [first, ...others] = nodes;
+    assert.ok(first !== undefined);
+    const added = await post(first, '/api/books', BOOK);
+    assert.equal(added.status, 201, added.text);
+    const sequence = String(added.headers['hookshelf-sequence']);
+    assert.match(sequence, /^\d+$/);
+    const path = new URL(String(added.headers.location), first.url).pathname;
+    for (const other of others) {
+      const read = await other.ask(path, { headers: { 'Hookshelf-Sequence': sequence } });
+      assert.equal(read.status, 200);
+      assert.equal(read.headers.etag, added.headers.etag);
+      assert.equal(read.headers['hookshelf-sequence'], undefined);
+    }
+  }));
+
+test('a read that names a sequence which does not come is told to come again', () =>
+  withNodes(1, async ([node]) => {
+    assert.ok(node !== undefined);
+    const late = await node.ask('/api/books', { headers: { 'Hookshelf-Sequence': '999999' } });
+    assert.equal(late.status, 503);
+    assert.equal(late.headers['retry-after'], '1');
+    const bad = await node.ask('/api/books', { headers: { 'Hookshelf-Sequence': 'soon' } });
+    assert.equal(bad.status, 400);
+  }));
+
+test('nodes are listed with what they do, and one that stops leaves its share', () =>
+  withNodes(3, async (nodes) => {
+    await untilSpread(nodes);
+    const [first, second, third] = nodes;
+    assert.ok(first !== undefined && second !== undefined && third !== undefined);
+    const views = await listOf(second);
+    assert.deepEqual(views.map(({ identifier }) => identifier),
+      nodes.map(({ id }) => id).sort());
+    assert.deepEqual(views.filter(({ isSelf }) => isSelf).map(({ identifier }) => identifier),
+      [second.id]);
+    for (const { identifier, isLive, version, address, lag } of views) {
+      const { url = '' } = nodes.find(({ id }) => id === identifier) ?? {};
+      assert.deepEqual({ isLive, lag }, { isLive: true, lag: 0 });
+      assert.match(version, /^\d/);
+      assert.ok(address === null || address === new URL(url).host, String(address));
+    }
+    await third.app.close();
+    await untilSpread([first, second]);
+    const { text } = await first.ask('/metrics');
+    assert.match(text, /^hookshelf_nodes_live 2$/m);
+    assert.match(text, /^hookshelf_node_shards 8$/m);
+    assert.match(text, /^hookshelf_lease_changes_total\{change="claimed"\} \d+$/m);
+    assert.match(text, /^hookshelf_log_appends_total [1-9]/m);
+  }));
+
+test('each delivery is made once, whichever node took the event, also while nodes leave', () =>
+  withNodes(3, async (nodes, apps) => {
+    await untilSpread(nodes);
+    const arrived: string[] = [];
+    const targetUrl = await apps.target((id) => arrived.push(id));
+    const [first, second, third] = nodes;
+    assert.ok(first !== undefined && second !== undefined && third !== undefined);
+    for (let hook = 0; hook < 8; hook += 1) {
+      const added = await post(first, '/api/outgoing-webhooks',
+        { targetUrl, triggerEvent: 'thing.*', secret: 'a secret of the tests' });
+      assert.equal(added.status, 201, added.text);
+    }
+    const expected = new Set<string>();
+    for (let event = 0; event < 12; event += 1) {
+      const node = nodes[event % (event < 6 ? 3 : 2)] ?? first;
+      const fired = await post(node, '/api/events', { name: 'thing.happened', payload: { event } });
+      assert.equal(fired.status, 202, fired.text);
+      for (const id of JSON.parse(fired.text).deliveries) expected.add(id);
+      if (event === 5) await third.app.close();
+    }
+    assert.equal(expected.size, 96);
+    await until('all have arrived', () => arrived.length >= 96, () => String(arrived.length));
+    await until('all are recorded', async () => {
+      const { text } = await second.ask('/api/deliveries/reconcile');
+      return JSON.parse(text).delivered === 96;
+    });
+    assert.deepEqual([...arrived].sort(), [...expected].sort());
+  }));
+
+test('a node that hears nothing of the engine says so, and reads go on', () =>
+  withNodes(1, async ([node], apps) => {
+    assert.ok(node !== undefined);
+    const added = await post(node, '/api/books', BOOK);
+    assert.equal((await node.ask('/readyz')).status, 200);
+    apps.engine.goDown();
+    await until('it is not ready', async () => (await node.ask('/readyz')).status === 503);
+    const path = new URL(String(added.headers.location), node.url).pathname;
+    assert.equal((await node.ask(path)).status, 200);
+    const status = JSON.parse((await node.ask('/api/status')).text);
+    assert.equal(status.isReady, false);
+    assert.notEqual(status.reason, null);
+    apps.engine.comeUp();
+    await until('it is ready again', async () => (await node.ask('/readyz')).status === 200);
+    assert.equal((await post(node, '/api/books', { ...BOOK, title: 'Jim' })).status, 201);
+  }));
+
+test('the answer to a key that was used at another node comes again', () =>
+  withNodes(2, async ([first, second]) => {
+    assert.ok(first !== undefined && second !== undefined);
+    const question = { method: 'POST', body: BOOK, headers: { 'Idempotency-Key': 'k-1' } };
+    const added = await first.ask('/api/books', question);
+    assert.equal(added.status, 201);
+    const again = await second.ask('/api/books', question);
+    assert.equal(again.status, 201, again.text);
+    assert.equal(again.headers['idempotency-replayed'], 'true');
+    assert.equal(again.text, added.text);
+  }));

@@ -1,0 +1,71 @@
+/** Several apps in this process over one engine in memory, each with a data directory. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openApp, type App } from '../../src/app.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { loadSettings } from '../../src/settings/load.ts';
+import { ask, type Question, type Reply } from '../e2e/ask.ts';
+import { SimulatedEngine } from '../support/simulated-engine.ts';
+
+export type Node = {
+  readonly id: string;
+  readonly app: App;
+  readonly url: string;
+  ask(path: string, question?: Question): Promise<Reply>;
+};
+
+export class Apps {
+  readonly engine = new SimulatedEngine();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
+  readonly #nodes: Node[] = [];
+  readonly #targets: Server[] = [];
+
+  async start(id = randomUUID()): Promise<Node> {
+    const { settings } = loadSettings({});
+    const app = await openApp({
+      data: join(this.#folder, id), settings, logger: silentLogger, role: 'server',
+      sharedLog: { engine: this.engine, node: id },
+    });
+    const { url } = await app.listen({ port: 0 });
+    const node: Node = { id, app, url, ask: (path, question) => ask(`${url}${path}`, question) };
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** A target of outgoing webhooks that answers 200 and counts. */
+  async target(onRequest: (id: string) => void): Promise<string> {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        onRequest(String(request.headers['webhook-id']));
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    this.#targets.push(server);
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#nodes.map(({ app }) => app.close()));
+    for (const target of this.#targets) target.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Several nodes over one log. */
+export async function withNodes(
+  count: number, use: (nodes: readonly Node[], apps: Apps) => Promise<void>,
+): Promise<void> {
+  const apps = new Apps();
+  try {
+    const nodes: Node[] = [];
+    for (let index = 0; index < count; index += 1) nodes.push(await apps.start());
+    await use(nodes, apps);
+  } finally {
+    await apps.close();
+  }
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { createLogger } from '../../src/base/log.ts';
+import { Membership } from '../../src/nodes/membership.ts';
+import {
+  LEASES, NODES, SHARDS, decodeLease, leaseId, shardOf,
+} from '../../src/nodes/records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
+
+const LENGTHS = { lengthMs: 25_000, attemptMs: 15_000 };
+
+/** Several nodes over one log, without delay. */
+class Cluster {
+  readonly clock = new ManualClock();
+  readonly store: MemoryStore = createMemoryStore([NODES, LEASES]);
+  readonly logLines: string[] = [];
+  #runs = 0;
+
+  node(id: string): Membership {
+    this.#runs += 1;
+    const membership = new Membership({
+      store: this.store, clock: this.clock, lengths: LENGTHS,
+      self: { node: id, run: `${id}-${this.#runs}` },
+      log: createLogger({
+        level: 'debug', format: 'json', now: () => this.clock.now(),
+        write: (line) => this.logLines.push(line),
+      }),
+      isReloading: () => false,
+      describe: () => ({ version: '1', address: null, position: 0, lag: 0 }),
+    });
+    membership.start();
+    return membership;
+  }
+
+  /** Owners by shard, as the log has it; released ones are null. */
+  owners(): readonly (string | null)[] {
+    return Array.from({ length: SHARDS }, (_, shard) => {
+      const bytes = this.store.collection(LEASES.name).bytesOf(leaseId(shard));
+      const lease = bytes === undefined ? null : decodeLease(bytes);
+      return lease === null || lease.released ? null : lease.node;
+    });
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const owner of this.owners()) counts[String(owner)] = (counts[String(owner)] ?? 0) + 1;
+    return counts;
+  }
+
+  term(shard: number): number {
+    const bytes = this.store.collection(LEASES.name).bytesOf(leaseId(shard));
+    return bytes === undefined ? 0 : decodeLease(bytes).term;
+  }
+}
+
+/** Ends without a word, as by SIGKILL: it writes nothing more. */
+function kill(node: Membership): void {
+  node.ownership.isActive = false;
+}
+
+const keyOf = (shard: number): string => {
+  const number = Array.from({ length: 1000 }, (_, index) => index)
+    .find((index) => shardOf(`key-${index}`) === shard);
+  return `key-${number}`;
+};
+
+test('the first node owns everything at once', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  let told = 0;
+  a.ownership.onChange(() => {
+    told += 1;
+  });
+  assert.equal(a.ownership.holdOf('hook'), null);
+  assert.equal(a.ownership.mayBegin(), false);
+  await cluster.clock.advance(10);
+  assert.deepEqual(cluster.counts(), { a: 16 });
+  assert.equal(a.ownership.mayBegin(), true);
+  assert.equal(a.ownership.maintains(), true);
+  assert.equal(a.ownership.holdOf('hook')?.begin(), true);
+  assert.equal(told, 1);
+  await a.close();
+});
+
+test('nodes that join get their share, and one that stops gives it back at once', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const b = cluster.node('b');
+  await cluster.clock.advance(10);
+  assert.deepEqual(cluster.counts(), { a: 8, b: 8 });
+  const c = cluster.node('c');
+  await cluster.clock.advance(10);
+  assert.deepEqual(Object.values(cluster.counts()).sort(), [5, 5, 6]);
+  await b.close();
+  await cluster.clock.advance(10);
+  assert.deepEqual(cluster.counts(), { a: 8, c: 8 });
+  assert.equal(cluster.store.collection(NODES.name).bytesOf('b'), undefined);
+  await Promise.all([a.close(), c.close()]);
+  assert.deepEqual(cluster.counts(), { null: 16 });
+});
+
+test('a shard is given up when what is under way of it has ended', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const hold = a.ownership.holdOf(keyOf(15));
+  assert.equal(hold?.begin(), true);
+  const b = cluster.node('b');
+  await cluster.clock.advance(6000);
+  assert.equal(cluster.owners()[15], 'a');
+  assert.equal(a.ownership.holdOf(keyOf(15)), null, 'no attempt of it begins any more');
+  assert.equal(await cluster.store.transact((transaction) => hold.isKept(transaction)), true);
+  hold.end();
+  await cluster.clock.advance(10);
+  assert.equal(cluster.owners()[15], 'b');
+  assert.equal(await cluster.store.transact((transaction) => hold.isKept(transaction)), false);
+  await Promise.all([a.close(), b.close()]);
+});
+
+test('an attempt that does not end is cut off, so that its shard can be given up', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const hold = a.ownership.holdOf(keyOf(15));
+  assert.equal(hold?.begin(), true);
+  hold.ended.addEventListener('abort', () => hold.end());
+  const b = cluster.node('b');
+  await cluster.clock.advance(LENGTHS.attemptMs);
+  assert.equal(hold.ended.aborted, false);
+  await cluster.clock.advance(6000);
+  assert.equal(hold.ended.aborted, true);
+  assert.equal(cluster.owners()[15], 'b');
+  await Promise.all([a.close(), b.close()]);
+});
+
+test('a node that dies hands over L + 1 s after its last beat, not before and not much later',
+  async () => {
+    const cluster = new Cluster();
+    const [a, b, c] = [cluster.node('a'), cluster.node('b'), cluster.node('c')];
+    await cluster.clock.advance(7000);
+    const terms = cluster.owners().map((owner, shard) => ({ owner, term: cluster.term(shard) }));
+    const beats = JSON.parse(String(cluster.store.collection(NODES.name).bytesOf('b')));
+    const lastBeatMs = Date.parse(beats.at);
+    kill(b);
+    const leftMs = lastBeatMs + LENGTHS.lengthMs + 1000 - cluster.clock.now();
+    await cluster.clock.advance(leftMs - 10);
+    assert.ok(cluster.owners().includes('b'));
+    await cluster.clock.advance(60);
+    assert.deepEqual(cluster.counts(), { a: 8, c: 8 });
+    for (const [shard, { owner, term }] of terms.entries()) {
+      const isTaken = owner === 'b';
+      assert.equal(cluster.term(shard), isTaken ? term + 1 : term, `shard ${shard}`);
+    }
+    await Promise.all([a.close(), c.close()]);
+  });
+
+test('a node that is started again waits for its own old leases', async () => {
+  const cluster = new Cluster();
+  const first = cluster.node('a');
+  await cluster.clock.advance(10);
+  kill(first);
+  const again = cluster.node('a');
+  await cluster.clock.advance(LENGTHS.lengthMs);
+  assert.equal(again.ownership.holdOf('hook'), null);
+  await cluster.clock.advance(1100);
+  assert.notEqual(again.ownership.holdOf('hook'), null);
+  assert.equal(cluster.term(3), 2);
+  await again.close();
+});
+
+test('while no beat can be written attempts end, and go on with the first that is', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const hold = a.ownership.holdOf('hook');
+  assert.equal(hold?.begin(), true);
+  cluster.store.setFailure(new AppError('unavailable', 'the engine is gone'));
+  await cluster.clock.advance(8900);
+  assert.equal(a.ownership.mayBegin(), true);
+  await cluster.clock.advance(100);
+  assert.equal(a.ownership.mayBegin(), false, 'L - http.timeout - 1 s after the last beat');
+  assert.equal(hold.begin(), false);
+  await cluster.clock.advance(14_900);
+  assert.equal(hold.ended.aborted, false);
+  await cluster.clock.advance(100);
+  assert.equal(hold.ended.aborted, true, 'L - 1 s after the last beat');
+  assert.equal(a.ownership.maintains(), false);
+  let told = 0;
+  a.ownership.onChange(() => {
+    told += 1;
+  });
+  cluster.store.setFailure(null);
+  await cluster.clock.advance(1100);
+  assert.equal(told, 1);
+  const next = a.ownership.holdOf('hook');
+  assert.equal(next?.begin(), true);
+  assert.equal(next.ended.aborted, false);
+  assert.equal(cluster.term(3), 1, 'nobody else has had it');
+  assert.equal(cluster.logLines.filter((line) => line.includes('cannot renew')).length, 1);
+  await a.close();
+});
+
+test('a result counts only in the term in which its attempt began', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const hold = a.ownership.holdOf('hook');
+  const isKept = (): Promise<boolean> =>
+    cluster.store.transact((transaction) => hold?.isKept(transaction) ?? false);
+  assert.equal(await isKept(), true);
+  kill(a);
+  const b = cluster.node('b');
+  await cluster.clock.advance(LENGTHS.lengthMs + 2000);
+  assert.equal(await isKept(), false);
+  await b.close();
+});
+
+test('a node that was frozen finds its shards gone, and says so', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const hold = a.ownership.holdOf('hook');
+  kill(a);
+  const b = cluster.node('b');
+  await cluster.clock.advance(LENGTHS.lengthMs + 2000);
+  a.start();
+  assert.equal(hold?.mayBegin(), false);
+  assert.equal(hold.ended.aborted, true);
+  assert.ok(cluster.logLines.some((line) => line.includes('another node has taken over')));
+  await cluster.clock.advance(100);
+  assert.deepEqual(cluster.counts(), { a: 8, b: 8 }, 'then it gets its share again');
+  await Promise.all([a.close(), b.close()]);
+});
+
+test('a copy of a data directory is noticed, and takes nothing from the node it was taken from',
+  async () => {
+    const cluster = new Cluster();
+    const a = cluster.node('a');
+    await cluster.clock.advance(10);
+    const copy = cluster.node('a');
+    await cluster.clock.advance(60_000);
+    assert.ok(cluster.logLines.some((line) => line.includes('under the id of this node')));
+    assert.notEqual(a.ownership.holdOf('hook'), null);
+    assert.equal(copy.ownership.holdOf('hook'), null);
+    await Promise.all([a.close(), copy.close()]);
+  });
+
+test('a node that died is forgotten after a day', async () => {
+  const cluster = new Cluster();
+  const [a, b] = [cluster.node('a'), cluster.node('b')];
+  await cluster.clock.advance(10);
+  kill(b);
+  await cluster.clock.advance(23 * 3_600_000);
+  assert.notEqual(cluster.store.collection(NODES.name).bytesOf('b'), undefined);
+  await cluster.clock.advance(2 * 3_600_000);
+  assert.equal(cluster.store.collection(NODES.name).bytesOf('b'), undefined);
+  await a.close();
+});

@@ -9,6 +9,7 @@ import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
 import { TOPICS, describeRequest, requestTopic } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
+import { findSharedLog } from './app/engine.ts';
 import { composeDispatcher } from './app/dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
@@ -119,20 +120,23 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
-  const { data, settings, logger, clock = systemClock, sharedLog } = options;
+  const { data, settings, logger, clock = systemClock } = options;
   const files = createNodeFiles();
   const lock = await acquireLock(data, {
     kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
   });
   closers.add(() => lock.release());
+  const sharedLog = options.sharedLog
+    ?? await findSharedLog({ data, files, settings, logger, clock });
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
     limits: limitsFor(options.maxMemoryBytes ?? Infinity),
-    ...sharedLog === undefined ? {} : { shared: sharedLog },
+    ...sharedLog === null ? {} : { shared: sharedLog },
   });
   closers.add(() => store.close());
+  announceEngine(store, logger);
   const makeId = createIdSource(clock);
-  const nodes = sharedLog === undefined ? null : await withNodes(({ composeNodes }) =>
+  const nodes = sharedLog === null ? null : await withNodes(({ composeNodes }) =>
     composeNodes({
       store, clock, logger, makeId, node: sharedLog.node, places: () => listening.places,
       attemptMs: settings.http.timeout * 1000,
@@ -218,6 +222,13 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
+}
+
+/** At each start it is said what a durable answer is worth. */
+function announceEngine({ replica }: OpenedStore, logger: Logger): void {
+  if (replica === null) return;
+  const { engine, promise } = replica;
+  logger.info('the journal is kept by an engine', { engine, promise });
 }
 
 /**

@@ -1,13 +1,79 @@
-/** The engine that the settings name, and who we are to it. */
+/**
+ * The engine that the settings name, and who we are to it: the UUID in `node.json` of the data
+ * directory, `{"node":"<uuid>"}`, made at the first start with an engine.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { isJsonObject } from '../base/fields.ts';
+import { parseJsonStrictly } from '../base/json/parse.ts';
 import { late } from '../base/late.ts';
+import type { Logger } from '../base/log.ts';
+import { createIdSource, isUuid } from '../base/uuid.ts';
 import type { Settings } from '../settings/load.ts';
+import { isStoreName } from '../store/disk/inventory.ts';
+import type { Files } from '../store/disk/files.ts';
 import type { Engine } from '../store/engines/engine.ts';
 
 const withEngines = late(() => import('../store/engines/open.ts'));
+const NODE_NAME = 'node.json';
 
 /** Null: the store is files in the data directory. Throws `usage`. */
 export async function engineOf({ store: { url, passwordFile } }: Settings): Promise<Engine | null> {
   if (url === null) return null;
   return withEngines(({ openEngine }) =>
     openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
+}
+
+type Place = {
+  readonly data: string; readonly files: Files; readonly settings: Settings;
+  readonly logger: Logger; readonly clock: Clock;
+};
+
+/** What openStore needs of an engine; null without one. The caller holds the directory's lock. */
+export async function findSharedLog(
+  { data, files, settings, logger, clock }: Place,
+): Promise<{ readonly engine: Engine; readonly node: string } | null> {
+  const engine = await engineOf(settings);
+  if (engine === null) return null;
+  if (files.list(data).some(isStoreName)) {
+    logger.warning('the data directory holds a store of files, which is not used while store.url '
+      + 'is set', { data, engine: engine.name });
+  }
+  return { engine, node: readNode(join(data, NODE_NAME)) ?? makeNode(data, clock) };
+}
+
+function readNode(path: string): string | null {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return null;
+    throw new AppError('unavailable', `cannot read ${path}: ${messageOf(thrown)}`, {}, thrown);
+  }
+  try {
+    const value = parseJsonStrictly(bytes);
+    if (isJsonObject(value) && typeof value['node'] === 'string' && isUuid(value['node'])) {
+      return value['node'];
+    }
+  } catch {
+    // It is refused below.
+  }
+  throw new AppError('damaged', `${path} does not hold {"node":"<uuid>"}; remove it, and this `
+    + 'becomes a new node');
+}
+
+function makeNode(data: string, clock: Clock): string {
+  const node = createIdSource(clock)();
+  const path = join(data, NODE_NAME);
+  const descriptor = openSync(`${path}.tmp`, 'w', 0o600);
+  try {
+    writeSync(descriptor, `{"node":"${node}"}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(`${path}.tmp`, path);
+  return node;
 }

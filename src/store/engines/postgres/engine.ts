@@ -183,12 +183,8 @@ async function makeTables(writer: Connection): Promise<void> {
   const { rows: [row] } = await writer.query(HAS_TABLES);
   if (row?.is_there === true) return;
   const schema = row?.has_schema === true ? '' : `${MAKE_SCHEMA};`;
-  try {
-    await writer.query(`begin; ${MAKE_ALONE}; ${schema} ${MAKE_TABLES}; commit`);
-  } catch (thrown) {
-    if (writer.lost === null) await writer.query('rollback');
-    throw thrown;
-  }
+  // Statements that are sent together are one transaction.
+  await writer.query(`${MAKE_ALONE}; ${schema} ${MAKE_TABLES}`);
 }
 
 /** False where the service has no notifications. */

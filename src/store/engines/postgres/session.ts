@@ -46,8 +46,8 @@ export class PostgresSession implements EngineSession {
   #third: Promise<Connection> | null = null;
   readonly #wakes = new Set<() => void>();
   readonly #lostListeners = new Set<(error: Error) => void>();
-  /** Of the append that was sent last: its notification is no news. */
-  #ownSequence = 0;
+  /** Sequences that were appended here, until their notifications come: they are no news. */
+  readonly #own = new Set<string>();
   #lost: AppError | null = null;
   #isClosing = false;
 
@@ -122,7 +122,7 @@ export class PostgresSession implements EngineSession {
 
   /** Of the notification of an append, with its sequence. */
   notified(payload: string): void {
-    if (payload === String(this.#ownSequence)) return;
+    if (this.#own.delete(payload)) return;
     for (const wake of this.#wakes) wake();
   }
 
@@ -154,14 +154,18 @@ export class PostgresSession implements EngineSession {
   }
 
   async #appendOnce(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
-    this.#ownSequence = entry.sequence;
+    const name = String(entry.sequence);
+    if (this.#parts.notifies) this.#own.add(name);
     const { rows: [row], warning } = await this.#parts.writer.query(this.#append, [
       expected.sequence, expected.chain, entry.sequence, entry.chain, entry.batch,
       entry.lines.toString(), log,
-    ]);
+    ]).catch((thrown: unknown) => {
+      this.#own.delete(name);
+      throw thrown;
+    });
     if (warning !== null) throw this.#unconfirmed(warning);
     if (row === undefined) {
-      this.#ownSequence = 0;
+      this.#own.delete(name);
       return false;
     }
     if (this.#parts.needsStandbys && textOf(row, 'standbys').trim() === '') {
@@ -174,8 +178,8 @@ export class PostgresSession implements EngineSession {
     log: string, told: Told, build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
   ): Promise<LogEntry | null> {
     const { writer } = this.#parts;
-    const { rows: [row] } = await writer.query(LOCK_HEAD);
     try {
+      const { rows: [row] } = await writer.query(LOCK_HEAD);
       const head = headOf(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
       await this.#readMissed(told, head.sequence);

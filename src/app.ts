@@ -9,7 +9,7 @@ import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
 import { TOPICS, describeRequest, requestTopic } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
-import { findSharedLog } from './app/engine.ts';
+import { announceEngine, findSharedLog } from './app/engine.ts';
 import { composeDispatcher } from './app/dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { bookEvents, composeRelay } from './app/relay.ts';
@@ -134,7 +134,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...sharedLog === null ? {} : { shared: sharedLog },
   });
   closers.add(() => store.close());
-  announceEngine(store, logger);
+  announceEngine(store.replica, logger);
   const makeId = createIdSource(clock);
   const nodes = sharedLog === null ? null : await withNodes(({ composeNodes }) =>
     composeNodes({
@@ -222,13 +222,6 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
-}
-
-/** At each start it is said what a durable answer is worth. */
-function announceEngine({ replica }: OpenedStore, logger: Logger): void {
-  if (replica === null) return;
-  const { engine, promise } = replica;
-  logger.info('the journal is kept by an engine', { engine, promise });
 }
 
 /**

@@ -14,6 +14,7 @@ import { createIdSource, isUuid } from '../base/uuid.ts';
 import type { Settings } from '../settings/load.ts';
 import { isStoreName } from '../store/disk/inventory.ts';
 import type { Files } from '../store/disk/files.ts';
+import type { Replica } from '../store/port.ts';
 import type { Engine } from '../store/engines/engine.ts';
 
 const withEngines = late(() => import('../store/engines/open.ts'));
@@ -42,6 +43,13 @@ export async function findSharedLog(
       + 'is set', { data, engine: engine.name });
   }
   return { engine, node: readNode(join(data, NODE_NAME)) ?? makeNode(data, clock) };
+}
+
+/** At each start it is said what a durable answer is worth. */
+export function announceEngine(replica: Replica | null, logger: Logger): void {
+  if (replica === null) return;
+  const { engine, promise } = replica;
+  logger.info('the journal is kept by an engine', { engine, promise });
 }
 
 function readNode(path: string): string | null {

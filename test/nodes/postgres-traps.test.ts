@@ -1,4 +1,4 @@
-/** What real servers do when they fail, and how a session answers: it never takes it for success. */
+/** What real servers do when they fail, and that a session never takes it for success. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, test } from 'node:test';

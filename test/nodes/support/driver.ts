@@ -1,4 +1,4 @@
-/** Puts the package that speaks to PostgreSQL in its place; a file of tests with servers imports it. */
+/** Puts the package that speaks to PostgreSQL in its place, for tests with servers. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { postgresMissing as serversMissing } from './postgres-cluster.ts';

@@ -2,7 +2,7 @@
 
 const LITERAL = new RegExp([
   // After what a value may follow; anywhere else a slash divides or stands in text.
-  /(?<=[=(,:[!&|?]\s*|return\s+)/,
+  /(?<=[=(,:[!&|?>]\s*|return\s+)/,
   /\/(?![*/])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuvy]*)/,
 ].map(({ source }) => source).join(''), 'g');
 

@@ -52,6 +52,8 @@ export type SharedLog = {
   readonly engine: Engine;
   /** A UUID that is this node's own for good. */
   readonly node: string;
+  /** A snapshot is written after so much of the log. */
+  readonly snapshotEveryBytes?: number;
 };
 
 export interface OpenedStore extends Store {

@@ -2,8 +2,8 @@
 import { silentLogger, type Logger } from '../../src/base/log.ts';
 import type { CollectionSpec } from '../../src/store/port.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
+import type { Engine } from '../../src/store/engines/engine.ts';
 import { ManualClock } from './manual-clock.ts';
-import type { SimulatedEngine } from './simulated-engine.ts';
 import { SimulatedFiles } from './simulated-files.ts';
 import { COLLECTIONS } from './workload.ts';
 
@@ -14,17 +14,19 @@ export type SharedStoreOptions = {
   readonly files?: SimulatedFiles;
   readonly clock?: ManualClock;
   readonly logger?: Logger;
+  readonly snapshotEveryBytes?: number;
 };
 
 export function openSharedStore(
-  engine: SimulatedEngine, options: SharedStoreOptions = {},
+  engine: Engine, options: SharedStoreOptions = {},
 ): Promise<OpenedStore> {
   const {
     number = 1, specs = COLLECTIONS, files = new SimulatedFiles(), clock = new ManualClock(),
-    logger = silentLogger,
+    logger = silentLogger, snapshotEveryBytes = 256 << 20,
   } = options;
   const node = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
   return openStore({
-    directory: '/node', files, specs, clock, logger, shared: { engine, node },
+    directory: '/node', files, specs, clock, logger,
+    shared: { engine, node, snapshotEveryBytes },
   });
 }

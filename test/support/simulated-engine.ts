@@ -7,15 +7,21 @@
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/base/errors.ts';
 import type {
-  Engine, EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
+  Engine, EngineSession, EngineSnapshots, LogEntry, LogHead,
 } from '../../src/store/engines/engine.ts';
-import { simulatedSnapshots, type StoredSnapshot } from './simulated-snapshots.ts';
+import { SimulatedSession, lost } from './simulated-session.ts';
+import type { StoredSnapshot } from './simulated-snapshots.ts';
 
 export type EngineCall = Exclude<keyof EngineSession, 'promise' | 'snapshots'>
   | keyof EngineSnapshots | 'connect';
 
-/** `lost-before`: it did not happen; `lost-after`: it did, and the answer never came. */
-export type EngineFault = 'none' | 'refused' | 'lost-before' | 'lost-after';
+/**
+ * `lost-before`: it does not happen; `lost-after`: it does, and the answer never comes;
+ * `lost-late`: the same, but it happens only after a while. `cancelled`: what the quorum lacks is
+ * shown, and the answer is a warning.
+ */
+export type EngineFault =
+  'none' | 'refused' | 'lost-before' | 'lost-after' | 'lost-late' | 'cancelled';
 
 export class SimulatedEngine implements Engine {
   readonly kind = 'postgres';
@@ -26,14 +32,18 @@ export class SimulatedEngine implements Engine {
   faults: (call: EngineCall) => EngineFault = () => 'none';
   /** Turns of the loop that a call takes. */
   turns: () => number = () => 1;
+  lateTurns: () => number = () => 1;
   log: LogHead | null = null;
   entries: LogEntry[] = [];
   readonly snapshots = new Map<number, StoredSnapshot>();
   readonly calls: EngineCall[] = [];
   readonly sessions = new Set<SimulatedSession>();
   #isDown = false;
+  /** How many entries are shown, and how many the quorum has. */
+  #shown = 0;
   #durable = 0;
   #isReplicating = true;
+  #isCancelling = false;
   #released: (() => void)[] = [];
   #lock: Promise<void> = Promise.resolve();
 
@@ -45,7 +55,7 @@ export class SimulatedEngine implements Engine {
   }
 
   get visible(): readonly LogEntry[] {
-    return this.entries.slice(0, this.#durable);
+    return this.entries.slice(0, this.#shown);
   }
 
   /** From now on nobody gets through; what is open is lost. */
@@ -69,7 +79,7 @@ export class SimulatedEngine implements Engine {
 
   goOnReplicating(): void {
     this.#isReplicating = true;
-    this.#durable = this.entries.length;
+    this.#showAll();
     for (const release of this.#released.splice(0)) release();
   }
 
@@ -77,21 +87,21 @@ export class SimulatedEngine implements Engine {
   trimmed(count: number, floor: number): void {
     assert(this.log !== null);
     this.log = { ...this.log, floor };
+    this.#shown -= count;
     this.#durable -= count;
   }
 
   /** The machine starts anew, and shows what the quorum may lack. */
   restart(): void {
     this.loseAll();
-    this.#durable = this.entries.length;
+    this.#shown = this.entries.length;
     for (const release of this.#released.splice(0)) release();
   }
 
-  /** One of the quorum takes over, which has only the first `count` entries. */
-  failOver(count: number): void {
+  /** Another machine takes over, which has only the first `count` entries: those of the quorum. */
+  failOver(count = this.#durable): void {
     this.loseAll();
     this.entries = this.entries.slice(0, count);
-    this.#durable = count;
     this.goOnReplicating();
   }
 
@@ -111,9 +121,20 @@ export class SimulatedEngine implements Engine {
 
   /** Resolves once the quorum has all that the machine has now. */
   async durable(): Promise<void> {
-    if (!this.#isReplicating) {
+    const isCancelled = this.#isCancelling;
+    this.#isCancelling = false;
+    if (this.#isReplicating) {
+      this.#showAll();
+    } else if (isCancelled) {
+      this.#shown = this.entries.length;
+      throw lost();
+    } else {
       await new Promise<void>((resolve) => this.#released.push(resolve));
     }
+  }
+
+  #showAll(): void {
+    this.#shown = this.entries.length;
     this.#durable = this.entries.length;
   }
 
@@ -137,8 +158,10 @@ export class SimulatedEngine implements Engine {
     const fault = this.faults(name);
     await this.#wait();
     if (fault === 'refused') throw new AppError('unavailable', 'the engine has refused');
-    if (fault === 'lost-before') session.lose();
+    if (fault === 'lost-before' || fault === 'lost-late') session.lose();
+    if (fault === 'lost-late') void this.#late(run);
     if (session.isLost) throw lost();
+    if (fault === 'cancelled') this.#isCancelling = true;
     const result = await Promise.race([run(), session.loss]);
     await this.#wait();
     if (fault === 'lost-after') session.lose();
@@ -146,152 +169,16 @@ export class SimulatedEngine implements Engine {
     return result;
   }
 
-  async #wait(): Promise<void> {
-    for (let turn = this.turns(); turn > 0; turn -= 1) {
+  async #late(run: () => Promise<unknown>): Promise<void> {
+    await this.#wait(this.lateTurns());
+    await run().catch(() => {});
+  }
+
+  async #wait(turns = this.turns()): Promise<void> {
+    for (let turn = turns; turn > 0; turn -= 1) {
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });
     }
-  }
-}
-
-function lost(): AppError {
-  return new AppError('unknown_outcome', 'the connection to the engine is lost');
-}
-
-class SimulatedSession implements EngineSession {
-  readonly promise = 'kept in memory, for tests';
-  isLost = false;
-  readonly loss: Promise<never>;
-  readonly snapshots: EngineSnapshots;
-  readonly #engine: SimulatedEngine;
-  readonly #wakes = new Set<() => void>();
-  readonly #onLost: ((error: Error) => void)[] = [];
-  #reject: (error: AppError) => void = () => {};
-  #isAppending = false;
-
-  constructor(engine: SimulatedEngine) {
-    this.#engine = engine;
-    this.loss = new Promise<never>((_, reject) => {
-      this.#reject = reject;
-    });
-    this.loss.catch(() => {});
-    this.snapshots = simulatedSnapshots(engine.snapshots, (name, run) => this.#call(name, run));
-  }
-
-  lose(): void {
-    if (this.isLost) return;
-    this.isLost = true;
-    this.#engine.sessions.delete(this);
-    const error = lost();
-    this.#reject(error);
-    for (const listener of this.#onLost) listener(error);
-  }
-
-  head(): Promise<LogHead | null> {
-    return this.#call('head', async () => this.#engine.head);
-  }
-
-  create(head: LogHead): Promise<boolean> {
-    return this.#call('create', async () => {
-      if (this.#engine.log !== null) return false;
-      this.#engine.log = head;
-      return true;
-    });
-  }
-
-  barrier(): Promise<LogHead | null> {
-    return this.#call('barrier', async () => {
-      const head = this.#engine.head;
-      await this.#engine.durable();
-      return head;
-    });
-  }
-
-  append(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
-    return this.#appending('append', () => this.#engine.alone(async () => {
-      const head = this.#engine.head;
-      const isThere = head !== null && head.log === log && head.sequence === expected.sequence
-        && head.chain === expected.chain;
-      if (isThere) await this.#commit(entry);
-      return isThere;
-    }));
-  }
-
-  appendLocked(
-    log: string, from: LogPosition,
-    build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
-  ): Promise<LogEntry | null> {
-    return this.#appending('appendLocked', () => this.#engine.alone(async () => {
-      const head = this.#engine.head;
-      assert(head !== null && head.log === log);
-      const entry = build(this.#after(from.sequence), head);
-      if (entry !== null) await this.#commit(entry);
-      return entry;
-    }));
-  }
-
-  findBatch(batch: string): Promise<LogEntry | null> {
-    return this.#call('findBatch', async () =>
-      this.#engine.visible.find((entry) => entry.batch === batch) ?? null);
-  }
-
-  readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
-    return this.#call('readAfter', async () => this.#after(sequence).slice(0, maxEntries));
-  }
-
-  watch(wake: () => void): () => void {
-    this.#wakes.add(wake);
-    return () => this.#wakes.delete(wake);
-  }
-
-  trim(floor: number): Promise<void> {
-    return this.#call('trim', async () => {
-      const { log, entries } = this.#engine;
-      assert(log !== null && entries.some(({ sequence }) => sequence === floor));
-      const count = entries.length;
-      this.#engine.entries = entries.filter(({ sequence }) => sequence >= floor);
-      this.#engine.trimmed(count - this.#engine.entries.length, floor);
-    });
-  }
-
-  onLost(listener: (error: Error) => void): void {
-    this.#onLost.push(listener);
-  }
-
-  async close(): Promise<void> {
-    this.lose();
-  }
-
-  wake(): void {
-    for (const wake of this.#wakes) wake();
-  }
-
-  #call<T>(name: EngineCall, run: () => Promise<T>): Promise<T> {
-    return this.#engine.call(this, name, run);
-  }
-
-  async #appending<T>(name: 'append' | 'appendLocked', run: () => Promise<T>): Promise<T> {
-    assert(!this.#isAppending, 'one append at a time');
-    this.#isAppending = true;
-    try {
-      return await this.#call(name, run);
-    } finally {
-      this.#isAppending = false;
-    }
-  }
-
-  #after(sequence: number): LogEntry[] {
-    return this.#engine.visible.filter((entry) => entry.sequence > sequence);
-  }
-
-  async #commit(entry: LogEntry): Promise<void> {
-    const { entries } = this.#engine;
-    assert(entry.lines.length <= this.#engine.maxBatchBytes);
-    assert(!entries.some(({ batch }) => batch === entry.batch), 'a batch is there once');
-    assert.equal(entry.first, (this.#engine.head?.sequence ?? 0) + 1);
-    entries.push({ ...entry, lines: Buffer.from(entry.lines) });
-    await this.#engine.durable();
-    for (const session of this.#engine.sessions) session.wake();
   }
 }

@@ -43,6 +43,8 @@ export class Appender {
   #pending: Pending | null = null;
   /** What was thrown while the engine held its lock for us. */
   #thrown: unknown = null;
+  /** Counts attempts: a session that was lost may call back late. */
+  #attempts = 0;
 
   constructor(image: ReplicatedImage, link: EngineLink, nowMs: () => number) {
     this.#image = image;
@@ -69,6 +71,7 @@ export class Appender {
 
   /** The session was lost. */
   doubt(): void {
+    this.#attempts += 1;
     if (this.#pending !== null && this.#pending.sent !== null) this.#pending.isDoubtful = true;
   }
 
@@ -134,9 +137,11 @@ export class Appender {
     if (this.#pending !== pending) return;
     this.figures.conflicts += 1;
     this.#thrown = null;
+    this.#attempts += 1;
+    const attempt = this.#attempts;
     const { log, position } = this.#image;
     const entry = await this.#link.ask(session, session.appendLocked(log, position,
-      (missed, head) => this.#build(pending, missed, head)));
+      (missed, head) => attempt === this.#attempts ? this.#build(pending, missed, head) : null));
     if (this.#thrown !== null) throw this.#thrown;
     if (entry !== null) this.#commit(pending, entry);
   }
@@ -159,9 +164,10 @@ export class Appender {
       this.#commitFound(pending, own);
       return null;
     }
+    // A log that was trimmed meanwhile cannot tell that it does not have what was sent.
+    if (!this.#image.accept(missed)) return null;
     pending.sent = null;
     pending.isDoubtful = false;
-    if (!this.#image.accept(missed)) return null;
     if (head.log !== this.#image.log || !isSamePosition(head, this.#image.position)) {
       this.#image.divergence ??= 'the log does not end with its last entry';
       return null;

@@ -32,6 +32,7 @@ type ImageKeeperOptions = {
   readonly specs: readonly CollectionSpec[];
   readonly cachedRecordsMax: number | undefined;
   readonly maxImageBytes: number;
+  readonly snapshotEveryBytes?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -48,7 +49,6 @@ type ImageFiles = Pick<LocalImageFiles['manifest'], 'generation' | 'sequence' | 
 export class ImageKeeper implements Snapshots {
   /** Whether this node is the one that gives the engine snapshots. */
   mayMaintain: () => boolean = () => false;
-  logBytesMax = LOG_BYTES_MAX;
   writtenMs: number | null = null;
   readonly #options: ImageKeeperOptions;
   #image: ReplicatedImage | null = null;
@@ -143,7 +143,7 @@ export class ImageKeeper implements Snapshots {
       liveBytes += collection.bytesTotal;
       garbageBytes += collection.table.arena.garbageBytes;
     }
-    return this.#image.appliedBytes >= this.logBytesMax
+    return this.#image.appliedBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
       || garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
   }
 

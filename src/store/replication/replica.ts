@@ -31,6 +31,7 @@ type ReplicaOptions = {
   readonly engine: Engine;
   /** A UUID, of this node's own for good. */
   readonly node: string;
+  readonly snapshotEveryBytes?: number | undefined;
 };
 
 type OpenedReplica = {

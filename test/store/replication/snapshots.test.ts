@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Logger } from '../../../src/base/log.ts';
+import type { Transaction } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/store.ts';
+import type { OpenedStore } from '../../../src/store/store.ts';
+import { writeBackup } from '../../../src/store/backup/backup.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { openSharedStore } from '../../support/open-shared-store.ts';
+import { SimulatedEngine } from '../../support/simulated-engine.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { turnsUntil } from '../../support/turns.ts';
+import { COLLECTIONS, contentOf } from '../../support/workload.ts';
+
+let engine: SimulatedEngine;
+let clock: ManualClock;
+let stores: OpenedStore[];
+let logged: string[];
+
+beforeEach(() => {
+  engine = new SimulatedEngine();
+  clock = new ManualClock();
+  stores = [];
+  logged = [];
+});
+
+afterEach(async () => {
+  for (const store of stores) await store.close();
+});
+
+const log = (message: string, fields: unknown = {}): void =>
+  void logged.push(`${message} ${JSON.stringify(fields)}`);
+const logger: Logger = { debug: log, info: log, warning: log, error: log };
+
+async function open(files = new SimulatedFiles()): Promise<OpenedStore> {
+  const store = await openSharedStore(engine, {
+    number: stores.length + 1, clock, files, logger, snapshotEveryBytes: 100_000,
+  });
+  stores.push(store);
+  return store;
+}
+
+function put(id: string, text = 'x') {
+  return (transaction: Transaction): void => {
+    transaction.put('books', id, JSON.stringify({ id, text }));
+  };
+}
+
+function putHook(identifier: string, slug: string) {
+  return (transaction: Transaction): void => {
+    transaction.put('hooks', identifier, JSON.stringify({ identifier, slug }));
+  };
+}
+
+const callsSince = (count: number): readonly string[] => engine.calls.slice(count);
+
+test('a node starts from the snapshot of the engine, and reads what follows', async () => {
+  const one = await open();
+  for (const id of ['b', 'a', 'c']) await one.transact(put(id, 'é漢'));
+  await one.transact(putHook('h', 's'));
+  await one.compact();
+  assert.equal(engine.snapshots.size, 1);
+  await one.transact(put('later'));
+  const count = engine.calls.length;
+  const two = await open();
+  assert.ok(callsSince(count).includes('readPart'));
+  assert.deepEqual(contentOf(two), contentOf(one));
+});
+
+test('a node starts from its own snapshot while that stands in the log', async () => {
+  const files = new SimulatedFiles();
+  const one = await open(files);
+  await one.transact(put('a'));
+  await one.compact();
+  await one.transact(put('b'));
+  await one.close();
+  const count = engine.calls.length;
+  const again = await open(files);
+  assert.ok(!callsSince(count).includes('readPart'));
+  assert.equal(again.collection('books').size, 2);
+});
+
+test('a snapshot of its own that is damaged is no reason not to start', async () => {
+  const files = new SimulatedFiles();
+  const one = await open(files);
+  await one.transact(put('a', 'text'));
+  await one.compact();
+  await one.close();
+  const path = '/node/replica/books-000001.json';
+  const descriptor = files.open(path, 'append-existing');
+  files.write(descriptor, Buffer.from('X'), 150);
+  files.close(descriptor);
+  const again = await open(files);
+  assert.equal(again.collection('books').size, 1);
+  assert.match(logged.join('\n'), /cannot be read; taking the engine's/);
+});
+
+test('a damaged snapshot of the engine makes way for the one before', async () => {
+  const one = await open();
+  await one.transact(put('a'));
+  await one.compact();
+  await one.transact(put('b'));
+  await one.compact();
+  const newest = engine.snapshots.get(2)?.parts.get(0);
+  assert.ok(newest);
+  newest.bytes[200] = (newest.bytes[200] ?? 0) ^ 1;
+  const two = await open();
+  assert.deepEqual(contentOf(two), contentOf(one));
+  assert.match(logged.join('\n'), /a snapshot of the engine is damaged/);
+});
+
+test('two snapshots are kept, and the log from the older one on', async () => {
+  const one = await open();
+  for (const id of ['a', 'b', 'c', 'd']) {
+    await one.transact(put(id));
+    await one.compact();
+  }
+  assert.deepEqual([...engine.snapshots.keys()], [3, 4]);
+  assert.deepEqual(engine.visible.map(({ sequence }) => sequence), [3, 4]);
+  assert.equal(engine.head?.floor, 3);
+  assert.equal(await one.changes.since(1), null);
+  assert.notEqual(await one.changes.since(3), null);
+  const two = await open();
+  assert.deepEqual(contentOf(two), contentOf(one));
+});
+
+test('the node that may gives the engine a snapshot when it is due, others do not', async () => {
+  const [one, two] = [await open(), await open()];
+  two.replica?.maintainWhen(() => true);
+  const text = 'x'.repeat(10_000);
+  for (let count = 0; count < 12; count += 1) await one.transact(put('a', text));
+  await turnsUntil(() => [one, two].every(({ statistics }) => statistics.compactedMs !== null));
+  assert.equal(engine.snapshots.size, 1);
+  assert.ok(two.statistics.journalBytes < 100_000);
+});
+
+test('an image that is too large for the engine is not given to it', async () => {
+  engine.maxImageBytes = 1000;
+  const one = await open();
+  await one.transact(put('a', 'x'.repeat(2000)));
+  await assert.rejects(one.compact(), { code: 'storage_full', message: /data:move/ });
+});
+
+test('a backup of a shared store is one of a store in files', async () => {
+  const files = new SimulatedFiles();
+  const one = await open(files);
+  await one.transact(put('a'));
+  await one.transact(putHook('h', 's'));
+  const backup = await one.openBackup();
+  await one.transact(put('later'));
+  await one.compact();
+  await writeBackup(files, backup, '/copy', clock.now());
+  backup.close();
+  const copy = await openStore({
+    directory: '/copy', files, specs: COLLECTIONS, logger: silentLogger, clock,
+  });
+  assert.equal(copy.collection('books').size, 1);
+  assert.equal(copy.collection('hooks').size, 1);
+  assert.equal(copy.statistics.sequence, 2);
+  await copy.close();
+});
+
+test('a log that was cut back is loaded anew, and what differs is told', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await one.transact(putHook('h1', 's1'));
+  const kept = contentOf(one);
+  await one.transact(put('a', 'lost'));
+  await one.transact(put('b', 'lost'));
+  await one.transact((transaction) => {
+    putHook('h1', 's2')(transaction);
+    putHook('h2', 's1')(transaction);
+  });
+  await turnsUntil(() => two.statistics.sequence === 5);
+  const told: (boolean | string)[] = [];
+  two.replica?.onReload((isOver) => told.push(isOver));
+  two.collection('books').onChange(({ id, after }) => told.push(`${id} ${after !== null}`));
+  engine.failOver(2);
+  await clock.advance(2000);
+  await turnsUntil(() => two.statistics.sequence === 2 && one.statistics.sequence === 2);
+  assert.deepEqual([contentOf(one), contentOf(two)], [kept, kept]);
+  assert.deepEqual(told, [false, 'b false', 'a true', true]);
+  assert.match(logged.join('\n'), /does not continue .*"reason":"the log ends at 2, and 5 was/);
+  await two.transact(putHook('h3', 's2'));
+  await turnsUntil(() => one.statistics.sequence === 3);
+  assert.deepEqual(contentOf(one), contentOf(two));
+});
+
+test('what waits while everything is loaded anew is told to come again', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await turnsUntil(() => two.statistics.sequence === 1);
+  // The other node has gone on from another past before this one looks.
+  engine.entries = [];
+  engine.failOver(0);
+  engine.turns = () => 3;
+  const write = two.transact(put('b'));
+  const outcome = write.then(() => 'written', ({ code }) => code);
+  await clock.advance(3000);
+  assert.equal(await outcome, 'unavailable');
+  await turnsUntil(() => two.replica?.isReloading === false && two.failure === null);
+  assert.equal(two.collection('books').size, 0);
+  await two.transact(put('c'));
+});
+
+test('a node that was away while the log was trimmed loads the snapshot', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await turnsUntil(() => two.statistics.sequence === 1);
+  await one.transact(put('b'));
+  // Two sees nothing of what follows.
+  const readable = engine.faults;
+  engine.loseAll();
+  engine.faults = (call) => call === 'connect' ? 'refused' : 'none';
+  await clock.advance(1000);
+  engine.faults = readable;
+  const files = new SimulatedFiles();
+  const three = await open(files);
+  for (const id of ['c', 'd', 'e']) {
+    await three.transact(put(id));
+    await three.compact();
+  }
+  await clock.advance(5000);
+  await turnsUntil(() => two.statistics.sequence === three.statistics.sequence);
+  assert.deepEqual(contentOf(two), contentOf(three));
+});
+
+test('a node that knows a log does not begin another in an engine that is empty', async () => {
+  const files = new SimulatedFiles();
+  const one = await open(files);
+  await one.transact(put('a'));
+  await one.compact();
+  await one.close();
+  engine = new SimulatedEngine();
+  await assert.rejects(open(files), { code: 'misconfigured', message: /holds no log/ });
+});
+
+test('a log of a newer format is refused, and so is a directory with other records', async () => {
+  await open();
+  assert.ok(engine.log);
+  engine.log = { ...engine.log, format: 2 };
+  await assert.rejects(open(), { code: 'misconfigured', message: /start the newer hookshelf/ });
+  const files = new SimulatedFiles();
+  const store = await openStore({
+    directory: '/node', files, specs: COLLECTIONS, logger: silentLogger, clock,
+  });
+  await store.close();
+  await assert.rejects(open(files), { code: 'misconfigured', message: /data:move/ });
+});

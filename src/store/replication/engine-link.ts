@@ -26,6 +26,7 @@ export class EngineLink {
   readonly #node: string;
   readonly #clock: Clock;
   readonly #calls = new Set<Call>();
+  readonly #dropped = new WeakSet<EngineSession>();
   #barrierTicks = ANSWER_TICKS;
   #timer: Timer;
 
@@ -66,7 +67,10 @@ export class EngineLink {
     }
   }
 
-  /** The answer to a call; one that takes too long ends with its session. */
+  /**
+   * The answer to a call; one that takes too long ends with its session. What comes from a session
+   * that was given up meanwhile is no answer: it may tell of what the quorum lacks.
+   */
   async ask<T>(
     session: EngineSession, answer: Promise<T>, ticksMax = ANSWER_TICKS,
   ): Promise<T> {
@@ -74,6 +78,7 @@ export class EngineLink {
     this.#calls.add(call);
     try {
       const result = await answer;
+      if (this.#dropped.has(session)) throw new AppError('unknown_outcome', 'answered too late');
       this.heardMs = this.#clock.monotonicMs();
       return result;
     } finally {
@@ -85,6 +90,7 @@ export class EngineLink {
   drop(session: EngineSession | null): void {
     if (session === null) return;
     if (this.session === session) this.session = null;
+    this.#dropped.add(session);
     session.close().catch(() => {});
   }
 

@@ -50,6 +50,10 @@ class OwnEngine implements Engine {
     return session;
   }
 
+  inspect(): Promise<string> {
+    return this.#engine.inspect();
+  }
+
   kill(): void {
     this.#isDead = true;
     for (const session of this.#sessions) void session.close();

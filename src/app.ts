@@ -182,7 +182,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const apiRoutes = [...booksRoutes, ...webhooks.routes];
   const stream = createEventStream({
     topics: TOPICS, changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    logger, hookOf: webhooks.hookOf,
+    replica: store.replica, logger, hookOf: webhooks.hookOf,
   });
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));

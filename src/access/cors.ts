@@ -65,13 +65,13 @@ function withoutSlash(origin: string): string {
 
 const PREFLIGHT_HEADERS: readonly string[] = [
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, '
-    + 'X-Request-Id',
+  'Authorization, Content-Type, Hookshelf-Sequence, Idempotency-Key, If-Match, If-Modified-Since, '
+    + 'If-None-Match, X-Request-Id',
   'Access-Control-Max-Age', '600',
 ];
 const EXPOSED = [
-  'Allow', 'ETag', 'Idempotency-Replayed', 'Last-Modified', 'Link', 'Location', 'Retry-After',
-  'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
+  'Allow', 'ETag', 'Hookshelf-Sequence', 'Idempotency-Replayed', 'Last-Modified', 'Link',
+  'Location', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id', 'X-Total-Count',
 ].join(', ');
 const VARY: readonly string[] = ['Vary', 'Origin'];
 const ALLOW_ALL: readonly string[] = [

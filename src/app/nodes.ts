@@ -49,14 +49,15 @@ export function composeNodes(parts: NodesParts): Nodes {
   const lengthMs = Math.round(Math.max(LENGTH_MS_MIN, attemptMs + BEYOND_ATTEMPT_MS));
   const membership = new Membership({
     store, clock, log: logger, lengths: { lengthMs, attemptMs },
-    self: { node, run: makeId() },
+    node, makeRun: makeId,
     isReloading: () => replica.isReloading,
     describe: () => ({ version: VERSION, address: addressOf(parts), ...positionOf(replica) }),
   });
   const { ownership } = membership;
   replica.maintainWhen(() => ownership.maintains());
   const forget = replica.onReload((isOver) => {
-    if (isOver) ownership.tell();
+    if (isOver) membership.beginAnew();
+    else ownership.cutOffAll();
   });
   const view = { node, membership, replica, clock };
   return {

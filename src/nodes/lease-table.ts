@@ -74,6 +74,19 @@ export class LeaseTable {
     this.#shards[shard] = lease === null ? null : { lease, renewedMs: monotonicMs };
   }
 
+  /**
+   * The log is another one than was followed so far: nothing is known of when a lease was renewed
+   * there, so each counts as renewed now. Ours are no more, as our run is to be a new one.
+   */
+  forgetTimes(monotonicMs: number): void {
+    this.#sent.clear();
+    this.#renewal = null;
+    for (const known of this.#shards) if (known !== null) known.renewedMs = monotonicMs;
+    for (const [id, { record }] of this.#nodes) {
+      this.#nodes.set(id, { record, heardMs: monotonicMs });
+    }
+  }
+
   lease(shard: number): Lease | null {
     return this.#shards[shard]?.lease ?? null;
   }
@@ -135,11 +148,12 @@ export class LeaseTable {
     return known.heardMs + known.record.lengthMs + MARGIN_MS - monotonicMs;
   }
 
-  /** Shards of a node that are not released, in time or not. */
+  /** Shards of a node's present run that are not released, in time or not. */
   shardsOf(id: string): readonly number[] {
+    const run = this.#nodes.get(id)?.record.run ?? '';
     return allShards().filter((shard) => {
       const lease = this.lease(shard);
-      return lease?.node === id && !lease.released;
+      return lease !== null && !lease.released && isHeldBy(lease, { node: id, run });
     });
   }
 

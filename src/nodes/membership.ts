@@ -22,7 +22,9 @@ type MembershipParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly self: Holder;
+  readonly node: string;
+  /** A new UUID. */
+  readonly makeRun: () => string;
   readonly lengths: LeaseLengths;
   /** Whether the records are being loaded anew: nothing is begun by what they say meanwhile. */
   readonly isReloading: () => boolean;
@@ -39,6 +41,7 @@ const FORGET_MS = 24 * 3_600_000;
 
 export class Membership {
   readonly #parts: MembershipParts;
+  readonly #self: { -readonly [Name in keyof Holder]: Holder[Name] };
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;
   readonly #shares: Shares;
@@ -57,8 +60,10 @@ export class Membership {
   #endTimer: Timer | null = null;
 
   constructor(parts: MembershipParts) {
-    const { store, clock, self, lengths, isReloading } = parts;
+    const { store, clock, node, makeRun, lengths, isReloading } = parts;
     this.#parts = parts;
+    const self = { node, run: makeRun() };
+    this.#self = self;
     this.#startedAt = timeText(clock.now());
     const table = new LeaseTable(self, lengths);
     this.table = table;
@@ -92,6 +97,21 @@ export class Membership {
     this.#endTimer?.cancel();
   }
 
+  /**
+   * The records were loaded anew from a log that does not continue what was followed: what others
+   * have done by the old one, they may still be doing. So we begin as a new run does, and wait for
+   * all leases, our own too.
+   */
+  beginAnew(): void {
+    this.#self.run = this.#parts.makeRun();
+    this.#beat = 0;
+    this.ownership.cutOffAll();
+    this.table.forgetTimes(this.#parts.clock.monotonicMs());
+    for (const shard of this.ownership.shards) shard.givenUpMs = null;
+    this.ownership.tell();
+    if (this.ownership.isActive) this.#beatNow();
+  }
+
   #applyNode({ id, after }: RecordChange): void {
     const now = this.ownership.now();
     const record = after === null ? null : decodeNode(after);
@@ -106,8 +126,7 @@ export class Membership {
   }
 
   #isOwn(id: string, record: NodeRecord | null): boolean {
-    const { self } = this.#parts;
-    return id === self.node && record?.run === self.run;
+    return id === this.#self.node && record?.run === this.#self.run;
   }
 
   #applyLease({ id, after }: RecordChange): void {
@@ -124,11 +143,11 @@ export class Membership {
   }
 
   #lose(number: number, lease: Lease | null): void {
-    const { log, self } = this.#parts;
+    const { log } = this.#parts;
     const shard = this.ownership.shards[number];
     shard?.cutOff();
     if (shard !== undefined) shard.givenUpMs = null;
-    if (lease?.released === true && lease.run === self.run) {
+    if (lease?.released === true && lease.run === this.#self.run) {
       this.changes.released += 1;
       return;
     }
@@ -138,14 +157,14 @@ export class Membership {
   }
 
   #warnOfTwin(id: string, record: NodeRecord | null): void {
-    const { log, self } = this.#parts;
+    const { log, node } = this.#parts;
     const known = this.table.nodes.get(id)?.record ?? null;
     if (record === null || this.#isTwinKnown || !this.#isOwn(id, known)) return;
     if (this.#isOwn(id, record)) return;
     this.#isTwinKnown = true;
     log.error('another process runs under the id of this node: one data directory is a copy of '
       + 'the other. Stop one, remove node.json from its data directory, and start it again',
-    { node: self.node });
+    { node });
   }
 
   /** Soon: the rest of what we heard of is not applied yet. */
@@ -183,14 +202,15 @@ export class Membership {
 
   /** False: it is to be tried again. */
   async #commitBeat(): Promise<boolean> {
-    const { store, log, self, lengths, describe } = this.#parts;
+    const { store, log, lengths, describe } = this.#parts;
+    const { node, run } = this.#self;
     const now = this.ownership.now();
     this.#beat += 1;
     this.#lastSentMs = now.monotonicMs;
     this.table.noteSent(this.#beat, now);
     const record: NodeRecord = {
-      identifier: self.node, run: self.run, beat: this.#beat, lengthMs: lengths.lengthMs,
-      ...describe(), startedAt: this.#startedAt, at: timeText(now.wallMs),
+      identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describe(),
+      startedAt: this.#startedAt, at: timeText(now.wallMs),
     };
     const ended = this.#shares.ended();
     try {
@@ -222,12 +242,12 @@ export class Membership {
   }
 
   async #leave(): Promise<void> {
-    const { store, clock, log, self } = this.#parts;
+    const { store, clock, log, node } = this.#parts;
     const leaving = (this.#beating ?? Promise.resolve()).then(() =>
       store.transact((transaction) => {
         for (const shard of this.table.ownShards()) this.#shares.stageRelease(transaction, shard);
-        if (this.#isOwn(self.node, this.table.nodes.get(self.node)?.record ?? null)) {
-          transaction.delete(NODES.name, self.node);
+        if (this.#isOwn(node, this.table.nodes.get(node)?.record ?? null)) {
+          transaction.delete(NODES.name, node);
         }
       })).catch((error: unknown) => log.warning('the leases of this node could not be released: '
         + 'the others wait until they have run out', { error }));

@@ -6,7 +6,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { ChangeLog, CommittedChange } from '../store/port.ts';
+import type { ChangeLog, CommittedChange, Replica } from '../store/port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { Position, StreamFilter, StreamedChange } from './event.ts';
 import { Reader } from './reader.ts';
@@ -17,6 +17,8 @@ export type BroadcastOptions = {
   readonly changes: ChangeLog;
   /** The last sequence applied. */
   readonly sequence: () => number;
+  /** Not given, or null: no other process writes to the store. */
+  readonly replica?: Pick<Replica, 'waitFor' | 'onReload'> | null;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -28,6 +30,8 @@ const HEARTBEAT_MS = 15_000;
 const ROUND_MS = 20;
 /** What a client that reconnects by itself waits before it does. */
 const RECONNECT_MS = 1000;
+/** A reader that has seen more at another node waits so long for this one to get there. */
+const BEHIND_MS = 2000;
 
 /** Readers that select the same. */
 type Channel = { readonly filter: StreamFilter; readonly readers: Set<Reader> };
@@ -49,11 +53,15 @@ export class Broadcast {
   #lastRoundMs = -Infinity;
   #heartbeat: Timer | null = null;
   #unfollow: (() => void) | null = null;
+  /** Up to there the log was another one: nobody knows what came after a position in that. */
+  #foreignUpTo = -1;
+  readonly #forget: () => void;
   #isClosed = false;
 
   constructor(options: BroadcastOptions) {
     this.#options = options;
     this.#topics = new Map(options.topics.map((topic) => [topic.collection.name, topic]));
+    this.#forget = options.replica?.onReload((isOver) => this.#onReload(isOver)) ?? (() => {});
   }
 
   /**
@@ -117,18 +125,39 @@ export class Broadcast {
   /** Ends all streams; idempotent. */
   close(): void {
     this.#isClosed = true;
+    this.#forget();
+    this.#endAll();
+  }
+
+  #endAll(): void {
     for (const reader of [...this.#readers]) this.leave(reader);
+  }
+
+  /** What was told is not what the log holds now: whoever comes back is to read the lists anew. */
+  #onReload(isOver: boolean): void {
+    this.#endAll();
+    if (isOver) this.#foreignUpTo = this.#sequence = this.#options.sequence();
   }
 
   async #findMissed(position: Position | null): ReturnType<ChangeLog['since']> {
     if (position === null) return null;
     const { sequence, changesSeen } = position;
+    await this.#waitFor(changesSeen === 0 ? sequence : sequence + 1);
     if (sequence === this.#sequence && changesSeen === 0) return null;
-    const isMade = sequence < this.#sequence;
+    const isMade = sequence < this.#sequence && sequence >= this.#foreignUpTo;
     const log = isMade ? await this.#options.changes.since(sequence) : null;
     if (log !== null) return log;
     throw new AppError('gone', 'what came after this `Last-Event-ID` is not known any more: read '
       + 'the lists anew, and follow from now on without it');
+  }
+
+  /** Throws `unavailable` when it does not come in time. */
+  async #waitFor(sequence: number): Promise<void> {
+    const { replica = null } = this.#options;
+    if (replica === null || sequence <= this.#sequence) return;
+    if (await replica.waitFor(sequence, BEHIND_MS)) return;
+    throw new AppError('unavailable', 'this node is behind the one that told the `Last-Event-ID`',
+      { retryAfterS: 1 });
   }
 
   /** Between two rounds, so that what it is told begins right after the sequence returned. */

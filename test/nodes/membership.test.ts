@@ -19,10 +19,12 @@ class Cluster {
   #runs = 0;
 
   node(id: string): Membership {
-    this.#runs += 1;
     const membership = new Membership({
       store: this.store, clock: this.clock, lengths: LENGTHS,
-      self: { node: id, run: `${id}-${this.#runs}` },
+      node: id, makeRun: () => {
+        this.#runs += 1;
+        return `${id}-${this.#runs}`;
+      },
       log: createLogger({
         level: 'debug', format: 'json', now: () => this.clock.now(),
         write: (line) => this.logLines.push(line),
@@ -246,6 +248,25 @@ test('a copy of a data directory is noticed, and takes nothing from the node it 
     assert.notEqual(a.ownership.holdOf('hook'), null);
     assert.equal(copy.ownership.holdOf('hook'), null);
     await Promise.all([a.close(), copy.close()]);
+  });
+
+test('a node whose log was replaced begins as a new run, and waits for its own leases too',
+  async () => {
+    const cluster = new Cluster();
+    const a = cluster.node('a');
+    await cluster.clock.advance(10);
+    const hold = a.ownership.holdOf('hook');
+    assert.equal(hold?.begin(), true);
+    a.beginAnew();
+    assert.equal(hold.ended.aborted, true);
+    assert.equal(hold.begin(), false);
+    assert.equal(await cluster.store.transact((transaction) => hold.isKept(transaction)), false);
+    await cluster.clock.advance(LENGTHS.lengthMs + 900);
+    assert.equal(a.ownership.holdOf('hook'), null);
+    await cluster.clock.advance(200);
+    assert.equal(a.ownership.holdOf('hook')?.begin(), true);
+    assert.equal(cluster.term(3), 2);
+    await a.close();
   });
 
 test('a node that died is forgotten after a day', async () => {

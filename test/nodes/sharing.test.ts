@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { createSharing } from '../../src/nodes/sharing.ts';
+import { exchangeAny } from '../../src/server/local/call.ts';
+import { memoryTarget } from '../../src/server/local/memory-target.ts';
+import { Metrics } from '../../src/server/metrics/metrics.ts';
+import type { Route } from '../../src/server/route.ts';
+import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
+import type { Replica } from '../../src/store/port.ts';
+
+type Given = { -readonly [Name in keyof Replica]: Replica[Name] };
+
+const route = (given: Partial<Route>): Route => ({
+  method: 'GET', path: '/api/things', operationId: 'listThings', summary: '', access: 'read',
+  answers: [], handle: (exchange) => exchange.sendJson(200, {}), ...given,
+});
+const ROUTES: readonly Route[] = [
+  route({}), route({ method: 'POST', operationId: 'addThing' }),
+  route({ path: '/healthz', operationId: 'getHealth', access: 'public' }),
+  route({ path: '/api/status', operationId: 'getStatus' }),
+  route({ path: '/webhook/in/{rest...}', method: 'ANY', operationId: 'receive', access: 'public' }),
+];
+
+function serve(replica: Partial<Given>): (
+  method: 'GET' | 'POST', path: string, headers?: Readonly<Record<string, string>>,
+) => ReturnType<typeof exchangeAny> {
+  const dispatcher = createDispatcher({
+    routes: ROUTES, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
+    bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
+    sharing: createSharing({ sequence: 7, isReloading: false, ...replica } as Replica),
+  });
+  const target = memoryTarget(dispatcher.listeners('control').request);
+  return (method, path, headers = {}) => exchangeAny(target, { method, path, headers });
+}
+
+test('answers to writes tell the sequence, those to reads do not', async () => {
+  const ask = serve({});
+  const sequenceOf = async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
+    (await ask(method, path)).headers['hookshelf-sequence'];
+  assert.equal(await sequenceOf('POST', '/api/things'), '7');
+  assert.equal(await sequenceOf('POST', '/webhook/in/x'), '7');
+  assert.equal(await sequenceOf('GET', '/api/things'), undefined);
+});
+
+test('a read waits for the sequence that it names, and for no other', async () => {
+  const asked: number[] = [];
+  let isThere = true;
+  const ask = serve({
+    waitFor: async (sequence, timeoutMs) => {
+      asked.push(sequence, timeoutMs);
+      return isThere;
+    },
+  });
+  const read = (value: string): ReturnType<typeof ask> =>
+    ask('GET', '/api/things', { 'Hookshelf-Sequence': value });
+  assert.equal((await read('7')).status, 200);
+  assert.deepEqual(asked, []);
+  assert.equal((await read('8')).status, 200);
+  assert.deepEqual(asked, [8, 2000]);
+  isThere = false;
+  const late = await read('9');
+  assert.equal(late.status, 503);
+  assert.equal(late.headers['retry-after'], '1');
+  assert.equal((await ask('POST', '/api/things', { 'Hookshelf-Sequence': '9' })).status, 200);
+  for (const bad of ['', '-1', '1.5', 'x', '1'.repeat(16)]) {
+    assert.equal((await read(bad)).status, 400, bad);
+  }
+});
+
+test('while the records are loaded anew nothing is served that reads them', async () => {
+  const ask = serve({ isReloading: true });
+  for (const [method, path, status] of [
+    ['GET', '/api/things', 503], ['POST', '/api/things', 503], ['POST', '/webhook/in/x', 503],
+    ['GET', '/healthz', 200], ['GET', '/api/status', 200], ['GET', '/nothing', 404],
+  ] as const) assert.equal((await ask(method, path)).status, status, path);
+});

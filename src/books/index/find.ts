@@ -145,19 +145,21 @@ function* documentsOfAll(
   all.words.fill(0xffff_ffff);
   for (const { starts, isWhole } of needs) {
     const documents = new Bits(bound);
-    const addAll = (term: string): void => {
-      for (const document of memtable.terms.get(term) ?? []) {
-        if (document < bound) documents.add(document);
-      }
+    const addAll = (found: readonly number[]): void => {
+      for (const document of found) if (document < bound) documents.add(document);
     };
-    if (isWhole) {
-      starts.forEach(addAll);
-    } else {
+    for (const start of starts) {
+      const dictionary = memtable.dictionaryOf(start.slice(0, 1));
+      const word = start.slice(1);
+      if (isWhole) {
+        addAll(dictionary.get(word) ?? []);
+        continue;
+      }
       let looks = 0;
-      for (const term of memtable.terms.keys()) {
+      for (const [term, found] of dictionary) {
         looks += 1;
         if (looks % TERMS_PER_YIELD === 0) yield;
-        if (starts.some((start) => term.startsWith(start))) addAll(term);
+        if (term.startsWith(word)) addAll(found);
       }
     }
     if (!intersect(all.words, documents.words)) break;

@@ -40,6 +40,10 @@ export type SearchOptions = {
 const WAIT_MS_MAX = 2000;
 const RETRY_S_MAX = 60;
 const MEMTABLE_BOOKS = 4096;
+// While all is indexed for the first time nobody searches: fewer and larger segments, which wait to
+// be merged, unless they take so much that a merge would soon have no room.
+const FIRST_MEMTABLES = 4;
+const UNMERGED_SHARE = 1 / 4;
 // An index that was too large is not built again before the catalog is clearly smaller.
 const RETURN_SHARE = 0.9;
 
@@ -51,10 +55,12 @@ export class InvertedIndex {
   readonly #memtableBooks: number;
   readonly #bytesMax: number;
   #booksMax: number | null = null;
-  #memtable: Memtable;
+  #memtable = new Memtable();
   readonly #segments = new Segments();
   #unsubscribe: (() => void) | null = null;
   #isIndexing = false;
+  /** All books are being indexed for the first time. */
+  #isFirst = true;
   #isMerging = false;
   /** Why no query is answered any more. */
   #failure: { readonly reason: unknown } | null = null;
@@ -66,7 +72,6 @@ export class InvertedIndex {
     this.#options = options;
     this.#memtableBooks = options.memtableBooks ?? MEMTABLE_BOOKS;
     this.#bytesMax = options.bytesMax ?? Infinity;
-    this.#memtable = new Memtable(this.#memtableBooks);
   }
 
   /** About how much memory the index takes. */
@@ -173,9 +178,17 @@ export class InvertedIndex {
     this.#isIndexing = true;
     this.#own(this.#index(), () => {
       this.#isIndexing = false;
-      if (this.#markedCount === 0) this.#settle();
+      if (this.#markedCount === 0) this.#becomeComplete();
       else this.#indexMarked();
     });
+  }
+
+  #becomeComplete(): void {
+    if (this.#isFirst) {
+      this.#isFirst = false;
+      this.#merge();
+    }
+    this.#settle();
   }
 
   * #index(): Work<void> {
@@ -188,7 +201,8 @@ export class InvertedIndex {
       this.#indexedCount += 1;
       const bytes = this.#options.collection.bytesAt(slot);
       if (bytes !== undefined) this.#memtable.add(slot, decodeSearchable(bytes));
-      if (this.#memtable.isFull) yield* this.#flush();
+      const booksMax = this.#memtableBooks * (this.#isFirst ? FIRST_MEMTABLES : 1);
+      if (this.#memtable.isFullWith(booksMax)) yield* this.#flush();
       yield;
     }
   }
@@ -196,10 +210,10 @@ export class InvertedIndex {
   /** Makes a segment of the memtable. Queries ask the memtable until the segment is complete. */
   * #flush(): Work<void> {
     const segment = yield* segmentOf(this.#memtable);
-    this.#memtable = new Memtable(this.#memtableBooks);
+    this.#memtable = new Memtable();
     this.#segments.replace([], segment);
     if (this.bytes > this.#bytesMax) this.#letGo();
-    else this.#merge();
+    else if (!this.#isFirst || this.bytes > this.#bytesMax * UNMERGED_SHARE) this.#merge();
   }
 
   /** Runs beside indexing and queries, as a merge of large segments takes seconds. */
@@ -221,7 +235,7 @@ export class InvertedIndex {
     const bytesPerBook = this.bytes / this.#segments.documentCount;
     this.#booksMax = Math.floor(this.#bytesMax / bytesPerBook * RETURN_SHARE);
     this.#unsubscribe?.();
-    this.#memtable = new Memtable(this.#memtableBooks);
+    this.#memtable = new Memtable();
     this.#segments.clear();
     this.#markedCount = 0;
     this.#settle();

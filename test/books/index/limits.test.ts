@@ -9,11 +9,11 @@ import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
 test('long texts of many words fill a memtable too', () => {
-  const memtable = new Memtable(4096);
+  const memtable = new Memtable();
   const words = (from: number): string =>
     Array.from({ length: 1000 }, (_, index) => `w${from + index}`).join(' ');
   let books = 0;
-  for (; !memtable.isFull && books < 100; books += 1) {
+  for (; !memtable.isFullWith(4096) && books < 100; books += 1) {
     memtable.add(books, { title: words(books * 1000) });
   }
   assert.equal(books, 33);

@@ -21,8 +21,15 @@ const withEngines = late(() => import('../store/engines/open.ts'));
 const NODE_NAME = 'node.json';
 
 /** Null: the store is files in the data directory. Throws `usage`. */
-export async function engineOf({ store: { url, passwordFile } }: Settings): Promise<Engine | null> {
-  if (url === null) return null;
+export async function engineOf(settings: Settings): Promise<Engine | null> {
+  const { url } = settings.store;
+  return url === null ? null : engineAt(url, settings);
+}
+
+/** That of a URL, with the password that the settings name if it has none. Throws `usage`. */
+export async function engineAt(
+  url: string, { store: { passwordFile } }: Settings,
+): Promise<Engine> {
   return withEngines(({ openEngine }) =>
     openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
 }

@@ -10,11 +10,12 @@ export function maintenanceRoutes(
     {
       method: 'POST', path: '/control/data/compact', operationId: 'compactData',
       summary: 'Write a new generation beside traffic', access: 'control',
-      answers: [{ status: 200, description: 'The generation and its sequence' }],
+      answers: [{ status: 200, description: 'The generation, its sequence, the engine if any' }],
       async handle(exchange) {
         await store.compact();
         const { generation, sequence } = store.statistics;
-        exchange.sendJson(200, { generation, sequence });
+        const engine = store.replica?.engine ?? null;
+        exchange.sendJson(200, { generation, sequence, engine });
       },
     },
     {
@@ -27,6 +28,7 @@ export function maintenanceRoutes(
         // The command copies them: it may be allowed to write where the server is not.
         exchange.sendJson(200, {
           files: backup.files.map(({ name, bytes }) => ({ name, bytes })), ...backup.contents,
+          isReplica: store.replica !== null,
         });
       },
     },

@@ -44,6 +44,7 @@ test('commands of a data directory refuse a server, also the environment\'s', as
   const given: Readonly<Record<string, readonly string[]>> = {
     'token:create': ['--name', 'a', '--scope', 'read'], 'token:revoke': ['a'],
     'data:backup': ['--to', 'a'], 'data:restore': ['--from', 'a'],
+    'data:move': ['--to', 'a'],
   };
   for (const name of names) {
     const words = [name, ...given[name] ?? []];

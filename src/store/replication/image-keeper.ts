@@ -229,6 +229,10 @@ export class ImageKeeper implements Snapshots {
 
   #startOf(head: LogHead): ReplicatedImage {
     if (head.floor === 0) return this.#empty(head.log, LOG_START);
+    if (head.sequence < head.floor) {
+      throw new AppError('unavailable', 'a data:move into this log is not done: wait for its end, '
+        + 'or run it again if it was cut off');
+    }
     throw new AppError('damaged', `the engine's log begins at ${head.floor}, and no snapshot of it `
       + 'can be read: put a backup of the engine back');
   }

@@ -24,6 +24,9 @@ import { createJournalFile } from '../journal/journal-file.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
 import type { StoredCollection } from '../records/collection.ts';
 
+/** In the data directory of a node. */
+export const REPLICA_FOLDER = 'replica';
+
 const FORMAT = 'hookshelf-image-1';
 const NAME = 'image.json';
 const NAME_BYTES_MAX = 64 * 1024;
@@ -70,7 +73,7 @@ export class LocalImage {
 
   constructor(files: Files, dataDirectory: string) {
     this.#files = files;
-    this.directory = join(dataDirectory, 'replica');
+    this.directory = join(dataDirectory, REPLICA_FOLDER);
   }
 
   /** Null when there is none, or none of use. */

@@ -19,7 +19,7 @@ import { LocalImage } from './local-image.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
 /** Of what lines and records are; a node refuses a log of a newer one. */
-const LOG_FORMAT = 1;
+export const LOG_FORMAT = 1;
 
 type ReplicaOptions = {
   readonly directory: string;
@@ -48,10 +48,7 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
   const link = new EngineLink(engine, node, clock);
   try {
     const head = await link.connect() ?? await begin(link, local);
-    if (head.format > LOG_FORMAT) {
-      throw new AppError('misconfigured', `the log has format ${head.format}, which this version `
-        + 'does not know: start the newer hookshelf that made it');
-    }
+    checkFormat(head);
     const snapshots = new ImageKeeper({
       ...options, local, link, maxImageBytes: engine.maxImageBytes,
     });
@@ -67,6 +64,13 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
     link.close();
     throw error;
   }
+}
+
+/** Throws `misconfigured` for a log that a newer version made. */
+export function checkFormat({ format }: LogHead): void {
+  if (format <= LOG_FORMAT) return;
+  throw new AppError('misconfigured', `the log has format ${format}, which this version does not `
+    + 'know: start the newer hookshelf that made it');
 }
 
 function checkDirectory(files: Files, directory: string): void {

@@ -1,25 +1,33 @@
 /** `data:*`: through the control socket or in this process; never over TCP. */
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
+import { engineOf } from '../../../app/engine.ts';
 import { restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { Backup } from '../../../store/backup/backup.ts';
 import { parseContents } from '../../../store/backup/manifest.ts';
-import { openArchive } from '../../../store/backup/restore.ts';
+import { verifyEngine } from '../../../store/backup/engine-contents.ts';
+import type { EngineReport } from '../../../store/backup/engine-contents.ts';
+import { moveToEngine } from '../../../store/backup/move.ts';
+import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
 import type { Archive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
 import { diskError } from '../../../store/disk/error.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import { assess } from '../../../store/generations/recovery.ts';
 import { acquireLock } from '../../../store/lock/lock.ts';
+import { REPLICA_FOLDER } from '../../../store/replication/local-image.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 import { objectOf, textOf } from '../resource.ts';
+import { describeRecords, openEngineFor, withScratch } from './engine.ts';
 
 const LOCK_WAIT_MS = 5000;
 // A live server may compact a file away while it is read: then everything is read again.
@@ -28,17 +36,34 @@ const LIVE_ATTEMPTS_MAX = 3;
 /** Exit code 1 for damage, 0 with a note for a torn end. */
 export async function verifyData(context: CommandContext): Promise<number> {
   const { output } = context;
+  const engine = await engineOf(context.loadSettings().settings);
+  if (engine !== null) return verifyShared(context, engine);
   const report = await verify(context.enterExistingData());
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true }, `${describe(report)}; nothing is damaged`);
   return 0;
 }
 
+/** The same for the log of an engine: all snapshots of it, and all that follows them. */
+async function verifyShared(context: CommandContext, engine: Engine): Promise<number> {
+  const { output } = context;
+  const data = context.enterData();
+  makeDataDirectory(data);
+  const report = await withScratch(data, (scratch) =>
+    openEngineFor(engine, createNodeFiles(), scratch, verifyEngine));
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result({ ...report, isWhole: true },
+    `${engine.name}: ${describeShared(report)}; nothing is damaged`);
+  return 0;
+}
+
 export async function compactData(context: CommandContext): Promise<number> {
   const session = await context.openSession();
   const { body } = await session.request({ method: 'POST', path: '/control/data/compact' });
-  const { generation } = objectOf(body);
-  await context.output.result(body, `compacted: generation ${textOf(generation)}`);
+  const { generation, sequence, engine } = objectOf(body);
+  const where = engine === null ? `generation ${textOf(generation)}`
+    : `a snapshot at sequence ${textOf(sequence)} is in ${textOf(engine)}`;
+  await context.output.result(body, `compacted: ${where}`);
   return 0;
 }
 
@@ -70,11 +95,13 @@ async function openBackup(context: CommandContext, files: Files): Promise<Backup
   const session = await context.openSession();
   for (let attempt = 1; ; attempt += 1) {
     const { body } = await session.request({ method: 'GET', path: '/control/data/backup' });
-    const { files: listed } = objectOf(body);
+    const { files: listed, isReplica } = objectOf(body);
+    const data = context.enterData();
     const wanted = Array.isArray(listed) ? listed.map(objectOf) : [];
     try {
-      return openFiles(files, context.enterData(), wanted.map(({ name, bytes }) =>
-        ({ name: String(name), bytes: Number(bytes) })), parseContents(body));
+      return openFiles(files, isReplica === true ? join(data, REPLICA_FOLDER) : data,
+        wanted.map(({ name, bytes }) => ({ name: String(name), bytes: Number(bytes) })),
+        parseContents(body));
     } catch (thrown) {
       // A compaction has removed a file meanwhile.
       if (systemCodeOf(thrown) !== 'ENOENT' || attempt === LIVE_ATTEMPTS_MAX) throw thrown;
@@ -111,6 +138,8 @@ async function restoreFrom(
   const { given, output, io } = context;
   const directory = context.enterData();
   makeDataDirectory(directory);
+  const engine = await engineOf(context.loadSettings().settings);
+  if (engine !== null) return restoreShared(context, files, archive, engine);
   const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
   try {
     const report = await restoreData({
@@ -126,6 +155,27 @@ async function restoreFrom(
   }
 }
 
+/** Into an engine that holds no log yet; nodes that run over one must not see it go back. */
+async function restoreShared(
+  context: CommandContext, files: Files, archive: Archive, engine: Engine,
+): Promise<number> {
+  const { io, output } = context;
+  const report = await withScratch(context.enterData(), (scratch) =>
+    openEngineFor(engine, files, scratch, async (opened) => {
+      const directory = join(scratch, 'backup');
+      makeDataDirectory(directory);
+      const restored = await restoreBackup({
+        directory, archive, files, specs: COLLECTIONS, isReplacing: false, nowMs: io.now(),
+      });
+      const records = await assess({ directory, files, specs: COLLECTIONS });
+      await moveToEngine(records, opened, async () => {});
+      return restored;
+    }));
+  for (const note of report.notes) if (!output.isJson) output.note(note);
+  await output.result(report, `restored into ${engine.name}: ${describeShared(report)}`);
+  return 0;
+}
+
 async function verify(directory: string): Promise<VerifyReport> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -138,7 +188,11 @@ async function verify(directory: string): Promise<VerifyReport> {
 }
 
 function describe({ generation, records }: VerifyReport): string {
-  const counts = Object.entries(records).filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count} ${name}`);
-  return `generation ${generation} with ${counts.length === 0 ? 'no records' : counts.join(', ')}`;
+  return `generation ${generation} with ${describeRecords(records)}`;
+}
+
+function describeShared(
+  { sequence, records }: Pick<EngineReport, 'sequence' | 'records'>,
+): string {
+  return `sequence ${sequence} with ${describeRecords(records)}`;
 }

@@ -45,6 +45,28 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
+const MOVE_COMMAND: CommandSpec = {
+  name: 'data:move', isLocal: true,
+  summary: 'Move the records into an engine or a directory, and read them back',
+  details: [
+    'Stop the server first, or all nodes. Its end says what to change in the settings. What is cut',
+    'off counts for nothing, and is run again. From files into an engine, the files are kept in',
+    '<data>/before-<time>/; an engine keeps what it has.',
+  ],
+  options: {
+    to: {
+      ...required(text('<url or dir>', 'postgres://…, etcd://… or a directory')),
+      completes: 'file',
+    },
+    replace: flag('needed where the directory holds data already'),
+  },
+  examples: [
+    'hookshelf data:move --to postgres://hookshelf@db.example/hookshelf',
+    'hookshelf data:move --to /var/lib/hookshelf',
+  ],
+  load: async () => (await import('./move.ts')).moveData,
+};
+
 export const DATA_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'data:verify', isLocal: true,
@@ -81,6 +103,7 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
     examples: ['hookshelf data:restore --from /backup/books-monday --replace'],
     load: async () => (await loadData()).restoreGiven,
   },
+  MOVE_COMMAND,
 ];
 
 export const INSPECTION_COMMANDS: readonly CommandSpec[] = [

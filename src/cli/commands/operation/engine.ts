@@ -1,0 +1,47 @@
+/** What the commands on data share where an engine keeps the records. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COLLECTIONS } from '../../../app.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { isAccessRefused } from '../../../base/errors.ts';
+import { withEngine } from '../../../store/backup/engine-contents.ts';
+import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
+import type { Files } from '../../../store/disk/files.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+
+const NAME = 'scratch-';
+
+/** A folder for as long as `use` takes: beside the data, where there is room for as much again. */
+export async function withScratch<T>(
+  directory: string, use: (scratch: string) => Promise<T>,
+): Promise<T> {
+  const scratch = makeScratch(directory);
+  try {
+    return await use(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+export function openEngineFor<T>(
+  engine: Engine, files: Files, scratch: string, use: (opened: OpenedEngine) => Promise<T>,
+): Promise<T> {
+  return withEngine({ engine, files, specs: COLLECTIONS, clock: systemClock, scratch }, use);
+}
+
+/** `2 books, 1 tokens`; `counts` by collection. */
+export function describeRecords(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`);
+  return some.length === 0 ? 'no records' : some.join(', ');
+}
+
+function makeScratch(directory: string): string {
+  try {
+    return mkdtempSync(join(directory, NAME));
+  } catch (thrown) {
+    if (!isAccessRefused(thrown)) throw thrown;
+    return mkdtempSync(join(tmpdir(), `hookshelf-${NAME}`));
+  }
+}

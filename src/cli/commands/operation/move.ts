@@ -1,0 +1,167 @@
+/**
+ * `data:move`: brings the records of a store that nobody serves into an engine or a directory.
+ * Nothing counts before it is read back: what is there is the same, or nothing is.
+ */
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { COLLECTIONS } from '../../../app.ts';
+import { makeDataDirectory } from '../../../app/data-directory.ts';
+import { engineAt, engineOf } from '../../../app/engine.ts';
+import { sleep, systemClock } from '../../../base/clock.ts';
+import { AppError, isAccessRefused } from '../../../base/errors.ts';
+import { loadContents } from '../../../store/backup/engine-contents.ts';
+import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
+import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
+import type { StillRecords } from '../../../store/backup/move.ts';
+import { checkNothingPending } from '../../../store/backup/pending.ts';
+import { setAside } from '../../../store/backup/restore.ts';
+import type { CollectionSum } from '../../../store/backup/sums.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import type { Files } from '../../../store/disk/files.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import { assess } from '../../../store/generations/recovery.ts';
+import { acquireLock } from '../../../store/lock/lock.ts';
+import type { CommandContext } from '../context.ts';
+import { describeRecords, openEngineFor, withScratch } from './engine.ts';
+
+type Move = {
+  readonly context: CommandContext;
+  readonly files: Files;
+  /** The data directory. */
+  readonly data: string;
+  readonly scratch: string;
+  /** Of the target; null: a directory. */
+  readonly target: Engine | null;
+};
+
+type Moved = {
+  readonly to: string;
+  readonly sequence: number;
+  readonly collections: readonly CollectionSum[];
+  /** Where what was in the place of the records is now. */
+  readonly before: string | null;
+};
+
+type Source = { readonly contents: StillRecords; readonly confirm: () => Promise<void> };
+
+const LOCK_WAIT_MS = 5000;
+// A node writes each 5 s that it is there.
+const NODE_SILENCE_MS = 6000;
+const ENGINE_URL = /^[a-z]+:\/\//;
+
+export async function moveData(context: CommandContext): Promise<number> {
+  const { settings } = context.loadSettings();
+  const source = await engineOf(settings);
+  const data = source === null ? context.enterExistingData() : context.enterData();
+  makeDataDirectory(data);
+  const to = context.given.get('to');
+  const target = ENGINE_URL.test(to) ? await engineAt(to, settings) : null;
+  const files = createNodeFiles();
+  return holding(data, files, () => withScratch(data, async (scratch) => {
+    const move = { context, files, data, scratch, target };
+    const moved = source === null ? await moveFiles(move) : await moveEngine(move, source);
+    await report(context, moved, source);
+    return 0;
+  }));
+}
+
+async function moveFiles(move: Move): Promise<Moved> {
+  const { context, files, data, target } = move;
+  checkNothingPending(files, data);
+  const contents = await assess({ directory: data, files, specs: COLLECTIONS });
+  const moved = await put(move, { contents, confirm: async () => {} });
+  // Whoever started on them would not see what the engine has been given since.
+  const isToEngine = target !== null && !isReadOnly(data);
+  return isToEngine ? { ...moved, before: setAside(files, data, context.io.now()) } : moved;
+}
+
+function moveEngine(move: Move, source: Engine): Promise<Moved> {
+  return openEngineFor(source, move.files, move.scratch, async (opened) => {
+    const { collections, position } = await loadContents(opened);
+    return put(move, {
+      contents: { collections, sequence: position.sequence },
+      confirm: () => confirmSilence(opened),
+    });
+  });
+}
+
+async function put(move: Move, { contents, confirm }: Source): Promise<Moved> {
+  const { context: { given, io }, files, data, scratch, target } = move;
+  const { sequence } = contents;
+  if (target !== null) {
+    return withScratch(scratch, (inner) => openEngineFor(target, files, inner, async (opened) => {
+      const collections = await moveToEngine(contents, opened, confirm);
+      return { to: target.name, sequence, collections, before: null };
+    }));
+  }
+  const directory = resolve(given.get('to'));
+  makeDataDirectory(directory);
+  const options = {
+    directory, files, specs: COLLECTIONS, isReplacing: given.has('replace'), nowMs: io.now(),
+    scratch,
+  };
+  const run = () => moveToDirectory(contents, options, confirm);
+  const { sums, before } = directory === data ? await run() : await holding(directory, files, run);
+  return { to: directory, sequence, collections: sums, before };
+}
+
+/** Throws `conflict` when a node has written since the records were read, or does in its turn. */
+async function confirmSilence({ engine, link, session, head }: OpenedEngine): Promise<void> {
+  await sleep(systemClock, NODE_SILENCE_MS);
+  const now = await link.ask(session, session.head());
+  if (now?.log === head?.log && now?.chain === head?.chain) return;
+  throw new AppError('conflict', `a node writes to ${engine.name}: stop all nodes, then run this `
+    + 'again; nothing was moved');
+}
+
+/** Holds a data directory, unless nobody can write there. */
+async function holding<T>(directory: string, files: Files, use: () => Promise<T>): Promise<T> {
+  const lock = isReadOnly(directory) ? null
+    : await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
+  try {
+    return await use();
+  } finally {
+    lock?.release();
+  }
+}
+
+function isReadOnly(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return false;
+  } catch (thrown) {
+    if (isAccessRefused(thrown)) return true;
+    throw thrown;
+  }
+}
+
+async function report(
+  context: CommandContext, moved: Moved, source: Engine | null,
+): Promise<void> {
+  const { to, sequence, collections, before } = moved;
+  const what = describeRecords(Object.fromEntries(collections.map(({ collection, records }) =>
+    [collection, records])));
+  const kept = before === null ? '' : `; what was there before is in ${before}`;
+  const lines = [
+    `moved ${what} (sequence ${sequence}) to ${to}`,
+    `read back, the checksum of each of ${collections.length} collections is the same${kept}`,
+    ...nextSteps(context, moved, source),
+  ];
+  await context.output.result({ ...moved, next: nextSteps(context, moved, source) },
+    lines.join('\n'));
+}
+
+/** What to change in the settings. */
+function nextSteps(
+  context: CommandContext, { to }: Moved, source: Engine | null,
+): readonly string[] {
+  const { given } = context;
+  const origin = context.loadSettings().origins.get('store.url');
+  if (ENGINE_URL.test(given.get('to'))) {
+    const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
+    return [`now set store.url to the URL of ${to}${instead}, for every node`];
+  }
+  return source === null ? [`now start with --data ${to}`]
+    : [`now remove store.url (from ${origin}), and start with --data ${to}; start no node on `
+      + `${source.name} any more`];
+}

@@ -1,0 +1,179 @@
+/**
+ * What the log of an engine holds, read as a node reads it, by who is none: for data:move and
+ * data:verify. Writes nothing but the row of its barrier. A folder of its own keeps what comes from
+ * snapshots for as long as it is read.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import type { Files } from '../disk/files.ts';
+import type {
+  Engine, EngineSession, EngineSnapshot, LogHead, LogPosition,
+} from '../engines/engine.ts';
+import type { CollectionSpec } from '../port.ts';
+import { StoredCollection } from '../records/collection.ts';
+import { LOG_START, isSamePosition } from '../replication/chain.ts';
+import { EngineLink } from '../replication/engine-link.ts';
+import { receiveParts } from '../replication/image-transfer.ts';
+import { LocalImage } from '../replication/local-image.ts';
+import { checkFormat } from '../replication/replica.ts';
+import { ReplicatedImage } from '../replication/replicated-image.ts';
+import { checkSums, sumCollections } from './sums.ts';
+import type { CollectionSum } from './sums.ts';
+
+type EngineAccess = {
+  readonly engine: Engine;
+  readonly files: Files;
+  readonly specs: readonly CollectionSpec[];
+  readonly clock: Clock;
+  /** A folder that is there and empty; its owner removes it. */
+  readonly scratch: string;
+};
+
+export type OpenedEngine = Pick<EngineAccess, 'engine' | 'specs'> & {
+  readonly link: EngineLink;
+  readonly session: EngineSession;
+  readonly local: LocalImage;
+  /** Behind a barrier; null: there is no log. */
+  readonly head: LogHead | null;
+};
+
+export type EngineReport = {
+  readonly log: string;
+  readonly sequence: number;
+  readonly records: Readonly<Record<string, number>>;
+  readonly notes: readonly string[];
+};
+
+/** Of commands, whose rows are one and the same. */
+const READER = '00000000-0000-4000-8000-000000000000';
+const ENTRIES_MAX = 64;
+
+export async function withEngine<T>(
+  access: EngineAccess, use: (opened: OpenedEngine) => Promise<T>,
+): Promise<T> {
+  const { engine, files, specs, clock, scratch } = access;
+  const link = new EngineLink(engine, READER, clock);
+  try {
+    const head = await link.connect();
+    if (head !== null) checkFormat(head);
+    const { session } = link;
+    if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
+    const local = new LocalImage(files, scratch);
+    return await use({ engine, specs, link, session, local, head });
+  } finally {
+    link.close();
+  }
+}
+
+/** Everything up to the head: from the newest snapshot that is good. Throws `not_found`. */
+export async function loadContents(opened: OpenedEngine): Promise<ReplicatedImage> {
+  const head = headOf(opened);
+  let first: unknown = null;
+  for (const start of await startsOf(opened, head)) {
+    try {
+      return await loadFrom(opened, head, start);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      first ??= error;
+    }
+  }
+  throw first ?? unfinished(opened, head);
+}
+
+/**
+ * Reads every snapshot, and every entry of the log after it. Throws `damaged` when a start would be
+ * refused, and when two of them lead to different records; a snapshot that cannot be read while
+ * another one can is a note.
+ */
+export async function verifyEngine(opened: OpenedEngine): Promise<EngineReport> {
+  const head = headOf(opened);
+  const notes: string[] = [];
+  const starts = await startsOf(opened, head);
+  let sums: readonly CollectionSum[] | null = null;
+  for (const start of starts) {
+    try {
+      const { collections } = await loadFrom(opened, head, start);
+      const found = await sumCollections(collections);
+      if (sums === null) sums = found;
+      else checkSums(sums, found, `read from sequence ${start?.sequence ?? 0} on`);
+    } catch (error) {
+      if (!isDamage(error) || sums !== null || start === starts.at(-1)) throw error;
+      notes.push(`${messageOf(error)} (a start reads what is before it)`);
+    }
+  }
+  if (sums === null) throw unfinished(opened, head);
+  const records = Object.fromEntries(sums.map(({ collection, records: count }) =>
+    [collection, count]));
+  return { log: head.log, sequence: head.sequence, records, notes };
+}
+
+/** The records as of the head, from a snapshot on, or from the start of the log. */
+export async function loadFrom(
+  opened: OpenedEngine, head: LogHead, snapshot: EngineSnapshot | null,
+): Promise<ReplicatedImage> {
+  const { link, session } = opened;
+  const image = snapshot === null ? emptyImage(opened, head.log, LOG_START)
+    : await loadSnapshot(opened, head, snapshot);
+  while (image.position.sequence < head.sequence) {
+    const { sequence } = image.position;
+    const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
+    const wanted = entries.filter((entry) => entry.sequence <= head.sequence);
+    if (wanted.length > 0 && image.accept(wanted)) continue;
+    throw damaged(opened, `its log cannot be read behind sequence ${sequence}: `
+      + (image.divergence ?? 'it ends there'));
+  }
+  if (isSamePosition(image.position, head)) return image;
+  throw damaged(opened, 'its head does not continue its last entry');
+}
+
+/** The records of a snapshot alone. Throws `damaged`. */
+export async function loadSnapshot(
+  opened: OpenedEngine, { log }: { readonly log: string }, snapshot: EngineSnapshot,
+): Promise<ReplicatedImage> {
+  const { link, session, local } = opened;
+  const manifest = await local.receive(receiveParts(link, session, snapshot));
+  if (manifest.log !== log || !isSamePosition(manifest, snapshot)) {
+    throw damaged(opened, `its snapshot at sequence ${snapshot.sequence} is of another log`);
+  }
+  const image = emptyImage(opened, log, snapshot);
+  await local.load(manifest, image.collections);
+  await local.clear();
+  return image;
+}
+
+function headOf({ engine, head }: OpenedEngine): LogHead {
+  if (head !== null) return head;
+  throw new AppError('not_found', `${engine.name} holds no log`);
+}
+
+/** Where to read from, the newest first; null: the start of the log. */
+async function startsOf(
+  { link, session }: OpenedEngine, head: LogHead,
+): Promise<readonly (EngineSnapshot | null)[]> {
+  const snapshots = await link.ask(session, session.snapshots.list());
+  const standing = snapshots.filter(({ sequence }) =>
+    sequence >= head.floor && sequence <= head.sequence);
+  return head.floor === 0 ? [...standing, null] : standing;
+}
+
+function emptyImage(
+  { specs }: OpenedEngine, log: string, { sequence, chain }: LogPosition,
+): ReplicatedImage {
+  const collections = specs.map((spec): [string, StoredCollection] =>
+    [spec.name, new StoredCollection(spec)]);
+  return new ReplicatedImage(new Map(collections), log, { sequence, chain });
+}
+
+function unfinished(opened: OpenedEngine, { floor, sequence }: LogHead): AppError {
+  return damaged(opened, sequence < floor
+    ? 'a data:move into it was cut off; run it again'
+    : `its log begins at sequence ${floor}, and no snapshot is there`);
+}
+
+function damaged({ engine }: OpenedEngine, why: string): AppError {
+  return new AppError('damaged', `${engine.name}: ${why}`);
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'damaged';
+}

@@ -1,0 +1,190 @@
+/**
+ * Brings records into another store, and reads them back there before anything counts.
+ *
+ * Into an engine, whose place must hold no log: first a log is made whose `floor` lies one past its
+ * head, which no node starts on and nobody else can make any more; then a snapshot of the records
+ * at the floor is written, and read back; at last an entry without lines is appended there, and
+ * with it the log begins. Where that was cut off, the same records go on from what is there: the
+ * chain of that head is their checksum. Into a directory: as a restore, from a backup of them.
+ */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import type { Files } from '../disk/files.ts';
+import { journalName, snapshotName } from '../disk/inventory.ts';
+import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
+import { assess } from '../generations/recovery.ts';
+import type { CollectionSpec } from '../port.ts';
+import type { StoredCollection } from '../records/collection.ts';
+import { LOG_START, chainOf, isSamePosition } from '../replication/chain.ts';
+import { sendImage } from '../replication/image-transfer.ts';
+import { LocalImage } from '../replication/local-image.ts';
+import { LOG_FORMAT } from '../replication/replica.ts';
+import { openFiles } from './backup.ts';
+import { loadFrom, loadSnapshot } from './engine-contents.ts';
+import type { OpenedEngine } from './engine-contents.ts';
+import { restoreBackup } from './restore.ts';
+import type { RestoreReport } from './restore.ts';
+import { checkSums, digestOf, sumCollections } from './sums.ts';
+import type { CollectionSum } from './sums.ts';
+
+/** Records that nobody changes meanwhile. */
+export type StillRecords = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly sequence: number;
+};
+
+type DirectoryTarget = {
+  /** Whose lock the caller holds. */
+  readonly directory: string;
+  readonly files: Files;
+  readonly specs: readonly CollectionSpec[];
+  readonly isReplacing: boolean;
+  readonly nowMs: number;
+  readonly scratch: string;
+};
+
+/** Called when all is there and read back, before it counts; throws to have none of it. */
+type Confirm = () => Promise<void>;
+
+/** Throws `conflict` where the engine holds another log, `damaged` where it reads back another. */
+export async function moveToEngine(
+  source: StillRecords, opened: OpenedEngine, confirm: Confirm,
+): Promise<readonly CollectionSum[]> {
+  const { engine, head } = opened;
+  checkSize(source, engine);
+  const sums = await sumCollections(source.collections);
+  if (source.sequence === 0) return beginEmpty(opened, sums);
+  if (head !== null && head.sequence === source.sequence && head.floor === head.sequence) {
+    // Cut off when all was done, if it is the same.
+    const known = await sumCollections((await loadNewest(opened, head)).collections);
+    if (digestOf(known) === digestOf(sums)) return sums;
+  }
+  const reserved = await reserve(opened, source, sums);
+  const entry = entryAfter(reserved);
+  await sendSnapshot(source, opened, reserved.log, entry);
+  await readBack(opened, reserved, entry, sums);
+  await confirm();
+  const { link, session } = opened;
+  if (await link.ask(session, session.append(reserved.log, reserved, entry))) return sums;
+  throw new AppError('conflict', `${engine.name}: another process moves records there too`);
+}
+
+/** Throws `conflict` where there is data already that is not to be replaced. */
+export async function moveToDirectory(
+  source: StillRecords, target: DirectoryTarget, confirm: Confirm,
+): Promise<RestoreReport & { readonly sums: readonly CollectionSum[] }> {
+  const { files, specs, scratch } = target;
+  const sums = await sumCollections(source.collections);
+  const local = new LocalImage(files, scratch);
+  const position = { sequence: source.sequence, chain: '' };
+  const { generation } = await writeImage(local, '', position, source.collections);
+  const names = [...source.collections.keys()].map((name) => snapshotName(name, generation));
+  const backup = openFiles(files, local.directory,
+    [...names, journalName(generation)].map((name) => ({ name, bytes: null })), null);
+  try {
+    const report = await restoreBackup({
+      ...target, archive: { ...backup, manifest: null },
+      complete: async (directory) => {
+        const { collections } = await assess({ directory, files, specs });
+        checkSums(sums, await sumCollections(collections), target.directory);
+        await confirm();
+      },
+    });
+    return { ...report, sums };
+  } finally {
+    backup.close();
+  }
+}
+
+/** Roughly, before anything is written; `sendImage` looks closer. */
+function checkSize({ collections }: StillRecords, { name, maxImageBytes }: Engine): void {
+  const bytes = [...collections.values()].reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
+  if (bytes <= maxImageBytes) return;
+  throw new AppError('storage_full', `${name} takes ${maxImageBytes} bytes, and the records `
+    + `together have ${bytes}: move to PostgreSQL, or delete some`);
+}
+
+async function beginEmpty(
+  { engine, link, session, head }: OpenedEngine, sums: readonly CollectionSum[],
+): Promise<readonly CollectionSum[]> {
+  const log = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
+  const isNew = head === null ? await link.ask(session, session.create(log))
+    : isSamePosition(head, LOG_START);
+  if (isNew) return sums;
+  throw taken(engine.name);
+}
+
+/** A log that has not begun. Throws `conflict`. */
+async function reserve(
+  { engine, link, session, head }: OpenedEngine, { sequence }: StillRecords,
+  sums: readonly CollectionSum[],
+): Promise<LogHead> {
+  const chain = digestOf(sums);
+  const wanted = { sequence: sequence - 1, chain, floor: sequence, format: LOG_FORMAT };
+  if (head === null) {
+    const made = { ...wanted, log: randomUUID() };
+    if (await link.ask(session, session.create(made))) return made;
+    throw taken(engine.name);
+  }
+  if (head.sequence + 1 !== head.floor) throw taken(engine.name);
+  if (isSamePosition(head, wanted)) return head;
+  throw new AppError('conflict', `${engine.name}: a data:move of other records was cut off there: `
+    + 'name an empty place, or remove what is there');
+}
+
+async function sendSnapshot(
+  { collections }: StillRecords, { engine, link, session, local }: OpenedEngine, log: string,
+  entry: LogEntry,
+): Promise<void> {
+  const manifest = await writeImage(local, log, entry, collections);
+  // Of an attempt that was cut off.
+  await link.ask(session, session.snapshots.remove(entry));
+  await sendImage(link, session, local, manifest, engine.maxImageBytes, () => false);
+  await local.clear();
+}
+
+async function readBack(
+  opened: OpenedEngine, { log }: LogHead, entry: LogEntry, sums: readonly CollectionSum[],
+): Promise<void> {
+  const { engine, link, session } = opened;
+  const snapshots = await link.ask(session, session.snapshots.list());
+  const written = snapshots.find((snapshot) => isSamePosition(snapshot, entry));
+  if (written === undefined) {
+    throw new AppError('damaged', `${engine.name}: what was written there is not there`);
+  }
+  const { collections } = await loadSnapshot(opened, { log }, written);
+  checkSums(sums, await sumCollections(collections), engine.name);
+}
+
+async function loadNewest(
+  opened: OpenedEngine, head: LogHead,
+): Promise<Pick<StillRecords, 'collections'>> {
+  const { link, session } = opened;
+  const [newest] = await link.ask(session, session.snapshots.list());
+  return loadFrom(opened, head, newest ?? null);
+}
+
+async function writeImage(
+  local: LocalImage, log: string, { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
+  collections: StillRecords['collections'],
+) {
+  const frozen = new Map([...collections].map(([name, collection]) =>
+    [name, collection.freeze()]));
+  try {
+    return await local.write(log, { sequence, chain }, frozen, () => false);
+  } finally {
+    for (const collection of collections.values()) collection.thaw();
+  }
+}
+
+/** Stands where the snapshot does, as an entry does at each. Nobody applies it. */
+function entryAfter({ sequence, chain }: LogHead): LogEntry {
+  const [batch, lines] = [randomUUID(), Buffer.alloc(0)];
+  return {
+    first: sequence + 1, sequence: sequence + 1, batch, lines, chain: chainOf(chain, batch, lines),
+  };
+}
+
+function taken(name: string): AppError {
+  return new AppError('conflict', `${name} holds a log already: name an empty place`);
+}

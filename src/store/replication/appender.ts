@@ -86,18 +86,25 @@ export class Appender {
 
   /**
    * One attempt to bring what waits to its end. Rejects when the session is of no more use; the
-   * next attempt goes on with what is left to do.
+   * next attempt goes on with what is left to do. True when something was committed that was first
+   * sent in this attempt: nothing of others' was committed between.
    */
-  async attempt(session: EngineSession): Promise<void> {
+  async attempt(session: EngineSession): Promise<boolean> {
     const pending = this.#pending;
-    if (pending === null) return;
+    if (pending === null) return false;
     try {
-      if (pending.isDoubtful) await this.#findOut(session, pending);
-      else await this.#append(session, pending);
+      if (pending.isDoubtful) {
+        await this.#findOut(session, pending);
+        return false;
+      }
+      const { appends } = this.figures;
+      await this.#append(session, pending);
+      return this.figures.appends > appends;
     } catch (error) {
       if (!isRefused(error) || pending.isDoubtful) throw error;
       pending.sent = null;
       this.#settle(pending, error);
+      return false;
     }
   }
 

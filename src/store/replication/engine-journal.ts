@@ -75,7 +75,7 @@ export class EngineJournal implements Journal {
     this.maxBatchBytes = maxBatchBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, () => clock.monotonicMs());
-    this.#fresh = new FreshReads(image, link, () => this.#wake());
+    this.#fresh = new FreshReads(() => this.#signal());
     link.onTick = () => this.#tick();
   }
 
@@ -148,7 +148,10 @@ export class EngineJournal implements Journal {
     } else if (this.image.divergence !== null) {
       await this.#reload(session);
     } else if (this.appender.isPending) {
-      await this.appender.attempt(session);
+      await this.#fresh.prove(() => this.appender.attempt(session));
+      this.#goOn();
+    } else if (this.#fresh.isAsked) {
+      await this.#fresh.prove(() => this.#catchUp(session));
       this.#goOn();
     } else if (this.#isBehind) {
       await this.#follow(session);
@@ -206,7 +209,14 @@ export class EngineJournal implements Journal {
     session?.watch(() => this.#wake());
     session?.onLost(() => this.#signal());
     this.#isBehind = true;
-    this.#fresh.goOn();
+  }
+
+  async #catchUp(session: EngineSession): Promise<boolean> {
+    const head = await this.#link.barrier(session);
+    this.image.checkHead(head);
+    const sequence = head?.sequence ?? 0;
+    while (this.image.divergence === null && this.sequence < sequence) await this.#follow(session);
+    return this.image.divergence === null;
   }
 
   async #follow(session: EngineSession): Promise<void> {

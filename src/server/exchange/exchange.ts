@@ -19,7 +19,8 @@ import { discardThen } from './discard.ts';
 import { hasFailed } from './failed-connections.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcesBody, consumedJson, mountPathOf } from './mounting.ts';
-import type { HeaderList, ResponseBatcher } from './response-batcher.ts';
+import type { HeaderList } from './own-response.ts';
+import type { ResponseBatcher } from './response-batcher.ts';
 import { errorAnswer } from '../problem.ts';
 import type { Exchange, Pull, Route } from '../route.ts';
 import { cutStalledReader, writePulled } from './stream.ts';
@@ -121,7 +122,7 @@ export class HttpExchange implements Exchange {
     } else {
       // Another program's server drops the request when its client ends its side: no time to lose.
       const isUrgent = this.entrance === 'embedded';
-      this.#context.batcher.add({ response, status, headers: list, body }, isUrgent);
+      this.#context.batcher.add({ response, status, headers: list, body, bytes: length }, isUrgent);
     }
     this.#finish(status, length);
   }

@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { OwnResponse, type WholeAnswer } from './own-response.ts';
 import { cutStalledReader } from './stream.ts';
 
 type ResponseBatcherOptions = {
@@ -15,23 +16,18 @@ type ResponseBatcherOptions = {
   readonly logger: Logger;
 };
 
-/** Name, value, name, … as `writeHead` takes them. */
-export type HeaderList = (string | number)[];
-
-type Answer = {
-  readonly response: ServerResponse;
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly body: Buffer | string | undefined;
-};
+type Answer = WholeAnswer & { readonly response: ServerResponse };
 
 export class ResponseBatcher {
   readonly #options: ResponseBatcherOptions;
   #answers: Answer[] = [];
+  /** The second that `#date` tells. */
+  #second = NaN;
+  #date = '';
   readonly #flush = (): void => {
     const answers = this.#answers;
     this.#answers = [];
-    for (const answer of answers) this.#send(answer);
+    for (const answer of answers) this.#send(answer, true);
   };
 
   constructor(options: ResponseBatcherOptions) {
@@ -40,15 +36,18 @@ export class ResponseBatcher {
 
   /** `isUrgent`: is sent at once. */
   add(answer: Answer, isUrgent: boolean): void {
-    if (isUrgent) this.#send(answer);
+    if (isUrgent) this.#send(answer, false);
     else if (this.#answers.push(answer) === 1) setImmediate(this.#flush);
   }
 
-  #send({ response, status, headers, body }: Answer): void {
+  /** In the midst of a turn it goes Node's way, which keeps the next request for another turn. */
+  #send(answer: Answer, isAtItsEnd: boolean): void {
+    const { response, status, headers, body } = answer;
     if (response.destroyed) return;
     try {
-      response.writeHead(status, headers);
-      response.end(body);
+      const isSent = isAtItsEnd && response instanceof OwnResponse
+        && response.sendWhole(answer, this.#now());
+      if (!isSent) response.writeHead(status, headers).end(body);
     } catch (thrown) {
       // A header that HTTP does not know. The other answers must not go down with it.
       this.#options.logger.error('an answer could not be sent', { error: thrown });
@@ -60,5 +59,16 @@ export class ResponseBatcher {
     if (socket !== null && socket.writableLength > 0) {
       cutStalledReader(response, this.#options.stallMs, this.#options.clock);
     }
+  }
+
+  /** For `Date`, made once a second. */
+  #now(): string {
+    const nowMs = this.#options.clock.now();
+    const second = Math.floor(nowMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#date = new Date(nowMs).toUTCString();
+    }
+    return this.#date;
   }
 }

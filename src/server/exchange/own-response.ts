@@ -1,0 +1,97 @@
+/**
+ * The response object of our own servers. It sends a whole answer as one text in one write, where
+ * Node makes pieces of it, a head and a body, and goes through its machinery for messages that are
+ * written bit by bit: that takes a tenth of the CPU time of a read, and 3 of the 15 µs of a bare
+ * POST (median of nine rounds). What is sent is the same to the byte; whatever is out of the
+ * ordinary is left to Node.
+ */
+import { http } from '../../base/node-modules.ts';
+
+/** Name, value, name, … as `writeHead` takes them. */
+export type HeaderList = (string | number)[];
+
+/** An answer that is there whole; `bytes` is the length of its body. */
+export type WholeAnswer = {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Buffer | string | undefined;
+  readonly bytes: number;
+};
+
+// Node writes a text of at most so much without allocating memory for it; larger ones are not worth
+// a copy.
+const BYTES_MAX = 12_288;
+/** RFC 9110 §5.5, as Node checks it. */
+const UNSOUND_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+const SOUND_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+export class OwnResponse extends http.ServerResponse {
+  /** The end of the head: that the connection is kept, and for how long. */
+  protected get ending(): string {
+    return 'Connection: keep-alive\r\n\r\n';
+  }
+
+  /** False when it was not sent, as it is for Node's own way. */
+  sendWhole(answer: WholeAnswer, date: string): boolean {
+    const { socket, req } = this;
+    const isOrdinary = this.shouldKeepAlive && req.httpVersionMinor === 1 && !this.headersSent
+      && answer.bytes <= BYTES_MAX;
+    if (!isOrdinary || socket === null || !socket.writable) return false;
+    const head = headOf(answer);
+    if (head === null) return false;
+    const { status, body } = answer;
+    const isBodySent = body !== undefined && req.method !== 'HEAD' && status !== 204
+      && status !== 304;
+    this.statusCode = status;
+    this.finished = true;
+    // In Latin-1 each byte is a character, so no byte changes.
+    socket.write(`${head}Date: ${date}\r\n${this.ending}${isBodySent ? latin1(answer) : ''}`,
+      'latin1');
+    // Node goes on with the connection when it hears that the response is finished.
+    if (socket.writableLength === 0) this.emit('finish');
+    else socket.write('', (error) => void (error ?? this.emit('finish')));
+    return true;
+  }
+}
+
+/** The class for a server that keeps idle connections for so long. */
+export function responseClass(keepAliveTimeoutMs: number): typeof OwnResponse {
+  if (keepAliveTimeoutMs === 0) return OwnResponse;
+  const seconds = Math.floor(keepAliveTimeoutMs / 1000);
+  const ending = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n`;
+  return class extends OwnResponse {
+    protected override get ending(): string {
+      return ending;
+    }
+  };
+}
+
+/** null: with a header that is Node's to judge. */
+function headOf({ status, headers }: WholeAnswer): string | null {
+  let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] ?? '';
+    const value = headers[index + 1] ?? '';
+    if (name === 'Connection' || !isSoundName(String(name))) return null;
+    if (typeof value === 'string' && UNSOUND_VALUE.test(value)) return null;
+    head += `${name}: ${value}\r\n`;
+  }
+  return head;
+}
+
+// All names are ours, and few.
+const NAMES_MAX = 200;
+const soundNames = new Set<string>();
+
+function isSoundName(name: string): boolean {
+  if (soundNames.has(name)) return true;
+  if (!SOUND_NAME.test(name)) return false;
+  if (soundNames.size < NAMES_MAX) soundNames.add(name);
+  return true;
+}
+
+/** The bytes of the body as a text of Latin-1. */
+function latin1({ body = '', bytes }: WholeAnswer): string {
+  if (typeof body !== 'string') return body.toString('latin1');
+  return body.length === bytes ? body : Buffer.from(body).toString('latin1');
+}

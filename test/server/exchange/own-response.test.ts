@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { responseClass, type WholeAnswer } from '../../../src/server/exchange/own-response.ts';
+
+const DATE = 'Sun, 22 Nov 2026 06:23:50 GMT';
+const HEADERS = ['Content-Type', 'application/json', 'ETag', '"a-1"'];
+
+function answerOf(
+  status: number, body?: Buffer | string, more: readonly string[] = [],
+): WholeAnswer {
+  const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+  const length = status === 204 || status === 304 ? [] : ['Content-Length', bytes];
+  return { status, headers: [...HEADERS, ...more, ...length], body, bytes };
+}
+
+type Asked = { readonly answer: WholeAnswer; readonly method?: string; readonly end?: string };
+
+/** All that a server sends for a request and one after it that closes, and who wrote the first. */
+async function exchange(
+  { answer, method = 'GET', end = '' }: Asked, isOwn: boolean, keepAliveTimeoutMs = 5000,
+): Promise<{ readonly bytes: string; readonly isWhole: boolean; readonly finished: number }> {
+  let isWhole = false;
+  let finished = 0;
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs });
+  const Own = responseClass(keepAliveTimeoutMs);
+  if (isOwn) Object.assign(server, { [symbolOf(server, 'ServerResponse')]: Own });
+  server.on('request', (request, response: ServerResponse) => {
+    response.on('finish', () => void (finished += 1));
+    const isFirst = request.url === '/first';
+    const given = isFirst ? answer : answerOf(200, 'last');
+    if (response instanceof Own && response.sendWhole(given, DATE)) {
+      isWhole ||= isFirst;
+      return;
+    }
+    response.writeHead(given.status, given.headers).end(given.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  let bytes = '';
+  socket.on('data', (chunk: string) => void (bytes += chunk));
+  socket.write(`${method} /first HTTP/1.1\r\nHost: x\r\n${end}\r\n`);
+  if (end === '') socket.write('GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await once(socket, 'close');
+  server.close();
+  await once(server, 'close');
+  return { bytes: bytes.replaceAll(/^Date: .*$/gm, 'Date'), isWhole, finished };
+}
+
+/** The name under which Node keeps what `createServer` was given. */
+function symbolOf(server: object, name: string): symbol {
+  const found = Object.getOwnPropertySymbols(server).find(({ description }) =>
+    description === name);
+  assert(found !== undefined, `a server has no ${name}`);
+  return found;
+}
+
+const whole: readonly (readonly [string, Asked])[] = [
+  ['a body of bytes', { answer: answerOf(200, Buffer.from('{"title":"Žluťoučký 本"}')) }],
+  ['a text of ASCII', { answer: answerOf(201, '{"title":"x"}') }],
+  ['a text beyond ASCII', { answer: answerOf(400, '{"title":"é 本"}') }],
+  ['an empty body', { answer: answerOf(200) }],
+  ['an answer to HEAD', { answer: answerOf(200, Buffer.from('never sent')), method: 'HEAD' }],
+  ['204', { answer: answerOf(204) }],
+  ['304', { answer: answerOf(304) }],
+  ['a status of ours', { answer: answerOf(507, 'full') }],
+];
+
+for (const [name, asked] of whole) {
+  test(`a whole answer is the same to the byte as Node's: ${name}`, async () => {
+    for (const keepAliveMs of [5000, 65_000, 0]) {
+      const [ours, nodes] = await Promise.all(
+        [exchange(asked, true, keepAliveMs), exchange(asked, false, keepAliveMs)]);
+      assert.equal(ours.bytes, nodes.bytes);
+      assert(ours.isWhole && !nodes.isWhole);
+      assert.equal(ours.finished, 2);
+    }
+  });
+}
+
+const left: readonly (readonly [string, Asked])[] = [
+  ['a client that wants the connection closed',
+    { answer: answerOf(200, 'x'), end: 'Connection: close\r\n' }],
+  ['an answer that closes the connection',
+    { answer: answerOf(200, 'x', ['Connection', 'close']) }],
+  ['a large body', { answer: answerOf(200, Buffer.alloc(20_000, 'x')) }],
+];
+
+for (const [name, asked] of left) {
+  test(`it is left to Node: ${name}`, async () => {
+    const [ours, nodes] = await Promise.all([exchange(asked, true), exchange(asked, false)]);
+    assert.equal(ours.bytes, nodes.bytes);
+    assert(!ours.isWhole);
+  });
+}
+
+for (const [what, header] of [
+  ['a line break in a value', ['X-A', 'b\r\nX-C: d']], ['a letter beyond Latin-1', ['X-A', '本']],
+  ['a space in a name', ['X A', 'b']],
+] as const) {
+  test(`no header that HTTP does not know goes out: ${what}`, async () => {
+    const Own = responseClass(5000);
+    const server = createServer();
+    Object.assign(server, { [symbolOf(server, 'ServerResponse')]: Own });
+    const refused: unknown[] = [];
+    server.on('request', (_request, response: ServerResponse) => {
+      const answer = answerOf(200, 'x', header);
+      assert(response instanceof Own && !response.sendWhole(answer, DATE));
+      assert.throws(() => response.writeHead(answer.status, answer.headers));
+      refused.push(what);
+      response.destroy();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const socket = connect(port, '127.0.0.1').resume();
+    socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n').on('error', () => {});
+    await once(socket, 'close');
+    assert.deepEqual(refused, [what]);
+    server.close();
+  });
+}

@@ -74,7 +74,7 @@ export class Workload {
     while (!this.#isOver) {
       await new Promise((resolve) => void setTimeout(resolve, random() * pauseMs));
       const shelf = shelves[below(random, shelves.length)];
-      if (shelf !== undefined && shelf.isUp) await act(shelf);
+      if (shelf !== undefined && shelf.isUp && !shelf.isFrozen) await act(shelf);
     }
   }
 

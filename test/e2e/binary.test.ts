@@ -49,6 +49,14 @@ test('the single binary', async (t) => {
     timed.diagnostic(startRatio());
   });
 
+  await t.test('carries what speaks to PostgreSQL', () => inFolder(async (cwd) => {
+    const { code, stderr } = await hookshelf(['serve', '--data', cwd], {
+      ...alone, environment: { HOOKSHELF_STORE_URL: 'postgres://shelf@127.0.0.1:1/shelf' },
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^hookshelf: cannot reach PostgreSQL at 127\.0\.0\.1:1: [^\n]*REFUSED/);
+  }));
+
   await t.test('carries help, completions, samples, manual, console and description', () =>
     inFolder(async (cwd) => {
       assert.match((await run(['help'], cwd)).stdout, /book:import/);

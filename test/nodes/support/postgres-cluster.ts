@@ -119,6 +119,11 @@ export class PostgresCluster {
     }
   }
 
+  /** Gives a file to the user that the servers run as. */
+  own(path: string): void {
+    if (user !== null) chownSync(path, user.uid, user.gid);
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill('SIGKILL')));
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });

@@ -24,6 +24,10 @@ import { isRefused } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
+// Where several write at once, most appends without the lock are in vain. One that has missed
+// nothing for so long is alone again.
+const LOCK_FIRST_APPENDS = 8;
+
 type Pending = {
   readonly append: Append;
   readonly startedMs: number;
@@ -45,6 +49,8 @@ export class Appender {
   #thrown: unknown = null;
   /** Counts attempts: a session that was lost may call back late. */
   #attempts = 0;
+  /** How many appends take the lock first from now on, as others write much too. */
+  #lockFirst = 0;
 
   constructor(image: ReplicatedImage, link: EngineLink, nowMs: () => number) {
     this.#image = image;
@@ -109,6 +115,11 @@ export class Appender {
   }
 
   async #append(session: EngineSession, pending: Pending): Promise<void> {
+    if (this.#lockFirst > 0) {
+      this.#lockFirst -= 1;
+      await this.#appendLocked(session, pending);
+      return;
+    }
     const entry = this.#encode(pending);
     if (entry === null) {
       this.#settle(pending, null);
@@ -122,6 +133,7 @@ export class Appender {
       return;
     }
     pending.sent = null;
+    this.figures.conflicts += 1;
     await this.#appendLocked(session, pending);
   }
 
@@ -142,7 +154,6 @@ export class Appender {
 
   async #appendLocked(session: EngineSession, pending: Pending): Promise<void> {
     if (this.#pending !== pending) return;
-    this.figures.conflicts += 1;
     this.#thrown = null;
     this.#attempts += 1;
     const attempt = this.#attempts;
@@ -173,6 +184,7 @@ export class Appender {
     }
     // A log that was trimmed meanwhile cannot tell that it does not have what was sent.
     if (!this.#image.accept(missed)) return null;
+    if (missed.length > 0) this.#lockFirst = LOCK_FIRST_APPENDS;
     pending.sent = null;
     pending.isDoubtful = false;
     if (head.log !== this.#image.log || !isSamePosition(head, this.#image.position)) {

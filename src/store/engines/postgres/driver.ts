@@ -24,11 +24,18 @@ export interface Connection {
    * refused: nothing was changed then.
    */
   query(text: string, parameters?: readonly (string | number)[]): Promise<QueryResult>;
+  /**
+   * Runs one statement and the commit of the transaction that it is the last of, sent together.
+   * Rejects as `query`; what was refused is rolled back then.
+   */
+  queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult>;
   /** Why it is of no use any more; null as long as it is. */
   readonly lost: AppError | null;
   /** Ends it without a word to a statement under way: the server finishes that. Idempotent. */
   close(): void;
 }
+
+type Answer = readonly (Row | readonly Row[])[];
 
 type ConnectionOptions = {
   readonly open: () => Promise<Socket>;
@@ -75,8 +82,7 @@ async function findDriver(): Promise<typeof import('postgres').default | null> {
 class DriverConnection implements Connection {
   readonly #options: ConnectionOptions;
   readonly #client: ReturnType<typeof import('postgres').default>;
-  /** Rejects when the connection is lost: the package leaves some statements without an end. */
-  readonly #ending: Promise<never>;
+  /** Rejects what is under way: the package leaves some statements without an end. */
   #end: (error: AppError) => void = () => undefined;
   #socket: Socket | null = null;
   #isOpened = false;
@@ -86,10 +92,6 @@ class DriverConnection implements Connection {
 
   constructor(options: ConnectionOptions, postgres: typeof import('postgres').default) {
     this.#options = options;
-    this.#ending = new Promise((_, reject) => {
-      this.#end = reject;
-    });
-    this.#ending.catch(() => undefined);
     const { user, database, password, applicationName, timeoutMs, onNotify } = options;
     this.#client = postgres({
       socket: () => this.#open(),
@@ -98,7 +100,7 @@ class DriverConnection implements Connection {
       max: 1, prepare: true, fetch_types: false, no_subscribe: true,
       target_session_attrs: 'primary', connect_timeout: timeoutMs / 1000,
       idle_timeout: null, max_lifetime: null, keep_alive: null, sslnegotiation: null, debug: false,
-      backoff: false, max_pipeline: 1, publications: '',
+      backoff: false, max_pipeline: 2, publications: '',
       connection: { application_name: applicationName },
       onnotice: ({ severity, message = '' }) => {
         if (severity === 'WARNING') this.#warning = message;
@@ -120,7 +122,7 @@ class DriverConnection implements Connection {
   /** Throws what keeps us out. */
   async begin(): Promise<void> {
     try {
-      await Promise.race([this.#client.unsafe('select 1'), this.#ending]);
+      await this.#orLost(this.#client.unsafe('select 1'));
     } catch (thrown) {
       if (thrown instanceof AppError && thrown !== this.lost) throw thrown;
       // The package leaves a server that is no primary with this code.
@@ -132,24 +134,48 @@ class DriverConnection implements Connection {
   }
 
   query(text: string, parameters: readonly (string | number)[] = []): Promise<QueryResult> {
-    const asked = this.#turn.then(() => this.#query(text, parameters));
+    return this.#inTurn(() => this.#send(text, parameters));
+  }
+
+  queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
+    return this.#inTurn(async () => {
+      const [answer, commit] = await Promise.allSettled(
+        [this.#send(text, parameters), this.#send('commit', [])]);
+      if (answer.status === 'rejected') throw answer.reason;
+      if (commit.status === 'rejected') throw commit.reason;
+      return answer.value;
+    });
+  }
+
+  #inTurn(run: () => Promise<Answer>): Promise<QueryResult> {
+    const asked = this.#turn.then(() => this.#ask(run));
     this.#turn = asked.catch(() => undefined);
     return asked;
   }
 
-  async #query(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
+  async #ask(run: () => Promise<Answer>): Promise<QueryResult> {
     if (this.lost !== null) throw this.lost;
     this.#warning = null;
     try {
-      const asked = parameters.length === 0
-        ? this.#client.unsafe(text)
-        : this.#client.unsafe(text, [...parameters], { prepare: true });
-      const rows = await Promise.race([asked, this.#ending]);
+      const rows = await this.#orLost(run());
       return { rows: rows.flat(), warning: this.#warning };
     } catch (thrown) {
       if (isLost(thrown)) this.#lose(messageOf(thrown));
       throw this.lost ?? refusalOf(thrown);
     }
+  }
+
+  #send(text: string, parameters: readonly (string | number)[]): Promise<Answer> {
+    return parameters.length === 0 ? this.#client.unsafe(text)
+      : this.#client.unsafe(text, [...parameters], { prepare: true });
+  }
+
+  /** One at a time. A promise of the loss, raced with each answer, would keep all of them. */
+  #orLost<Result>(answer: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#end = reject;
+      answer.then(resolve, reject);
+    });
   }
 
   close(): void {

@@ -12,8 +12,8 @@ import { PostgresRefusal } from './refusal.ts';
 import { entryOf, headOf, textOf } from './rows.ts';
 import { createSnapshots } from './snapshots.ts';
 import {
-  BARRIER, CREATE_HEAD, FIND_BATCH, LOCK_HEAD, RAISE_FLOOR, READ_AFTER, READ_HEAD, TRIM,
-  appendStatement,
+  BARRIER, CREATE_HEAD, FIND_BATCH, RAISE_FLOOR, READ_AFTER, READ_HEAD, TRIM, appendStatement,
+  lockStatement,
 } from './statements.ts';
 
 type SessionParts = {
@@ -32,6 +32,8 @@ type SessionParts = {
 
 /** What has been read for whoever appends: entries up to `until`, those not told of yet kept. */
 type Told = { until: number; readonly missed: LogEntry[] };
+
+type Run = (text: string, parameters: readonly (string | number)[]) => Promise<QueryResult>;
 
 const ANSWER_BYTES_MAX = 16 << 20;
 const PAGE_ENTRIES = 64;
@@ -73,7 +75,9 @@ export class PostgresSession implements EngineSession {
   }
 
   async append(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
-    if (await this.#repeat(() => this.#appendOnce(log, expected, entry))) return true;
+    const { writer } = this.#parts;
+    const run: Run = (text, parameters) => writer.query(text, parameters);
+    if (await this.#repeat(() => this.#appendOnce(run, log, expected, entry))) return true;
     // An earlier sending of this batch may have been under way until now.
     const { rows: [row] } = await this.#parts.writer.query(FIND_BATCH, [entry.batch]);
     return row !== undefined && entryOf(row).chain === entry.chain;
@@ -153,10 +157,12 @@ export class PostgresSession implements EngineSession {
     return this.#confirmed(await connection.query(text, parameters));
   }
 
-  async #appendOnce(log: string, expected: LogPosition, entry: LogEntry): Promise<boolean> {
+  async #appendOnce(
+    run: Run, log: string, expected: LogPosition, entry: LogEntry,
+  ): Promise<boolean> {
     const name = String(entry.sequence);
     if (this.#parts.notifies) this.#own.add(name);
-    const { rows: [row], warning } = await this.#parts.writer.query(this.#append, [
+    const { rows: [row], warning } = await run(this.#append, [
       expected.sequence, expected.chain, entry.sequence, entry.chain, entry.batch,
       entry.lines.toString(), log,
     ]).catch((thrown: unknown) => {
@@ -179,20 +185,19 @@ export class PostgresSession implements EngineSession {
   ): Promise<LogEntry | null> {
     const { writer } = this.#parts;
     try {
-      const { rows: [row] } = await writer.query(LOCK_HEAD);
+      const { rows: [row, ...page] } = await writer.query(lockStatement(told.until, PAGE_ENTRIES));
       const head = headOf(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
+      take(told, page.map(entryOf));
       await this.#readMissed(told, head.sequence);
       const entry = build(told.missed.splice(0), head);
       if (entry === null) {
         await writer.query('rollback');
         return null;
       }
-      if (!await this.#appendOnce(log, head, entry)) {
-        throw new AppError('unavailable', 'the log is another one than it was');
-      }
-      this.#confirmed(await writer.query('commit'));
-      return entry;
+      const run: Run = (text, parameters) => writer.queryAndCommit(text, parameters);
+      if (await this.#appendOnce(run, log, head, entry)) return entry;
+      throw new AppError('unavailable', 'the log is another one than it was');
     } catch (thrown) {
       if (this.#lost === null) await writer.query('rollback').catch(() => undefined);
       throw thrown;
@@ -202,10 +207,8 @@ export class PostgresSession implements EngineSession {
   async #readMissed(told: Told, until: number): Promise<void> {
     while (told.until < until) {
       const page = await readPage(this.#parts.writer, told.until, PAGE_ENTRIES);
-      const last = page.at(-1);
-      if (last === undefined) return;
-      told.missed.push(...page);
-      told.until = last.sequence;
+      if (page.length === 0) return;
+      take(told, page);
     }
   }
 
@@ -241,6 +244,11 @@ export class PostgresSession implements EngineSession {
     this.lose(error);
     return error;
   }
+}
+
+function take(told: Told, page: readonly LogEntry[]): void {
+  told.missed.push(...page);
+  told.until = page.at(-1)?.sequence ?? told.until;
 }
 
 async function readPage(

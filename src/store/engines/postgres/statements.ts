@@ -69,7 +69,6 @@ export const IDENTITY = 'select extract(epoch from pg_postmaster_start_time())::
 
 const HEAD = 'log, format, sequence, chain, floor';
 export const READ_HEAD = `select ${HEAD} from hookshelf.head`;
-export const LOCK_HEAD = `begin; select ${HEAD} from hookshelf.head for update`;
 export const CREATE_HEAD = `insert into hookshelf.head (${HEAD}) values ($1, $2, $3, $4, $5) `
   + 'on conflict (one) do nothing returning sequence';
 /** The head as this statement has found it, before its own row is durable. */
@@ -96,6 +95,14 @@ export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_leng
   + '(order by sequence) - octet_length(lines) as before from (select * from hookshelf.journal '
   + 'where sequence > $1 order by sequence limit $2) page) sized where before < $3 '
   + 'order by sequence';
+
+/**
+ * The head's row, and then the rows after a sequence, which nobody adds to before the transaction
+ * ends: one message for both. They are told apart by their place.
+ */
+export const lockStatement = (after: number, entriesMax: number): string =>
+  `begin; select ${HEAD} from hookshelf.head for update; select ${ENTRY} from hookshelf.journal `
+  + `where sequence > ${after} order by sequence limit ${entriesMax}`;
 
 export const RAISE_FLOOR = 'update hookshelf.head set floor = $1 where floor < $1';
 export const TRIM = 'delete from hookshelf.journal where sequence in (select sequence from '

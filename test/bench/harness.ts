@@ -39,7 +39,7 @@ const CLOCK_TICKS_PER_SECOND = 100;
 const START_MS_MAX = 120_000;
 const hasTaskset = spawnSync('taskset', ['-V']).status === 0;
 
-type Sample = LoadResult & { readonly cpuMicros: number };
+export type Sample = LoadResult & { readonly cpuMicros: number };
 
 /** Measures every contestant `rounds` times in turn and prints a table of medians and ratios. */
 export async function compare(scenario: Scenario): Promise<void> {
@@ -55,22 +55,15 @@ export async function compare(scenario: Scenario): Promise<void> {
 
 async function measure(scenario: Scenario, contestant: Contestant): Promise<Sample> {
   const server = await start(contestant.command, contestant.environment);
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
   try {
-    const requestsPath = join(folder, 'requests.json');
-    const requests = await contestant.requests?.(server.port) ?? [];
-    writeFileSync(requestsPath, JSON.stringify(requests));
-    return await load(server, {
-      port: server.port,
+    return await load(server, await contestant.requests?.(server.port) ?? [], {
       connections: scenario.connections,
       warmupMs: 1000,
       durationMs: scenario.durationMs ?? 3000,
-      requestsPath,
       expectedStatus: contestant.expectedStatus ?? scenario.expectedStatus,
     });
   } finally {
     await stop(server);
-    rmSync(folder, { recursive: true });
   }
 }
 
@@ -93,7 +86,22 @@ export async function stop(server: Running): Promise<void> {
   await exited;
 }
 
-async function load(server: Running, plan: LoadPlan): Promise<Sample> {
+/** Sends raw requests in turn, from a process of its own; what they cost the server. */
+export async function load(
+  server: Running, requests: readonly string[],
+  plan: Omit<LoadPlan, 'port' | 'requestsPath'>,
+): Promise<Sample> {
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
+  try {
+    const requestsPath = join(folder, 'requests.json');
+    writeFileSync(requestsPath, JSON.stringify(requests));
+    return await runLoad(server, { ...plan, port: server.port, requestsPath });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function runLoad(server: Running, plan: LoadPlan): Promise<Sample> {
   const child = spawnPinned(1, ['--import', 'tsx', join(HERE, 'load.ts'), JSON.stringify(plan)]);
   let output = '';
   let cpuAtStart = 0;

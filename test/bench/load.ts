@@ -23,6 +23,7 @@ export type LoadResult = {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
   readonly maxMs: number;
 };
 
@@ -170,6 +171,7 @@ function summarise(latencies: number[], wrong: number, elapsedMs: number): LoadR
     perSecond: latencies.length / (elapsedMs / 1000),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    p999Ms: at(0.999),
     maxMs: at(1),
   };
 }

@@ -1,17 +1,17 @@
 // Lets tests share processes: under Node 20 each costs 0.3 s of processor time, most of it for tsx.
 // A file shares one when neither it nor what it imports of the tests touches what belongs to a whole
-// process, or has hooks, which would be called for all tests of the process.
+// process, has hooks that would be called for each test of the process, or waits before its tests.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const OWN = new RegExp([
-  String.raw`\bprocess\.`, String.raw`\bglobalThis\b`, String.raw`\bmock\b`,
-  String.raw`\b(?:before|after|beforeEach|afterEach)\(`,
+  String.raw`\bprocess\.[a-z]`, String.raw`\bglobalThis\b`, String.raw`\bmock\b`,
+  String.raw`\b(?:beforeEach|afterEach)\(`, String.raw`^(?:const \w+ = )?await\b`,
   'node:(?:async_hooks|child_process|cluster|diagnostics_channel|inspector|process|v8|vm|'
     + 'worker_threads)\\b',
-].join('|'));
+].join('|'), 'm');
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 const FILES_MAX = 12;
 

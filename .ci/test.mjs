@@ -11,7 +11,7 @@ const files = named.length > 0 ? named : readdirSync('test', { recursive: true }
   .map((name) => `test/${name}`)
   .sort();
 const node = process.env.HOOKSHELF_TEST_NODE ?? process.execPath;
-const options = ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=600000',
+const options = ['--import', 'tsx', '--test', '--test-concurrency=3', '--test-timeout=600000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 // Ours, not the program's: it refuses to start with a HOOKSHELF_ variable that it does not know.
 const { HOOKSHELF_TEST_NODE: _, ...env } = process.env;

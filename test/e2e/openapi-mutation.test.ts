@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { test } from 'node:test';
 import { validate } from '../support/json-schema.ts';
+import { IS_LONG } from '../support/long.ts';
 import { mutate } from '../support/mutate-json.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, GivenAnswer, PlacedOperation } from '../support/open-api.ts';
@@ -12,7 +13,7 @@ import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 
 const SEED = 20_261_120;
-const MUTANTS = 100;
+const MUTANTS = IS_LONG ? 100 : 40;
 const STEPS_MAX = 3;
 
 const BODIES: Readonly<Record<string, unknown>> = {

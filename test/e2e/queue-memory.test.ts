@@ -8,7 +8,8 @@ import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 
 const MEGABYTES = 256;
-const POSTS = 700;
+/** More than the memory. */
+const POSTS = 320;
 const AT_ONCE = 4;
 const PAYLOAD = JSON.stringify({ text: 'x'.repeat(1_000_000) });
 const MEBIBYTE = 1 << 20;

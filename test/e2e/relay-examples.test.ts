@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { owned } from '../support/children.ts';
+import { ask } from './ask.ts';
 import { endOf, hookshelf, inFolder, startServer, type Ended } from './processes.ts';
 
 const isThere = (program: string, word: string): boolean =>
@@ -31,20 +32,22 @@ async function withExamples(
   use: (given: Case, examples: Examples) => Promise<void>,
 ): Promise<void> {
   await inFolder(async (data) => {
-    const run = async (words: readonly string[], input = ''): Promise<string> => {
-      const { code, stdout, stderr } = await hookshelf([...words, '--data', data], { input });
-      assert.equal(code, 0, stderr);
-      return stdout;
-    };
     const server = await startServer(['--data', data]);
+    const make = async (path: string, body: object): Promise<void> => {
+      const { status, text } = await ask(`${server.url}/api/${path}`, { method: 'POST', body });
+      assert.equal(status, 201, text);
+    };
     try {
-      await run(['actionconfig:create', '--action', 'log', '--identifier', 'log']);
+      await make('action-configurations', { identifier: 'log', actionType: 'log' });
       for (const given of CASES) {
-        const secret = given.secret === null ? [] : ['--secret-file', '-'];
-        await run(['incomingwebhook:create', '--path-segment', given.path, '--action-config',
-          'log', '--allowed-methods', given.method, ...secret], given.secret ?? '');
-        const shown = await run(['incomingwebhook:show', '--id', given.path, '--json']);
-        await use(given, JSON.parse(shown).examples);
+        const { path, method, secret } = given;
+        await make('incoming-webhooks', {
+          pathSegment: path, actionConfiguration: 'log', allowedMethods: [method], secret,
+        });
+        const { code, stdout, stderr } = await hookshelf(
+          ['incomingwebhook:show', '--id', path, '--json', '--data', data]);
+        assert.equal(code, 0, stderr);
+        await use(given, JSON.parse(stdout).examples);
       }
     } finally {
       await server.stop();

@@ -59,9 +59,9 @@ test('no secret of a sender comes out anywhere', () => inFolder(async (data) => 
     }
     for (const one of planted) await call(house, one);
     for (const one of planted) await change(house, one);
-    for (let index = 0; index < planted.length; index += 4) {
-      await Promise.all(planted.slice(index, index + 4).map((one) => command(house, one)));
-    }
+    // Commands ask the same routes, so one sender of each kind of key is enough for them.
+    const kinds = new Map(planted.map((one) => [one.sender.makeKey, one]));
+    for (const one of kinds.values()) await command(house, one);
     for (const path of ['/metrics', '/openapi.json', '/api/verification-presets',
       '/api/incoming-webhooks', '/docs']) {
       await house.ask('GET', path);

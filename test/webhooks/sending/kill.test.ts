@@ -10,9 +10,9 @@ import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ask } from '../../e2e/ask.ts';
 import { inFolder, startServer, type Running } from '../../e2e/processes.ts';
+import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const IS_LONG = process.env['HOOKSHELF_TEST_LONG'] === '1';
 const EVENTS = IS_LONG ? 5000 : 600;
 const KILLS = IS_LONG ? 12 : 4;
 const CONNECTIONS = 16;

@@ -23,13 +23,11 @@ const NODE_NAME = 'node.json';
 /** Null: the store is files in the data directory. Throws `usage`. */
 export async function engineOf(settings: Settings): Promise<Engine | null> {
   const { url } = settings.store;
-  return url === null ? null : engineAt(url, settings);
+  return url === null ? null : engineAt(url, settings.store.passwordFile);
 }
 
-/** That of a URL, with the password that the settings name if it has none. Throws `usage`. */
-export async function engineAt(
-  url: string, { store: { passwordFile } }: Settings,
-): Promise<Engine> {
+/** That of a URL. Throws `usage`. */
+export async function engineAt(url: string, passwordFile: string | null): Promise<Engine> {
   return withEngines(({ openEngine }) =>
     openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
 }

@@ -70,27 +70,23 @@ function moveIn(options: RestoreOptions, stage: string): string | null {
   const pendingPath = join(directory, RESTORE_PENDING);
   if (!files.exists(pendingPath)) files.close(files.open(pendingPath, 'create'));
   files.syncDirectory(directory);
-  const before = setAside(files, directory, nowMs);
+  const old = listData(files, directory);
+  const time = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const before = old.length === 0 ? null : join(directory, `before-${time}`);
+  if (before !== null) {
+    files.makeDirectory(before);
+    // A crash must not leave files in a directory that has no name yet.
+    files.syncDirectory(directory);
+    for (const name of old) files.rename(join(directory, name), join(before, name));
+    files.syncDirectory(before);
+    files.syncDirectory(directory);
+  }
   for (const name of listData(files, stage)) {
     files.rename(join(stage, name), join(directory, name));
   }
   files.syncDirectory(stage);
   files.syncDirectory(directory);
   files.unlink(pendingPath);
-  files.syncDirectory(directory);
-  return before;
-}
-
-/** Moves the store's files to a `before-…` folder; its path, or null when there are none. */
-export function setAside(files: Files, directory: string, nowMs: number): string | null {
-  const old = listData(files, directory);
-  if (old.length === 0) return null;
-  const before = join(directory, `before-${new Date(nowMs).toISOString().replaceAll(':', '-')}`);
-  files.makeDirectory(before);
-  // A crash must not leave files in a directory that has no name yet.
-  files.syncDirectory(directory);
-  for (const name of old) files.rename(join(directory, name), join(before, name));
-  files.syncDirectory(before);
   files.syncDirectory(directory);
   return before;
 }

@@ -43,11 +43,13 @@ type OpenedReplica = {
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
   const { engine, node, clock, files, directory, logger } = options;
-  checkDirectory(files, directory);
   const local = new LocalImage(files, directory);
   const link = new EngineLink(engine, node, clock);
   try {
-    const head = await link.connect() ?? await begin(link, local);
+    const found = await link.connect();
+    // Who names an engine for the first time expects to find their records there.
+    if (found === null) checkDirectory(files, directory);
+    const head = found ?? await begin(link, local);
     checkFormat(head);
     const snapshots = new ImageKeeper({
       ...options, local, link, maxImageBytes: engine.maxImageBytes,
@@ -76,8 +78,8 @@ export function checkFormat({ format }: LogHead): void {
 function checkDirectory(files: Files, directory: string): void {
   const { journals } = takeInventory(files, directory);
   if (journals.length === 0) return;
-  throw new AppError('misconfigured', `${directory} holds the records of a store without an `
-    + 'engine: bring them there with data:move, or name another directory');
+  throw new AppError('misconfigured', `the engine holds no log, and ${directory} holds the records `
+    + 'of a store without an engine: bring them there with data:move, or name another directory');
 }
 
 /** Makes the log, unless another node is first. */

@@ -236,15 +236,21 @@ test('a node that knows a log does not begin another in an engine that is empty'
   await assert.rejects(open(files), { code: 'misconfigured', message: /holds no log/ });
 });
 
-test('a log of a newer format is refused, and so is a directory with other records', async () => {
+test('a log of a newer format is refused', async () => {
   await open();
   assert.ok(engine.log);
   engine.log = { ...engine.log, format: 2 };
   await assert.rejects(open(), { code: 'misconfigured', message: /start the newer hookshelf/ });
+});
+
+test('no log is begun where the directory holds records; one that is there is used', async () => {
   const files = new SimulatedFiles();
   const store = await openStore({
     directory: '/node', files, specs: COLLECTIONS, logger: silentLogger, clock,
   });
   await store.close();
   await assert.rejects(open(files), { code: 'misconfigured', message: /data:move/ });
+  assert.equal(engine.log, null);
+  await (await open()).close();
+  await open(files);
 });

@@ -14,7 +14,6 @@ import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
 import type { StillRecords } from '../../../store/backup/move.ts';
 import { checkNothingPending } from '../../../store/backup/pending.ts';
-import { setAside } from '../../../store/backup/restore.ts';
 import type { CollectionSum } from '../../../store/backup/sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
@@ -55,7 +54,9 @@ export async function moveData(context: CommandContext): Promise<number> {
   const data = source === null ? context.enterExistingData() : context.enterData();
   makeDataDirectory(data);
   const to = context.given.get('to');
-  const target = ENGINE_URL.test(to) ? await engineAt(to, settings) : null;
+  const passwordFile = context.given.find('password-file');
+  const target = !ENGINE_URL.test(to) ? null
+    : await engineAt(to, passwordFile === undefined ? null : resolve(passwordFile));
   const files = createNodeFiles();
   return holding(data, files, () => withScratch(data, async (scratch) => {
     const move = { context, files, data, scratch, target };
@@ -66,13 +67,10 @@ export async function moveData(context: CommandContext): Promise<number> {
 }
 
 async function moveFiles(move: Move): Promise<Moved> {
-  const { context, files, data, target } = move;
+  const { files, data } = move;
   checkNothingPending(files, data);
   const contents = await assess({ directory: data, files, specs: COLLECTIONS });
-  const moved = await put(move, { contents, confirm: async () => {} });
-  // Whoever started on them would not see what the engine has been given since.
-  const isToEngine = target !== null && !isReadOnly(data);
-  return isToEngine ? { ...moved, before: setAside(files, data, context.io.now()) } : moved;
+  return put(move, { contents, confirm: async () => {} });
 }
 
 function moveEngine(move: Move, source: Engine): Promise<Moved> {
@@ -159,9 +157,11 @@ function nextSteps(
   const origin = context.loadSettings().origins.get('store.url');
   if (ENGINE_URL.test(given.get('to'))) {
     const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
-    return [`now set store.url to the URL of ${to}${instead}, for every node`];
+    const left = source === null ? `the files in ${context.enterData()} stay as they are, and are `
+      + 'not used while store.url is set' : `start no node on ${source.name} any more`;
+    return [`now set store.url to the URL of ${to}${instead}, for every node`, left];
   }
   return source === null ? [`now start with --data ${to}`]
-    : [`now remove store.url (from ${origin}), and start with --data ${to}; start no node on `
-      + `${source.name} any more`];
+    : [`now remove store.url (from ${origin}), and start with --data ${to}`,
+      `start no node on ${source.name} any more`];
 }

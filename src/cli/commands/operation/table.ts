@@ -50,14 +50,14 @@ const MOVE_COMMAND: CommandSpec = {
   summary: 'Move the records into an engine or a directory, and read them back',
   details: [
     'Stop the server first, or all nodes. Its end says what to change in the settings. What is cut',
-    'off counts for nothing, and is run again. From files into an engine, the files are kept in',
-    '<data>/before-<time>/; an engine keeps what it has.',
+    'off counts for nothing, and is run again. What is moved stays where it was, too.',
   ],
   options: {
     to: {
       ...required(text('<url or dir>', 'postgres://…, etcd://… or a directory')),
       completes: 'file',
     },
+    'password-file': { ...text('<file>', 'password for the URL'), completes: 'file' },
     replace: flag('needed where the directory holds data already'),
   },
   examples: [

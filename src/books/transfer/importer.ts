@@ -115,9 +115,22 @@ export class Importer {
       return reads.map((read, index) => this.#tell(read, imported[index]));
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
+      if (thrown.code === 'too_large') return this.#storeApart(reads, thrown.message);
       this.#failure ??= messageOf(thrown);
       return reads.map((read) => this.#refused(read, messageOf(thrown)));
     }
+  }
+
+  /** What is too much for one transaction, in smaller ones. */
+  async #storeApart(reads: readonly Read[], detail: string): Promise<readonly string[]> {
+    const [read] = reads;
+    if (reads.length === 1 && read !== undefined) {
+      this.#skipped += 1;
+      return [encode({ line: read.line, status: 'skipped', id: read.record.id, detail })];
+    }
+    const half = Math.ceil(reads.length / 2);
+    const first = await this.#store(reads.slice(0, half));
+    return [...first, ...await this.#store(reads.slice(half))];
   }
 
   #tryOut({ record: { id } }: Read): { id: string | null; outcome: Imported['outcome'] } {

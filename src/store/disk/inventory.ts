@@ -23,6 +23,8 @@ const NAME = new RegExp([
 const PROBE_NAME = 'probe.tmp';
 /** What a backup holds: see backup/manifest.ts. */
 export const MANIFEST_NAME = 'manifest.json';
+/** What a node keeps of an engine's records: see replication/local-image.ts. */
+export const REPLICA_FOLDER = 'replica';
 
 export function journalName(generation: number): string {
   return `journal-${digits(generation)}.jsonl`;

@@ -16,16 +16,15 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { readFully, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
-import { journalName, snapshotName, takeInventory, temporaryName } from '../disk/inventory.ts';
+import {
+  REPLICA_FOLDER, journalName, snapshotName, takeInventory, temporaryName,
+} from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
 import { loadSnapshot, readHeader } from '../generations/snapshot.ts';
 import { writeSnapshot } from '../generations/snapshot-writer.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
 import type { StoredCollection } from '../records/collection.ts';
-
-/** In the data directory of a node. */
-export const REPLICA_FOLDER = 'replica';
 
 const FORMAT = 'hookshelf-image-1';
 const NAME = 'image.json';

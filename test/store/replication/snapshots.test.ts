@@ -254,3 +254,14 @@ test('no log is begun where the directory holds records; one that is there is us
   await (await open()).close();
   await open(files);
 });
+
+test('the directory of a node does not become a store of its own', async () => {
+  const files = new SimulatedFiles();
+  const one = await open(files);
+  await one.transact(put('a'));
+  await one.compact();
+  await one.close();
+  await assert.rejects(openStore({
+    directory: '/node', files, specs: COLLECTIONS, logger: silentLogger, clock,
+  }), { code: 'misconfigured', message: /store\.url/ });
+});

@@ -22,7 +22,7 @@ import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { assess } from '../../../store/generations/recovery.ts';
 import { acquireLock } from '../../../store/lock/lock.ts';
-import { REPLICA_FOLDER } from '../../../store/replication/local-image.ts';
+import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runCommand } from '../cli/io.ts';
+import { postgresMissing } from './support/driver.ts';
+import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
+import { PostgresCluster } from './support/postgres-cluster.ts';
+
+test('records move from files to PostgreSQL, to etcd, and into a directory again', {
+  skip: postgresMissing === false ? etcdMissing : postgresMissing,
+}, async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-nodes-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const postgres = await PostgresCluster.start();
+  context.after(() => postgres.stop());
+  const etcd = await startEtcd({ members: 1 });
+  context.after(() => etcd.close());
+  const urls = [postgres.primary.url(undefined, '?sslmode=disable&durability=primary'),
+    `${etcd.url}/moved`];
+  const data = join(folder, 'data');
+  const run = async (url: string | null, ...words: string[]): Promise<string> => {
+    const environment: Record<string, string> = url === null ? {} : { HOOKSHELF_STORE_URL: url };
+    const { code, stdout, stderr } = await runCommand([...words, '--data', data], { environment });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const books = join(folder, 'books.jsonl');
+  writeFileSync(books, Array.from({ length: 2000 }, (_, index) =>
+    `${JSON.stringify({ title: `Book ${index}`, description: 'ü€𝄞'.repeat(index % 200) })}\n`)
+    .join(''));
+  await run(null, 'book:import', '--file', books);
+  const before = await run(null, 'book:list', '--json');
+
+  let source: string | null = null;
+  for (const url of urls) {
+    assert.match(await run(source, 'data:move', '--to', url), /moved .*2000 books/);
+    assert.match(await run(url, 'data:verify'), /with .*2000 books.*; nothing is damaged/);
+    assert.equal(await run(url, 'book:list', '--json'), before);
+    source = url;
+  }
+  await run(source, 'data:move', '--to', join(folder, 'back'));
+  const back = await runCommand(['book:list', '--json', '--data', join(folder, 'back')]);
+  assert.equal(back.stdout, before);
+});

@@ -155,6 +155,9 @@ export class Gateway {
     const isDenied = outcome.kind === 'unauthenticated' || /user name is empty/.test(message)
       || (outcome.kind === 'refused' && outcome.code === PERMISSION_DENIED);
     if (isDenied) return this.#error('misconfigured', `${message}: ${who}`);
+    if (/authentication is not enabled/.test(message)) {
+      return this.#error('misconfigured', `${message}: leave the user out of the URL`);
+    }
     if (/too many requests/.test(message)) return this.#error('unavailable', message);
     return /request is too large/.test(message)
       ? this.#error('too_large', `${message}: etcd's --max-request-bytes is 1.5 MiB by default`)

@@ -122,6 +122,9 @@ for (const [what, answer, message] of [
     /name a user in the URL/],
   ['who has no user', { status: 400, code: 3, message: 'etcdserver: user name is empty' },
     /name a user in the URL/],
+  ['a user where there are none', {
+    status: 412, code: 9, message: 'etcdserver: authentication is not enabled',
+  }, /leave the user out/],
   ['what is no etcd', 'no etcd', /is it etcd 3\.4 or later/],
 ] as const) {
   test(`${what} is refused and told how to mend it`, async (context) => {

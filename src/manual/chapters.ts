@@ -40,6 +40,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'commands on the server of another machine: what works, tokens, settings',
   },
   {
+    name: 'nodes', title: 'More than one machine',
+    summary: 'several processes over one journal in PostgreSQL or etcd, and what that promises',
+  },
+  {
     name: 'endpoints', title: 'Endpoints',
     summary: 'every endpoint with its scope, and what all of them have in common',
   },

@@ -61,10 +61,10 @@ const DAMAGES: Readonly<Record<string, readonly [Violation['rule'], Damage]>> = 
     records.delete([...records.keys()][0] ?? '');
     return { ...history, images: [...rest, { ...first, records }] };
   }],
-  'an answer names the sequence of another': ['sequence', (history) => {
+  'an answer names a sequence that is too early': ['sequence', (history) => {
     const { token } = middle(history.writes.filter(isPut));
     return mapWrites(history, (write) => write.token === token && write.sequence !== null
-      ? { ...write, sequence: write.sequence + 1 } : write);
+      ? { ...write, sequence: write.sequence - 1 } : write);
   }],
   'a later write stands before an earlier one': ['sequence', (history) => {
     const { token } = middle(history.writes.filter(isPut));

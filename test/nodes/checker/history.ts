@@ -30,7 +30,7 @@ export type Write = {
   readonly expected: string | null;
   /** What no two records may share; null where the record has none. A delete gives it back. */
   readonly name: string | null;
-  /** What the answer said; null where it said nothing. */
+  /** By which it is in the log, as the answer said; null where it said nothing. */
   readonly sequence: number | null;
 };
 

@@ -3,7 +3,7 @@
  * test breaks things meanwhile; in the end everything is whole again, and the history is checked.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -124,6 +124,7 @@ export class Life {
     for (const shelf of this.shelves) await this.#mark(shelf);
     await this.#drain();
     const { books, names } = await this.#gather();
+    keep({ books, names });
     return [
       ...this.workload.surprises.map((message): Violation => ({ rule: 'read', message })),
       ...check(books), ...check(names),
@@ -211,6 +212,14 @@ export class Life {
       names: { ...base, writes: workload.names, images: names },
     };
   }
+}
+
+/** NODES_HISTORY names a file for it, to look into when a promise was broken. */
+function keep(histories: Readonly<Record<string, History>>): void {
+  const path = process.env.NODES_HISTORY;
+  if (path === undefined) return;
+  writeFileSync(path, JSON.stringify(histories, (_, value: unknown) =>
+    value instanceof Map ? { map: [...value] } : value === Infinity ? 'Infinity' : value));
 }
 
 async function imageOf(

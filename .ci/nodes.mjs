@@ -14,7 +14,7 @@ const driver = spawnSync(process.execPath, ['.ci/postgres.mjs'],
   { stdio: ['ignore', 'ignore', 'inherit'] });
 if (driver.status !== 0) process.exit(driver.status ?? 1);
 // One at a time: each starts some ten processes.
-const options = ['--import', 'tsx', '--test', '--test-concurrency=1', '--test-timeout=600000',
+const options = ['--import', 'tsx', '--test', '--test-concurrency=1',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 const result = spawnSync(process.execPath, [...options, ...files], {
   stdio: 'inherit', env: { ...process.env, NODES_FORM: isShort ? 'short' : 'long' },

@@ -7,6 +7,7 @@ import type { LifeOptions } from '../life/life.ts';
 
 export const isShort = process.env.NODES_FORM !== 'long';
 
+export const LIFE_MS_MAX = 600_000;
 const WRITES = 60;
 /** Of each rule that is broken. */
 const SHOWN = 3;
@@ -53,7 +54,8 @@ export function testFaults<Rig extends EngineRig>(suite: Suite<Rig>): void {
   const chosen = isShort ? [all.filter(([name]) => short.includes(name))] : all.map((one) => [one]);
   chosen.forEach((some, index) => {
     const names = some.map(([name]) => name);
-    test(`${engine}: ${names.join('; ')}`, { skip }, async (context) => {
+    const title = `${engine}: ${names.join('; ')}`;
+    test(title, { skip, timeout: LIFE_MS_MAX }, async (context) => {
       const rig = await start();
       await withLife({ rig, seed: index + 1 }, async (life) => {
         for (const [name, fault] of some) {

@@ -1,8 +1,10 @@
 /** What is done to nodes and to their links; the same on every engine. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hookshelf } from '../../e2e/processes.ts';
 import { until } from '../../support/children.ts';
 import type { Life } from '../life/life.ts';
+import type { Shelf } from '../life/shelf.ts';
 import { isShort } from './form.ts';
 
 export type Fault<Rig> = (life: Life, rig: Rig) => Promise<unknown>;
@@ -51,6 +53,25 @@ export const NODE_FAULTS: Readonly<Record<string, Fault<unknown>>> = {
   },
   'an owner of deliveries stands still': async (life) => {
     await life.freeze(life.shelf(0), FROZEN_MS);
+  },
+  'the log is trimmed while a node is away': async (life) => {
+    await life.shelf(2).stop('SIGKILL');
+    for (let round = 0; round < 3; round += 1) {
+      await life.progress(30);
+      await compact(life.shelf(0));
+    }
+    await life.shelf(2).start();
+  },
+  'a node is killed in the middle of a snapshot': async (life) => {
+    const shelf = life.shelf(0);
+    const compacted = compact(shelf);
+    await life.progress(5);
+    await shelf.stop('SIGKILL');
+    await compacted.catch(() => {});
+    await life.progress(20);
+    await shelf.start();
+    await shelf.ready();
+    await compact(shelf);
   },
   'the clock of a node is an hour ahead': async (life) => {
     const shelf = life.shelf(2);
@@ -104,6 +125,11 @@ async function cutOff(life: Life, ways: readonly ('toServer' | 'toClient')[]): P
   assert.ok(typeof read !== 'string' && read.status === 200, 'reads go on');
   await life.progress(30);
   for (const proxy of proxies) proxy.heal();
+}
+
+async function compact({ directory }: Shelf): Promise<void> {
+  const { code, stderr } = await hookshelf(['data:compact', '--data', directory]);
+  assert.equal(code, 0, stderr);
 }
 
 function proxiesOf(life: Life): readonly ReturnType<Life['rig']['proxies']>[number][] {

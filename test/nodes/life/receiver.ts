@@ -17,6 +17,8 @@ export class Receiver {
   readonly #attempts: Open[] = [];
   /** An attempt takes up to this long. */
   slowMs = 20;
+  /** Every attempt fails. */
+  isFailing = false;
 
   private constructor(server: Server, random: Random) {
     this.#server = server;
@@ -62,7 +64,8 @@ export class Receiver {
     await new Promise((resolve) => void setTimeout(resolve, this.#random() * this.slowMs));
     // Whoever reads the answer may have begun the next attempt before we hear that it is sent.
     attempt.endMs = Math.min(attempt.endMs, nowMs());
-    response.statusCode = below(this.#random, FAILING_OF) === 0 ? 500 : 204;
+    const isFailed = this.isFailing || below(this.#random, FAILING_OF) === 0;
+    response.statusCode = isFailed ? 500 : 204;
     response.end();
   }
 }

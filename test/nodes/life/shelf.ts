@@ -50,6 +50,10 @@ export class Shelf {
     return this.#child !== null && this.url !== '';
   }
 
+  get directory(): string {
+    return this.#options.directory;
+  }
+
   /** For its next life. */
   set(environment: Readonly<Record<string, string>>): void {
     const merged = { ...this.#options.environment, ...environment };

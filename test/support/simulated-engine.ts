@@ -28,6 +28,8 @@ export class SimulatedEngine implements Engine {
   readonly name = 'postgres://simulated/db';
   maxBatchBytes = 8 << 20;
   maxImageBytes = Infinity;
+  /** False: an append after a conflict is tried again until nobody came between. */
+  isLocking = true;
   /** Asked at each call. */
   faults: (call: EngineCall) => EngineFault = () => 'none';
   /** Turns of the loop that a call takes. */

@@ -7,6 +7,8 @@ import type {
 import type { EngineCall, SimulatedEngine } from './simulated-engine.ts';
 import { simulatedSnapshots } from './simulated-snapshots.ts';
 
+const ATTEMPTS_MAX = 3;
+
 export function lost(): AppError {
   return new AppError('unknown_outcome', 'the connection to the engine is lost');
 }
@@ -74,6 +76,9 @@ export class SimulatedSession implements EngineSession {
     log: string, from: LogPosition,
     build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
   ): Promise<LogEntry | null> {
+    if (!this.#engine.isLocking) {
+      return this.#appending('appendLocked', () => this.#appendRepeatedly(log, from, build));
+    }
     return this.#appending('appendLocked', () => this.#engine.alone(async () => {
       const head = this.#engine.head;
       assert(head !== null && head.log === log);
@@ -81,6 +86,30 @@ export class SimulatedSession implements EngineSession {
       if (entry !== null) await this.#commit(entry);
       return entry;
     }));
+  }
+
+  /** As an engine without locks does. */
+  async #appendRepeatedly(
+    log: string, from: LogPosition,
+    build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
+  ): Promise<LogEntry | null> {
+    let told = from.sequence;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const head = this.#engine.head;
+      assert(head !== null && head.log === log);
+      const entry = build(this.#after(told), head);
+      if (entry === null) return null;
+      told = head.sequence;
+      await new Promise(setImmediate);
+      const isCommitted = await this.#engine.alone(async () => {
+        const isSame = this.#engine.head?.chain === head.chain && !this.isLost;
+        if (isSame) await this.#commit(entry);
+        return isSame;
+      });
+      if (isCommitted) return entry;
+      if (this.isLost) throw lost();
+    }
+    throw new AppError('unavailable', 'others were always first');
   }
 
   findBatch(batch: string): Promise<LogEntry | null> {

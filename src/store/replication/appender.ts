@@ -158,8 +158,10 @@ export class Appender {
     this.#attempts += 1;
     const attempt = this.#attempts;
     const { log, position } = this.#image;
+    const isCurrent = (): boolean =>
+      attempt === this.#attempts && this.#link.session === session;
     const entry = await this.#link.ask(session, session.appendLocked(log, position,
-      (missed, head) => attempt === this.#attempts ? this.#build(pending, missed, head) : null));
+      (missed, head) => isCurrent() ? this.#build(pending, missed, head) : null));
     if (this.#thrown !== null) throw this.#thrown;
     if (entry !== null) this.#commit(pending, entry);
   }

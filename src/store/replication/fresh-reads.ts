@@ -50,6 +50,8 @@ export class FreshReads {
 }
 
 export function unreachable(cause: unknown): AppError {
-  return new AppError('unavailable', 'the engine that keeps the log cannot be reached: '
-    + messageOf(cause), { retryAfterS: 5 }, cause);
+  const isUnreadable = cause instanceof AppError && cause.code === 'damaged';
+  const what = isUnreadable ? 'the log cannot be followed'
+    : 'the engine that keeps the log cannot be reached';
+  return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);
 }

@@ -105,7 +105,11 @@ export class ImageKeeper implements Snapshots {
    * The newest image, and all that the log has after it: of this node's own if that still stands
    * in the log, else of the engine's. Throws `damaged` when there is none though the log needs one.
    */
-  async load(session: EngineSession): Promise<ReplicatedImage> {
+  load(session: EngineSession): Promise<ReplicatedImage> {
+    return this.#alone(() => this.#load(session));
+  }
+
+  async #load(session: EngineSession): Promise<ReplicatedImage> {
     const { link } = this.#options;
     const head = await link.ask(session, session.head());
     if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
@@ -126,9 +130,7 @@ export class ImageKeeper implements Snapshots {
       end = resolve;
     });
     try {
-      const result = await run();
-      this.writtenMs = this.#options.clock.now();
-      return result;
+      return await run();
     } finally {
       this.#running = null;
       end();
@@ -170,6 +172,7 @@ export class ImageKeeper implements Snapshots {
       const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
       const { local } = this.#options;
       const manifest = await local.write(log, position, frozen, () => this.#isStopping);
+      this.writtenMs = this.#options.clock.now();
       return { manifest, records };
     } finally {
       for (const collection of collections.values()) collection.thaw();

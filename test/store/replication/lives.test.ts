@@ -212,6 +212,7 @@ async function live(seed: number): Promise<void> {
   const engine = new SimulatedEngine();
   engine.turns = () => below(random, 3);
   const nodes = Array.from({ length: NODES }, (_, index) => new Node(engine, index + 1, seed));
+  engine.isLocking = seed % 3 !== 0;
   engine.lateTurns = () => below(random, 100);
   const mayCancel = seed % 2 === 0;
   engine.faults = (call) => faultOf(call, random, mayCancel);

@@ -5,7 +5,7 @@ import {
   MAIN, getJson, makeBook, makeCatalog, rawGet, rawPost, requestsForAll, temporaryFolder,
 } from './books.ts';
 import { compare, start, stop } from './harness.ts';
-import type { Contestant } from './harness.ts';
+import type { Contestant, Scenario } from './harness.ts';
 
 const BARE = join(import.meta.dirname, 'bare.ts');
 const BOOKS = 10_000;
@@ -63,16 +63,29 @@ export async function getAll(): Promise<void> {
 }
 
 export async function durablePost(): Promise<void> {
+  await compareDurablePosts('', {});
+}
+
+const BUSY = { hogs: 4, rounds: 2 };
+
+export async function durablePostBusy(): Promise<void> {
+  await compareDurablePosts(', beside four processes that never pause', BUSY);
+}
+
+async function compareDurablePosts(
+  beside: string, more: Pick<Scenario, 'hogs' | 'rounds'>,
+): Promise<void> {
   const requests = (): readonly string[] => Array.from({ length: BODIES }, (_, index) =>
     rawPost('/api/books', JSON.stringify(makeBook(index))));
   await compare({
-    title: 'POST durable, 64 connections, each acknowledged after fdatasync',
-    target: '1.0 of bare node:http with append and group commit',
+    title: `POST durable, 64 connections, each acknowledged after fdatasync${beside}`,
+    target: `${beside === '' ? '1.0' : '0.9'} of bare node:http with append and group commit`,
     contestants: [
       { ...bare('durable', { BENCH_DIRECTORY: temporaryFolder() }), requests },
       { ...ours(temporaryFolder()), requests },
     ],
     connections: 64,
     expectedStatus: 201,
+    ...more,
   });
 }

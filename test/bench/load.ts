@@ -11,6 +11,8 @@ export type LoadPlan = {
   readonly port: number;
   readonly connections: number;
   readonly warmupMs: number;
+  /** It goes on until so many are answered, a minute at most. */
+  readonly warmupRequests?: number;
   readonly durationMs: number;
   /** A file of whole raw HTTP requests as a JSON array of strings, used in turn. */
   readonly requestsPath: string;
@@ -28,6 +30,8 @@ export type LoadResult = {
 };
 
 const READ_BUFFER_BYTES = 1 << 20;
+const WARMUP_STEP_MS = 100;
+const WARMUP_MS_MAX = 60_000;
 const NOTHING = Buffer.alloc(0);
 
 /** Finds the ends of responses in a byte stream: Content-Length and chunked bodies. */
@@ -151,6 +155,10 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   };
   for (let count = 0; count < plan.connections; count += 1) open();
   await pause(plan.warmupMs);
+  const { warmupRequests = 0 } = plan;
+  for (let waited = 0; waited < WARMUP_MS_MAX && next < warmupRequests; waited += WARMUP_STEP_MS) {
+    await pause(WARMUP_STEP_MS);
+  }
   isMeasuring = true;
   process.stdout.write('measuring\n');
   const startedAt = performance.now();

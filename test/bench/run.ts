@@ -1,6 +1,6 @@
 /** `npm run bench [-- scenario …]`: runs the named scenarios, or all, and prints their ratios. */
 import { cpus, release } from 'node:os';
-import { durablePost, getAll, getOne } from './catalog.ts';
+import { durablePost, durablePostBusy, getAll, getOne } from './catalog.ts';
 import { client } from './client.ts';
 import { growth } from './growth.ts';
 import { print } from './harness.ts';
@@ -15,6 +15,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'get-one': getOne,
   'get-all': getAll,
   'durable-post': durablePost,
+  'durable-post-busy': durablePostBusy,
   'incoming': incoming,
   'incoming-senders': incomingSenders,
   'accept': accept,

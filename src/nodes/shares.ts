@@ -13,6 +13,9 @@ type SharesParts = {
   readonly attemptMs: number;
 };
 
+/** A shard that is given up waits so long, or as an attempt takes, for what is under way. */
+const DRAIN_MS = 30_000;
+
 export class Shares {
   readonly #parts: SharesParts;
 
@@ -25,8 +28,7 @@ export class Shares {
     const { table, shards, attemptMs } = this.#parts;
     const leaving = shards.filter(({ givenUpMs }) => givenUpMs !== null);
     for (const shard of leaving) {
-      // Its attempts have had all the time that one takes.
-      if (nowMs - (shard.givenUpMs ?? nowMs) > attemptMs) shard.cutOff();
+      if (nowMs - (shard.givenUpMs ?? nowMs) > Math.max(attemptMs, DRAIN_MS)) shard.cutOff();
     }
     const count = this.#spread(nowMs).giveUp - leaving.length;
     if (count <= 0) return false;

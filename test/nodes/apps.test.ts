@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeView } from '../../src/nodes/routes.ts';
+import { runCommand } from '../cli/io.ts';
 import { until } from '../support/until.ts';
 import { withNodes, type Node } from './apps.ts';
 
@@ -69,6 +70,9 @@ test('nodes are listed with what they do, and one that stops leaves its share', 
       assert.match(version, /^\d/);
       assert.ok(address === null || address === new URL(url).host, String(address));
     }
+    const { stdout } = await runCommand(['node:list', '--server', second.url]);
+    for (const { id } of nodes) assert.ok(stdout.includes(id.slice(-8)), stdout);
+    assert.match(stdout, /\blive\b/);
     await third.app.close();
     await untilSpread([first, second]);
     const { text } = await first.ask('/metrics');

@@ -131,13 +131,10 @@ export class StoredCollection implements Collection {
    */
   load(chunk: number, offset: number, length: number): boolean {
     const { arena, keyStart } = this.table;
-    const isTaken = this.order.seek(arena.chunk(chunk), offset + keyStart, this.#place);
-    const isLast = this.#place.block >= this.order.blockCount - 1
-      && this.#place.position === this.order.countOf(this.#place.block);
-    if (isTaken || !isLast) return false;
+    if (!this.order.isAfterAll(arena.chunk(chunk), offset + keyStart)) return false;
     arena.retain(chunk, length);
     const slot = this.table.add({ chunk, offset, length });
-    this.order.insert(this.#place, slot);
+    this.order.append(slot);
     this.#bytesTotal += length;
     if (this.unique.member !== undefined) {
       this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));

@@ -92,6 +92,17 @@ export class KeyOrder {
     return false;
   }
 
+  /** Whether the key at `at` in `target` sorts after all there are. */
+  isAfterAll(target: Uint8Array, at: number): boolean {
+    return this.#size === 0 || this.#compareLast(this.#blocks.length - 1, target, at) < 0;
+  }
+
+  /** Inserts a slot after all there are. */
+  append(slot: number): void {
+    const block = Math.max(0, this.#blocks.length - 1);
+    this.insert({ block, position: this.countOf(block) }, slot);
+  }
+
   /** Inserts a slot before `place`. */
   insert(place: KeyPosition, slot: number): void {
     this.#size += 1;

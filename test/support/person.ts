@@ -8,6 +8,8 @@ import type { Browser } from './browser.ts';
 
 const WAIT_MS_MAX = 60_000;
 const LOOK_MS = 50;
+/** After such a pause the letters of another choice begin. */
+const LETTERS_MS = 1500;
 /** Named keys beside those that write a letter. */
 const KEYS: Readonly<Record<string, number>> = {
   Enter: 13, Escape: 27, Tab: 9, End: 35, Home: 36, ArrowUp: 38, ArrowDown: 40, ' ': 32,
@@ -72,10 +74,19 @@ export class Person {
     else await this.#browser.command('Input.insertText', { text });
   }
 
-  /** Chooses in a list by the letters of what it says. */
+  /** Chooses in a list by the letters of what it says, which have to come in quick succession. */
   async choose(name: string | RegExp, option: string): Promise<void> {
-    await this.focus('combobox', name);
-    for (const letter of option) await this.press(letter);
+    const isChosen = await waitFor(async () => {
+      await this.focus('combobox', name);
+      for (const letter of option) await this.press(letter);
+      // A list may be made anew by what is chosen in it.
+      const chosen = await this.#browser.evaluate(
+        'return document.activeElement.selectedOptions?.[0].text ?? null;');
+      if (chosen === null || String(chosen).startsWith(option)) return true;
+      await new Promise((resolve) => void setTimeout(resolve, LETTERS_MS));
+      return undefined;
+    });
+    assert.ok(isChosen, `${option} in ${name}`);
   }
 
   async focus(role: string, name: string | RegExp): Promise<void> {

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { NodeView } from '../../src/nodes/routes.ts';
-import { until } from '../support/children.ts';
-import { Shelf, nowMs } from './life/shelf.ts';
-import { postgresMissing } from './support/driver.ts';
-import { PostgresCluster } from './support/postgres-cluster.ts';
+import type { NodeView } from '../../../src/nodes/routes.ts';
+import { until } from '../../support/children.ts';
+import { Shelf, nowMs } from '../life/shelf.ts';
+import { postgresMissing } from '../support/driver.ts';
+import { PostgresCluster } from '../support/postgres-cluster.ts';
 
 /** `http.timeout` is 5 s. */
 const LENGTH_MS = 15_000;

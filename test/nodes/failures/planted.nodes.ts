@@ -3,7 +3,7 @@
  * it. A checker that finds nothing here would prove nothing elsewhere.
  */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -80,6 +80,7 @@ const PLANTS: Readonly<Record<string, Plant>> = {
 
 for (const [name, plant] of Object.entries(PLANTS)) {
   test(`found in the program: ${name}`, OPTIONS, async () => {
+    mkdirSync(CACHE, { recursive: true });
     const folder = mkdtempSync(join(CACHE, 'planted-'));
     try {
       cpSync(DIST, join(folder, 'dist'), { recursive: true });

@@ -50,7 +50,7 @@ const PLANTS: Readonly<Record<string, Plant>> = {
   'drop the barrier': {
     edits: [['store/replication/engine-link.js', 'const head = await this.barrier(session);',
       'const head = await this.ask(session, session.head());']],
-    fault: (life, rig) => faultNamed(POSTGRES_FAULTS, 'a phantom')(life, rig), rule: 'once',
+    fault: (life, rig) => faultNamed(POSTGRES_FAULTS, 'a phantom')(life, rig), rule: 'image',
   },
   'send again without looking whether it is there': {
     edits: [

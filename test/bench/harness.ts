@@ -173,7 +173,10 @@ export function residentBytes(pid: number | undefined): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
 
-function printTable(scenario: Scenario, samples: ReadonlyMap<Contestant, readonly Sample[]>): void {
+export function printTable(
+  scenario: Pick<Scenario, 'title' | 'target'>,
+  samples: ReadonlyMap<{ readonly name: string }, readonly Sample[]>,
+): void {
   const [bare] = samples.values();
   const base = median((bare ?? []).map((sample) => sample.perSecond));
   const baseCpu = median((bare ?? []).map((sample) => sample.cpuMicros));

@@ -8,6 +8,7 @@ import { accept, inboxAll, inboxFailed, inboxKept } from './inbox.ts';
 import { million } from './million.ts';
 import { deliver, enqueue, forward, incoming } from './relay.ts';
 import { incomingSenders } from './senders.ts';
+import { nodes } from './nodes.ts';
 import { startUp } from './start.ts';
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
@@ -26,6 +27,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'forward': forward,
   'enqueue': enqueue,
   'deliver': deliver,
+  'nodes': nodes,
   'million': million,
   'growth': growth,
 };

@@ -1,0 +1,205 @@
+/**
+ * Nodes that share a journal on PostgreSQL with one synchronous standby, all on this machine, beside
+ * one whose journal is files.
+ */
+import { rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { postgresMissing } from '../nodes/support/driver.ts';
+import { PostgresCluster } from '../nodes/support/postgres-cluster.ts';
+import {
+  MAIN, getJson, makeBook, makeCatalog, rawPost, requestsForAll, temporaryFolder,
+} from './books.ts';
+import { heading, load, median, print, printTable, start, stop } from './harness.ts';
+import type { Running, Sample } from './harness.ts';
+
+const CONNECTIONS = 64;
+const BODIES = 2000;
+const ROUNDS = 3;
+const READ_BOOKS = 10_000;
+const START_BOOKS = 100_000;
+const PROBES = 500;
+const DURATION_MS = 3000;
+const WARM_UP_MS = 1000;
+
+export async function nodes(): Promise<void> {
+  if (postgresMissing !== false) {
+    print(`\nskipped: nodes (${postgresMissing})`);
+    return;
+  }
+  const cluster = await PostgresCluster.start({ standbys: 1 });
+  try {
+    await posts(cluster);
+    await reads(cluster);
+    await startFromSnapshot(cluster);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+type Group = { readonly name: string; readonly size: number; readonly isShared: boolean };
+
+const GROUPS: readonly Group[] = [
+  { name: 'files', size: 1, isShared: false },
+  { name: 'one node', size: 1, isShared: true },
+  { name: 'three nodes', size: 3, isShared: true },
+];
+
+async function posts(cluster: PostgresCluster): Promise<void> {
+  const samples = new Map<Group, Sample[]>(GROUPS.map((group) => [group, []]));
+  const lagsMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const group of GROUPS) {
+      await withNodes(cluster, group, async (servers) => {
+        const measured = measureTogether(servers);
+        const [first, , last] = servers;
+        const probed = first !== undefined && last !== undefined
+          ? probe(first.port, last.port) : Promise.resolve([]);
+        samples.get(group)?.push(await measured);
+        lagsMs.push(...await probed);
+      });
+    }
+  }
+  printTable({
+    title: 'POST durable to nodes on PostgreSQL with a standby, 64 connections together',
+    target: 'one node 0.5 of files; three nodes together as much as one',
+  }, samples);
+  lagsMs.sort((left, right) => left - right);
+  heading('Seen on another node, from the answer to a POST, under that load', 'p99 20 ms');
+  print(`p50 ${at(lagsMs, 0.5)} ms, p99 ${at(lagsMs, 0.99)} ms of ${lagsMs.length}`);
+}
+
+/** The same number of connections, spread over the nodes. */
+async function measureTogether(servers: readonly Running[]): Promise<Sample> {
+  const requests = Array.from({ length: BODIES }, (_, index) =>
+    rawPost('/api/books', JSON.stringify(makeBook(index))));
+  const all = await Promise.all(servers.map((server) => load(server, requests, {
+    connections: Math.ceil(CONNECTIONS / servers.length),
+    warmupMs: WARM_UP_MS, durationMs: DURATION_MS, expectedStatus: 201,
+  })));
+  const sum = (of: (sample: Sample) => number): number =>
+    all.reduce((total, sample) => total + of(sample), 0);
+  return {
+    requests: sum(({ requests }) => requests), wrong: sum(({ wrong }) => wrong),
+    perSecond: sum(({ perSecond }) => perSecond),
+    cpuMicros: sum(({ cpuMicros, requests }) => cpuMicros * requests)
+      / Math.max(1, sum(({ requests }) => requests)),
+    p50Ms: Math.max(...all.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...all.map(({ p99Ms }) => p99Ms)),
+    maxMs: Math.max(...all.map(({ maxMs }) => maxMs)),
+  };
+}
+
+/** How long after its answer each of some books is there on another node. */
+async function probe(from: number, to: number): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true });
+  const lagsMs: number[] = [];
+  const endsAt = performance.now() + WARM_UP_MS + DURATION_MS;
+  for (let index = 0; index < PROBES && performance.now() < endsAt; index += 1) {
+    const made = await ask(agent, from, 'POST', '/api/books', JSON.stringify(makeBook(index)));
+    const answeredAt = performance.now();
+    const { id }: { readonly id: string } = JSON.parse(made.text);
+    while ((await ask(agent, to, 'GET', `/api/books/${id}`)).status !== 200);
+    lagsMs.push(performance.now() - answeredAt);
+  }
+  agent.destroy();
+  return lagsMs;
+}
+
+async function reads(cluster: PostgresCluster): Promise<void> {
+  const samples = new Map<Group, Sample[]>(GROUPS.slice(0, 2).map((group) => [group, []]));
+  for (const [group, taken] of samples) {
+    empty(cluster);
+    const { folder } = inEnvironment(group, cluster, () => makeCatalog(READ_BOOKS));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const server = await startNode(cluster, group, folder);
+      taken.push(await load(server, await requestsForAll(server.port), {
+        connections: CONNECTIONS, warmupMs: WARM_UP_MS, durationMs: DURATION_MS,
+        expectedStatus: 200,
+      }));
+      await stop(server);
+    }
+    rmSync(folder, { recursive: true });
+  }
+  printTable({
+    title: 'GET one book of 10 000 from a node, 64 connections', target: '0.97 of files',
+  }, samples);
+}
+
+async function startFromSnapshot(cluster: PostgresCluster): Promise<void> {
+  const [, group] = GROUPS;
+  if (group === undefined) return;
+  empty(cluster);
+  const { folder } = inEnvironment(group, cluster, () => makeCatalog(START_BOOKS));
+  rmSync(folder, { recursive: true });
+  const tookMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const place = temporaryFolder();
+    const startedAt = performance.now();
+    const server = await startNode(cluster, group, place);
+    await getJson(server.port, '/api/books?limit=1');
+    tookMs.push(performance.now() - startedAt);
+    await stop(server);
+    rmSync(place, { recursive: true });
+  }
+  heading('A new node starts from the snapshot of 100 000 books on PostgreSQL', '3 s');
+  print(`${median(tookMs).toFixed(0)} ms`);
+}
+
+async function withNodes(
+  cluster: PostgresCluster, group: Group, use: (servers: readonly Running[]) => Promise<void>,
+): Promise<void> {
+  empty(cluster);
+  const folders = Array.from({ length: group.size }, temporaryFolder);
+  const servers: Running[] = [];
+  try {
+    for (const folder of folders) servers.push(await startNode(cluster, group, folder));
+    await use(servers);
+  } finally {
+    await Promise.all(servers.map(stop));
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  }
+}
+
+function startNode(cluster: PostgresCluster, group: Group, folder: string): Promise<Running> {
+  return start([MAIN, 'serve', '--port', '0', '--data', folder], environmentOf(group, cluster));
+}
+
+/** Each group begins with nothing. */
+function empty(cluster: PostgresCluster): void {
+  cluster.primary.query('drop schema if exists hookshelf cascade');
+}
+
+function environmentOf({ isShared }: Group, cluster: PostgresCluster): Record<string, string> {
+  return isShared ? { HOOKSHELF_STORE_URL: cluster.primary.url() } : {};
+}
+
+/** Commands take it from ours. */
+function inEnvironment<Result>(
+  group: Group, cluster: PostgresCluster, run: () => Result,
+): Result {
+  Object.assign(process.env, environmentOf(group, cluster));
+  try {
+    return run();
+  } finally {
+    delete process.env['HOOKSHELF_STORE_URL'];
+  }
+}
+
+function ask(
+  agent: Agent, port: number, method: string, path: string, body?: string,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    request({ host: '127.0.0.1', port, method, path, agent, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    }).on('error', reject).end(body);
+  });
+}
+
+function at(sorted: readonly number[], share: number): string {
+  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+}

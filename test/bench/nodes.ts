@@ -85,6 +85,7 @@ async function measureTogether(servers: readonly Running[]): Promise<Sample> {
       / Math.max(1, sum(({ requests }) => requests)),
     p50Ms: Math.max(...all.map(({ p50Ms }) => p50Ms)),
     p99Ms: Math.max(...all.map(({ p99Ms }) => p99Ms)),
+    p999Ms: Math.max(...all.map(({ p999Ms }) => p999Ms)),
     maxMs: Math.max(...all.map(({ maxMs }) => maxMs)),
   };
 }

@@ -50,6 +50,8 @@ export class PostgresSession implements EngineSession {
   readonly #lostListeners = new Set<(error: Error) => void>();
   /** Sequences that were appended here, until their notifications come: they are no news. */
   readonly #own = new Set<string>();
+  /** Others' entries were read up to here. */
+  #seen = 0;
   #lost: AppError | null = null;
   #isClosing = false;
 
@@ -98,8 +100,10 @@ export class PostgresSession implements EngineSession {
     return row === undefined ? null : entryOf(row);
   }
 
-  readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
-    return readPage(this.#parts.reader, sequence, maxEntries);
+  async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
+    const page = await readPage(this.#parts.reader, sequence, maxEntries);
+    this.#seen = Math.max(this.#seen, page.at(-1)?.sequence ?? 0);
+    return page;
   }
 
   watch(wake: () => void): () => void {
@@ -126,7 +130,7 @@ export class PostgresSession implements EngineSession {
 
   /** Of the notification of an append, with its sequence. */
   notified(payload: string): void {
-    if (this.#own.delete(payload)) return;
+    if (this.#own.delete(payload) || Number(payload) <= this.#seen) return;
     for (const wake of this.#wakes) wake();
   }
 
@@ -185,11 +189,12 @@ export class PostgresSession implements EngineSession {
   ): Promise<LogEntry | null> {
     const { writer } = this.#parts;
     try {
-      const { rows: [row, ...page] } = await writer.query(lockStatement(told.until, PAGE_ENTRIES));
+      const { rows: [row, ...page] } = await writer.query(lockStatement(told.until, PAGE_ENTRIES, ANSWER_BYTES_MAX));
       const head = headOf(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
       take(told, page.map(entryOf));
       await this.#readMissed(told, head.sequence);
+      this.#seen = Math.max(this.#seen, told.until);
       const entry = build(told.missed.splice(0), head);
       if (entry === null) {
         await writer.query('rollback');

@@ -91,18 +91,15 @@ export const appendStatement = (notifies: boolean): string =>
 const ENTRY = 'sequence, first, batch, chain, lines';
 export const FIND_BATCH = `select ${ENTRY} from hookshelf.journal where batch = $1`;
 /** $1 after, $2 entries at most, $3 bytes after which no more follow; one at least. */
-export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_length(lines)) over `
-  + '(order by sequence) - octet_length(lines) as before from (select * from hookshelf.journal '
-  + 'where sequence > $1 order by sequence limit $2) page) sized where before < $3 '
-  + 'order by sequence';
+export const READ_AFTER = readAfter('$1', '$2', '$3');
 
 /**
  * The head's row, and then the rows after a sequence, which nobody adds to before the transaction
  * ends: one message for both. They are told apart by their place.
  */
-export const lockStatement = (after: number, entriesMax: number): string =>
-  `begin; select ${HEAD} from hookshelf.head for update; select ${ENTRY} from hookshelf.journal `
-  + `where sequence > ${after} order by sequence limit ${entriesMax}`;
+export const lockStatement = (after: number, entriesMax: number, bytesMax: number): string =>
+  `begin; select ${HEAD} from hookshelf.head for update; `
+  + readAfter(String(after), String(entriesMax), String(bytesMax));
 
 export const RAISE_FLOOR = 'update hookshelf.head set floor = $1 where floor < $1';
 export const TRIM = 'delete from hookshelf.journal where sequence in (select sequence from '
@@ -128,6 +125,13 @@ export const REMOVE_REMAINS = 'delete from hookshelf.snapshot_part p where p.seq
 export const REMOVE_SNAPSHOT = 'with s as (delete from hookshelf.snapshot where sequence = $1 '
   + 'and chain = $2 returning sequence) delete from hookshelf.snapshot_part '
   + 'where sequence in (select sequence from s)';
+
+function readAfter(after: string, entriesMax: string, bytesMax: string): string {
+  return `select ${ENTRY} from (select ${ENTRY}, sum(octet_length(lines)) over `
+    + '(order by sequence) - octet_length(lines) as before from (select * from hookshelf.journal '
+    + `where sequence > ${after} order by sequence limit ${entriesMax}) page) sized `
+    + `where before < ${bytesMax} order by sequence`;
+}
 
 function pairsOf(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`).join(', ');

@@ -20,6 +20,8 @@ const START_BOOKS = 100_000;
 const PROBES = 500;
 const DURATION_MS = 3000;
 const WARM_UP_MS = 1000;
+// Several nodes share them, as they share the machine with PostgreSQL.
+const CORES = 2;
 
 export async function nodes(): Promise<void> {
   if (postgresMissing !== false) {
@@ -153,7 +155,9 @@ async function withNodes(
   const folders = Array.from({ length: group.size }, temporaryFolder);
   const servers: Running[] = [];
   try {
-    for (const folder of folders) servers.push(await startNode(cluster, group, folder));
+    for (const [index, folder] of folders.entries()) {
+      servers.push(await startNode(cluster, group, folder, index % CORES));
+    }
     await use(servers);
   } finally {
     await Promise.all(servers.map(stop));
@@ -161,8 +165,11 @@ async function withNodes(
   }
 }
 
-function startNode(cluster: PostgresCluster, group: Group, folder: string): Promise<Running> {
-  return start([MAIN, 'serve', '--port', '0', '--data', folder], environmentOf(group, cluster));
+function startNode(
+  cluster: PostgresCluster, group: Group, folder: string, core = 0,
+): Promise<Running> {
+  return start([MAIN, 'serve', '--port', '0', '--data', folder], environmentOf(group, cluster),
+    core);
 }
 
 /** Each group begins with nothing. */

@@ -1,6 +1,6 @@
 /**
- * Nodes that share a journal on PostgreSQL with one synchronous standby, all on this machine, beside
- * one whose journal is files.
+ * Nodes that share a journal on PostgreSQL with one synchronous standby, all on this machine,
+ * beside one whose journal is files.
  */
 import { rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';

@@ -189,7 +189,8 @@ export class PostgresSession implements EngineSession {
   ): Promise<LogEntry | null> {
     const { writer } = this.#parts;
     try {
-      const { rows: [row, ...page] } = await writer.query(lockStatement(told.until, PAGE_ENTRIES, ANSWER_BYTES_MAX));
+      const { rows: [row, ...page] } = await writer.query(
+        lockStatement(told.until, PAGE_ENTRIES, ANSWER_BYTES_MAX));
       const head = headOf(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
       take(told, page.map(entryOf));

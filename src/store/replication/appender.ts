@@ -22,6 +22,7 @@ import type { Append } from '../journal/port.ts';
 import { chainOf, findBreak, isSamePosition } from './chain.ts';
 import { isRefused } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
+import { unreachable } from './fresh-reads.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
 // Where several write at once, most appends without the lock are in vain. One that has missed
@@ -109,7 +110,7 @@ export class Appender {
     } catch (error) {
       if (!isRefused(error) || pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#settle(pending, error);
+      this.#settle(pending, error.code === 'damaged' ? unreachable(error) : error);
       return false;
     }
   }

@@ -148,11 +148,9 @@ export class EngineJournal implements Journal {
     } else if (this.image.divergence !== null) {
       await this.#reload(session);
     } else if (this.appender.isPending) {
-      await this.#fresh.prove(() => this.appender.attempt(session));
-      this.#goOn();
+      if (await this.#fresh.prove(() => this.appender.attempt(session))) this.#goOn();
     } else if (this.#fresh.isAsked) {
-      await this.#fresh.prove(() => this.#catchUp(session));
-      this.#goOn();
+      if (await this.#fresh.prove(() => this.#catchUp(session))) this.#goOn();
     } else if (this.#isBehind) {
       await this.#follow(session);
       this.#goOn();

@@ -31,8 +31,8 @@ export class FreshReads {
     });
   }
 
-  /** Runs what proves it to those who wait now; they go on waiting unless it returns true. */
-  async prove(run: () => Promise<boolean>): Promise<void> {
+  /** Runs what proves it to those who wait now: they go on waiting unless it returns true. */
+  async prove(run: () => Promise<boolean>): Promise<boolean> {
     const readers = this.#waiting;
     this.#waiting = [];
     let isProven = false;
@@ -42,6 +42,7 @@ export class FreshReads {
       if (!isProven) this.#waiting = [...readers, ...this.#waiting];
     }
     if (isProven) for (const { resolve } of readers) resolve();
+    return isProven;
   }
 
   failAll(error: AppError): void {

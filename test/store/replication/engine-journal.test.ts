@@ -189,3 +189,36 @@ test('waiting for a sequence ends when it is there, or when it takes too long', 
   await clock.advance(2500);
   assert.equal(await never, false);
 });
+
+test('a node that does not know what a newer one writes says so, and reads on', async () => {
+  const one = await open();
+  const two = await openSharedStore(engine, {
+    number: 2, clock, specs: [{ name: 'books', key: 'id' }],
+  });
+  stores.push(two);
+  await one.transact(put('a'));
+  await turnsUntil(() => has(two, 'a'));
+  await one.transact((transaction) => transaction.put('marks', 'm', '{"id":"m"}'));
+  const writes: Promise<void>[] = [];
+  for (let second = 0; second < 20; second += 1) {
+    writes.push(assert.rejects(two.transact(put('b')), { code: 'unavailable' }));
+    await clock.advance(1000);
+  }
+  await Promise.all(writes);
+  assert.match(two.failure ?? '', /records of "marks".* start the newer hookshelf/);
+  await assert.rejects(two.transact(put('b')), { code: 'unavailable' });
+  assert.ok(has(two, 'a'));
+  assert.equal(one.failure, null);
+});
+
+test('a store that is closed while its append is unknown tells so', async () => {
+  const one = await open();
+  once('append', 'lost-after');
+  const write = one.transact(put('a')).then(() => 'written', ({ code }) => code);
+  await turnsUntil(() => engine.visible.length === 1);
+  engine.goDown();
+  let isClosed = false;
+  void one.close().then(() => isClosed = true);
+  await until(() => isClosed);
+  assert.equal(await write, 'unknown_outcome');
+});

@@ -86,7 +86,7 @@ function runTests(...files: readonly string[]) {
   // Our own runner told this process that it is a part of it.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return spawnSync(process.execPath, ['.ci/test.mjs', ...files], {
-    cwd: ROOT, encoding: 'utf8', env, timeout: 60_000,
+    cwd: ROOT, encoding: 'utf8', env, timeout: 120_000,
   });
 }
 
@@ -103,7 +103,7 @@ function installTools(folder: string, uid: number, apt: string | null) {
   if (apt !== null) stub('apt-get', `echo "$*" >> ${log}\n${apt}`);
   const bash = spawnSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' }).stdout.trim();
   const ended = spawnSync(bash, [join(ROOT, '.ci/install-tools')], {
-    encoding: 'utf8', env: { PATH: bin }, timeout: 60_000,
+    encoding: 'utf8', env: { PATH: bin }, timeout: 120_000,
   });
   assert.equal(ended.status, 0, ended.stderr);
   const calls = readFileSync(log, 'utf8').split('\n').filter((line) => line !== '');

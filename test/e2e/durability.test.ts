@@ -29,7 +29,7 @@ function startChild(directory: string, prefix: string, mode: string, linesMax: n
   const child = owned(spawn(process.execPath, ['--import', 'tsx', CHILD, directory, prefix, mode],
     {
       // One that says nothing any more is ended, so that the test tells how far it came.
-      stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000, killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000, killSignal: 'SIGKILL',
     }));
   const exited = exitOf(child);
   const lines: string[] = [];

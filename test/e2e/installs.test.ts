@@ -105,7 +105,7 @@ function stubNpm(folder: string, then: string): void {
 
 function run(folder: string, words: readonly string[]) {
   return spawnSync(process.execPath, words.slice(), {
-    cwd: folder, encoding: 'utf8', timeout: 60_000,
+    cwd: folder, encoding: 'utf8', timeout: 120_000,
     env: { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`, HOME: folder },
   });
 }

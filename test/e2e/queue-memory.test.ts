@@ -17,7 +17,7 @@ const MEBIBYTE = 1 << 20;
 const PENDING_BYTES_MAX = MEGABYTES / 8 * MEBIBYTE;
 
 test('a queueing webhook takes what fits, then says 503, and memory and disk stay bounded',
-  { timeout: 110_000 }, () => inFolder(async (data) => {
+  { timeout: 120_000 }, () => inFolder(async (data) => {
     const server = await startServer(['--data', data, '--max-memory', String(MEGABYTES)]);
     try {
       const url = `http://127.0.0.1:${await closedPort()}/`;

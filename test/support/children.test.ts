@@ -25,7 +25,7 @@ test('the children of a test that fails are ended, and so are those of its proce
       process.stderr.write('pid ' + start().pid + '\\n');`);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { stderr, status } = spawnSync(process.execPath,
-      ['--import', import.meta.resolve('tsx'), file], { encoding: 'utf8', timeout: 60_000, env });
+      ['--import', import.meta.resolve('tsx'), file], { encoding: 'utf8', timeout: 120_000, env });
     assert.equal(status, 1, stderr);
     const pids = [...stderr.matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid));
     assert.equal(pids.length, 2);

@@ -32,7 +32,7 @@ async function bodyAt(path: string): Promise<string> {
   }
 }
 
-test('every action takes a deep payload', { timeout: 20_000 }, async () => {
+test('every action takes a deep payload', { timeout: 120_000 }, async () => {
   for (const [name, options] of Object.entries({
     'log': {}, 'http-forward': { url: target.url('/forward') }, 'emit-event': { name: 'deep' },
   })) {
@@ -43,7 +43,7 @@ test('every action takes a deep payload', { timeout: 20_000 }, async () => {
   assert.ok(await bodyAt('/forward') === DEEP);
 });
 
-test('a template puts it in, and the delivery arrives', { timeout: 20_000 }, async () => {
+test('a template puts it in, and the delivery arrives', { timeout: 120_000 }, async () => {
   for (const [path, payloadTemplate] of [
     ['/whole', '{"all":"{{ payload }}"}'], ['/text', '{"all":"is {{ payload }}"}'],
   ] as const) {

@@ -147,7 +147,7 @@ function dashed(names: readonly string[]): string[] {
 
 function run(program: string, words: readonly string[], cwd: string): string[] {
   const { stdout, stderr, status } = spawnSync(program, words, {
-    cwd, encoding: 'utf8', timeout: 20_000,
+    cwd, encoding: 'utf8', timeout: 120_000,
     env: { PATH: `${cwd}:${process.env['PATH'] ?? ''}`, HOME: cwd },
   });
   assert.equal(status, 0, stderr);

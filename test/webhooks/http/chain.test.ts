@@ -63,7 +63,7 @@ function endsLogged(): string[] {
   return relay.logLines.filter((line) => line.includes(`a chain of more than ${HOPS_MAX} hops`));
 }
 
-test('every way out raises the count that came in', { timeout: 20_000 }, async () => {
+test('every way out raises the count that came in', { timeout: 120_000 }, async () => {
   const url = target.url('/raised');
   await outgoing({ targetUrl: url, triggerEvent: 'raised' });
   const id = await outgoing({ targetUrl: url });
@@ -158,7 +158,9 @@ test('a forward to its own hook goes round eight times', async () => {
   assert.equal(rounds.length, HOPS_MAX + 1);
 });
 
-test('an outgoing webhook at the events of its own service ends', { timeout: 20_000 }, async () => {
+test('an outgoing webhook at the events of its own service ends', {
+  timeout: 120_000,
+}, async () => {
   await outgoing({
     targetUrl: `${relay.url}/api/events`, triggerEvent: 'round',
     payloadTemplate: '{"name":"round"}',
@@ -171,7 +173,7 @@ test('an outgoing webhook at the events of its own service ends', { timeout: 20_
 });
 
 test('of a flood of calls that end a chain a few lines a second are written, and how many were not',
-  { timeout: 20_000 }, async (context) => {
+  { timeout: 120_000 }, async (context) => {
     const own = await startRelay();
     context.after(() => own.close());
     await own.hook({ actionType: 'http-forward', options: { url: target.url('/flood') } });

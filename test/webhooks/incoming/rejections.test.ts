@@ -69,7 +69,7 @@ test('a rejected call is one line with the reason, and no secret', async (contex
 });
 
 test('of a flood a few lines a second and hook are written, and how many were not',
-  { timeout: 20_000 }, async (context) => {
+  { timeout: 120_000 }, async (context) => {
     const relay = await start(context, { incoming: { allowUnsignedWhenSecretMissing: false } });
     await relay.hook({ actionType: 'log' });
     await relay.hook({ actionType: 'log' }, { pathSegment: 'other' });

@@ -51,7 +51,7 @@ async function attemptsOf(relay: Relay, id: string): Promise<readonly Attempt[]>
 }
 
 test('one attempt is one request, whatever http.retries says',
-  { timeout: 20_000 }, async (context) => {
+  { timeout: 120_000 }, async (context) => {
     const { relay, target } = await start(context, answer(503, 'not now'));
     const attempts = await attemptsOf(relay, await emit(relay));
     assert.deepEqual(attempts.map(({ statusCode }) => statusCode), [503]);
@@ -64,7 +64,7 @@ test('one attempt is one request, whatever http.retries says',
   });
 
 test('of an answer the first kibibyte is kept, cut between characters',
-  { timeout: 20_000 }, async (context) => {
+  { timeout: 120_000 }, async (context) => {
     const body = `x${'é'.repeat(4000)}`;
     const { relay } = await start(context, answer(200, body));
     const [attempt] = await attemptsOf(relay, await emit(relay));
@@ -93,7 +93,7 @@ test('what arrives after a cancel is recorded: the target has it', async () => {
 });
 
 test('the timeout of a webhook is that of its attempts, longer or shorter than the client\'s',
-  { timeout: 30_000 }, async (context) => {
+  { timeout: 120_000 }, async (context) => {
     const kept: Received[] = [];
     const target = await startServer({ onRequest: (received) => void kept.push(received) });
     const relay = await startRelay({

@@ -9,28 +9,52 @@ import type { LogEntry } from '../engine.ts';
 const PAGE_ENTRIES_MAX = 64;
 // As many entries of the size that was seen last as make about that much.
 const PAGE_BYTES = 4 << 20;
+const ENTRY_BYTES = 64 << 10;
 // What is asked for must be there within seconds, over a slow network too.
 const BYTES_MAX = 8 << 20;
 const TRIM_STEP = 1000;
 
-/** The first `maxEntries` behind `sequence`, or fewer, once they are large. */
-export async function readEntries(
-  gateway: Gateway, keys: Keys, sequence: number, maxEntries: number,
-): Promise<readonly LogEntry[]> {
-  const entries: LogEntry[] = [];
-  let limit = Math.min(maxEntries, PAGE_ENTRIES_MAX / 8);
-  let total = 0;
-  for (let last = sequence; entries.length < maxEntries && total < BYTES_MAX;) {
-    const page = await readPage(gateway, keys, last, limit);
-    entries.push(...page);
-    if (page.length < limit) break;
-    last = page.at(-1)?.sequence ?? last;
-    const bytes = page.reduce((sum, { lines }) => sum + lines.length, 0);
-    total += bytes;
-    const fitting = Math.ceil(PAGE_BYTES / Math.max(1, bytes / page.length));
-    limit = Math.min(fitting, PAGE_ENTRIES_MAX, maxEntries - entries.length);
+/** Reads entries in pages, whose length goes by the size of those before. */
+export class EntryReader {
+  readonly #gateway: Gateway;
+  readonly #keys: Keys;
+  /** Of those of the last page, on average. */
+  #entryBytes = ENTRY_BYTES;
+
+  constructor(gateway: Gateway, keys: Keys) {
+    this.#gateway = gateway;
+    this.#keys = keys;
   }
-  return entries;
+
+  /** The first `maxEntries` behind `sequence`, or fewer, once they are large. */
+  async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
+    const entries: LogEntry[] = [];
+    let total = 0;
+    for (let last = sequence; entries.length < maxEntries && total < BYTES_MAX;) {
+      const fitting = Math.ceil(PAGE_BYTES / Math.max(1, this.#entryBytes));
+      const limit = Math.min(fitting, PAGE_ENTRIES_MAX, maxEntries - entries.length);
+      const page = await readPage(this.#gateway, this.#keys, last, limit);
+      entries.push(...page);
+      const bytes = page.reduce((sum, { lines }) => sum + lines.length, 0);
+      if (page.length > 0) this.#entryBytes = bytes / page.length;
+      if (page.length < limit) break;
+      last = page.at(-1)?.sequence ?? last;
+      total += bytes;
+    }
+    return entries;
+  }
+
+  /** Looks through the whole log. */
+  async searchBatch(batch: string): Promise<LogEntry | null> {
+    for (let last = 0; ;) {
+      const page = await this.readAfter(last, PAGE_ENTRIES_MAX);
+      const found = page.find((entry) => entry.batch === batch);
+      if (found !== undefined) return found;
+      const end = page.at(-1);
+      if (end === undefined) return null;
+      last = end.sequence;
+    }
+  }
 }
 
 /** The entry that ends at that sequence. */
@@ -39,20 +63,6 @@ export async function findEntry(
 ): Promise<LogEntry | null> {
   const [found] = keyValuesIn(await gateway.read('/v3/kv/range', { key: keys.entry(sequence) }));
   return found === undefined ? null : decodeEntry(found.value);
-}
-
-/** Looks through the whole log. */
-export async function searchBatch(
-  gateway: Gateway, keys: Keys, batch: string,
-): Promise<LogEntry | null> {
-  for (let last = 0; ;) {
-    const page = await readEntries(gateway, keys, last, PAGE_ENTRIES_MAX);
-    const found = page.find((entry) => entry.batch === batch);
-    if (found !== undefined) return found;
-    const end = page.at(-1);
-    if (end === undefined) return null;
-    last = end.sequence;
-  }
 }
 
 /**

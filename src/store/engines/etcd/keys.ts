@@ -11,7 +11,8 @@
  *   <prefix>/s/<16 hex digits>       a complete snapshot: {"sequence":7,"chain":…,"parts":3}
  *   <prefix>/p/<16 hex>/<8 hex>      a part of a snapshot: its SHA-256 in hex, a line feed, bytes
  *   <prefix>/n/<node>                a node's own, written by its barrier
- *   <prefix>/lost                    empty: put when an append lost against another
+ *   <prefix>/lost                    put when an append lost against another: the milliseconds
+ *                                    that its node took from reading the head to sending it
  *
  * An append is one transaction of etcd: when the value of `head` is the expected one, it puts the
  * new head and the entry. The value is compared, and not the key's mod_revision: the chain in it

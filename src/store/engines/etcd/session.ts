@@ -7,7 +7,7 @@ import { sleep } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { rangesIn, revisionIn } from './answers.ts';
-import { findEntry, readEntries, searchBatch, trimBelow } from './entries.ts';
+import { EntryReader, findEntry, trimBelow } from './entries.ts';
 import type { Gateway } from './gateway.ts';
 import {
   base64, decodeEntry, decodeLogHead, encodeEntry, encodeFloor, encodeHead, encodeLog, keysBelow,
@@ -32,7 +32,10 @@ type Build = Parameters<EngineSession['appendLocked']>[2];
 const SENT_KEPT = 16;
 const CONTENTION_MS_MAX = 2000;
 const RECENT_REVISIONS = 4;
-const MISSED_AT_ONCE = 8;
+const MISSED_AT_ONCE = 16;
+const MISSED_MAX = 1000;
+// Who was frozen and has much to apply must not hold all others up for long.
+const YIELD_MS_MAX = 250;
 
 export class EtcdSession implements EngineSession {
   readonly promise: string;
@@ -41,6 +44,7 @@ export class EtcdSession implements EngineSession {
   readonly #keys: Keys;
   readonly #random: () => number;
   readonly #sent: Map<string, number>;
+  readonly #reader: EntryReader;
   readonly #watches = new Set<() => void>();
   /** To be waited before the next append. */
   #yieldMs = 0;
@@ -49,6 +53,7 @@ export class EtcdSession implements EngineSession {
     this.promise = promise;
     this.#gateway = gateway;
     this.#keys = keysBelow(gateway.place.prefix);
+    this.#reader = new EntryReader(gateway, this.#keys);
     this.#random = random;
     this.#sent = sent;
     this.snapshots = createSnapshots(gateway, this.#keys);
@@ -96,20 +101,23 @@ export class EtcdSession implements EngineSession {
     const waitMs = this.#yieldMs;
     this.#yieldMs = 0;
     if (waitMs > 0) await sleep(this.#gateway.clock, waitMs);
-    return (await this.#append(log, expected, entry, [])) === null;
+    return (await this.#append(log, expected, entry, 0, [])) === null;
   }
 
   /** A lost attempt brings what was missed with it: the next needs no read before. */
   async appendLocked(log: string, from: LogPosition, build: Build): Promise<LogEntry | null> {
     const { clock } = this.#gateway;
-    const endMs = clock.monotonicMs() + CONTENTION_MS_MAX;
     let answer = await this.#transact(this.#rangesAfter(from));
-    for (;;) {
+    // Who was away for long has much to read before it can contend.
+    for (let endMs = Infinity; ;) {
+      const answeredMs = clock.monotonicMs();
       const { head, missed } = await this.#readMissed(answer);
       const entry = build(missed, head);
       if (entry === null) return null;
-      const conflict = await this.#append(log, head, entry, this.#rangesAfter(head));
+      const turnMs = clock.monotonicMs() - answeredMs;
+      const conflict = await this.#append(log, head, entry, turnMs, this.#rangesAfter(head));
       if (conflict === null) return entry;
+      endMs = Math.min(endMs, answeredMs + turnMs + CONTENTION_MS_MAX);
       if (clock.monotonicMs() >= endMs) {
         throw this.#refused('unavailable', 'other nodes were first for 2 s; try again');
       }
@@ -119,13 +127,13 @@ export class EtcdSession implements EngineSession {
 
   async findBatch(batch: string): Promise<LogEntry | null> {
     const sequence = this.#sent.get(batch);
-    if (sequence === undefined) return await searchBatch(this.#gateway, this.#keys, batch);
+    if (sequence === undefined) return await this.#reader.searchBatch(batch);
     const found = await findEntry(this.#gateway, this.#keys, sequence);
     return found?.batch === batch ? found : null;
   }
 
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
-    return readEntries(this.#gateway, this.#keys, sequence, maxEntries);
+    return this.#reader.readAfter(sequence, maxEntries);
   }
 
   watch(wake: () => void): () => void {
@@ -166,9 +174,13 @@ export class EtcdSession implements EngineSession {
     return [...this.#headRanges, { request_range: entries }];
   }
 
-  /** Null: committed; else what the ranges have found in its place. */
+  /**
+   * Null: committed; else what the ranges have found in its place. `turnMs`: what it took from
+   * reading the head to this.
+   */
   async #append(
-    log: string, expected: LogPosition, entry: LogEntry, ranges: readonly object[],
+    log: string, expected: LogPosition, entry: LogEntry, turnMs: number,
+    ranges: readonly object[],
   ): Promise<Fields | null> {
     const isResent = this.#sent.has(entry.batch);
     this.#remember(entry);
@@ -180,7 +192,10 @@ export class EtcdSession implements EngineSession {
         { request_put: { key: this.#keys.entry(entry.sequence), value: encodeEntry(entry) } },
         { request_range: { key: this.#keys.lost } },
       ],
-      failure: [{ request_put: { key: this.#keys.lost } }, ...ranges],
+      failure: [
+        { request_put: { key: this.#keys.lost, value: base64(String(Math.round(turnMs))) } },
+        ...ranges,
+      ],
     };
     const { clock } = this.#gateway;
     const startMs = clock.monotonicMs();
@@ -205,7 +220,8 @@ export class EtcdSession implements EngineSession {
     const [lost] = rangesIn(answer)[0] ?? [];
     const isRecent = lost !== undefined
       && revisionIn(answer) - lost.revision <= RECENT_REVISIONS;
-    this.#yieldMs = isRecent ? tookMs * (0.5 + this.#random()) : 0;
+    const neededMs = isRecent ? Math.max(tookMs, Number(lost.value.toString())) : 0;
+    this.#yieldMs = Math.min(YIELD_MS_MAX, neededMs * (0.5 + this.#random()));
   }
 
   /** The head in an answer to `rangesAfter`, and all entries up to it. */
@@ -214,7 +230,7 @@ export class EtcdSession implements EngineSession {
     if (head === null) throw this.#refused('damaged', 'the log is gone');
     const missed = (rangesIn(answer)[3] ?? []).map(({ value }) => decodeEntry(value));
     for (let last = missed.at(-1); last !== undefined && last.sequence < head.sequence;) {
-      const page = await this.readAfter(last.sequence, MISSED_AT_ONCE);
+      const page = await this.readAfter(last.sequence, MISSED_MAX);
       missed.push(...page.filter((entry) => entry.sequence <= head.sequence));
       last = page.at(-1);
     }

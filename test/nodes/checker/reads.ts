@@ -41,7 +41,8 @@ function checkNode(
     const position = firstPosition(read, least, high(read), chains);
     if (position === null) {
       return [{ rule: 'read', message: `${describeRead(read)}: this is no state of the log from `
-        + `${least} (${floor} was read before) to before ${high(read)}` }];
+        + `${least} (${floor} was read before) to before ${high(read)}`
+        + describeEdges(read, chains) }];
     }
     over.push({ endMs: read.endMs, position });
     return [];
@@ -88,6 +89,18 @@ function rangesOf(chain: readonly Effect[], token: string | null): readonly Rang
     ({ token: write.kind === 'delete' ? null : write.token, from: sequence ?? 0 }))];
   return versions.flatMap((version, index) => version.token === token
     ? [{ from: version.from, to: versions[index + 1]?.from ?? Infinity }] : []);
+}
+
+/** What it saw that is the youngest, and that is the first to have changed. */
+function describeEdges(read: Read, chains: Chains): string {
+  const seen = [...read.values].flatMap(([key, token]) =>
+    rangesOf(chains.get(key) ?? [], token).slice(-1).map((range) => ({ key, token, ...range })));
+  const youngest = seen.reduce<typeof seen[number] | null>((best, one) =>
+    best === null || one.from > best.from ? one : best, null);
+  const oldest = seen.reduce<typeof seen[number] | null>((best, one) =>
+    best === null || one.to < best.to ? one : best, null);
+  return [youngest, oldest].map((one) => one === null ? ''
+    : `; ${one.key}=${one.token} is so from ${one.from} to before ${one.to}`).join('');
 }
 
 function describeRead({ node, beginMs, endMs, values, atLeast }: Read): string {

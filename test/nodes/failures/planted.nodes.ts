@@ -30,22 +30,30 @@ const CACHE = resolve(DIST, '../node_modules/.cache');
 const ROUNDS_MAX = 3;
 const OPTIONS = { skip: isShort || postgresMissing, timeout: LIFE_MS_MAX };
 const SOUND_S = 30;
+/** Where an entry is made under the engine's lock. */
+const LOCKED = 'pending.sent = entry;\n        return entry;';
 /** Longer than a lease. */
-const CUT_MS = 24_000;
+const CUT_MS = 45_000;
 
 const PLANTS: Readonly<Record<string, Plant>> = {
   'acknowledge before commit': {
-    edits: [['store/replication/appender.js',
-      'const isCommitted = await this.#link.ask(session, session.append(log, position, entry));',
-      // Not at once, or the life does not even begin.
-      `if (process.uptime() > ${SOUND_S}) session.append(log, position, entry).catch(() => {});
-       const isCommitted = process.uptime() > ${SOUND_S}
-         || await this.#link.ask(session, session.append(log, position, entry));`]],
-    fault: async (life) => {
+    edits: [
+      ['store/replication/appender.js',
+        'const isCommitted = await this.#link.ask(session, session.append(log, position, entry));',
+        // Not at once, or the life does not even begin.
+        `const isEarly = process.uptime() > ${SOUND_S};
+         const answer = session.append(log, position, entry);
+         if (isEarly) answer.catch(() => {});
+         const isCommitted = isEarly || await this.#link.ask(session, answer);`],
+      ['store/replication/appender.js', LOCKED,
+        `if (entry !== null && process.uptime() > ${SOUND_S}) this.#commit(pending, entry);
+         ${LOCKED}`],
+    ],
+    fault: async (life, rig) => {
       await delay(SOUND_S * 1000);
-      await life.progress(50);
+      await faultNamed(POSTGRES_FAULTS, 'a phantom')(life, rig);
     },
-    rule: 'once',
+    rule: 'image',
   },
   'drop the barrier': {
     edits: [['store/replication/engine-link.js', 'const head = await this.barrier(session);',
@@ -127,7 +135,7 @@ async function cutOffOwner(life: Life): Promise<void> {
   const { receiver } = life;
   receiver.slowMs = 1500;
   receiver.isFailing = true;
-  await life.progress(20);
+  await life.progress(80);
   const proxies = life.rig.proxies(0);
   for (const proxy of proxies) proxy.hold('toServer', 'toClient');
   await delay(CUT_MS);

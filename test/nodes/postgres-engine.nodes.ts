@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { EngineSession, LogEntry } from '../../src/store/engines/engine.ts';
+import type { EngineSession, LogEntry, LogPosition } from '../../src/store/engines/engine.ts';
 import { createPostgresEngine } from '../../src/store/engines/postgres/engine.ts';
 import { until } from '../support/until.ts';
 import { postgresMissing } from './support/driver.ts';
@@ -194,4 +194,47 @@ test('an attempt that others have outrun cannot complete without its parts', { s
   await one.snapshots.writePart(first, 1, content);
   await assert.rejects(one.snapshots.complete(first, 2), /have been removed/);
   assert.deepEqual((await one.snapshots.list()).map(({ sequence }) => sequence), [2]);
+});
+
+test('of three that append to one place one wins, each time', { skip }, async () => {
+  const { log, one, other } = await newLog();
+  const writers = [one, other, await connect()];
+  let at: LogPosition = START;
+  for (let round = 0; round < 50; round += 1) {
+    const place = at;
+    const entries = writers.map(() => entryAfter(place));
+    const won = await Promise.all(writers.map((writer, index) =>
+      writer.append(log, place, entries[index] ?? assert.fail())));
+    assert.equal(won.filter(Boolean).length, 1);
+    at = entries[won.indexOf(true)] ?? assert.fail();
+  }
+  assert.equal((await one.head())?.sequence, 50);
+});
+
+test('three that take the lock first take turns, and leave one chain', { skip }, async () => {
+  const { log, one, other } = await newLog();
+  const writers = [one, other, await connect()];
+  const order: number[] = [];
+  await Promise.all(writers.map(async (writer, index) => {
+    let at: LogPosition = START;
+    for (let count = 0; count < 60; count += 1) {
+      const entry = await writer.appendLocked(log, at, (missed, head) => {
+        let end = at;
+        for (const { first, sequence, chain } of missed) {
+          assert.equal(first, end.sequence + 1);
+          end = { sequence, chain };
+        }
+        assert.deepEqual([end.sequence, end.chain], [head.sequence, head.chain]);
+        return entryAfter(head);
+      });
+      at = entry ?? assert.fail();
+      order.push(index);
+    }
+  }));
+  assert.equal((await one.head())?.sequence, 180);
+  const half = order.slice(0, 90);
+  for (const index of [0, 1, 2]) {
+    const share = half.filter((each) => each === index).length / half.length;
+    assert.ok(share >= 0.2, `writer ${index} has ${share} of the first half`);
+  }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { responseClass, type WholeAnswer } from '../../../src/server/exchange/own-response.ts';
 
@@ -125,4 +126,49 @@ for (const [what, header] of [
     assert.deepEqual(refused, [what]);
     server.close();
   });
+}
+
+test('it is finished once its reader has taken it, and not if that goes before', async () => {
+  for (const isTaken of [true, false]) {
+    const Own = responseClass(5000);
+    const server = createServer();
+    Object.assign(server, { [symbolOf(server, 'ServerResponse')]: Own });
+    const told: string[] = [];
+    const taking: (() => void)[] = [];
+    const connection = new Duplex({
+      read() {},
+      write(_chunk, _encoding, callback) {
+        taking.push(callback);
+      },
+    });
+    const closed = new Promise((resolve) => {
+      server.on('request', (_request, response: ServerResponse) => {
+        response.on('finish', () => told.push('finish')).on('close', resolve);
+        assert(response instanceof Own && response.sendWhole(answerOf(200, 'x'), DATE));
+        told.push('sent');
+      });
+    });
+    server.emit('connection', connection);
+    connection.push('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await turns(() => taking.length > 0);
+    assert.deepEqual(told, ['sent']);
+    if (isTaken) {
+      await turns(() => {
+        taking.shift()?.();
+        return told.includes('finish');
+      });
+    } else {
+      connection.destroy();
+    }
+    await closed;
+    assert.deepEqual(told, isTaken ? ['sent', 'finish'] : ['sent']);
+    connection.destroy();
+  }
+});
+
+async function turns(isDone: () => boolean): Promise<void> {
+  for (let count = 0; !isDone(); count += 1) {
+    assert(count < 1000, 'nothing came of a thousand turns');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

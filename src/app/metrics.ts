@@ -3,7 +3,7 @@ import { VERSION } from '../base/version.ts';
 import type { BoundedSearch } from '../books/index/bounded.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
-import type { MetricSource } from '../server/metrics/source.ts';
+import { counter, gauge, type MetricSource } from '../server/metrics/source.ts';
 import type { Store } from '../store/port.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -86,16 +86,6 @@ export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };
   return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }])];
-}
-
-type ReadNumbers = Extract<MetricSource, { type: 'gauge' | 'counter' }>['read'];
-
-function counter(name: string, help: string, read: ReadNumbers): MetricSource {
-  return { name: `hookshelf_${name}`, type: 'counter', help, read };
-}
-
-function gauge(name: string, help: string, read: ReadNumbers): MetricSource {
-  return { name: `hookshelf_${name}`, type: 'gauge', help, read };
 }
 
 function histogram(name: string, help: string, read: () => Histogram): MetricSource {

@@ -1,6 +1,6 @@
 /** The nodes as this one sees them: for people, and as figures. */
 import { timeText, type Clock } from '../base/clock.ts';
-import type { MetricSource } from '../server/metrics/source.ts';
+import { counter, gauge, type MetricSource } from '../server/metrics/source.ts';
 import type { Replica } from '../store/port.ts';
 import type { Membership } from './membership.ts';
 import type { NodeView } from './routes.ts';
@@ -67,14 +67,4 @@ export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {
       () => table.ownShards().length),
     gauge('nodes_live', 'Nodes that were heard within the length of their leases.', liveNodes),
   ];
-}
-
-type ReadNumbers = Extract<MetricSource, { type: 'gauge' | 'counter' }>['read'];
-
-function counter(name: string, help: string, read: ReadNumbers): MetricSource {
-  return { name: `hookshelf_${name}`, type: 'counter', help, read };
-}
-
-function gauge(name: string, help: string, read: ReadNumbers): MetricSource {
-  return { name: `hookshelf_${name}`, type: 'gauge', help, read };
 }

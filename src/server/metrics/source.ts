@@ -17,3 +17,15 @@ export type Labelled<Value> = {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: Value;
 };
+
+type ReadNumbers = Extract<MetricSource, { type: 'gauge' | 'counter' }>['read'];
+
+/** `name` without the prefix that all have. */
+export function counter(name: string, help: string, read: ReadNumbers): MetricSource {
+  return { name: `hookshelf_${name}`, type: 'counter', help, read };
+}
+
+/** See `counter`. */
+export function gauge(name: string, help: string, read: ReadNumbers): MetricSource {
+  return { name: `hookshelf_${name}`, type: 'gauge', help, read };
+}

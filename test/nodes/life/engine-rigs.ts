@@ -69,6 +69,8 @@ export class PostgresRig implements EngineRig {
     const names = this.cluster.servers.filter((server) => server !== first).map(({ name }) => name);
     first.set(`synchronous_standby_names='ANY 1 (${names.join(',')})'`);
     first.promote();
+    // pg_rewind reads the new timeline from the control file, which a checkpoint brings up to date.
+    first.query('checkpoint');
     this.primary = first;
     for (const other of others) {
       await other.kill('SIGINT');

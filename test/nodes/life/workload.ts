@@ -191,7 +191,11 @@ export class Workload {
       }
       return;
     }
-    this.reads.push({ node: shelf.name, beginMs, endMs: nowMs(), values, atLeast });
+    // A list is streamed: each record is as it was at some moment of it.
+    const endMs = nowMs();
+    for (const one of values) {
+      this.reads.push({ node: shelf.name, beginMs, endMs, values: new Map([one]), atLeast });
+    }
   }
 
   #token(letter: string): string {

@@ -1,6 +1,6 @@
 // Several nodes over real engines, and everything that can break: `node .ci/nodes.mjs` runs each
-// fault in a life of its own, `node .ci/nodes.mjs short` those that CI runs, one after another in
-// few lives; files may be named instead. Needs a built program; what is not installed is skipped.
+// fault in a life of its own, `node .ci/nodes.mjs short` some of them, one after another in few
+// lives; files may be named instead. Needs a built program; what is not installed is skipped.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ const driver = spawnSync(process.execPath, ['.ci/postgres.mjs'],
   { stdio: ['ignore', 'ignore', 'inherit'] });
 if (driver.status !== 0) process.exit(driver.status ?? 1);
 // One at a time: each starts some ten processes.
-const options = ['--import', 'tsx', '--test', '--test-concurrency=1',
+const options = ['--import', 'tsx', '--test', '--test-concurrency=1', '--test-force-exit',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 const result = spawnSync(process.execPath, [...options, ...files], {
   stdio: 'inherit', env: { ...process.env, NODES_FORM: isShort ? 'short' : 'long' },

@@ -1,4 +1,4 @@
-/** The short form is what CI runs: the same faults in one life, one after another. */
+/** The short form runs some of the faults in one life, one after another. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EngineRig } from '../life/engine-rigs.ts';

@@ -40,6 +40,7 @@ export class FileJournal implements Journal {
   readonly refusal = null;
   readonly isShared = false;
   readonly maxBatchBytes = Infinity;
+  readonly maxRecordBytes = Infinity;
   readonly #options: FileJournalOptions;
   readonly #writer: JournalWriter;
   readonly #compaction: Compaction;

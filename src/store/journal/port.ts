@@ -40,6 +40,8 @@ export interface Journal {
   readonly isShared: boolean;
   /** At most so many bytes of lines go in one append; the lines of one transaction fit in it. */
   readonly maxBatchBytes: number;
+  /** What all records may take together; what adds to them is refused from then on. */
+  readonly maxRecordBytes: number;
   /** Resolves when all that anybody had committed before the call is applied. */
   catchUp(): Promise<void>;
   /** Commits what `prepare` returns, all or nothing, directly after what is committed. */

@@ -36,6 +36,7 @@ type EngineJournalOptions = {
   readonly link: EngineLink;
   readonly snapshots: ImageKeeper;
   readonly maxBatchBytes: number;
+  readonly maxRecordBytes: number;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -46,6 +47,7 @@ export class EngineJournal implements Journal {
   readonly image: ReplicatedImage;
   readonly snapshots: ImageKeeper;
   readonly maxBatchBytes: number;
+  readonly maxRecordBytes: number;
   readonly isShared = true;
   /** Of the snapshots: there are no files to count. */
   readonly generation = 0;
@@ -67,12 +69,13 @@ export class EngineJournal implements Journal {
   #running: Promise<void> | null = null;
 
   constructor(options: EngineJournalOptions) {
-    const { clock, logger, image, link, snapshots, maxBatchBytes } = options;
+    const { clock, logger, image, link, snapshots, maxBatchBytes, maxRecordBytes } = options;
     this.#options = options;
     this.image = image;
     this.#link = link;
     this.snapshots = snapshots;
     this.maxBatchBytes = maxBatchBytes;
+    this.maxRecordBytes = maxRecordBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, () => clock.monotonicMs());
     this.#fresh = new FreshReads(() => this.#signal());

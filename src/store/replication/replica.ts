@@ -58,8 +58,10 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
     const image = await snapshots.load(session);
     snapshots.keep(image);
-    const { maxBatchBytes } = engine;
-    const journal = new EngineJournal({ image, link, snapshots, maxBatchBytes, clock, logger });
+    const { maxBatchBytes, maxImageBytes: maxRecordBytes } = engine;
+    const journal = new EngineJournal({
+      image, link, snapshots, maxBatchBytes, maxRecordBytes, clock, logger,
+    });
     const { promise } = session;
     return { journal, image, replica: createReplica(engine.name, promise, link, journal, clock) };
   } catch (error) {

@@ -107,9 +107,14 @@ export class GroupCommit {
     this.#goOn();
   }
 
-  #findRefusalOf({ bytes }: StagedTransaction): AppError | null {
-    const { failure, maxBatchBytes } = this.#options.journal;
+  #findRefusalOf({ bytes, operations }: StagedTransaction): AppError | null {
+    const { journal: { failure, maxBatchBytes, maxRecordBytes }, staging } = this.#options;
     if (failure?.code === 'unknown_outcome') return failure;
+    if (maxRecordBytes !== Infinity && staging.recordBytes > maxRecordBytes
+      && grows(operations)) {
+      const full = `the engine keeps ${maxRecordBytes} bytes of records, and that many are there`;
+      return new AppError('storage_full', `${full}: delete some, or move them with data:move`);
+    }
     if (bytes <= maxBatchBytes) return null;
     const most = `at most ${maxBatchBytes} bytes can be written in one transaction`;
     return new AppError('too_large', `${most}, this one has about ${bytes}`);
@@ -256,4 +261,10 @@ function countWithin(transactions: readonly StagedTransaction[], bytesMax: numbe
   let bytes = 0;
   const over = transactions.findIndex((transaction) => (bytes += transaction.bytes) > bytesMax);
   return over < 0 ? transactions.length : Math.max(over, 1);
+}
+
+/** Whether the records take more room after these operations. */
+function grows(operations: StagedTransaction['operations']): boolean {
+  return operations.reduce((sum, { bytes, collection, id }) =>
+    sum + (bytes?.length ?? 0) - (collection.bytesOf(id)?.length ?? 0), 0) > 0;
 }

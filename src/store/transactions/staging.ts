@@ -73,6 +73,12 @@ export class Staging {
     return area;
   }
 
+  /** Of all committed records. */
+  get recordBytes(): number {
+    return [...this.#areas.values()]
+      .reduce((sum, { collection }) => sum + collection.bytesTotal, 0);
+  }
+
   /** What has gathered goes to disk. */
   seal(): void {
     for (const { staged } of this.#areas.values()) staged.seal();

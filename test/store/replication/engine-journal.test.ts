@@ -222,3 +222,15 @@ test('a store that is closed while its append is unknown tells so', async () => 
   await until(() => isClosed);
   assert.equal(await write, 'unknown_outcome');
 });
+
+test('what adds to records that fill the engine is refused, and room is made', async () => {
+  engine.maxImageBytes = 1000;
+  const store = await open();
+  await store.transact(put('a', 'x'.repeat(1100)));
+  await assert.rejects(store.transact(put('b')), { code: 'storage_full' });
+  await store.transact(put('a', 'y'.repeat(1100)));
+  await assert.rejects(store.transact(put('a', 'x'.repeat(1101))), { code: 'storage_full' });
+  await store.transact((transaction) => transaction.delete('books', 'a'));
+  await store.transact(put('b'));
+  assert.deepEqual([has(store, 'a'), has(store, 'b')], [false, true]);
+});

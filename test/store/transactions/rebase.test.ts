@@ -16,6 +16,7 @@ class HeldJournal implements Journal {
   refusal: AppError | null = null;
   isShared = false;
   maxBatchBytes = Infinity;
+  maxRecordBytes = Infinity;
   catchUp = async (): Promise<void> => {};
   held: Append | null = null;
   readonly snapshots = { isRunning: false, writtenMs: null, write: async () => {} };

@@ -152,3 +152,15 @@ test('a restore over data that cannot be read leaves the API closed, and says so
     const texts = files.map((name) => readFileSync(join(place.data, name), 'utf8'));
     assert.match(texts.join(''), /"name":"server\.apiToken".*"isConfigured":true/);
   }));
+
+test('a move names what it was given wrongly, and not what is in it', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    for (const to of ['nowhere://user:planted@host/db', 'postgres://user:planted@host/d b']) {
+      const { code, stdout, stderr } = await place.run(['data:move', '--to', to]);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, /^hookshelf: --to must be a directory, or a URL like postgres:\/\//);
+      assert.doesNotMatch(stderr, /planted/);
+    }
+    assert.deepEqual(await titles(place), ['One']);
+  }));

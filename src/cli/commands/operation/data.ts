@@ -21,15 +21,14 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { assess } from '../../../store/generations/recovery.ts';
-import { acquireLock } from '../../../store/lock/lock.ts';
 import { REPLICA_FOLDER } from '../../../store/disk/inventory.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 import { objectOf, textOf } from '../resource.ts';
 import { describeRecords, openEngineFor, withScratch } from './engine.ts';
+import { holding } from './hold.ts';
 
-const LOCK_WAIT_MS = 5000;
 // A live server may compact a file away while it is read: then everything is read again.
 const LIVE_ATTEMPTS_MAX = 3;
 
@@ -140,8 +139,7 @@ async function restoreFrom(
   makeDataDirectory(directory);
   const engine = await engineOf(context.loadSettings().settings);
   if (engine !== null) return restoreShared(context, files, archive, engine);
-  const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
-  try {
+  return holding(directory, files, async () => {
     const report = await restoreData({
       directory, archive, files, specs: COLLECTIONS, isReplacing: given.has('replace'),
       nowMs: io.now(), logger: createProcessLogger(context.loadSettings().settings, io, 'warning'),
@@ -150,9 +148,7 @@ async function restoreFrom(
     const kept = report.before === null ? '' : `; what was there before is in ${report.before}`;
     await output.result(report, `restored: ${describe(report)}${kept}`);
     return 0;
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 /** Into an engine that holds no log yet; nodes that run over one must not see it go back. */

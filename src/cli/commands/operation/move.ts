@@ -9,6 +9,7 @@ import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { engineAt, engineOf } from '../../../app/engine.ts';
 import { sleep, systemClock } from '../../../base/clock.ts';
 import { AppError, isAccessRefused } from '../../../base/errors.ts';
+import { checkStoreUrl } from '../../../settings/check.ts';
 import { loadContents } from '../../../store/backup/engine-contents.ts';
 import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
@@ -19,9 +20,9 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { assess } from '../../../store/generations/recovery.ts';
-import { acquireLock } from '../../../store/lock/lock.ts';
 import type { CommandContext } from '../context.ts';
 import { describeRecords, openEngineFor, withScratch } from './engine.ts';
+import { holding } from './hold.ts';
 
 type Move = {
   readonly context: CommandContext;
@@ -43,10 +44,9 @@ type Moved = {
 
 type Source = { readonly contents: StillRecords; readonly confirm: () => Promise<void> };
 
-const LOCK_WAIT_MS = 5000;
 // A node writes each 5 s that it is there.
 const NODE_SILENCE_MS = 6000;
-const ENGINE_URL = /^[a-z]+:\/\//;
+const URL_PATTERN = /^[a-z]+:\/\//;
 
 export async function moveData(context: CommandContext): Promise<number> {
   const { settings } = context.loadSettings();
@@ -55,15 +55,22 @@ export async function moveData(context: CommandContext): Promise<number> {
   makeDataDirectory(data);
   const to = context.given.get('to');
   const passwordFile = context.given.find('password-file');
-  const target = !ENGINE_URL.test(to) ? null
-    : await engineAt(to, passwordFile === undefined ? null : resolve(passwordFile));
+  const target = !URL_PATTERN.test(to) ? null
+    : await engineAt(checkUrl(to), passwordFile === undefined ? null : resolve(passwordFile));
   const files = createNodeFiles();
-  return holding(data, files, () => withScratch(data, async (scratch) => {
+  return holdingIfWritable(data, files, () => withScratch(data, async (scratch) => {
     const move = { context, files, data, scratch, target };
     const moved = source === null ? await moveFiles(move) : await moveEngine(move, source);
-    await report(context, moved, source);
+    await report(move, moved, source);
     return 0;
   }));
+}
+
+/** Throws `usage`, without the URL, which may hold a password. */
+function checkUrl(to: string): string {
+  const checked = checkStoreUrl(to);
+  if (!('problem' in checked)) return to;
+  throw new AppError('usage', `--to must be a directory, or ${checked.problem}`);
 }
 
 async function moveFiles(move: Move): Promise<Moved> {
@@ -99,7 +106,8 @@ async function put(move: Move, { contents, confirm }: Source): Promise<Moved> {
     scratch,
   };
   const run = () => moveToDirectory(contents, options, confirm);
-  const { sums, before } = directory === data ? await run() : await holding(directory, files, run);
+  const { sums, before } = directory === data
+    ? await run() : await holdingIfWritable(directory, files, run);
   return { to: directory, sequence, collections: sums, before };
 }
 
@@ -113,14 +121,10 @@ async function confirmSilence({ engine, link, session, head }: OpenedEngine): Pr
 }
 
 /** Holds a data directory, unless nobody can write there. */
-async function holding<T>(directory: string, files: Files, use: () => Promise<T>): Promise<T> {
-  const lock = isReadOnly(directory) ? null
-    : await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
-  try {
-    return await use();
-  } finally {
-    lock?.release();
-  }
+function holdingIfWritable<T>(
+  directory: string, files: Files, use: () => Promise<T>,
+): Promise<T> {
+  return isReadOnly(directory) ? use() : holding(directory, files, use);
 }
 
 function isReadOnly(directory: string): boolean {
@@ -133,29 +137,26 @@ function isReadOnly(directory: string): boolean {
   }
 }
 
-async function report(
-  context: CommandContext, moved: Moved, source: Engine | null,
-): Promise<void> {
+async function report(move: Move, moved: Moved, source: Engine | null): Promise<void> {
   const { to, sequence, collections, before } = moved;
   const what = describeRecords(Object.fromEntries(collections.map(({ collection, records }) =>
     [collection, records])));
   const kept = before === null ? '' : `; what was there before is in ${before}`;
+  const next = nextSteps(move, moved, source);
   const lines = [
     `moved ${what} (sequence ${sequence}) to ${to}`,
     `read back, the checksum of each of ${collections.length} collections is the same${kept}`,
-    ...nextSteps(context, moved, source),
+    ...next,
   ];
-  await context.output.result({ ...moved, next: nextSteps(context, moved, source) },
-    lines.join('\n'));
+  await move.context.output.result({ ...moved, next }, lines.join('\n'));
 }
 
 /** What to change in the settings. */
 function nextSteps(
-  context: CommandContext, { to }: Moved, source: Engine | null,
+  { context, target }: Move, { to }: Moved, source: Engine | null,
 ): readonly string[] {
-  const { given } = context;
   const origin = context.loadSettings().origins.get('store.url');
-  if (ENGINE_URL.test(given.get('to'))) {
+  if (target !== null) {
     const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
     const left = source === null ? `the files in ${context.enterData()} stay as they are, and are `
       + 'not used while store.url is set' : `start no node on ${source.name} any more`;

@@ -36,6 +36,7 @@ async function run(
   let delayMs = RETRY_MS;
   let isStarted = false;
   const start = (): void => {
+    clearTimeout(timer);
     isStarted = true;
     onStart();
   };
@@ -53,7 +54,6 @@ async function run(
       }
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       delayMs = RETRY_MS;
-      clearTimeout(timer);
       // What is read before the stream is open may miss what changes in between.
       if (last === '') start();
       await readEvents(response.body, (id, name, data) => {
@@ -64,7 +64,6 @@ async function run(
       });
     } catch {
       if (signal.aborted) return;
-      clearTimeout(timer);
       // Without changes as they happen there is still something to be seen.
       if (!isStarted) start();
     }

@@ -87,9 +87,10 @@ export class Output {
     await this.write(`${escapeControls(text)}\n`);
   }
 
-  /** Prints `value` with --json, else the line. */
-  async result(value: unknown, text: string): Promise<void> {
-    await (this.isJson ? this.json(value) : this.line(text));
+  /** Prints `value` with --json, else the lines. */
+  async result(value: unknown, ...lines: readonly string[]): Promise<void> {
+    if (this.isJson) return this.json(value);
+    for (const text of lines) await this.line(text);
   }
 
   /** Prints a line for people on stderr. */

@@ -164,3 +164,15 @@ test('a move names what it was given wrongly, and not what is in it', () =>
     }
     assert.deepEqual(await titles(place), ['One']);
   }));
+
+test('a move into a directory tells in lines what it did, and what to do next', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    const to = join(place.folder, 'moved');
+    const { code, stdout, stderr } = await place.run(['data:move', '--to', to]);
+    assert.deepEqual([code, stderr], [0, '']);
+    const [moved, checked, next, ...rest] = stdout.split('\n');
+    assert.equal(moved, `moved 1 books (sequence 1) to ${to}`);
+    assert.match(checked ?? '', /^read back, the checksum of each of \d+ collections is the same$/);
+    assert.deepEqual([next, ...rest], [`now start with --data ${to}`, '']);
+  }));

@@ -148,7 +148,7 @@ async function report(move: Move, moved: Moved, source: Engine | null): Promise<
     `read back, the checksum of each of ${collections.length} collections is the same${kept}`,
     ...next,
   ];
-  await move.context.output.result({ ...moved, next }, lines.join('\n'));
+  await move.context.output.result({ ...moved, next }, ...lines);
 }
 
 /** What to change in the settings. */

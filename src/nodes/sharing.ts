@@ -1,7 +1,7 @@
 /**
  * What serving needs where the store is shared: answers to writes tell the sequence that holds
- * them, a read waits for the sequence that it names, and nothing is read while the records are
- * being loaded anew.
+ * them, a read waits for the sequence that it names, and after this process stood still until it
+ * has caught up; nothing is read while the records are being loaded anew.
  */
 import { AppError } from '../base/errors.ts';
 import { HttpExchange } from '../server/exchange/exchange.ts';
@@ -34,10 +34,13 @@ export function createSharing(replica: Replica): Sharing {
       { retryAfterS: RETRY_S });
     },
     wait(exchange) {
+      const waking = replica.waitAfterStandstill(exchange.startedMs);
       const given = exchange.request.headers['hookshelf-sequence'];
-      if (given === undefined || !READS.includes(exchange.request.method ?? '')) return null;
-      const sequence = parseSequence(given);
-      return sequence <= replica.sequence ? null : waitFor(replica, sequence);
+      if (given === undefined && waking === null) return null;
+      if (!READS.includes(exchange.request.method ?? '')) return null;
+      const sequence = given === undefined ? 0 : parseSequence(given);
+      if (sequence > replica.sequence) return waitFor(replica, sequence);
+      return readsRecords(exchange) ? waking : null;
     },
   };
 }

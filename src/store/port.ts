@@ -194,6 +194,12 @@ export interface Replica {
   };
   /** True once `sequence` is applied here, false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
+  /**
+   * Null: what is applied may be read. A process that stood still before `nowMs`, which is about
+   * now, is behind without knowing by how much: the promise resolves when it has caught up, or
+   * cannot.
+   */
+  waitAfterStandstill(nowMs: number): Promise<void> | null;
   /** Calls `listener` when a reload begins (false), and when it is over (true). */
   onReload(listener: (isOver: boolean) => void): () => void;
   /** Tells which node gives the engine its snapshots: asked when one is due. */

@@ -9,6 +9,7 @@ import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Route } from '../../src/server/route.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Replica } from '../../src/store/port.ts';
+import { turnsUntil } from '../support/turns.ts';
 
 type Given = { -readonly [Name in keyof Replica]: Replica[Name] };
 
@@ -29,7 +30,9 @@ function serve(replica: Partial<Given>): (
   const dispatcher = createDispatcher({
     routes: ROUTES, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
     bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
-    sharing: createSharing({ sequence: 7, isReloading: false, ...replica } as Replica),
+    sharing: createSharing({
+      sequence: 7, isReloading: false, waitAfterStandstill: () => null, ...replica,
+    } as Replica),
   });
   const target = memoryTarget(dispatcher.listeners('control').request);
   return (method, path, headers = {}) => exchangeAny(target, { method, path, headers });
@@ -75,4 +78,21 @@ test('while the records are loaded anew nothing is served that reads them', asyn
     ['GET', '/api/things', 503], ['POST', '/api/things', 503], ['POST', '/webhook/in/x', 503],
     ['GET', '/healthz', 200], ['GET', '/api/status', 200], ['GET', '/nothing', 404],
   ] as const) assert.equal((await ask(method, path)).status, status, path);
+});
+
+test('after this process stood still, reads of records wait until it has caught up', async () => {
+  let goOn = (): void => {};
+  const caughtUp = new Promise<void>((resolve) => void (goOn = resolve));
+  const ask = serve({ waitAfterStandstill: () => caughtUp });
+  const answered: string[] = [];
+  const asked = ['/api/things', '/api/status', '/healthz'].map(async (path) => {
+    assert.equal((await ask('GET', path)).status, 200);
+    answered.push(path);
+  });
+  assert.equal((await ask('POST', '/api/things')).status, 200);
+  await turnsUntil(() => answered.length === 2);
+  assert.deepEqual(answered.toSorted(), ['/api/status', '/healthz']);
+  goOn();
+  await Promise.all(asked);
+  assert.equal(answered.at(-1), '/api/things');
 });

@@ -32,6 +32,11 @@ export class ManualClock implements Clock {
     };
   }
 
+  /** Time passes, and no timer runs: this process stands still. */
+  standStill(durationMs: number): void {
+    this.#nowMs += durationMs;
+  }
+
   /** Runs what is due in the next `durationMs`; what timers start gets turns of the loop to end. */
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#nowMs + durationMs;

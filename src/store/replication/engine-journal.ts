@@ -23,6 +23,7 @@ import { FreshReads, unreachable } from './fresh-reads.ts';
 import type { ImageKeeper } from './image-keeper.ts';
 import { reconcile } from './reconcile.ts';
 import type { ReplicatedImage, Writers } from './replicated-image.ts';
+import { Standstill } from './standstill.ts';
 
 /** 15 s: who waits so long for a batch is told, and that the engine is away. */
 const PATIENCE_TICKS = 15_000 / TICK_MS;
@@ -46,6 +47,7 @@ export class EngineJournal implements Journal {
   readonly appender: Appender;
   readonly image: ReplicatedImage;
   readonly snapshots: ImageKeeper;
+  readonly standstill: Standstill;
   readonly maxBatchBytes: number;
   readonly maxRecordBytes: number;
   readonly isShared = true;
@@ -79,6 +81,7 @@ export class EngineJournal implements Journal {
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, () => clock.monotonicMs());
     this.#fresh = new FreshReads(() => this.#signal());
+    this.standstill = new Standstill(clock, () => this.catchUp());
     link.onTick = () => this.#tick();
   }
 
@@ -269,6 +272,7 @@ export class EngineJournal implements Journal {
   }
 
   #tick(): void {
+    this.standstill.tick();
     const waitedTicks = this.appender.tick();
     this.#awayTicks += 1;
     this.#pauseTicks = Math.max(0, this.#pauseTicks - 1);

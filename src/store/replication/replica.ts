@@ -123,6 +123,7 @@ function createReplica(
         resolve(true);
       });
     }),
+    waitAfterStandstill: (nowMs) => journal.standstill.wait(nowMs),
     onReload: (listener) => journal.onReload(listener),
     maintainWhen(mayMaintain) {
       journal.snapshots.mayMaintain = mayMaintain;

@@ -5,7 +5,7 @@ import { createRandom } from '../../support/random.ts';
 import { check } from './check.ts';
 import { generate } from './generate.ts';
 import { EMPTY } from './history.ts';
-import type { Attempt, Event, History, Read, Violation, Write } from './history.ts';
+import type { Attempt, Event, History, Read, Span, Violation, Write } from './history.ts';
 
 const SEEDS = 60;
 const STEPS = 150;
@@ -118,6 +118,7 @@ const refused = { outcome: 'refused', refusal: 'mismatch' } as const;
 const taken = { outcome: 'refused', refusal: 'taken', key: null } as const;
 const read = (node: string, atMs: number, token: string | null, more: Partial<Read> = {}): Read =>
   ({ node, beginMs: atMs, endMs: atMs, values: new Map([['k', token]]), atLeast: null, ...more });
+const cut = (node: string, beginMs: number, endMs: number): Span => ({ node, beginMs, endMs });
 
 const created = write('1', 0, 10, { key: 'k', sequence: 1 });
 const second = replace('2', 'k', '1', 20, 30, { sequence: 2 });
@@ -159,11 +160,25 @@ const BY_HAND: Readonly<Record<string, readonly [Violation['rule'] | null, Parti
   'a read of another node is too old': ['read',
     { writes: [created, second], reads: [read('b', 281, '1')] }],
   'a node that is cut off shows old records': [null,
-    { writes: [created, second], reads: [read('b', 900, '1')],
-      cuts: [{ node: 'b', beginMs: 15, endMs: 700 }] }],
-  'a node that was cut off shows them still': ['read',
-    { writes: [created, second], reads: [read('b', 951, '1')],
-      cuts: [{ node: 'b', beginMs: 15, endMs: 700 }] }],
+    { writes: [created, second], reads: [read('b', 600, '1')], cuts: [cut('b', 279, 700)] }],
+  'a node that is cut off shows older records than it had': ['read',
+    { writes: [created, second], reads: [read('b', 600, '1')], cuts: [cut('b', 281, 700)] }],
+  'a node is as old while another is cut off': ['read',
+    { writes: [created, second], reads: [read('b', 600, '1')], cuts: [cut('a', 15, 700)] }],
+  'a node has the engine again, for the first moment': [null,
+    { writes: [created, second], reads: [read('b', 699, '1')], cuts: [cut('b', 100, 150)] }],
+  'a node has had the engine again for longer than it was away': ['read',
+    { writes: [created, second], reads: [read('b', 701, '1')], cuts: [cut('b', 100, 150)] }],
+  'a node was away for long, and catches up': [null,
+    { writes: [created, second], reads: [read('b', 12_249, '1')], cuts: [cut('b', 15, 10_000)] }],
+  'a node was away for long, and does not catch up': ['read',
+    { writes: [created, second], reads: [read('b', 12_251, '1')], cuts: [cut('b', 15, 10_000)] }],
+  'a node is cut off again and again': [null,
+    { writes: [created, second], reads: [read('b', 1589, '1')],
+      cuts: [cut('b', 20, 20), cut('b', 250, 250), cut('b', 480, 480), cut('b', 555, 555)] }],
+  'a node was cut off again and again': ['read',
+    { writes: [created, second], reads: [read('b', 1591, '1')],
+      cuts: [cut('b', 20, 20), cut('b', 250, 250), cut('b', 480, 480), cut('b', 555, 555)] }],
   'a node does not show what it has acknowledged': ['read',
     { writes: [created, second], reads: [read('a', 31, '1')] }],
   'a node goes back': ['read',

@@ -102,12 +102,14 @@ export type History = {
   readonly deliveries: readonly DeliveryState[];
   /** To which every acknowledged put was to be delivered, and had the time. */
   readonly hooks: readonly string[];
-  /** When a node may have been without the engine, until it was ready again. */
+  /** When the engine was not there for a node: it had no quorum, or the way to it was broken. */
   readonly cuts: readonly Span[];
   /** When a process stood still. */
   readonly frozen: readonly Span[];
   /** How old a read may be that another node has written, while the engine is reachable. */
   readonly staleMsMax: number;
+  /** After a cut, how long a node may take at most until it has the engine again. */
+  readonly catchUpMsMax: number;
 };
 
 export type Violation = {
@@ -119,7 +121,7 @@ export type Violation = {
 
 export const EMPTY: History = {
   writes: [], reads: [], images: [], followers: [], attempts: [], deliveries: [],
-  hooks: [], cuts: [], frozen: [], staleMsMax: 250,
+  hooks: [], cuts: [], frozen: [], staleMsMax: 250, catchUpMsMax: 2000,
 };
 
 /** A write in words, for messages. */

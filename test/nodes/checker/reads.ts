@@ -1,13 +1,14 @@
 /**
  * A read sees a whole prefix of the log: there is one position at which all that it saw was true.
  * That position never goes back on one node; it holds what the same node has acknowledged, what
- * others have some time ago (`staleMsMax`) unless the node was cut off, and the sequence asked for;
- * and nothing that began only later.
+ * others have since when the node had the engine for so long (`staleMsMax`), and the sequence asked
+ * for; and nothing that began only later.
  */
 import type { History, Read, Violation } from './history.ts';
 import type { Effect, Merged } from './merged.ts';
 import type { Chains } from './registers.ts';
 import { groupBy } from './registers.ts';
+import { dueMs, excusesOf } from './staleness.ts';
 
 /** Positions from `from` to before `to`. */
 type Range = { readonly from: number; readonly to: number };
@@ -15,8 +16,8 @@ type Range = { readonly from: number; readonly to: number };
 export function checkReads(history: History, merged: Merged, chains: Chains): Violation[] {
   const reads = [...history.reads, ...history.images.map((image) => readOf(image, chains))];
   const effects = merged.effects.filter(({ sequence }) => sequence !== null);
-  return [...groupBy(reads, ({ node }) => node)].flatMap(([, own]) =>
-    checkNode(own, effects, history, chains));
+  return [...groupBy(reads, ({ node }) => node)].flatMap(([node, own]) =>
+    checkNode(node, own, effects, history, chains));
 }
 
 /** An image shows also what is not there. */
@@ -28,11 +29,12 @@ function readOf(image: History['images'][number], chains: Chains): Read {
 }
 
 function checkNode(
-  reads: readonly Read[], effects: readonly Effect[], history: History, chains: Chains,
+  node: string, reads: readonly Read[], effects: readonly Effect[], history: History,
+  chains: Chains,
 ): Violation[] {
   const byBegin = [...reads].sort((left, right) => left.beginMs - right.beginMs);
   const over: { readonly endMs: number; readonly position: number }[] = [];
-  const low = lowerBound(effects, history);
+  const low = lowerBound(node, effects, history);
   const high = upperBound(effects);
   return byBegin.flatMap((read): Violation[] => {
     const floor = over.reduce((highest, { endMs, position }) =>
@@ -49,21 +51,18 @@ function checkNode(
   });
 }
 
-/** The sequence up to which a read has to see everything. */
-function lowerBound(effects: readonly Effect[], history: History): (read: Read) => number {
-  const acknowledged = effects.filter(({ write }) => write.outcome === 'ok');
-  const margin = history.staleMsMax;
-  return ({ node, beginMs, atLeast }) => {
-    const isCut = history.cuts.some((cut) =>
-      cut.node === node && cut.beginMs <= beginMs && cut.endMs >= beginMs - margin);
-    let highest = atLeast ?? 0;
-    for (const { write, sequence } of acknowledged) {
-      const isOwn = write.node === node && write.endMs < beginMs;
-      const isOld = !isCut && write.endMs + margin < beginMs;
-      if ((isOwn || isOld) && (sequence ?? 0) > highest) highest = sequence ?? 0;
-    }
-    return highest;
-  };
+/** The sequence up to which a read at this node has to see everything. */
+function lowerBound(
+  node: string, effects: readonly Effect[], history: History,
+): (read: Read) => number {
+  const excuses = excusesOf(history, node);
+  const acknowledged = effects.filter(({ write }) => write.outcome === 'ok')
+    .map(({ write, sequence }) => ({
+      sequence: sequence ?? 0,
+      seenMs: write.node === node ? write.endMs : dueMs(write.endMs, excuses, history.staleMsMax),
+    }));
+  return ({ beginMs, atLeast }) => acknowledged.reduce((highest, { sequence, seenMs }) =>
+    seenMs < beginMs ? Math.max(highest, sequence) : highest, atLeast ?? 0);
 }
 
 /** The sequence that a read cannot have seen yet. */

@@ -3,10 +3,13 @@
  * strict, as the tools that people use for it do it: of the standbys the one that has most, and the
  * former primary comes back only as what it follows.
  */
+import { EngineProbe } from '../support/engine-probe.ts';
 import { EtcdCommits, PostgresCommits } from '../support/commit-reader.ts';
 import { startEtcd } from '../support/etcd-cluster.ts';
 import type { EtcdCluster } from '../support/etcd-cluster.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
+import type { Outage } from '../support/outages.ts';
+import { createPostgresCommit } from '../support/postgres-commit.ts';
 import { PostgresCluster } from '../support/postgres-cluster.ts';
 import type { PostgresServer } from '../support/postgres-cluster.ts';
 
@@ -15,6 +18,8 @@ export interface EngineRig {
   environment(node: number): Readonly<Record<string, string>>;
   /** All links of that node. */
   proxies(node: number): readonly FaultProxy[];
+  /** When the engine was not there for anybody. */
+  readonly outages: readonly Outage[];
   close(): Promise<void>;
 }
 
@@ -22,6 +27,7 @@ export interface EngineRig {
 export const filesRig: EngineRig = {
   environment: () => ({}),
   proxies: () => [],
+  outages: [],
   close: () => Promise.resolve(),
 };
 
@@ -29,10 +35,12 @@ export class PostgresRig implements EngineRig {
   readonly cluster: PostgresCluster;
   primary: PostgresServer;
   readonly #proxies: FaultProxy[] = [];
+  readonly #probe: EngineProbe;
 
   private constructor(cluster: PostgresCluster) {
     this.cluster = cluster;
     this.primary = cluster.primary;
+    this.#probe = new EngineProbe(createPostgresCommit(() => this.primary));
   }
 
   static async start(nodes: number): Promise<PostgresRig> {
@@ -52,6 +60,10 @@ export class PostgresRig implements EngineRig {
 
   proxies(node: number): readonly FaultProxy[] {
     return this.#proxies.slice(node, node + 1);
+  }
+
+  get outages(): readonly Outage[] {
+    return this.#probe.outages;
   }
 
   /** All servers but the primary, that run. */
@@ -89,8 +101,11 @@ export class PostgresRig implements EngineRig {
   }
 
   async close(): Promise<void> {
+    const closed = this.#probe.close();
     await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+    // What the probe waits for ends with it.
     await this.cluster.stop();
+    await closed;
   }
 }
 
@@ -103,9 +118,11 @@ function receivedBy(server: PostgresServer): bigint {
 export class EtcdRig implements EngineRig {
   readonly cluster: EtcdCluster;
   readonly #proxies: FaultProxy[][] = [];
+  readonly #probe: EngineProbe;
 
   private constructor(cluster: EtcdCluster) {
     this.cluster = cluster;
+    this.#probe = new EngineProbe(() => cluster.canWrite());
   }
 
   static async start(nodes: number): Promise<EtcdRig> {
@@ -126,8 +143,14 @@ export class EtcdRig implements EngineRig {
     return this.#proxies[node] ?? [];
   }
 
+  get outages(): readonly Outage[] {
+    return this.#probe.outages;
+  }
+
   async close(): Promise<void> {
+    const closed = this.#probe.close();
     await Promise.all(this.#proxies.flat().map((proxy) => proxy.close()));
     await this.cluster.close();
+    await closed;
   }
 }

@@ -33,10 +33,8 @@ export type LifeOptions = {
 
 /** Webhooks of their own belong to shards of their own. */
 const HOOKS = 4;
-/** The promise is 250 ms; a machine that runs all this at once is given more. */
-const STALE_MS_MAX = 2500;
-/** After a node is ready again, what it missed has been seen by all readers. */
-const SETTLE_MS = 500;
+const STALE_MS_MAX = 1000;
+const CATCH_UP_MS_MAX = 4000;
 const WHOLE_MS_MAX = 120_000;
 const DRAIN_MS_MAX = 120_000;
 const LOOK_MS = 100;
@@ -49,7 +47,6 @@ export class Life {
   readonly rig: EngineRig;
   readonly #directory: string;
   readonly #followers: StreamFollower[] = [];
-  readonly #cuts: Span[] = [];
   readonly #frozen: Span[] = [];
   #hooks: readonly string[] = [];
 
@@ -91,13 +88,10 @@ export class Life {
     return shelf;
   }
 
-  /** Does harm; until all nodes that are up are ready again, they may be old. */
+  /** Does harm; resolves once all nodes that are up are ready again. */
   async disturb<T>(work: () => Promise<T>): Promise<T> {
-    const beginMs = nowMs();
     const result = await work();
     await Promise.all(this.shelves.filter(({ isUp }) => isUp).map((shelf) => shelf.ready()));
-    await delay(SETTLE_MS);
-    for (const { name } of this.shelves) this.#cuts.push({ node: name, beginMs, endMs: nowMs() });
     return result;
   }
 
@@ -191,6 +185,13 @@ export class Life {
     'all streams to have come to the end', WHOLE_MS_MAX);
   }
 
+  /** When nodes had no engine: it was not there, or the way of one to it was broken. */
+  #cuts(): Span[] {
+    return this.shelves.flatMap(({ name: node }, index) => [
+      ...this.rig.outages, ...this.rig.proxies(index).flatMap(({ outages }) => outages),
+    ].map((outage) => ({ node, ...outage })));
+  }
+
   async #gather(): Promise<{ readonly books: History; readonly names: History }> {
     const { workload, receiver } = this;
     const sequence = Math.max(workload.sequence, ...this.#followers.map((one) => one.sequence));
@@ -201,7 +202,10 @@ export class Life {
       names.push(
         await imageOf(shelf, '/api/incoming-webhooks', 'identifier', 'allowedMethods', sequence));
     }
-    const base = { ...EMPTY, staleMsMax: STALE_MS_MAX, cuts: this.#cuts, frozen: this.#frozen };
+    const base = {
+      ...EMPTY, staleMsMax: STALE_MS_MAX, catchUpMsMax: CATCH_UP_MS_MAX, cuts: this.#cuts(),
+      frozen: this.#frozen,
+    };
     return {
       books: {
         ...base, writes: workload.books, reads: workload.reads, images: books,
@@ -214,10 +218,11 @@ export class Life {
   }
 }
 
-/** NODES_HISTORY names a file for it, to look into when a promise was broken. */
+/** NODES_HISTORY names a folder for it, to look into when a promise was broken. */
 function keep(histories: Readonly<Record<string, History>>): void {
-  const path = process.env.NODES_HISTORY;
-  if (path === undefined) return;
+  const folder = process.env.NODES_HISTORY;
+  if (folder === undefined) return;
+  const path = join(folder, `${process.pid}-${Math.round(nowMs())}.json`);
   writeFileSync(path, JSON.stringify(histories, (_, value: unknown) =>
     value instanceof Map ? { map: [...value] } : value === Infinity ? 'Infinity' : value));
 }

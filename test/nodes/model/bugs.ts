@@ -12,6 +12,7 @@ export const BUGS = {
   'refuse from an old image': 'refusal',
   'apply an entry twice': 'stream',
   'tail a standby': 'read',
+  'follow too rarely': 'read',
   'skip what was trimmed': 'image',
   'apply a batch in pieces, last first': 'read',
   'begin attempts on a lease that has ended': 'delivery',

@@ -12,6 +12,7 @@ import type { Answer, Passed, Prepare, Refused, Request, Staged, World } from '.
 
 const BATCH_MAX = 6;
 const UNDECIDED_MS = 400;
+const RARELY_MS = 600;
 
 export class NodeModel {
   readonly name: string;
@@ -190,7 +191,8 @@ export class NodeModel {
 
   async #tail(): Promise<void> {
     for (;;) {
-      await this.#world.clock.sleep(5 + below(this.#world.random, 20));
+      const pauseMs = this.#has('follow too rarely') ? RARELY_MS : 5;
+      await this.#world.clock.sleep(pauseMs + below(this.#world.random, 20));
       await this.#retry(() => this.#catchUp());
     }
   }

@@ -10,10 +10,12 @@ import type { Prepare, World } from './request.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { WorkerModel } from './worker.ts';
 
+const KINDS = ['restart', 'phantom', 'cancel'] as const;
 const CLIENTS = 5;
 const BUSY_MS = 3000;
 const CALM_MS = 2500;
-const MARGIN_MS = 150;
+// A connection is tried again each 5 ms; three barriers may fail before one is through.
+const CATCH_UP_MS = 150;
 // A node asks every 25 ms, and once more when its answer was overtaken.
 const STALE_MS = 120;
 
@@ -52,6 +54,7 @@ class Life {
       ...EMPTY, reads: this.#reads, cuts: this.#cuts, frozen: this.#frozen,
       writes: [...this.#writes.filter((write) => write !== null), ...open],
       attempts: this.#attempts, hooks: ['/'], staleMsMax: STALE_MS,
+      catchUpMsMax: CATCH_UP_MS,
       deliveries: this.#deliveries(),
       followers: this.#nodes.flatMap(({ followers }) => followers),
       images: this.#nodes.map(({ name, image }) => ({
@@ -134,27 +137,28 @@ class Life {
       const fault = below(random, 7);
       const node = this.#nodes[below(random, 3)];
       if (node === undefined) return;
-      if (fault === 0) await this.#losePrimary('restart');
-      else if (fault === 1) await this.#losePrimary('phantom');
-      else if (fault === 2) await this.#losePrimary('cancel');
-      else if (fault === 3) {
+      let without: readonly NodeModel[] = [];
+      if (fault < 3) {
+        await this.#losePrimary(KINDS[fault] ?? 'restart');
+        without = this.#nodes;
+      } else if (fault === 3) {
         engine.lag('one');
         await clock.sleep(400);
       } else if (fault === 4) {
         engine.cut(node.name);
         await clock.sleep(30 + below(random, 300));
-      } else await this.#freeze(node, fault === 5);
-      engine.heal();
-      if (fault !== 3) {
-        await clock.sleep(MARGIN_MS);
-        for (const { name } of this.#nodes) {
-          this.#cuts.push({ node: name, beginMs, endMs: clock.nowMs });
-        }
+        without = [node];
+      } else {
+        await this.#freeze(node, fault === 5);
+        without = [node];
       }
+      engine.heal();
+      const endMs = clock.nowMs;
+      this.#cuts.push(...without.map(({ name }) => ({ node: name, beginMs, endMs })));
     }
   }
 
-  async #losePrimary(kind: 'restart' | 'phantom' | 'cancel'): Promise<void> {
+  async #losePrimary(kind: typeof KINDS[number]): Promise<void> {
     const { clock, random, engine } = this.#world;
     engine.lag('both');
     // The others would see what waits once it is told to be committed: nobody can help that.

@@ -172,7 +172,7 @@ export class EtcdCluster {
   async ready(): Promise<void> {
     await until(async () => {
       if (this.members.every(({ isRunning }) => !isRunning)) throw new Error('etcd has ended');
-      return await this.leader() !== null && await this.#canWrite();
+      return await this.leader() !== null && await this.canWrite();
     }, 'etcd takes writes', READY_MS_MAX);
   }
 
@@ -212,19 +212,21 @@ export class EtcdCluster {
     });
   }
 
+  /** Whether some member has had a write of ours committed. */
+  async canWrite(): Promise<boolean> {
+    const key = Buffer.from('ready').toString('base64');
+    const running = this.members.filter(({ isRunning }) => isRunning);
+    const asked = running.map(async (member) => {
+      if (await this.ask(member, '/v3/kv/put', { key }) === null) throw new Error('not written');
+    });
+    return Promise.any(asked).then(() => true, () => false);
+  }
+
   /** Ends all and removes their data; idempotent. */
   async close(): Promise<void> {
     for (const member of this.members) member.thaw();
     await Promise.all(this.members.map((member) => member.kill()));
     rmSync(this.directory, { recursive: true, force: true });
-  }
-
-  async #canWrite(): Promise<boolean> {
-    const key = Buffer.from('ready').toString('base64');
-    for (const member of this.members) {
-      if (member.isRunning && await this.ask(member, '/v3/kv/put', { key }) !== null) return true;
-    }
-    return false;
   }
 }
 

@@ -6,6 +6,8 @@
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import type { CommitReader } from './commit-reader.ts';
+import { Outages } from './outages.ts';
+import type { Outage } from './outages.ts';
 
 export type Direction = 'toServer' | 'toClient';
 /** `sent`: the commit went through; `answered`: the server has answered it, which nobody hears. */
@@ -35,6 +37,7 @@ export class FaultProxy {
   readonly #links = new Set<Link>();
   readonly #held = new Set<Direction>();
   readonly #waiting: (() => void)[] = [];
+  readonly #outages = new Outages();
   #traps: Trap[] = [];
   #isRefusing = false;
 
@@ -63,19 +66,27 @@ export class FaultProxy {
     return this.#links.size;
   }
 
+  /** When it let nothing through, or ended connections. */
+  get outages(): readonly Outage[] {
+    return this.#outages.spans;
+  }
+
   /** Holds all bytes of these directions, and new connections too, until `heal`. */
   hold(...directions: readonly Direction[]): void {
+    this.#outages.begin();
     for (const direction of directions) this.#held.add(direction);
   }
 
   /** Ends all connections, and each new one at once. */
   refuse(): void {
     this.#isRefusing = true;
+    this.#outages.begin();
     this.reset();
   }
 
   /** Ends all connections with a reset. */
   reset(): void {
+    this.#outages.tick();
     for (const link of [...this.#links]) this.#end(link);
   }
 
@@ -85,6 +96,7 @@ export class FaultProxy {
     this.#isRefusing = false;
     this.#held.clear();
     this.#traps = [];
+    this.#outages.end();
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
@@ -134,8 +146,12 @@ export class FaultProxy {
     const trap = this.#traps.shift();
     if (trap === undefined) return;
     link.isDoomed = true;
+    this.#outages.tick();
     if (trap.moment === 'answered') {
-      link.client.once('close', trap.sprung);
+      link.client.once('close', () => {
+        this.#outages.tick();
+        trap.sprung();
+      });
       return;
     }
     // The bytes are the kernel's: the server gets them before it hears of the end.

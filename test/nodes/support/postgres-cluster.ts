@@ -230,6 +230,11 @@ export class PostgresServer {
     if (this.isRunning) this.query('select pg_reload_conf()');
   }
 
+  /** Where it listens for who may be anybody. */
+  get socket(): string {
+    return join(this.#sockets, `.s.PGSQL.${this.port}`);
+  }
+
   /** What psql prints: a line a row, `|` between columns. Throws what the server says. */
   query(sql: string): string {
     const words = ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-U', 'postgres', '-d', 'postgres'];

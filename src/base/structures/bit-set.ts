@@ -26,6 +26,14 @@ export class Bits {
     return true;
   }
 
+  /** Adds all numbers below `bound`. */
+  addBelow(bound: number): void {
+    const whole = bound >>> 5;
+    if (whole >= this.#words.length) this.#grow(whole + 1);
+    this.#words.fill(0xffff_ffff, 0, whole);
+    this.#words[whole] = (this.#words[whole] ?? 0) | ((1 << (bound & 31)) - 1);
+  }
+
   /** Whether the number was there. */
   delete(index: number): boolean {
     const place = index >>> 5;

@@ -33,7 +33,8 @@ export function* mergeSegments(segments: readonly Segment[]): Work<Segment | nul
     const term = smallestTerm(cursors);
     if (term === null) break;
     const holders = cursors.filter((cursor) => cursor.term === term);
-    yield* gatherer.write(writer, term, holders);
+    holders[0]?.segment.giveTerm(holders[0].index, writer);
+    yield* gatherer.write(writer, holders);
     for (const cursor of holders) advance(cursor);
   }
   const live = liveOf(segments, firstSlot, placeBound);
@@ -65,7 +66,7 @@ class Gatherer {
     this.#placeBound = placeBound;
   }
 
-  * write(writer: SegmentWriter, term: string, holders: readonly Cursor[]): Work<void> {
+  * write(writer: SegmentWriter, holders: readonly Cursor[]): Work<void> {
     let bound = 0;
     for (const { segment, index } of holders) {
       const start = segment.postingStart(index);
@@ -73,8 +74,8 @@ class Gatherer {
       bound += isBitmap(segment.postings, start)
         ? segment.placeBound : segment.postingEnd(index) - start;
     }
-    if (bound <= LIST_MAX) writer.addList(term, this.#places, this.#gatherList(holders));
-    else yield* this.#writeMany(writer, term, holders);
+    if (bound <= LIST_MAX) writer.addList(this.#places, 0, this.#gatherList(holders));
+    else yield* this.#writeMany(writer, holders);
   }
 
   #gatherList(holders: readonly Cursor[]): number {
@@ -95,7 +96,7 @@ class Gatherer {
     return count;
   }
 
-  * #writeMany(writer: SegmentWriter, term: string, holders: readonly Cursor[]): Work<void> {
+  * #writeMany(writer: SegmentWriter, holders: readonly Cursor[]): Work<void> {
     const all = new Bits(this.#placeBound);
     for (const { segment, index } of holders) {
       const words = new Uint32Array(segment.live.words.length);
@@ -111,7 +112,7 @@ class Gatherer {
     }
     const count = all.count();
     if (count * 8 >= this.#placeBound) {
-      writer.addBitmap(term, all.words);
+      writer.addBitmap(all.words);
       return;
     }
     const places = new Uint32Array(count);
@@ -121,7 +122,7 @@ class Gatherer {
       index += 1;
     }
     yield;
-    writer.addList(term, places, count);
+    writer.addList(places, 0, count);
   }
 }
 

@@ -53,13 +53,16 @@ export function isBitmap(postings: Uint8Array, start: number): boolean {
   return postings[start] === 0;
 }
 
-/** Packs rising places into `into` at `offset`, five bytes each at most; the offset after them. */
+/**
+ * Packs the rising places from `start` to `stop` into `into` at `offset`, five bytes each at most;
+ * the offset after them.
+ */
 export function writeList(
-  into: Uint8Array, offset: number, places: Uint32Array, count: number,
+  into: Uint8Array, offset: number, places: Uint32Array, start: number, stop: number,
 ): number {
   let end = offset;
   let before = -1;
-  for (let index = 0; index < count; index += 1) {
+  for (let index = start; index < stop; index += 1) {
     const place = places[index] ?? 0;
     let gap = place - before;
     before = place;

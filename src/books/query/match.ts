@@ -4,7 +4,7 @@ import type { BookFilter } from './parse.ts';
 import { matchesWords, tokensOf } from './words.ts';
 
 /** The members that are searched for words and keywords. */
-export type SearchableBook = {
+type SearchableBook = {
   readonly title: string;
   readonly subtitle?: string;
   readonly authors?: readonly { readonly name: string }[];

@@ -8,13 +8,17 @@ import { Memtable } from '../../../src/books/index/memtable.ts';
 import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
+const TIME = '2026-01-01T00:00:00.000Z';
+const STAMPS = { id: 'id', createdAt: TIME, updatedAt: TIME };
+
 test('long texts of many words fill a memtable too', () => {
   const memtable = new Memtable();
   const words = (from: number): string =>
     Array.from({ length: 1000 }, (_, index) => `w${from + index}`).join(' ');
   let books = 0;
   for (; !memtable.isFullWith(4096) && books < 100; books += 1) {
-    memtable.add(books, { title: words(books * 1000) });
+    const book = { ...STAMPS, title: words(books * 1000) };
+    memtable.add(books, Buffer.from(JSON.stringify(book)));
   }
   assert.equal(books, 33);
 });
@@ -31,7 +35,8 @@ test('what is mostly of deleted books is made anew and takes less', async () => 
     changes.stop();
   };
   const put = (number: number): void => collection.put({
-    id: `id-${String(number).padStart(3, '0')}`, title: `one${number} two${number} three${number}`,
+    ...STAMPS, id: `id-${String(number).padStart(3, '0')}`,
+    title: `one${number} two${number} three${number}`,
   });
   for (let number = 0; number < 64; number += 1) put(number);
   await ask();

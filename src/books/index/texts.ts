@@ -1,0 +1,128 @@
+/**
+ * Finds the texts of a stored book that are searched, in its bytes: to parse the book took 1.3 of
+ * the 5 µs that indexing it took.
+ *
+ * Rests on how books are stored (`resources/record.ts`): no space between tokens, members in the
+ * model's order. So nothing after the keywords is looked at, and an author begins with the name. A
+ * member is known by its first letter and its length, of which no two in the model share both.
+ */
+
+import { TIME_LENGTH } from '../../resources/record.ts';
+
+/** Takes the text whose first byte is at `start`. Each method returns where its quote closes it. */
+export interface TextSink {
+  addText(bytes: Buffer, start: number): number;
+  addAuthor(bytes: Buffer, start: number): number;
+  addKeyword(bytes: Buffer, start: number): number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;
+const COMMA = 0x2c;
+
+// The first members, which are not looked at, are the id and both times.
+const ID_START = '{"id":"'.length;
+const STAMPS_LENGTH = '","createdAt":"","updatedAt":"",'.length + 2 * TIME_LENGTH;
+const AUTHOR_START = '{"name":"'.length;
+
+const TITLE = nameCode('title');
+const SUBTITLE = nameCode('subtitle');
+const AUTHORS = nameCode('authors');
+const ISBN = nameCode('isbn');
+const KEYWORDS = nameCode('keywords');
+// What comes after the keywords: where one of these is met there are none.
+const DESCRIPTION = nameCode('description');
+const URL = nameCode('url');
+const IMAGE = nameCode('image');
+const METADATA = nameCode('metadata');
+
+/** Hands each title, subtitle, ISBN, author's name and keyword of a stored book to `sink`. */
+export function eachText(bytes: Buffer, sink: TextSink): void {
+  for (let at = endOfString(bytes, ID_START) + STAMPS_LENGTH; bytes[at] === QUOTE;) {
+    const name = at + 1;
+    const nameEnd = endOfString(bytes, name);
+    const value = nameEnd + 2;
+    switch (memberCode(bytes[name], nameEnd - name)) {
+      case TITLE:
+      case SUBTITLE:
+      case ISBN:
+        at = sink.addText(bytes, value + 1) + 2;
+        break;
+      case AUTHORS:
+        at = eachAuthor(bytes, value, sink) + 1;
+        break;
+      case KEYWORDS:
+        eachKeyword(bytes, value, sink);
+        return;
+      case DESCRIPTION:
+      case URL:
+      case IMAGE:
+      case METADATA:
+        return;
+      default:
+        at = endOfValue(bytes, value) + 1;
+    }
+  }
+}
+
+/** Where the string whose first byte is at `start` is closed. */
+export function endOfString(bytes: Buffer, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at += 1;
+  }
+  return at;
+}
+
+/** The index after the array of authors. */
+function eachAuthor(bytes: Buffer, start: number, sink: TextSink): number {
+  let at = start + 1;
+  while (bytes[at] === BRACE) {
+    const nameEnd = sink.addAuthor(bytes, at + AUTHOR_START);
+    at = endOfNesting(bytes, nameEnd + 1);
+    if (bytes[at] === COMMA) at += 1;
+  }
+  return at + 1;
+}
+
+function eachKeyword(bytes: Buffer, start: number, sink: TextSink): void {
+  let at = start + 1;
+  while (bytes[at] === QUOTE) at = sink.addKeyword(bytes, at + 1) + 2;
+}
+
+/** The index after a value of which nothing is wanted. */
+function endOfValue(bytes: Buffer, start: number): number {
+  const first = bytes[start];
+  if (first === QUOTE) return endOfString(bytes, start + 1) + 1;
+  if (first === BRACE || first === BRACKET) return endOfNesting(bytes, start + 1);
+  let at = start;
+  while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== BRACE_END) at += 1;
+  return at;
+}
+
+/** The index after the object or array that `start` is in. */
+function endOfNesting(bytes: Buffer, start: number): number {
+  let depth = 1;
+  let at = start;
+  for (; at < bytes.length && depth > 0; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === BRACE || byte === BRACKET) depth += 1;
+    else if (byte === BRACE_END || byte === BRACKET_END) depth -= 1;
+  }
+  return at;
+}
+
+function nameCode(name: string): number {
+  return memberCode(name.charCodeAt(0), name.length);
+}
+
+function memberCode(first: number | undefined, length: number): number {
+  return length * 256 + (first ?? 0);
+}

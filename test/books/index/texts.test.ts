@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bookSchema } from '../../../src/books/book.ts';
+import { Memtable } from '../../../src/books/index/memtable.ts';
+import { eachText, endOfString } from '../../../src/books/index/texts.ts';
+import { eachTerm } from '../../../src/books/query/words.ts';
+import { Bits } from '../../../src/base/structures/bit-set.ts';
+import { encodeByteString, foldCase } from '../../../src/base/text/fold.ts';
+import { encodeRecord } from '../../../src/resources/record.ts';
+import { createRandom } from '../../support/random.ts';
+import { pick, randomBook } from '../../support/random-books.ts';
+
+type Fields = {
+  readonly title: string;
+  readonly subtitle?: string;
+  readonly authors: readonly { readonly name: string }[];
+  readonly isbn?: string;
+  readonly keywords?: readonly string[];
+};
+type Found = { readonly texts: string[]; readonly authors: string[]; readonly keywords: string[] };
+
+const TIME = '2026-01-01T00:00:00.000Z';
+const NASTY = [
+  '"', '\\', '\\"', '","keywords":["no"],"title":"no', '}]},{', '\u0000\u001f', '\ud800', 'é\\',
+  'ASCII then Ł', 'a-Ł', 'İstanbul', 'K\u0301', '😀', '東京 and Tokyo', 'x'.repeat(5000), ' ', '{',
+];
+const CASES: readonly Fields[] = [
+  { title: 'Alone', authors: [] },
+  { title: 'Empty lists', authors: [], keywords: [] },
+  ...NASTY.map((text) => fieldsWith(text)),
+];
+
+for (const [index, fields] of CASES.entries()) {
+  test(`the texts of a stored book are found in its bytes, case ${index}`, () => {
+    const bytes = encode(fields);
+    const found: Found = { texts: [], authors: [], keywords: [] };
+    const into = (list: string[]) => (source: Buffer, start: number): number => {
+      const end = endOfString(source, start);
+      list.push(String(JSON.parse(source.toString('utf8', start - 1, end + 1))));
+      return end;
+    };
+    eachText(bytes, {
+      addText: into(found.texts), addAuthor: into(found.authors), addKeyword: into(found.keywords),
+    });
+    const { title, subtitle, authors, isbn, keywords }: Fields = JSON.parse(bytes.toString());
+    assert.deepEqual(found, {
+      texts: [title, subtitle, isbn].filter((text) => text !== undefined),
+      authors: authors.map(({ name }) => name), keywords: keywords ?? [],
+    });
+  });
+}
+
+test('a memtable has exactly the terms of the decoded texts', () => {
+  const random = createRandom(11);
+  const books = [...CASES, ...Array.from({ length: 300 }, (_, index) =>
+    randomBook(random, `id-${index}`)), ...Array.from({ length: 300 }, () => {
+    const text = `${pick(random, NASTY)} ${pick(random, NASTY)}`;
+    return fieldsWith(text);
+  })];
+  const memtable = new Memtable();
+  const documentsOf = new Map<string, Set<number>>();
+  for (const [document, { title, subtitle, authors, isbn, keywords }] of books.entries()) {
+    const fields = { title, subtitle, authors, isbn, keywords };
+    memtable.add(document, encode(fields));
+    for (const term of termsOf(JSON.parse(JSON.stringify(fields)))) {
+      documentsOf.set(term, (documentsOf.get(term) ?? new Set()).add(document));
+    }
+  }
+  assert.equal(memtable.terms.count, documentsOf.size);
+  for (const [term, documents] of documentsOf) {
+    const found = new Bits();
+    for (const _ of memtable.find(term, true, found));
+    assert.deepEqual([...documents].filter((one) => !found.has(one)), [], term);
+    assert.equal(found.count(), documents.size, term);
+  }
+});
+
+test('no two members of a book are alike in first letter and length', () => {
+  const names = Object.keys(bookSchema.members);
+  assert.equal(new Set(names.map((name) => `${name[0]}${name.length}`)).size, names.length);
+});
+
+test('the first member of a stored author is the name', () => {
+  const { authors } = bookSchema.members;
+  assert.ok(authors?.schema.kind === 'array' && authors.schema.items.kind === 'object');
+  assert.equal(Object.keys(authors.schema.items.members)[0], 'name');
+});
+
+test('nothing that is searched is stored after the keywords', () => {
+  const names = Object.keys(bookSchema.members);
+  assert.deepEqual(names.slice(names.indexOf('keywords') + 1),
+    ['description', 'url', 'image', 'metadata']);
+});
+
+function fieldsWith(text: string): Fields {
+  const fields = {
+    title: text, subtitle: `sub ${text}`,
+    authors: [
+      { name: text, givenName: text, address: { streetAddress: text, postalCode: '}' } },
+      { name: `O'${text}` },
+    ],
+    isbn: '9780441172719', publisher: text, datePublished: '1969', numberOfPages: 12,
+    keywords: [text, `${text} more`, 'plain', 'Two Words'],
+    description: text, metadata: { title: text, keywords: [text] },
+  };
+  return fields;
+}
+
+function encode(fields: object): Buffer {
+  const json = JSON.parse(JSON.stringify(fields));
+  return Buffer.from(encodeRecord('id', 'a.b-c', { createdAt: TIME, updatedAt: TIME }, json));
+}
+
+function termsOf({ title, subtitle, authors, isbn, keywords }: Fields): Set<string> {
+  const terms = new Set<string>();
+  for (const text of [title, subtitle, isbn, ...keywords ?? []]) {
+    eachTerm(text ?? '', (term) => terms.add(`t${term}`));
+  }
+  for (const { name } of authors) eachTerm(name, (term) => terms.add(`a${term}`));
+  for (const one of keywords ?? []) terms.add(`k${encodeByteString(foldCase(one))}`);
+  return terms;
+}

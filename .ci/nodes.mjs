@@ -10,9 +10,7 @@ const files = named.length > 0 ? named : readdirSync('test/nodes/failures')
   .filter((name) => name.endsWith('.nodes.ts'))
   .map((name) => `test/nodes/failures/${name}`)
   .sort();
-const driver = spawnSync(process.execPath, ['.ci/postgres.mjs'],
-  { stdio: ['ignore', 'ignore', 'inherit'] });
-if (driver.status !== 0) process.exit(driver.status ?? 1);
+console.log(`== ${isShort ? 'some faults' : 'every fault'} of several nodes over real engines`);
 // One at a time: each starts some ten processes.
 const options = ['--import', 'tsx', '--test', '--test-concurrency=1', '--test-force-exit',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];

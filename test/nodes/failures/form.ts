@@ -1,4 +1,4 @@
-/** The short form runs some of the faults in one life, one after another. */
+/** The short form runs some of the faults in one life, one after another, and leaves others out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EngineRig } from '../life/engine-rigs.ts';
@@ -7,7 +7,11 @@ import type { LifeOptions } from '../life/life.ts';
 
 export const isShort = process.env.NODES_FORM !== 'long';
 
-export const LIFE_MS_MAX = 600_000;
+/** Why a test is left out of the short form; false in the long one. */
+export const longOnly: string | false =
+  isShort ? 'only in the long form, npm run test:nodes' : false;
+
+export const LIFE_MS_MAX = isShort ? 300_000 : 600_000;
 const WRITES = 60;
 /** Of each rule that is broken. */
 const SHOWN = 3;

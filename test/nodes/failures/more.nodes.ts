@@ -9,9 +9,9 @@ import type { EngineRig } from '../life/engine-rigs.ts';
 import { Life } from '../life/life.ts';
 import { nowMs } from '../life/shelf.ts';
 import type { Shelf } from '../life/shelf.ts';
+import { postgresMissing } from '../support/driver.ts';
 import { etcdMissing } from '../support/etcd-cluster.ts';
-import { postgresMissing } from '../support/postgres-cluster.ts';
-import { LIFE_MS_MAX, isShort, withLife } from './form.ts';
+import { LIFE_MS_MAX, isShort, longOnly, withLife } from './form.ts';
 
 const CONTENTION_MS = isShort ? 15_000 : 60_000;
 const LOOPS = 8;
@@ -52,7 +52,7 @@ for (const { name, skip, start } of ENGINES) {
 }
 
 test('PostgreSQL: nodes take over an old backup that was restored under them', {
-  skip: isShort || postgresMissing, timeout: LIFE_MS_MAX,
+  skip: longOnly || postgresMissing, timeout: LIFE_MS_MAX,
 }, async () => {
   const rig = await PostgresRig.start(3);
   const life = await Life.start({ rig, seed: 2, writers: 0, readers: 0 });

@@ -10,8 +10,8 @@ import { test } from 'node:test';
 import type { Violation } from '../checker/history.ts';
 import { PostgresRig } from '../life/engine-rigs.ts';
 import { Life } from '../life/life.ts';
-import { postgresMissing } from '../support/postgres-cluster.ts';
-import { LIFE_MS_MAX, isShort } from './form.ts';
+import { postgresMissing } from '../support/driver.ts';
+import { LIFE_MS_MAX, longOnly } from './form.ts';
 import { NODE_FAULTS } from './node-faults.ts';
 import { POSTGRES_FAULTS } from './postgres-faults.ts';
 import type { Fault } from './node-faults.ts';
@@ -28,7 +28,7 @@ const DIST = resolve(import.meta.dirname, '../../../dist');
 /** Below node_modules, so that the copy finds the driver. */
 const CACHE = resolve(DIST, '../node_modules/.cache');
 const ROUNDS_MAX = 3;
-const OPTIONS = { skip: isShort || postgresMissing, timeout: LIFE_MS_MAX };
+const OPTIONS = { skip: longOnly || postgresMissing, timeout: LIFE_MS_MAX };
 const SOUND_S = 30;
 /** Where an entry is made under the engine's lock. */
 const LOCKED = 'pending.sent = entry;\n        return entry;';

@@ -1,6 +1,6 @@
 /** Three nodes over PostgreSQL with two standbys, and everything that can break. */
 import { PostgresRig } from '../life/engine-rigs.ts';
-import { postgresMissing } from '../support/postgres-cluster.ts';
+import { postgresMissing } from '../support/driver.ts';
 import { testFaults } from './form.ts';
 import { POSTGRES_FAULTS } from './postgres-faults.ts';
 

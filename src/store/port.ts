@@ -196,8 +196,8 @@ export interface Replica {
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**
    * Null: what is applied may be read. A process that stood still before `nowMs`, which is about
-   * now, is behind without knowing by how much: the promise resolves when it has caught up, or
-   * cannot.
+   * now, is behind by it knows not how much: the promise resolves when it has caught up or the
+   * engine is away, and rejects with `unavailable` when that takes more than 2 s.
    */
   waitAfterStandstill(nowMs: number): Promise<void> | null;
   /** Calls `listener` when a reload begins (false), and when it is over (true). */

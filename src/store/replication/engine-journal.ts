@@ -81,7 +81,9 @@ export class EngineJournal implements Journal {
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, () => clock.monotonicMs());
     this.#fresh = new FreshReads(() => this.#signal());
-    this.standstill = new Standstill(clock, () => this.catchUp());
+    this.standstill = new Standstill({
+      clock, catchUp: () => this.catchUp(), heardMs: () => link.heardMs,
+    });
     link.onTick = () => this.#tick();
   }
 

@@ -12,15 +12,29 @@ let standstill: Standstill;
 /** The catch-ups that were begun; each is ended by the test. */
 let begun: { readonly end: () => void; readonly fail: () => void }[];
 
+let heardMs: number;
+
 beforeEach(() => {
   clock = new ManualClock();
   begun = [];
-  standstill = new Standstill(clock, () => new Promise((resolve, reject) => void begun.push({
-    end: resolve, fail: () => reject(new Error('the engine is away')),
-  })));
+  heardMs = 0;
+  standstill = new Standstill({
+    clock, heardMs: () => heardMs,
+    catchUp: () => new Promise((resolve, reject) => void begun.push({
+      end: resolve, fail: () => reject(new Error('the engine is away')),
+    })),
+  });
 });
 
 const wait = (): Promise<void> | null => standstill.wait(clock.monotonicMs());
+
+/** Time passes, in which the process runs. */
+async function pass(durationMs: number): Promise<void> {
+  for (let leftMs = durationMs; leftMs > 0; leftMs -= TICK_MS) {
+    await clock.advance(Math.min(leftMs, TICK_MS));
+    standstill.tick();
+  }
+}
 
 /** Whether it has resolved, once all is done that needs no more time. */
 async function isOver(waiting: Promise<void> | null): Promise<boolean> {
@@ -67,10 +81,26 @@ test('with the engine away reads go on: at once when that is known, else after 2
   assert.equal(wait(), null);
   clock.standStill(30_000);
   const unknown = wait();
-  await clock.advance(1999);
+  await pass(1999);
   assert.equal(await isOver(unknown), false);
-  await clock.advance(1);
+  await pass(1);
   assert.ok(await isOver(unknown));
+  assert.equal(wait(), null);
+});
+
+test('whoever waits for more than 2 s while the engine answers is told to come again', async () => {
+  clock.standStill(30_000);
+  const waiting = wait();
+  assert.ok(waiting !== null);
+  const refused = assert.rejects(waiting, { code: 'unavailable' });
+  await pass(1500);
+  heardMs = clock.monotonicMs();
+  await pass(500);
+  await refused;
+  const later = wait();
+  begun.at(-1)?.end();
+  assert.ok(await isOver(later));
+  assert.equal(wait(), null);
 });
 
 test('what was caught up with before the last standstill is not enough', async () => {

@@ -23,6 +23,8 @@ export type LifeOptions = {
   readonly rig: EngineRig;
   readonly seed: number;
   readonly nodes?: number;
+  /** Outgoing webhooks, each of which is told of every put. */
+  readonly hooks?: number;
   readonly writers?: number;
   readonly readers?: number;
   readonly pauseMs?: number;
@@ -53,13 +55,14 @@ export class Life {
   readonly #directory: string;
   readonly #followers: StreamFollower[] = [];
   readonly #frozen: Span[] = [];
-  #hooks: readonly string[] = [];
+  readonly #hooks: readonly string[];
 
   private constructor(options: LifeOptions, directory: string, receiver: Receiver) {
-    const { rig, nodes = 3, seed, environment = {}, program } = options;
+    const { rig, nodes = 3, hooks = HOOKS, seed, environment = {}, program } = options;
     const { writers = 12, readers = 4, pauseMs = 20 } = options;
     this.rig = rig;
     this.#directory = directory;
+    this.#hooks = Array.from({ length: hooks }, (_, index) => `/hook${index}`);
     this.receiver = receiver;
     this.random = createRandom(seed);
     this.shelves = Array.from({ length: nodes }, (_, index) => new Shelf({
@@ -147,7 +150,6 @@ export class Life {
       assert.ok(typeof answer !== 'string' && answer.status === 201, JSON.stringify(answer));
     };
     await make('/api/action-configurations', { identifier: 'to-log', actionType: 'log' });
-    this.#hooks = Array.from({ length: HOOKS }, (_, index) => `/hook${index}`);
     for (const hook of this.#hooks) {
       await make('/api/outgoing-webhooks', {
         targetUrl: `http://127.0.0.1:${this.receiver.port}${hook}`,
@@ -160,7 +162,8 @@ export class Life {
     for (const shelf of this.shelves) {
       await until(async () => {
         const answer = await shelf.ask('GET', '/api/outgoing-webhooks');
-        return typeof answer !== 'string' && answer.body.split('"identifier"').length > HOOKS;
+        if (typeof answer === 'string') return false;
+        return answer.body.split('"identifier"').length > this.#hooks.length;
       }, `${shelf.name} has all webhooks`, WHOLE_MS_MAX);
       this.#followers.push(new StreamFollower(shelf));
     }

@@ -152,3 +152,24 @@ function message(type: string, content: string): Buffer {
   length.writeUInt32BE(bytes.length + 4);
   return Buffer.concat([Buffer.from(type), length, bytes]);
 }
+
+test('it keeps when it let nothing through, and when it ended connections', () =>
+  withProxy(async (proxy) => {
+    const client = dial(proxy.port);
+    client.socket.write('a');
+    await until(() => client.received === 'A', 'the answer');
+    assert.equal(proxy.outages.length, 0);
+    proxy.hold('toClient');
+    const [open] = proxy.outages;
+    client.socket.write('b');
+    await until(() => (proxy.outages[0]?.endMs ?? 0) > (open?.endMs ?? Infinity), 'some time');
+    proxy.heal();
+    const [held, ...none] = proxy.outages;
+    assert.deepEqual(none, []);
+    assert.equal(held?.beginMs, open?.beginMs);
+    proxy.reset();
+    await until(() => client.isClosed, 'the reset');
+    const [first, reset, ...others] = proxy.outages;
+    assert.deepEqual([first, others], [held, []]);
+    assert.ok(reset !== undefined && reset.beginMs === reset.endMs);
+  }));

@@ -70,7 +70,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   return {
     requests, removal: worker,
-    lookUpEvent: (hook, eventId) => intake.lookUp(hook, eventId),
+    lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
       hooks, clock, limits: incoming, onOutcome,
       take: (exchange, received) => intake.take(exchange, received),

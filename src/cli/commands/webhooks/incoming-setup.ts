@@ -87,9 +87,16 @@ export async function diagnoseIncoming(context: CommandContext): Promise<number>
       },
       { title: 'FOUND', value: ({ finding }) => textOf(finding), isProse: true },
     ], '');
-    await output.line(accepted === true ? 'would be accepted' : 'would be refused');
+    await output.line(outcomeOf(diagnosis));
   }
   return accepted === true ? 0 : 1;
+}
+
+function outcomeOf({ accepted, failedCheck }: JsonObject): string {
+  if (accepted === true) return 'would be accepted';
+  // It is answered 200, as its sender has done all that it should.
+  return failedCheck === 'duplicate' ? 'would be answered as a duplicate, and not run'
+    : 'would be refused';
 }
 
 async function receivedRequest(context: CommandContext): Promise<JsonObject> {

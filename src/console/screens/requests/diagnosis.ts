@@ -28,12 +28,19 @@ export function diagnosisView(request: RequestRecord): HTMLElement | null {
     place);
 }
 
-function renderDiagnosis({ accepted, checks }: Diagnosis, hook: string): HTMLElement {
-  const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
+function renderDiagnosis(diagnosis: Diagnosis, hook: string): HTMLElement {
+  const { accepted, checks } = diagnosis;
   return h('div', { class: 'card' },
-    h('p', {}, h('strong', {}, accepted ? 'It would be accepted.' : `It would be refused: ${why}.`),
+    h('p', {}, h('strong', {}, outcomeOf(diagnosis)),
       ' ', accepted ? null : h('a', { href: href(['incoming', hook]) }, 'Change the webhook')),
     h('ol', { class: 'log' }, ...checks.map(({ check, status, finding }) =>
       h('li', {}, badge(status), h('span', { class: 'message' }, check.replaceAll('_', ' ')),
         ` ${finding}`))));
+}
+
+function outcomeOf({ accepted, failedCheck, checks }: Diagnosis): string {
+  if (accepted) return 'It would be accepted.';
+  const why = checks.find(({ status }) => status === 'failed')?.finding ?? 'not accepted';
+  // It is answered 200, as its sender has done all that it should.
+  return failedCheck === 'duplicate' ? `It would not run: ${why}.` : `It would be refused: ${why}.`;
 }

@@ -11,6 +11,7 @@ import { decodeRequest } from '../../requests/codec.ts';
 import { eventIdCollection, findEvent } from '../../requests/event-ids.ts';
 import { requestCollection, type KeptRequest } from '../../requests/request.ts';
 import type { ReceiveAnswer } from '../receiving/answer.ts';
+import type { ReadyHook } from '../receiving/hook-index.ts';
 import { nameIn, type Received } from '../receiving/received-call.ts';
 import { EventMemory } from './event-memory.ts';
 import { Claim, Event } from './event.ts';
@@ -23,12 +24,12 @@ export type Seen = {
   readonly isReused: boolean;
 };
 
-/** Of an event id: the request that first had it, null where that left no record. */
+/** What an event would be found to be. */
 export type LookedUp = {
-  readonly of: string | null;
-  /** null: another body is the same event, too. */
-  readonly bodySha256: string | null;
-  readonly hasFailed: boolean;
+  /** The id came before with another body, and only the same body is the same event. */
+  readonly isReused: boolean;
+  /** null: the event is new. `of` is the request that first had it, null where none was kept. */
+  readonly before: { readonly of: string | null; readonly hasFailed: boolean } | null;
 };
 
 /** An event that is under way: in this process, or by its record. */
@@ -68,6 +69,24 @@ export class Duplicates {
       bodySha256: isSigned ? null : loadCrypto().hash('sha256', body, 'hex'),
       expiresAtMs: atMs + hook.deduplicateMs,
     });
+  }
+
+  /** The same for a diagnosis, of a request that would pass its checks. */
+  look({ identifier, isEventIdSigned, sender, hasSecret }: ReadyHook, { eventId, bodySha256 }: {
+    readonly eventId: string; readonly bodySha256: string;
+  }): LookedUp {
+    const isSigned = isEventIdSigned && (sender !== null || hasSecret);
+    const event = new Event({
+      hook: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
+    });
+    const first = this.#find(event);
+    const isReused = first !== undefined && isOther(first, event);
+    const known = isReused ? this.#find(event.reused()) : first;
+    return {
+      isReused,
+      before: known === undefined ? null
+        : { of: known.of, hasFailed: known.request?.status === 'failed' },
+    };
   }
 
   /**
@@ -117,14 +136,6 @@ export class Duplicates {
   /** Whether something is known of the event. */
   isKnown(event: Event): boolean {
     return this.#find(event) !== undefined;
-  }
-
-  /** What is known of an event id that is not under way, for a diagnosis; null: nothing. */
-  look(hook: string, eventId: string): LookedUp | null {
-    const known = this.#find(new Event({ hook, eventId, bodySha256: null, expiresAtMs: 0 }));
-    if (known === undefined) return null;
-    const { of, bodySha256, request } = known;
-    return { of, bodySha256, hasFailed: request?.status === 'failed' };
   }
 
   /** What was done and left no record; null: nothing, or only of another body. */

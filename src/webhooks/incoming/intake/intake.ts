@@ -57,9 +57,9 @@ export class Intake {
       : this.#settleLater(exchange, received, route, result);
   }
 
-  /** What is known of an event id of a webhook: see `Duplicates.look`. */
-  lookUp(hook: string, eventId: string): LookedUp | null {
-    return this.#duplicates.look(hook, eventId);
+  /** What is known of an event of a webhook: see `Duplicates.look`. */
+  lookUp(...event: Parameters<Duplicates['look']>): LookedUp {
+    return this.#duplicates.look(...event);
   }
 
   close(): void {

@@ -2,40 +2,49 @@
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Repeated } from '../../senders/diagnosis/diagnose.ts';
-import { RequestReader } from '../../senders/request/reader.ts';
+import {
+  RequestReader, readerOf, type SignedRequest,
+} from '../../senders/request/reader.ts';
 import type { LookedUp } from '../intake/duplicates.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import { nameIn } from '../receiving/received-call.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
 
-/** What is remembered of an event id of a webhook; null: nothing. */
-export type LookUpEvent = (hook: string, eventId: string) => LookedUp | null;
+/** What the webhook would find the event to be. */
+export type LookUpEvent = (
+  hook: ReadyHook, event: { readonly eventId: string; readonly bodySha256: string },
+) => LookedUp;
 
 export function findRepeated(
-  hook: ReadyHook, diagnosed: DiagnosedRequest, lookUpEvent: LookUpEvent,
+  hook: ReadyHook, { request, kept }: DiagnosedRequest, lookUpEvent: LookUpEvent,
 ): Repeated {
-  const { request, kept } = diagnosed;
   if (kept !== null && kept.duplicateOf !== null) return duplicateOf(kept.duplicateOf);
   if (hook.eventId === null) return skipped('its sender gives no id that tells requests apart');
   if (hook.deduplicateMs === 0) {
     return skipped('the webhook remembers no event ids: deduplicate is off');
   }
-  const eventId = kept?.eventId ?? nameIn(new RequestReader(request, null), hook.eventId);
+  const eventId = kept?.eventId ?? nameIn(readerFor(hook, request), hook.eventId);
   if (eventId === null || eventId === '') return skipped('the request has no event id');
   if (kept?.isReplay === true) return skipped('a replay is never a duplicate');
-  const known = lookUpEvent(hook.identifier, eventId);
+  const bodySha256 = kept?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
+  const { isReused, before } = lookUpEvent(hook, { eventId, bodySha256 });
   const what = `the event id ${quoted(eventId)}`;
-  if (known === null) return { status: 'ok', finding: `${what} is not remembered` };
-  const { of, hasFailed, bodySha256 } = known;
-  if (of !== null && of === kept?.id) return { status: 'ok', finding: `${what} was new` };
-  const sha256 = loadCrypto().hash('sha256', request.body, 'hex');
-  if (!hook.isEventIdSigned && bodySha256 !== null && bodySha256 !== sha256) {
+  const isFirst = before === null || (before.of !== null && before.of === kept?.id);
+  if (isFirst && isReused) {
     return { status: 'ok', finding: `${what} came before with another body, and is not signed` };
   }
-  if (hasFailed) {
-    return { status: 'ok', finding: `${what} came before, as ${of}, which failed: it runs again` };
+  if (isFirst) {
+    const finding = before === null ? `${what} is not remembered` : `${what} was new`;
+    return { status: 'ok', finding };
   }
-  return duplicateOf(of ?? 'a request that was not kept');
+  const { of, hasFailed } = before;
+  if (!hasFailed) return duplicateOf(of ?? 'a request that was not kept');
+  return { status: 'ok', finding: `${what} came before, as ${of}, which failed: it runs again` };
+}
+
+function readerFor({ sender }: ReadyHook, request: SignedRequest): RequestReader {
+  return sender === null ? new RequestReader(request)
+    : readerOf(sender.verifier.scheme, request);
 }
 
 function duplicateOf(what: string): Repeated {

@@ -66,6 +66,11 @@ for (const way of WAYS) {
     assert.equal(plain.code, 0);
     assert.ok(!plain.stderr.includes('allowedAddresses'));
     assert.match(await run(1, 'incomingwebhook:test', 'pay', '--handshake'), /no handshake/);
+    await run(0, 'incomingwebhook:update', 'pay', '--inbox', 'all', '--deduplicate', 'json:a');
+    await run(0, 'incomingwebhook:test', 'pay', '--payload', '{"a":"one"}');
+    assert.match(await run(1, 'incomingwebhook:diagnose', 'pay', '--headers-file',
+      file('again', `X-Hub-Signature-256: sha256=${hex('{"a":"one"}')}\n`), '--body-file',
+      file('one', '{"a":"one"}')), /^would be answered as a duplicate, and not run$/m);
     assert.match(await run(0, 'incomingwebhook:show', 'pay'),
       /^setup\.pasteUrl +repository[^]*openssl dgst -sha256[^]*X-Hub-Signature-256/m);
     const rotate = ['incomingwebhook:rotate-secret', 'pay'];
@@ -85,6 +90,10 @@ for (const way of WAYS) {
     const doctor = (await place.run(['doctor', '--json'])).stdout;
     const isServed = !doctor.includes('looked at while a server runs');
     assert.equal(sentence.test(doctor), isServed, doctor);
+    await run(0, 'incomingwebhook:update', 'pay', '--preset', 'stripe');
+    await run(0, 'incomingwebhook:update', 'pay', '--verification', '{"toleranceS":60}');
+    const { verification } = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
+    assert.deepEqual(verification, { preset: 'stripe', toleranceS: 60 });
     await run(0, 'incomingwebhook:update', 'pay', '--unset', 'verification');
     assert.match(await run(1, 'incomingwebhook:update', 'pay', '--preset', 'githup'),
       /did you mean.*github/i);

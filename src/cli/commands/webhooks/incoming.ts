@@ -64,9 +64,10 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
     'body-format': 'bodyFormat',
   });
   const members = await membersOf(context);
-  const changes = { ...removed, ...replacedTarget(members), ...members };
-  if (!isSecretGiven(context)) requireChange(context, changes);
+  const given = { ...removed, ...replacedTarget(members), ...members };
+  if (!isSecretGiven(context)) requireChange(context, given);
   const current = await findIncoming(context);
+  const changes = withPreset(current, given);
   const secret = await readSecret(context, () => shapeFor({ ...current, ...changes }));
   const body: JsonObject = { ...changes, ...secretMember(secret) };
   const hook = await patch(context, incomingResource, textOf(current['identifier']), {
@@ -75,6 +76,13 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
   });
   await printChanged(context, 'updated', hook, secret);
   return 0;
+}
+
+/** `--verification` without `--preset` is what the webhook's own preset is to be given. */
+function withPreset({ verification: current }: JsonObject, changes: JsonObject): JsonObject {
+  const { verification } = changes;
+  if (!isJsonObject(verification) || !isJsonObject(current)) return changes;
+  return { ...changes, verification: { preset: current['preset'] ?? null, ...verification } };
 }
 
 /** Of an action and routes a webhook has one: a given one takes the place of the other. */

@@ -78,6 +78,38 @@ test('a secret that never matched does not spoil the one that takes its place', 
   assert.equal(answer.status, 200, answer.text);
 });
 
+test('a new secret that cannot be used leaves the old one its time', async (context) => {
+  const old = 'whsec_cGxhbnRlZC1vbGQ=';
+  const relay = await start(context, { secret: old, verification: { preset: 'standard' } });
+  const keys = { old: Buffer.from('planted-old'), other: Buffer.from('other') };
+  const sent = (key: Buffer, id: string): Readonly<Record<string, string>> => {
+    const atS = String(Math.floor(Date.now() / 1000));
+    const mac = createHmac('sha256', key).update(`${id}.${atS}.{}`).digest('base64');
+    return { 'webhook-id': id, 'webhook-timestamp': atS, 'webhook-signature': `v1,${mac}` };
+  };
+  const send = async (key: Buffer): Promise<number> =>
+    (await relay.ask('POST', '/webhook/in/hook', '{}', sent(key, 'msg_1'))).status;
+  const look = async (key: Buffer): Promise<unknown[]> => {
+    const { json } = await relay.ask('POST', '/api/incoming-webhooks/hook/diagnose',
+      { headers: sent(key, 'msg_2'), body: 'e30=' });
+    const secret = (json['checks'] as readonly { check: string; status: string }[])
+      .find(({ check }) => check === 'secret');
+    return [json['accepted'], json['failedCheck'], secret?.status];
+  };
+  const rotated = await relay.ask('POST', `${relay.path}/rotate-secret`,
+    { secret: 'whsec_planted?' });
+  assert.equal(rotated.status, 200, rotated.text);
+  assert.deepEqual([await send(keys.old), await send(keys.other)], [200, 401]);
+  assert.deepEqual(await look(keys.old), [true, null, 'hint']);
+  assert.deepEqual(await look(keys.other), [false, 'secret', 'failed']);
+  assert.match(relay.logLines.filter((line) => line.includes('rejected')).join(),
+    /"check":"secret".*not base64 after whsec_/);
+  await relay.ask('POST', `${relay.path}/rotate-secret`,
+    { secret: 'whsec_planted?', overlapHours: 0, force: true });
+  assert.equal(await send(keys.old), 401);
+  assert.ok(!relay.logLines.some((line) => line.includes('planted')));
+});
+
 test('a new secret of HTTP Basic changes the password alone', async (context) => {
   const relay = await start(context, { verification: { preset: 'basic' } });
   await relay.ask('PATCH', relay.path, { secret: 'planted-user:planted-old' });

@@ -45,7 +45,7 @@ export type Verifier = {
   readonly content: readonly ContentPart[];
   readonly keys: readonly VerifierKey[];
   readonly quirk: Quirk;
-  /** Why no request can be right. */
+  /** Why no request can be right, but for those of a previous secret that still counts. */
   readonly problem: Refusal | null;
 };
 
@@ -79,8 +79,8 @@ export function makeVerifier(given: {
 }
 
 export function verify(verifier: Verifier, parts: RequestReader, nowMs: number): SenderVerdict {
-  if (verifier.problem !== null) return verifier.problem;
-  const { scheme, keys, quirk } = verifier;
+  const { scheme, keys, quirk, problem } = verifier;
+  if (problem !== null && !isBridged(verifier, nowMs)) return problem;
   if (scheme.algorithm === 'token') return verifyToken(verifier, parts, nowMs);
   const found = readSignatures(scheme, parts, keys);
   if ('finding' in found) return found;
@@ -90,10 +90,17 @@ export function verify(verifier: Verifier, parts: RequestReader, nowMs: number):
   if (id === '') return refusal('parts', `no ${placesOf(scheme.id)}`);
   const values = { timestamp: time.text, id: id ?? '' };
   const matching = findMatch(verifier, parts, values, found.signatures, nowMs);
-  if (matching === null) return refusal('mismatch', 'the signature is not that of this request');
+  if (matching === null) {
+    return problem ?? refusal('mismatch', 'the signature is not that of this request');
+  }
   const broken = quirk.check?.(parts) ?? null;
   if (broken !== null) return refusal('mismatch', broken);
   return judgeAge(verifier, matching.secret, time.atMs, nowMs);
+}
+
+/** A secret that cannot be used took the place of one that still counts. */
+function isBridged({ problem, keys }: Verifier, nowMs: number): boolean {
+  return problem?.check === 'secret' && keys.some(({ validUntilMs }) => nowMs < validUntilMs);
 }
 
 function findMatch(

@@ -25,6 +25,8 @@ const SETTINGS: Readonly<Record<string, object>> = {
 };
 const SECRETS = { ...KEYS, custom: 'cGxhbnRlZC1zZWNyZXQ=' };
 const UNSIGNABLE = ['discord', 'sendgrid', 'paypal'];
+/** Those that say nowhere what happened. */
+const EVENTLESS = ['hookshelf', 'dropbox', 'x', 'basic', 'bearer', 'custom'];
 const NAMES = [
   'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'linear', 'stripe',
   'shopify', 'paypal', 'square', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk', 'discord',
@@ -86,19 +88,44 @@ for (const name of NAMES) {
 
   test(`a sample is signed as the sender would: ${name}`, async () => {
     const path = `/api/incoming-webhooks/${name}/sample`;
-    const plans: readonly object[] = [{}, {}, { event: 'an-event' }, { payload: { a: 'ü' } }];
+    const plans: readonly { readonly event?: string; readonly payload?: object }[] = [
+      {}, {}, { event: 'an-event' }, { payload: { a: 'ü' } },
+      { event: 'an-event', payload: { a: 'ü', type: 'own' } },
+    ];
     for (const plan of plans) {
       const { status, json } = await relay.control(path, plan);
       const text = JSON.stringify(json);
-      assert.ok(UNSIGNABLE.includes(name) ? status === 409 : status === 200, text);
-      if (status === 409) return assert.match(text, /only the sender can sign/);
+      if (UNSIGNABLE.includes(name)) return assert.match(text, /only the sender can sign/);
+      if (EVENTLESS.includes(name) && plan.event !== undefined) {
+        assert.deepEqual([status, /names no event/.test(text)], [409, true], text);
+        continue;
+      }
+      assert.equal(status, 200, text);
       const { path: called, headers, body } = json;
       const answer = await relay.ask('POST', String(called),
         Buffer.from(String(body), 'base64'), lower(headers as Headers));
       assert.equal(answer.status, 200, `${JSON.stringify(plan)}: ${relay.logLines.at(-2)}`);
       assert.notEqual(answer.json['message'], 'Duplicate', JSON.stringify(plan));
+      if (plan.event !== undefined) assert.equal(lastLogged().event, plan.event, text);
     }
   });
+}
+
+test('a time that stands in the body is what the sender has there', async () => {
+  const timeOf = async (name: string, ...steps: readonly string[]): Promise<unknown> => {
+    const { json } = await relay.control(`/api/incoming-webhooks/${name}/sample`,
+      { payload: { a: 1 } });
+    const body: unknown = JSON.parse(String(Buffer.from(String(json['body']), 'base64')));
+    return steps.reduce<unknown>((value, step) =>
+      (value as Readonly<Record<string, unknown>>)[step], body);
+  };
+  assert.equal(typeof await timeOf('linear', 'webhookTimestamp'), 'number');
+  assert.equal(typeof await timeOf('mailgun', 'signature', 'timestamp'), 'string');
+});
+
+function lastLogged(): { readonly event: unknown } {
+  const line = relay.logLines.findLast((one) => one.includes('"webhook received"'));
+  return JSON.parse(line ?? '{}').context;
 }
 
 test('a payload for Microsoft Graph gets clientState where it lacks it', async () => {

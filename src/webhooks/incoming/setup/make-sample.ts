@@ -13,7 +13,9 @@ import { exampleMethod } from '../examples.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck } from '../verification.ts';
 import type { IncomingWebhook } from '../webhook.ts';
-import { headerLike, jsonPath, putAt, withEventId, withMember } from './sample-body.ts';
+import {
+  headerLike, jsonPath, putAt, withEventId, withField, withMember,
+} from './sample-body.ts';
 
 export type SampleCall = {
   /** Whether `allowedAddresses` is set, which does not apply to calls over the control socket. */
@@ -44,6 +46,10 @@ export function sampleFor(
   const signing = { scheme, settings, quirk };
   const path = `/webhook/in/${hook.pathSegment}`;
   if (given['handshake'] === true) return handshakeFor(preset, { signing, stored, path, drawn });
+  if (given['event'] !== undefined && scheme.event === undefined) {
+    throw new AppError('conflict', `${preset.sender} names no event in what it sends: leave the `
+      + 'event out');
+  }
   const sample = withEventId(preset.sample, hook.eventId, drawn.id);
   const { headers = {} } = sample;
   const { body, contentType } = bodyFor(sample, scheme, given);
@@ -100,17 +106,24 @@ function signedBy(
 function bodyFor(
   sample: Preset['sample'], scheme: Scheme, { event, payload }: JsonObject,
 ): { readonly body: Buffer; readonly contentType: string } {
+  const { text, contentType } = payload === undefined
+    ? { text: sample.body, contentType: sample.contentType } : bodyOf(payload, sample, scheme);
+  const named = event === undefined ? text
+    : withEvent(text, contentType, scheme.event, String(event));
+  return { body: Buffer.from(withTime(named, scheme, sample.body)), contentType };
+}
+
+function bodyOf(
+  payload: JsonValue, sample: Preset['sample'], scheme: Scheme,
+): { readonly text: string; readonly contentType: string } {
   const { contentType } = sample;
-  if (payload === undefined) {
-    return { body: Buffer.from(withEvent(sample.body, scheme.event, event)), contentType };
-  }
   if (contentType === FORM_TYPE && isJsonObject(payload)) {
     const fields = Object.entries(payload).map(([name, value]): [string, string] =>
       [name, typeof value === 'string' ? value : JSON.stringify(value)]);
-    return { body: Buffer.from(new URLSearchParams(fields).toString()), contentType };
+    return { text: new URLSearchParams(fields).toString(), contentType };
   }
   const whole = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
-  return { body: Buffer.from(JSON.stringify(whole)), contentType: JSON_TYPE };
+  return { text: JSON.stringify(whole), contentType: JSON_TYPE };
 }
 
 /** What the sender has in the body beside the payload, to be filled in when it is signed. */
@@ -128,12 +141,21 @@ function withPlaceholders(
   return whole;
 }
 
-/** Only where the sender names the event in the body. */
+/** A time in JSON is a number, as Linear's is, unless the sample has it as text, as Mailgun's. */
+function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
+  return timestamp?.unit === 'iso' || sampleBody.includes('"{timestamp}"') ? body
+    : body.replace('"{timestamp}"', '{timestamp}');
+}
+
+/** Where the sender names the event in the body, and not in a header. */
 function withEvent(
-  body: string, sources: ValueSources | undefined, event: JsonValue | undefined,
+  body: string, contentType: string, sources: ValueSources | undefined, event: string,
 ): string {
+  const places = sourcesOf(sources);
+  if (places.some((place) => 'header' in place)) return body;
+  if (contentType === FORM_TYPE) return withField(body, places, event);
   const path = jsonPath(sources);
-  return event === undefined || path === null ? body : withMember(body, path, event);
+  return path === null ? body : withMember(body, path, event);
 }
 
 function eventHeader(

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
-import { sourcesOf, type ValueSources } from '../../senders/scheme/scheme.ts';
+import { sourcesOf, type ValueSource, type ValueSources } from '../../senders/scheme/scheme.ts';
 
 type Sample = Preset['sample'];
 
@@ -31,6 +31,16 @@ export function withMember(body: string, path: readonly string[], value: JsonVal
   } catch {
     return body;
   }
+}
+
+/** The first field of a form among `sources` that is there, or else the first of them. */
+export function withField(body: string, sources: readonly ValueSource[], value: string): string {
+  const names = sources.flatMap((source) => 'form' in source ? [source.form] : []);
+  const form = new URLSearchParams(body);
+  const name = names.find((one) => form.has(one)) ?? names[0];
+  if (name === undefined) return body;
+  form.set(name, value);
+  return form.toString();
 }
 
 /** Of the first place that is a member of the body's JSON; null where a header comes first. */

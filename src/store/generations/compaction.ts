@@ -2,8 +2,8 @@
  * A new generation, beside traffic. In this order, so that a crash between any two steps leaves a
  * directory that opens with everything acknowledged (recovery.ts):
  *
- *  1. Between two batches: the new journal, its first line and its name synced; a `next` note in
- *     the old one; the state frozen. From here on, transactions go to the new journal.
+ *  1. The name of the new journal, synced. Then, between two batches: its first line, synced; a
+ *     `next` note in the old one; the state frozen. From here on, transactions go to the new one.
  *  2. The snapshots as `.tmp` files, each synced.
  *  3. All of them renamed, the directory synced.
  *  4. A `snapshots` note in the new journal: from here on a missing one is damage.
@@ -22,7 +22,8 @@ import type { FrozenCollection } from '../records/frozen.ts';
 import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
 } from '../disk/inventory.ts';
-import { createJournalFile } from '../journal/journal-file.ts';
+import { nameJournalFile, startJournalFile } from '../journal/journal-file.ts';
+import type { JournalFile } from '../journal/journal-file.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/port.ts';
@@ -119,7 +120,9 @@ export class Compaction implements Snapshots {
     if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
     this.#generation += 1;
     const generation = this.#generation;
-    const { frozen, sequence } = await writer.exclusive(() => this.#switchJournal(generation));
+    // Writers wait for the syncs of the switch, so whatever can comes before it.
+    const file = await nameJournalFile(files, directory, generation);
+    const { frozen, sequence } = await writer.exclusive(() => this.#switchTo(file));
     const names = [...collections.keys()];
     try {
       for (const [collection, view] of frozen) {
@@ -147,12 +150,12 @@ export class Compaction implements Snapshots {
     await this.#deleteOld(generation, previous);
   }
 
-  async #switchJournal(
-    generation: number,
+  async #switchTo(
+    file: JournalFile,
   ): Promise<{ frozen: Map<string, FrozenCollection>; sequence: number }> {
     const { writer, directory, files, collections } = this.#options;
     const { sequence } = writer;
-    const file = await createJournalFile(files, directory, generation, sequence);
+    await startJournalFile(files, directory, file, sequence);
     const before = writer.file;
     try {
       await writer.switchTo(file);

@@ -102,21 +102,44 @@ export function errorOf({ kind, cause }: AppendFailure): AppError {
 export async function createJournalFile(
   files: Files, directory: string, generation: number, sequence: number,
 ): Promise<JournalFile> {
-  const path = join(directory, journalName(generation));
-  const encoder = new LineEncoder();
-  encoder.addStart(sequence, generation);
-  const descriptor = files.open(path, 'create');
+  const file = await nameJournalFile(files, directory, generation);
+  await startJournalFile(files, directory, file, sequence);
+  return file;
+}
+
+/**
+ * The first half of it: a file without a line, whose name is on disk when this resolves. A crash
+ * that leaves it leaves one that was given up before its use.
+ */
+export async function nameJournalFile(
+  files: Files, directory: string, generation: number,
+): Promise<JournalFile> {
+  const descriptor = files.open(join(directory, journalName(generation)), 'create');
   const file = new JournalFile(files, descriptor, generation, 0);
   try {
-    const failure = await file.append(encoder.bytes);
-    if (failure !== null) throw failure.cause;
     await files.syncDirectoryAsync(directory);
     return file;
   } catch (error) {
-    file.close();
-    files.unlink(path);
+    remove(files, directory, file);
     throw error;
   }
+}
+
+/** The second half: its first line. */
+export async function startJournalFile(
+  files: Files, directory: string, file: JournalFile, sequence: number,
+): Promise<void> {
+  const encoder = new LineEncoder();
+  encoder.addStart(sequence, file.generation);
+  const failure = await file.append(encoder.bytes);
+  if (failure === null) return;
+  remove(files, directory, file);
+  throw failure.cause;
+}
+
+function remove(files: Files, directory: string, file: JournalFile): void {
+  file.close();
+  files.unlink(join(directory, journalName(file.generation)));
 }
 
 /** Opens a journal whose valid part ends at `length`, which is all there is. */

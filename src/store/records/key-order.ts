@@ -123,7 +123,7 @@ export class KeyOrder {
       }
     }
     const target = this.#writable(block);
-    target.slots.copyWithin(position + 1, position, target.count);
+    if (position < target.count) target.slots.copyWithin(position + 1, position, target.count);
     target.slots[position] = slot;
     target.count += 1;
   }

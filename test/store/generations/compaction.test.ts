@@ -119,3 +119,31 @@ test('without room a compaction fails as storage_full, whatever finds it out', a
     await store.close();
   }
 });
+
+test('writers wait for nothing that can be synced before the journals are switched', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  const write = (id: string): Promise<unknown> => store.transact((transaction) =>
+    transaction.put('books', id, JSON.stringify({ id })));
+  await write('b1');
+  const syncDirectory = files.syncDirectoryAsync.bind(files);
+  let goOn = (): void => {};
+  let isNameSyncing = false;
+  files.syncDirectoryAsync = async (directory) => {
+    if (!isNameSyncing) {
+      isNameSyncing = true;
+      await new Promise<void>((resolve) => { goOn = resolve; });
+    }
+    return syncDirectory(directory);
+  };
+  const compacted = store.compact();
+  await write('b2');
+  assert.ok(isNameSyncing, 'the name of the new journal is not on disk yet');
+  goOn();
+  await compacted;
+  assert.equal(store.statistics.generation, 2);
+  await store.close();
+  const reopened = await open(files);
+  assert.deepEqual(contentOf(reopened).map((line) => JSON.parse(line).id), ['b1', 'b2']);
+  await reopened.close();
+});

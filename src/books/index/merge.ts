@@ -1,6 +1,7 @@
 /** Merges segments into one, without their removed books, in small steps beside queries. */
 import type { Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { addPlaces, eachPlace, isBitmap } from './postings.ts';
 import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';
@@ -11,7 +12,13 @@ const LIST_MAX = 4096;
 // How much longer the first number of a list may become in a larger segment.
 const BYTES_GROWN_MAX = 4;
 
-type Cursor = { readonly segment: Segment; index: number; term: string | null };
+type Cursor = {
+  readonly segment: Segment;
+  /** Its place among the segments, in whose order places mostly rise. */
+  readonly order: number;
+  readonly index: number;
+  readonly term: string;
+};
 
 /** Null when no book in them is live. A book removed meanwhile is not live in the result. */
 export function* mergeSegments(segments: readonly Segment[]): Work<Segment | null> {
@@ -25,34 +32,43 @@ export function* mergeSegments(segments: readonly Segment[]): Work<Segment | nul
     terms, termBytes: sum(({ termBytes }) => termBytes), firstSlot, placeBound,
     postingBytes: sum(({ postingBytes }) => postingBytes) + terms * BYTES_GROWN_MAX,
   });
-  const cursors = segments.map((segment): Cursor =>
-    ({ segment, index: 0, term: segment.termCount > 0 ? segment.term(0) : null }));
+  const cursors = cursorsOf(segments);
   const gatherer = new Gatherer(firstSlot, placeBound);
   for (let step = 1; ; step += 1) {
     if (step % TERMS_PER_YIELD === 0) yield;
-    const term = smallestTerm(cursors);
-    if (term === null) break;
-    const holders = cursors.filter((cursor) => cursor.term === term);
-    holders[0]?.segment.giveTerm(holders[0].index, writer);
+    const holders = popAlike(cursors);
+    const [first] = holders;
+    if (first === undefined) break;
+    first.segment.giveTerm(first.index, writer);
     yield* gatherer.write(writer, holders);
-    for (const cursor of holders) advance(cursor);
+    for (const { segment, order, index } of holders) push(cursors, segment, order, index + 1);
   }
   const live = liveOf(segments, firstSlot, placeBound);
   return live.next(0) < 0 ? null : writer.finish(live);
 }
 
-function smallestTerm(cursors: readonly Cursor[]): string | null {
-  let smallest: string | null = null;
-  for (const { term } of cursors) {
-    if (term !== null && (smallest === null || term < smallest)) smallest = term;
-  }
-  return smallest;
+function cursorsOf(segments: readonly Segment[]): PriorityQueue<Cursor> {
+  const cursors = new PriorityQueue<Cursor>(({ term, order }, other) =>
+    term < other.term || (term === other.term && order < other.order));
+  for (const [order, segment] of segments.entries()) push(cursors, segment, order, 0);
+  return cursors;
 }
 
-function advance(cursor: Cursor): void {
-  cursor.index += 1;
-  cursor.term = cursor.index < cursor.segment.termCount
-    ? cursor.segment.term(cursor.index) : null;
+function push(
+  cursors: PriorityQueue<Cursor>, segment: Segment, order: number, index: number,
+): void {
+  if (index < segment.termCount) cursors.push({ segment, order, index, term: segment.term(index) });
+}
+
+/** Takes out all cursors that are at the smallest term. */
+function popAlike(cursors: PriorityQueue<Cursor>): readonly Cursor[] {
+  const holders: Cursor[] = [];
+  for (let next = cursors.peek(); next !== undefined; next = cursors.peek()) {
+    if (holders.length > 0 && holders[0]?.term !== next.term) break;
+    holders.push(next);
+    cursors.pop();
+  }
+  return holders;
 }
 
 /** Gathers the places of one term from all segments that have it. */

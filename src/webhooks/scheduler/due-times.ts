@@ -1,6 +1,6 @@
 /** Tasks that wait for a time: a priority queue, and one timer for its head. */
 import type { Clock, Timer } from '../../base/clock.ts';
-import { PriorityQueue } from './priority-queue.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Task } from './task.ts';
 
 type Item = { readonly task: Task; readonly atMs: number };

@@ -7,7 +7,7 @@
  * not well, or not known yet, together get half of all attempts, so that targets that are dead or
  * slow never hold up those that are well.
  */
-import { PriorityQueue } from './priority-queue.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Host, Slot, Task, TaskQueue, Verdict } from './task.ts';
 
 export type RunLimits = {

@@ -1,5 +1,5 @@
 /** What is scheduled: tasks, in queues, for hosts. */
-import type { PriorityQueue } from './priority-queue.ts';
+import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
 
 /** `gone`: finished or removed; a queue drops it when it comes across it. */
 type TaskState = 'waiting' | 'ready' | 'running' | 'gone';

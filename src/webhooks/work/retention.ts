@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
-import { PriorityQueue } from '../scheduler/priority-queue.ts';
+import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
 import { CHUNK, firstChunk, type WorkKind } from './kind.ts';
 import { commitWork } from './unit-of-work.ts';

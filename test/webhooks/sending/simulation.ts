@@ -10,7 +10,7 @@ import { NetworkError } from '../../../src/client/network-error.ts';
 import type { HttpAnswer } from '../../../src/webhooks/http/client-port.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/codec.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import { PriorityQueue } from '../../../src/webhooks/scheduler/priority-queue.ts';
+import { PriorityQueue } from '../../../src/base/structures/priority-queue.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';

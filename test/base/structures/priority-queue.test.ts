@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PriorityQueue } from '../../../src/webhooks/scheduler/priority-queue.ts';
+import { PriorityQueue } from '../../../src/base/structures/priority-queue.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 test('gives what it was given, least first', () => {

@@ -10,6 +10,7 @@ import { SEPARATOR } from '../records/arena.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
+import { slotIn } from '../records/key-order.ts';
 import { frozenPlace } from '../records/record-table.ts';
 import { SNAPSHOT_END, encodeCount, encodeHeader } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshot.ts';
@@ -62,9 +63,9 @@ class SnapshotWriter {
   async write(header: SnapshotHeader): Promise<void> {
     await this.#writeBytes(Buffer.from(encodeHeader(header)));
     const { blocks, pages, size } = this.#frozen;
-    for (const { slots, count } of blocks) {
-      for (let index = 0; index < count; index += 1) {
-        const slot = slots[index] ?? 0;
+    for (const block of blocks) {
+      for (let index = 0; index < block.count; index += 1) {
+        const slot = slotIn(block, index);
         const place = frozenPlace(pages, slot);
         const needed = place.length + SEPARATOR.length;
         if (this.#used + needed > this.#output.length) await this.#startOutput(needed);

@@ -8,7 +8,8 @@ import { assert } from '../../base/assert.ts';
 /** What stands between two records, so that adjacent ones are a piece of a JSON array. */
 export const SEPARATOR = Buffer.from(',\n');
 
-export const CHUNK_BYTES = 1 << 20;
+// A mebibyte together with what the allocator puts before it, or each would take a page more.
+export const CHUNK_BYTES = (1 << 20) - 64;
 // A collection of a few records must not cost a mebibyte.
 const FIRST_CHUNK_BYTES = 1 << 16;
 const NO_CHUNK = Buffer.alloc(0);

@@ -1,7 +1,9 @@
 /**
  * The slots of a collection in order of their keys: blocks of at most 1024 slots, so that no
  * insertion moves more than 4 KiB and no step of growth copies the whole. Keys are compared where
- * they lie, in the records. Appending at the end, as rising ids do, is the fast path.
+ * they lie, in the records. Appending at the end, as rising ids do, is the fast path: as long as
+ * slots there follow one another, as those of a snapshot do, a block is its first slot and a count,
+ * which saves 4 bytes a record.
  *
  * A frozen view shares the blocks; a block is copied before it is first changed after a freeze.
  */
@@ -13,7 +15,14 @@ const SPARSE_SLOTS = 256;
 // Leaves room, so that merging and splitting do not take turns.
 const MERGED_SLOTS_MAX = 768;
 
-export type Block = { readonly slots: Uint32Array; count: number; readonly epoch: number };
+export type Block = {
+  /** null for a run: the slots from `first` on. */
+  readonly slots: Uint32Array | null;
+  readonly first: number;
+  count: number;
+  readonly epoch: number;
+};
+type ArrayBlock = Block & { readonly slots: Uint32Array };
 
 /** A place in the order: position `position` of block `block`; may be just past a block's end. */
 export type KeyPosition = { block: number; position: number };
@@ -47,7 +56,7 @@ export class KeyOrder {
   /** The slot at a place, or -1. */
   slotAt(block: number, position: number): number {
     const found = this.#blocks[block];
-    return found === undefined || position >= found.count ? -1 : found.slots[position] ?? -1;
+    return found === undefined || position >= found.count ? -1 : slotIn(found, position);
   }
 
   /**
@@ -107,19 +116,14 @@ export class KeyOrder {
   insert(place: KeyPosition, slot: number): void {
     this.#size += 1;
     this.version += 1;
-    if (this.#blocks.length === 0) this.#blocks.push(this.#newBlock());
     let { block, position } = place;
+    const isAtEnd = block >= this.#blocks.length - 1 && position === this.countOf(block);
+    if (isAtEnd && this.#extend(slot)) return;
     if (this.countOf(block) === BLOCK_SLOTS) {
-      if (block === this.#blocks.length - 1 && position === BLOCK_SLOTS) {
-        this.#blocks.push(this.#newBlock());
+      this.#split(block);
+      if (position > BLOCK_SLOTS / 2) {
         block += 1;
-        position = 0;
-      } else {
-        this.#split(block);
-        if (position > BLOCK_SLOTS / 2) {
-          block += 1;
-          position -= BLOCK_SLOTS / 2;
-        }
+        position -= BLOCK_SLOTS / 2;
       }
     }
     const target = this.#writable(block);
@@ -144,6 +148,19 @@ export class KeyOrder {
     return [...this.#blocks];
   }
 
+  /** Whether the slot at the end could go there without an array of slots. */
+  #extend(slot: number): boolean {
+    const last = this.#blocks.at(-1);
+    if (last === undefined || last.count === BLOCK_SLOTS) {
+      this.#blocks.push({ slots: null, first: slot, count: 1, epoch: this.#epoch });
+      return true;
+    }
+    if (last.slots !== null || last.first + last.count !== slot) return false;
+    if (last.epoch === this.#epoch) last.count += 1;
+    else this.#blocks.splice(-1, 1, { ...last, count: last.count + 1, epoch: this.#epoch });
+    return true;
+  }
+
   /** The first block whose last key is at or after the target. */
   #findBlock(target: Uint8Array, at: number): number {
     let low = 0;
@@ -162,9 +179,9 @@ export class KeyOrder {
 
   #split(index: number): void {
     const left = this.#writable(index);
-    const right = this.#newBlock();
-    right.slots.set(left.slots.subarray(BLOCK_SLOTS / 2));
-    right.count = BLOCK_SLOTS / 2;
+    const slots = new Uint32Array(BLOCK_SLOTS);
+    slots.set(left.slots.subarray(BLOCK_SLOTS / 2));
+    const right = { slots, first: 0, count: BLOCK_SLOTS / 2, epoch: this.#epoch };
     left.count = BLOCK_SLOTS / 2;
     this.#blocks.splice(index + 1, 0, right);
   }
@@ -176,21 +193,34 @@ export class KeyOrder {
     const right = this.#blocks[first + 1];
     if (right === undefined || this.countOf(first) + right.count > MERGED_SLOTS_MAX) return;
     const left = this.#writable(first);
-    left.slots.set(right.slots.subarray(0, right.count), left.count);
+    copySlots(right, left.slots, left.count);
     left.count += right.count;
     this.#blocks.splice(first + 1, 1);
   }
 
-  #writable(index: number): Block {
+  #writable(index: number): ArrayBlock {
     const block = this.#blocks[index];
     assert(block !== undefined);
-    if (block.epoch === this.#epoch) return block;
-    const copy = { slots: block.slots.slice(), count: block.count, epoch: this.#epoch };
+    const { count, epoch } = block;
+    if (isArray(block) && epoch === this.#epoch) return block;
+    const copy = { slots: new Uint32Array(BLOCK_SLOTS), first: 0, count, epoch: this.#epoch };
+    copySlots(block, copy.slots, 0);
     this.#blocks[index] = copy;
     return copy;
   }
+}
 
-  #newBlock(): Block {
-    return { slots: new Uint32Array(BLOCK_SLOTS), count: 0, epoch: this.#epoch };
+/** The slot at a position of a block that has one there. */
+export function slotIn({ slots, first }: Block, position: number): number {
+  return slots === null ? first + position : slots[position] ?? -1;
+}
+
+function copySlots(from: Block, into: Uint32Array, offset: number): void {
+  for (let position = 0; position < from.count; position += 1) {
+    into[offset + position] = slotIn(from, position);
   }
+}
+
+function isArray(block: Block): block is ArrayBlock {
+  return block.slots !== null;
 }

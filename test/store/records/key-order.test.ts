@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeyOrder, slotIn } from '../../../src/store/records/key-order.ts';
+import type { Block } from '../../../src/store/records/key-order.ts';
+import { RecordTable } from '../../../src/store/records/record-table.ts';
+import { below, createRandom } from '../../support/random.ts';
+
+const BLOCK_SLOTS = 1024;
+
+function slotsOf(blocks: readonly Block[]): number[] {
+  return blocks.flatMap((block) =>
+    Array.from({ length: block.count }, (_, position) => slotIn(block, position)));
+}
+
+test('slots that follow one another at the end need no array', () => {
+  const order = new KeyOrder(new RecordTable('id'));
+  for (let slot = 0; slot < 3 * BLOCK_SLOTS; slot += 1) order.append(slot);
+  const blocks = order.freeze();
+  assert.deepEqual(blocks.map(({ slots, first, count }) => [slots, first, count]),
+    [0, 1, 2].map((index) => [null, index * BLOCK_SLOTS, BLOCK_SLOTS]));
+});
+
+test('slots stay as in a plain list, and frozen views as they were, whatever is changed', () => {
+  let appended = 0;
+  for (let seed = 1; seed <= 8; seed += 1) {
+    const random = createRandom(seed);
+    const order = new KeyOrder(new RecordTable('id'));
+    const model: number[] = [];
+    let next = 0;
+    let frozen: { readonly blocks: readonly Block[]; readonly slots: readonly number[] }[] = [];
+    // Where a position of the list is among the blocks.
+    const placeOf = (rank: number) => {
+      let position = rank;
+      let block = 0;
+      for (; block < order.blockCount - 1 && position >= order.countOf(block); block += 1) {
+        position -= order.countOf(block);
+      }
+      return { block, position };
+    };
+    for (let step = 0; step < 300; step += 1) {
+      const kind = below(random, 10);
+      if (kind < 5) {
+        for (let count = below(random, 60); count >= 0; count -= 1) {
+          order.append(next);
+          model.push(next);
+          next += 1;
+          appended += 1;
+        }
+      } else if (kind < 7 && model.length > 0) {
+        const rank = below(random, model.length);
+        next += 1 + below(random, 2);
+        order.insert(placeOf(rank), next);
+        model.splice(rank, 0, next);
+        next += 1;
+      } else if (kind < 9 && model.length > 0) {
+        const rank = below(random, model.length);
+        order.remove(placeOf(rank));
+        model.splice(rank, 1);
+      } else {
+        frozen = [...frozen.slice(-3), { blocks: order.freeze(), slots: [...model] }];
+      }
+      assert.equal(order.size, model.length);
+    }
+    const now: number[] = [];
+    for (let block = 0; block < order.blockCount; block += 1) {
+      for (let position = 0; position < order.countOf(block); position += 1) {
+        now.push(order.slotAt(block, position));
+      }
+    }
+    assert.deepEqual(now, model, `seed ${seed}`);
+    for (const { blocks, slots } of frozen) assert.deepEqual(slotsOf(blocks), slots);
+  }
+  assert.ok(appended > 8 * BLOCK_SLOTS, `${appended} appended`);
+});

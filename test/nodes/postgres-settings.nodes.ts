@@ -83,7 +83,7 @@ test('who does not get in is told why, and how to', { skip }, async () => {
   const url = cluster.primary.url();
   const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
     [{ HOOKSHELF_STORE_URL: bareUrl() },
-      /does not let the user postgres in .*no password was found: give one in store\.passwordFile/],
+      /does not let the user postgres in .*no password was found: give one in the URL, in a pass/],
     [{ HOOKSHELF_STORE_URL: url.replace(ENCODED, 'not-the-password') },
       /failed: .*does not let the user postgres in \(password authentication failed/],
     [{ HOOKSHELF_STORE_URL: bareUrl(), PGPASSFILE: privateFile('open', '*:*:*:*:x', 0o644) },
@@ -171,5 +171,5 @@ test('without the package it is said how to get it', { skip }, async () => {
     environment: { HOOKSHELF_STORE_URL: cluster.primary.url() },
   });
   assert.equal(code, 1);
-  assert.match(stderr, /^hookshelf: store\.url names a PostgreSQL[^\n]*npm install postgres/);
+  assert.match(stderr, /^hookshelf: the URL is of a PostgreSQL[^\n]*npm install postgres/);
 });

@@ -2,11 +2,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
 
-/** The first line of the file that `store.passwordFile` names. Throws `usage`. */
+/** The first line of the file that `store.passwordFile` names, or a command. Throws `usage`. */
 export function readPasswordFile(path: string): string {
-  const [line = ''] = readPrivate(path, 'store.passwordFile').split(/\r?\n/);
+  const [line = ''] = readPrivate(path, 'the password file').split(/\r?\n/);
   if (line !== '') return line;
-  throw new AppError('usage', `store.passwordFile: ${path} begins with an empty line; write the `
+  throw new AppError('usage', `the password file ${path} begins with an empty line; write the `
     + 'password there');
 }
 
@@ -14,7 +14,7 @@ export function readPasswordFile(path: string): string {
 export function readPrivate(path: string, name: string): string {
   try {
     if ((statSync(path).mode & 0o077) !== 0) {
-      throw new AppError('usage', `${name}: ${path} is open to other users; chmod 600 ${path}`);
+      throw new AppError('usage', `${name} ${path} is open to other users; chmod 600 ${path}`);
     }
     return readFileSync(path, 'utf8');
   } catch (thrown) {

@@ -1,5 +1,5 @@
 /**
- * The URL of a PostgreSQL database, as in `store.url`:
+ * The URL of a PostgreSQL database, as in `store.url` and `data:move --to`:
  * postgres://<user>[:<password>]@<host>[:<port>][,<host>[:<port>]…]/<database>[?<name>=<value>…]
  * A host that begins with a slash (percent-encoded, or as the parameter `host`) is the folder of a
  * Unix socket. Several hosts are the machines of one service, of which the primary is looked for.
@@ -84,10 +84,11 @@ export function placeOf({ host, port }: PostgresHost): string {
 
 function readParameters(query: string): ReadonlyMap<string, string> {
   const given = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
+  // A plus is one, as PostgreSQL's own programs read it.
+  for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
     if (!PARAMETERS.includes(name)) {
-      throw wrong(`has a parameter \`${name}\` that is not known${didYouMean(name, PARAMETERS)}; `
-        + `there are ${PARAMETERS.join(', ')}`);
+      throw wrong(`has a parameter \`${name}\` that is none of ${PARAMETERS.join(', ')}${
+        didYouMean(name, PARAMETERS)}`);
     }
     if (given.has(name)) throw wrong(`gives \`${name}\` twice`);
     if (value === '') throw wrong(`gives \`${name}\` no value`);
@@ -168,5 +169,5 @@ function decoded(text: string): string {
 }
 
 function wrong(problem: string): AppError {
-  return new AppError('usage', `store.url ${problem}`);
+  return new AppError('usage', `the PostgreSQL URL ${problem}`);
 }

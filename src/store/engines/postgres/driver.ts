@@ -57,7 +57,7 @@ const withDriver = late(findDriver);
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const postgres = await withDriver((found) => found);
   if (postgres === null) {
-    throw new AppError('misconfigured', 'store.url names a PostgreSQL database, and the package '
+    throw new AppError('misconfigured', 'the URL is of a PostgreSQL database, and the package '
       + 'that speaks to it is not installed: npm install postgres');
   }
   const connection = new DriverConnection(options, postgres);

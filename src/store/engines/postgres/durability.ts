@@ -44,7 +44,7 @@ export function findDurability(
   }
   throw new AppError('misconfigured', 'PostgreSQL confirms commits that only one machine has: '
     + "synchronous_standby_names is empty. Name its standbys there, as in 'ANY 1 (s1, s2)'; or add "
-    + 'durability=engine or durability=primary to '
-    + 'store.url: engine, when the service keeps several copies by itself (as Aurora and '
-    + 'CockroachDB do); primary, when one machine is enough for you');
+    + 'durability=engine or durability=primary to the URL: engine, when the service keeps several '
+    + 'copies by itself (as Aurora and CockroachDB do); primary, when one machine is enough for '
+    + 'you');
 }

@@ -23,7 +23,7 @@ export function findPassword(
   if (files.passFile === null) return null;
   const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), address.database,
     address.user];
-  for (const line of readPrivate(files.passFile, 'PGPASSFILE').split(/\r?\n/)) {
+  for (const line of readPrivate(files.passFile, 'the file of PGPASSFILE').split(/\r?\n/)) {
     const fields = line.startsWith('#') ? [] : fieldsOf(line);
     const [password] = fields.slice(wanted.length);
     const isFit = wanted.every((value, index) => ['*', value].includes(fields[index] ?? ''));

@@ -56,7 +56,7 @@ export function entryError(thrown: unknown, at: Entrance): AppError {
     case '28P01': case '28000':
       return new AppError('misconfigured', `PostgreSQL at ${at.place} does not let the user `
         + `${at.user} in (${said})${at.password === null ? '; no password was found: give one in '
-        + 'store.passwordFile, in the URL, or by PGPASSFILE' : ''}`);
+        + 'the URL, in a password file, or by PGPASSFILE' : ''}`);
     case '3D000':
       return new AppError('misconfigured', `PostgreSQL at ${at.place} has no database `
         + `${at.database}: createdb -E UTF8 ${at.database}`);

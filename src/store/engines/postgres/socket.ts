@@ -65,7 +65,7 @@ async function askForTls(socket: Socket): Promise<void> {
   // More than one byte would be something that was slipped in before the encryption.
   if (answer.length === 1 && answer[0] === 'S'.charCodeAt(0)) return;
   throw new AppError('misconfigured', 'this PostgreSQL server offers no TLS: set ssl = on in '
-    + 'postgresql.conf, or say sslmode=disable in store.url on a network that you trust');
+    + 'postgresql.conf, or say sslmode=disable in the URL on a network that you trust');
 }
 
 function nameChecked(tls: PostgresTls, host: string): ConnectionOptions {
@@ -89,6 +89,7 @@ function readPem(path: string, name: string): Buffer {
   try {
     return readFileSync(path);
   } catch (thrown) {
-    throw new AppError('usage', `store.url: cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);
+    throw new AppError('usage', `the PostgreSQL URL has a file as ${name} that cannot be read: `
+      + messageOf(thrown), {}, thrown);
   }
 }

@@ -51,7 +51,7 @@ test('a folder of sockets is `localhost` in PGPASSFILE', () => {
 const WRONG: readonly (readonly [string, string, RegExp])[] = [
   ['is open to others', fileOf('open', 'planted', 0o644), /is open to other users; chmod 600/],
   ['is empty', fileOf('empty', '\nplanted'), /begins with an empty line/],
-  ['is missing', join(folder, 'missing'), /cannot read store\.passwordFile: ENOENT/],
+  ['is missing', join(folder, 'missing'), /cannot read the password file: ENOENT/],
 ];
 for (const [what, passwordFile, pattern] of WRONG) {
   test(`a password file that ${what} is refused`, () => {

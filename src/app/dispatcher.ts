@@ -51,7 +51,10 @@ export function composeDispatcher(
   const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
   const routes = [...domainRoutes, ...operations, docs, chapter];
   const document = (): OpenApiDocument | Promise<OpenApiDocument> => withOpenApi(
-    ({ createDocument }) => createDocument({ routes, version: VERSION, baseUri: server.baseUri }));
+    ({ createDocument }) => createDocument({
+      routes: sharing === null ? routes : routes.map((route) => sharing.describe(route)),
+      version: VERSION, baseUri: server.baseUri,
+    }));
   return createDispatcher({
     routes, clock, logger, metrics, underWay, sharing,
     guard: createGuard({

@@ -5,6 +5,8 @@
  */
 import { AppError } from '../base/errors.ts';
 import { HttpExchange } from '../server/exchange/exchange.ts';
+import { problemAnswers } from '../server/problem.ts';
+import type { ParameterSpec, Pull, Route } from '../server/route.ts';
 import type { Sharing } from '../server/routing/dispatcher.ts';
 import type { Replica } from '../store/port.ts';
 
@@ -17,12 +19,31 @@ const SAFE = [...READS, 'OPTIONS'];
 const WITHOUT_RECORDS =
   ['getStatus', 'getStatistics', 'listLogLines', 'listSettings', 'listNodes', 'listPlaces'];
 
+const WRITTEN = 'Sequence of the log that holds what was written, for reads at other nodes; of an '
+  + 'import in a trailer';
+const READ_PARAMETER: ParameterSpec = {
+  name: SEQUENCE_HEADER, in: 'header',
+  description: 'From the answer to a write: the node waits up to 2 s until it has applied that',
+  schema: { kind: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
+};
+
 export function createSharing(replica: Replica): Sharing {
   class SharedExchange extends HttpExchange {
     override send(status: number, headers: readonly string[], body?: Buffer | string): void {
-      if (SAFE.includes(this.request.method ?? '')) return super.send(status, headers, body);
+      if (!mayWrite(this)) return super.send(status, headers, body);
       const sequence = String(replica.sequence);
       return super.send(status, [...headers, SEQUENCE_HEADER, sequence], body);
+    }
+
+    /** An import answers while it writes: the sequence of its last write comes in a trailer. */
+    override sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
+      if (!mayWrite(this)) return super.sendStream(status, headers, pull);
+      return super.sendStream(status, [...headers, 'Trailer', SEQUENCE_HEADER], async () => {
+        const pieces = await pull();
+        const trailers = { [SEQUENCE_HEADER]: String(replica.sequence) };
+        if (pieces === null) this.response.addTrailers(trailers);
+        return pieces;
+      });
     }
   }
   return {
@@ -37,11 +58,25 @@ export function createSharing(replica: Replica): Sharing {
       const waking = replica.waitAfterStandstill(exchange.startedMs);
       const given = exchange.request.headers['hookshelf-sequence'];
       if (given === undefined && waking === null) return null;
-      if (!READS.includes(exchange.request.method ?? '')) return null;
-      const sequence = given === undefined ? 0 : parseSequence(given);
-      if (sequence > replica.sequence) return waitFor(replica, sequence);
-      return readsRecords(exchange) ? waking : null;
+      if (!READS.includes(exchange.request.method ?? '') || !readsRecords(exchange)) return null;
+      if (given === undefined || isCall(exchange.path)) return waking;
+      const sequence = parseSequence(given);
+      return sequence <= replica.sequence ? waking : waitFor(replica, sequence);
     },
+    describe,
+  };
+}
+
+/** What the OpenAPI document says besides of a route. */
+function describe(route: Route): Route {
+  if (route.method !== 'GET') {
+    return { ...route, answers: route.answers.map((answer) => answer.status >= 300 ? answer
+      : { ...answer, headers: { ...answer.headers, [SEQUENCE_HEADER]: WRITTEN } }) };
+  }
+  if (!readsRecords({ route, path: route.path })) return route;
+  return {
+    ...route, parameters: [...route.parameters ?? [], READ_PARAMETER],
+    answers: [...route.answers, ...problemAnswers(503)],
   };
 }
 
@@ -51,9 +86,18 @@ async function waitFor(replica: Replica, sequence: number): Promise<void> {
     + `yet, after ${WAIT_MS / 1000} s: ask another node, or come again`, { retryAfterS: RETRY_S });
 }
 
-function readsRecords({ route, path }: HttpExchange): boolean {
+function readsRecords({ route, path }: Pick<HttpExchange, 'route' | 'path'>): boolean {
   if (WITHOUT_RECORDS.includes(route.operationId)) return false;
-  return route.access !== 'public' || path.startsWith('/webhook/in/');
+  return route.access !== 'public' || isCall(path);
+}
+
+function mayWrite({ request, path }: HttpExchange): boolean {
+  return !SAFE.includes(request.method ?? '') || isCall(path);
+}
+
+/** Of an incoming webhook, which a GET may be too. */
+function isCall(path: string): boolean {
+  return path.startsWith('/webhook/in/');
 }
 
 function parseSequence(given: string | string[]): number {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createSharing } from '../../src/nodes/sharing.ts';
-import { exchangeAny } from '../../src/server/local/call.ts';
+import { exchangeAny, open, type Target } from '../../src/server/local/call.ts';
 import { memoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Route } from '../../src/server/route.ts';
@@ -24,17 +25,22 @@ const ROUTES: readonly Route[] = [
   route({ path: '/webhook/in/{rest...}', method: 'ANY', operationId: 'receive', access: 'public' }),
 ];
 
+function targetOf(replica: Replica, routes = ROUTES): Target {
+  const dispatcher = createDispatcher({
+    routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
+    bodyBytesMax: 1000, accessLog: 'off', trustProxy: false, sharing: createSharing(replica),
+  });
+  return memoryTarget(dispatcher.listeners('control').request);
+}
+
+function replicaOf(given: Partial<Given> = {}): Given {
+  return { sequence: 7, isReloading: false, waitAfterStandstill: () => null, ...given } as Given;
+}
+
 function serve(replica: Partial<Given>): (
   method: 'GET' | 'POST', path: string, headers?: Readonly<Record<string, string>>,
 ) => ReturnType<typeof exchangeAny> {
-  const dispatcher = createDispatcher({
-    routes: ROUTES, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),
-    bodyBytesMax: 1000, accessLog: 'off', trustProxy: false,
-    sharing: createSharing({
-      sequence: 7, isReloading: false, waitAfterStandstill: () => null, ...replica,
-    } as Replica),
-  });
-  const target = memoryTarget(dispatcher.listeners('control').request);
+  const target = targetOf(replicaOf(replica));
   return (method, path, headers = {}) => exchangeAny(target, { method, path, headers });
 }
 
@@ -44,7 +50,45 @@ test('answers to writes tell the sequence, those to reads do not', async () => {
     (await ask(method, path)).headers['hookshelf-sequence'];
   assert.equal(await sequenceOf('POST', '/api/things'), '7');
   assert.equal(await sequenceOf('POST', '/webhook/in/x'), '7');
+  assert.equal(await sequenceOf('GET', '/webhook/in/x'), '7');
   assert.equal(await sequenceOf('GET', '/api/things'), undefined);
+});
+
+test('an answer that streams while it writes tells the last sequence in a trailer', async () => {
+  const replica = replicaOf();
+  const lines = ['{}\n', '{}\n'];
+  const target = targetOf(replica, [route({
+    method: 'POST',
+    handle: (exchange) => exchange.sendStream(200, [], () => {
+      const line = lines.shift();
+      if (line === undefined) return null;
+      replica.sequence += 1;
+      return [Buffer.from(line)];
+    }),
+  })]);
+  const answer = await open(target, { method: 'POST', path: '/api/things' });
+  assert.equal(answer.headers.trailer, 'Hookshelf-Sequence');
+  await once(answer.resume(), 'end');
+  assert.deepEqual({ ...answer.trailers }, { 'hookshelf-sequence': '9' });
+});
+
+test('what no record is in waits for no sequence', async () => {
+  const ask = serve({ waitFor: async () => false });
+  for (const path of ['/healthz', '/api/status', '/webhook/in/x']) {
+    const { status } = await ask('GET', path, { 'Hookshelf-Sequence': '9' });
+    assert.equal(status, 200, path);
+  }
+});
+
+test('the OpenAPI document tells of the sequence of writes and reads', () => {
+  const { describe } = createSharing(replicaOf());
+  const answers = [200, 404].map((status) => ({ status, description: '' }));
+  const [read, write, health] = ROUTES.map((each) => describe({ ...each, answers }));
+  assert.deepEqual(read?.parameters?.map(({ name }) => name), ['Hookshelf-Sequence']);
+  assert.deepEqual(read?.answers.map(({ status }) => status), [200, 404, 503]);
+  assert.deepEqual(write?.answers.map(({ headers }) => Object.keys(headers ?? {})),
+    [['Hookshelf-Sequence'], []]);
+  assert.equal(health?.parameters, undefined);
 });
 
 test('a read waits for the sequence that it names, and for no other', async () => {

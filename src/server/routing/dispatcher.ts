@@ -41,6 +41,8 @@ export interface Sharing {
   check(exchange: HttpExchange): void;
   /** null: it may be served at once. Else it may then; rejects with `unavailable`, `malformed`. */
   wait(exchange: HttpExchange): Promise<void> | null;
+  /** The route as its document shows it. */
+  describe(route: Route): Route;
 }
 
 type DispatcherOptions = {

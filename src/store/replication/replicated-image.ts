@@ -34,7 +34,8 @@ export class ReplicatedImage {
   divergence: string | null = null;
   /** Null while the image is loaded, and nobody else knows it. */
   writers: Writers | null = null;
-  #waiters: Waiter[] = [];
+  /** Any client may add some, so that each must leave in no time. */
+  readonly #waiters = new Set<Waiter>();
 
   constructor(
     collections: ReadonlyMap<string, StoredCollection>, log: string, position: LogPosition,
@@ -111,19 +112,17 @@ export class ReplicatedImage {
   onReached(sequence: number, tell: () => void): () => void {
     const waiter = { sequence, tell };
     if (this.position.sequence >= sequence) tell();
-    else this.#waiters.push(waiter);
-    return () => {
-      this.#waiters = this.#waiters.filter((other) => other !== waiter);
-    };
+    else this.#waiters.add(waiter);
+    return () => void this.#waiters.delete(waiter);
   }
 
   #moveTo(position: LogPosition): void {
     this.position = position;
     this.headSequence = Math.max(this.headSequence, position.sequence);
-    if (this.#waiters.length === 0) return;
-    const reached = this.#waiters.filter(({ sequence }) => sequence <= position.sequence);
-    if (reached.length === 0) return;
-    this.#waiters = this.#waiters.filter(({ sequence }) => sequence > position.sequence);
-    for (const { tell } of reached) tell();
+    for (const waiter of this.#waiters) {
+      if (waiter.sequence > position.sequence) continue;
+      this.#waiters.delete(waiter);
+      waiter.tell();
+    }
   }
 }

@@ -156,13 +156,14 @@ test('answers accepted whatever its action will do', async (context) => {
 });
 
 test('what could not be written is never answered as accepted', async (context) => {
-  for (const [code, status] of [['storage_full', 507], ['unavailable', 503]] as const) {
+  for (const [code, status] of
+    [['storage_full', 507], ['unavailable', 503], ['too_large', 413]] as const) {
     for (const hook of [{ inbox: 'all', answer: 'accepted' }, { inbox: 'all' }]) {
       const relay = await start(context, hook);
       (relay.store as MemoryStore).failNextBatch(new AppError(code, 'the disk'));
       const answer = await call(relay);
       assert.equal(answer.status, status);
-      assert.ok(Number(answer.headers['retry-after']) > 0);
+      assert.equal(Number(answer.headers['retry-after'] ?? 0) > 0, code !== 'too_large');
       assert.deepEqual(await kept(relay), []);
       await relay.close();
     }

@@ -20,7 +20,8 @@ export type ReceiveParts = {
   readonly clock: Clock;
   /**
    * The answer, at once when an action gave it at once. Throws, or rejects with, what is to be
-   * answered 503 or 507: nothing was accepted, and the sender must try again.
+   * answered 503 or 507: nothing was accepted, and the sender must try again. Or 413, as what a log
+   * takes at once has a limit: nothing was accepted, and never will be.
    */
   readonly take: (
     exchange: Exchange, received: Received,
@@ -137,7 +138,7 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
     tell(parts, exchange, hook, given.status === 200 ? 'accepted' : 'failed');
     sendAnswer(exchange, given);
   } catch (thrown) {
-    if (thrown instanceof AppError) throw notNow(exchange, hook, thrown);
+    if (thrown instanceof AppError) throw refusalOf(exchange, hook, thrown);
     tell(parts, exchange, hook, 'failed');
     throw thrown;
   } finally {
@@ -190,8 +191,13 @@ function admit(
   });
 }
 
-/** Nothing was accepted, or we cannot know: the sender must try again. */
-function notNow(exchange: Exchange, hook: ReadyHook, thrown: AppError): AppError {
+/** Nothing was accepted, or we cannot know: the sender must try again, unless it never will. */
+function refusalOf(exchange: Exchange, hook: ReadyHook, thrown: AppError): AppError {
+  if (thrown.code === 'too_large') {
+    return reject(exchange, hook, {
+      code: 'too_large', message: 'Too large to be kept', finding: thrown.message, reason: 'size',
+    });
+  }
   const isFull = thrown.code === 'storage_full';
   return reject(exchange, hook, {
     code: isFull ? 'storage_full' : 'unavailable',

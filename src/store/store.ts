@@ -125,6 +125,7 @@ async function openShared(options: StoreOptions, shared: SharedLog): Promise<Ope
   const store = new JournaledStore(options, {
     collections: image.collections, journal, replica,
     openBackup: () => openSharedBackup(files, journal.snapshots),
+    onClosing: () => journal.hasten(),
   });
   journal.start(store.writers);
   return store;
@@ -171,6 +172,8 @@ type StoreParts = {
   readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
   readonly replica: Replica | null;
   readonly openBackup: () => Promise<Backup>;
+  /** Told first when the store closes. */
+  readonly onClosing?: () => void;
 };
 
 class JournaledStore implements OpenedStore {
@@ -256,7 +259,14 @@ class JournaledStore implements OpenedStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#commit.close().then(() => this.#parts.journal.close());
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { journal, onClosing } = this.#parts;
+    onClosing?.();
+    await this.#commit.close();
+    await journal.close();
   }
 }

@@ -27,6 +27,8 @@ import { Standstill } from './standstill.ts';
 
 /** 15 s: who waits so long for a batch is told, and that the engine is away. */
 const PATIENCE_TICKS = 15_000 / TICK_MS;
+/** 2 s: the same once the store closes, as clients are hardly there any more. */
+const HASTE_TICKS = 2000 / TICK_MS;
 /** Between two attempts to connect; 2 s. */
 const PAUSE_TICKS_MAX = 8;
 /** What is read at a time. */
@@ -67,6 +69,7 @@ export class EngineJournal implements Journal {
   #pauseTicks = 0;
   #awayError: unknown = null;
   #signal: () => void = () => {};
+  #patienceTicks = PATIENCE_TICKS;
   #isClosed = false;
   #running: Promise<void> | null = null;
 
@@ -124,6 +127,11 @@ export class EngineJournal implements Journal {
   onReload(listener: (isOver: boolean) => void): () => void {
     this.#onReload.add(listener);
     return () => void this.#onReload.delete(listener);
+  }
+
+  /** The store closes: who waits is told sooner. */
+  hasten(): void {
+    this.#patienceTicks = HASTE_TICKS;
   }
 
   async close(): Promise<void> {
@@ -278,7 +286,7 @@ export class EngineJournal implements Journal {
     const waitedTicks = this.appender.tick();
     this.#awayTicks += 1;
     this.#pauseTicks = Math.max(0, this.#pauseTicks - 1);
-    if (Math.max(waitedTicks, this.#awayTicks) > PATIENCE_TICKS && this.#failure === null) {
+    if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
       this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));
     }
     // Whatever is missed of what the engine tells is found so.

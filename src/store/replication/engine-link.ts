@@ -29,7 +29,9 @@ export class EngineLink {
   readonly #dropped = new WeakSet<EngineSession>();
   #barrierTicks = ANSWER_TICKS;
   #timer: Timer;
-
+  #endOpening: () => void = () => {};
+  /** That has not passed its barrier. */
+  #opening: EngineSession | null = null;
   #isClosed = false;
 
   constructor(engine: Engine, node: string, clock: Clock) {
@@ -42,20 +44,33 @@ export class EngineLink {
 
   /** Opens a session. Resolves with the head, as it is read behind a barrier. */
   async connect(): Promise<LogHead | null> {
-    const session = await this.#engine.connect();
+    const session = await this.#open();
+    this.#opening = session;
     session.onLost(() => this.drop(session));
     try {
       // A way that leads nowhere is told so from a barrier that takes long.
       await this.ask(session, session.head());
       const head = await this.barrier(session);
-      if (this.#isClosed) throw new AppError('unavailable', 'the store is closed');
       this.#barrierTicks = ANSWER_TICKS;
       this.session = session;
       return head;
     } catch (error) {
       this.drop(session);
       throw error;
+    } finally {
+      this.#opening = null;
     }
+  }
+
+  /** What is opened once nobody wants it any more is given up. */
+  #open(): Promise<EngineSession> {
+    return new Promise((resolve, reject) => {
+      this.#endOpening = () => reject(new AppError('unavailable', 'the store is closed'));
+      this.#engine.connect().then((session) => {
+        if (this.#isClosed) this.drop(session);
+        else resolve(session);
+      }, reject);
+    });
   }
 
   async barrier(session: EngineSession): Promise<LogHead | null> {
@@ -97,6 +112,8 @@ export class EngineLink {
   close(): void {
     this.#isClosed = true;
     this.#timer.cancel();
+    this.#endOpening();
+    this.drop(this.#opening);
     this.drop(this.session);
     for (const { session } of this.#calls) this.drop(session);
   }

@@ -34,6 +34,7 @@ export class GroupCommit {
   /** The window is open, or a batch is on its way. */
   #isBusy = false;
   #isClosed = false;
+  #onIdle: () => void = () => {};
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -71,7 +72,11 @@ export class GroupCommit {
   /** Lets what is staged end, and takes no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#isBusy) await new Promise(setImmediate);
+    if (!this.#isBusy) return;
+    // In a turn of its own: who has settled the last batch goes on first.
+    await new Promise<void>((resolve) => {
+      this.#onIdle = () => void setImmediate(resolve);
+    });
   }
 
   #findRefusal(): AppError | null {
@@ -192,6 +197,7 @@ export class GroupCommit {
     }
     this.#isBusy = false;
     this.#goOn();
+    if (!this.#isBusy) this.#onIdle();
   }
 
   #finish(batch: Batch): void {

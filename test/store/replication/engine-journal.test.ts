@@ -234,3 +234,32 @@ test('what adds to records that fill the engine is refused, and room is made', a
   await store.transact(put('b'));
   assert.deepEqual([has(store, 'a'), has(store, 'b')], [false, true]);
 });
+
+test('a store that closes waits 2 s for an append that nobody can tell of', async () => {
+  const one = await open();
+  engine.stopReplicating();
+  const write = assert.rejects(one.transact(put('a')), { code: 'unknown_outcome' });
+  await turnsUntil(() => engine.calls.includes('append'));
+  let isClosed = false;
+  const closing = one.close().then(() => void (isClosed = true));
+  await clock.advance(1_500);
+  assert.equal(isClosed, false);
+  await clock.advance(1_500);
+  await Promise.all([write, closing]);
+});
+
+for (const call of ['connect', 'barrier'] as const) {
+  test(`a store closes while its engine gives no answer to ${call}`, async () => {
+    const one = await open();
+    engine.stopReplicating();
+    engine.calls.length = 0;
+    const connect = engine.connect.bind(engine);
+    engine.connect = () => call === 'barrier' ? connect() : new Promise(() => {
+      engine.calls.push('connect');
+    });
+    engine.loseAll();
+    await until(() => engine.calls.includes(call));
+    await one.close();
+    engine.goOnReplicating();
+  });
+}

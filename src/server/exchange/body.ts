@@ -7,6 +7,7 @@ import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import { cutShort } from './body-stream.ts';
+import { HELD_BYTES_MAX, OwnRequest } from './own-request.ts';
 import { bodyConsumed, consumedBytes, isConsumed } from './mounting.ts';
 
 /**
@@ -33,8 +34,11 @@ export function announcedLength(request: IncomingMessage): number | null {
  */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if ((announcedLength(request) ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
+    const announced = announcedLength(request);
+    if ((announced ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShort());
+    if (request instanceof OwnRequest && announced !== null && announced <= HELD_BYTES_MAX
+      && request.readWhole({ resolve, reject })) return undefined;
     if (isConsumed(request)) return resolve(bytesKept(request, bytesMax));
     if (request.readableEnded) return resolve(Buffer.alloc(0));
     const collector = new ByteCollector();

@@ -7,9 +7,11 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { isDeeperThan } from '../../base/json/encode.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
+import { OwnRequest } from './own-request.ts';
 
 /** Whether somebody else has read the request's body, or a part of it. */
 export function isConsumed(request: IncomingMessage): boolean {
+  if (request instanceof OwnRequest) return false;
   return request.readableDidRead || (request.readableEnded && announcesBody(request));
 }
 

@@ -2,7 +2,7 @@
  * Answers connections on which no request could be read: Node's parser gave up, or a limit of time
  * or size was exceeded. There is no response object, so the answer is written to the socket.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
@@ -10,6 +10,7 @@ import { http, loadCrypto } from '../../base/node-modules.ts';
 import { isStreaming } from '../exchange/body-stream.ts';
 import { discardThen } from '../exchange/discard.ts';
 import { hasFailed, markFailed } from '../exchange/failed-connections.ts';
+import { OwnRequest } from '../exchange/own-request.ts';
 import { givenRequestId } from '../exchange/request-id.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
 import type { Problem } from '../problem.ts';
@@ -78,16 +79,19 @@ function close(error: Error, socket: Duplex, clock: Clock, count: CountRefusal):
     return;
   }
   const code = systemCodeOf(error);
-  if (owed !== null && owed.req.listenerCount('error') > 0) {
-    // Whoever reads the body answers, in the shape of its route, and the log has the same story.
-    owed.req.emit('error', explain(code));
-    return;
-  }
+  // Whoever reads the body answers, in the shape of its route, and the log has the same story.
+  if (owed !== null && tellReader(owed.req, explain(code))) return;
   const problem = toProblem(code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge() : explain(code));
   // A request that has been routed is counted there, however it ends.
   if (owed === null) count(UNKNOWN_METHOD, problem.status);
   const requestId = owed === null ? null : givenRequestId(owed.req);
   endWith(problem, requestId ?? makeId(), socket, clock);
+}
+
+/** False when nobody reads the body. */
+function tellReader(request: IncomingMessage, error: AppError): boolean {
+  if (request instanceof OwnRequest && request.failReader(error)) return true;
+  return request.listenerCount('error') > 0 && request.emit('error', error);
 }
 
 function endWith(problem: Problem, requestId: string, socket: Duplex, clock: Clock): void {

@@ -13,6 +13,7 @@ import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/e
 import { http, loadHttps } from '../../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
+import { OwnRequest } from '../exchange/own-request.ts';
 import { responseClass } from '../exchange/own-response.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';
 
@@ -58,8 +59,10 @@ export function createHttpServer(
     // Answered by the guard, with a problem document.
     requireHostHeader: false,
   };
-  // Apart, as the option's type asks for a class that is generic in the request.
-  Object.assign(options, { ServerResponse: responseClass(limits.keepAliveTimeoutMs) });
+  // Apart, as the options' type asks for a class of responses that is generic in the request.
+  Object.assign(options, {
+    IncomingMessage: OwnRequest, ServerResponse: responseClass(limits.keepAliveTimeoutMs),
+  });
   // Counted from the connection on: what keeps sending pieces of a handshake is cut as well.
   const handshakeTimeout = options.headersTimeout;
   const server = certificate === undefined ? http.createServer(options)

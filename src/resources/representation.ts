@@ -1,5 +1,6 @@
 /** A record as callers see it, with its version and the headers that say so (RFC 9110 §8.8). */
 import { crc32 } from 'node:zlib';
+import { headerLines } from '../server/exchange/header-lines.ts';
 
 /** What a list holds of a record. */
 export type ShownRecord = { readonly id: string; readonly bytes: Buffer };
@@ -10,7 +11,7 @@ export class Representation implements ShownRecord {
   readonly bytes: Buffer;
   readonly updatedAtMs: number;
   #etag: string | null = null;
-  #headers: readonly string[] | null = null;
+  #headerLines: string | null = null;
 
   constructor(id: string, bytes: Buffer, updatedAtMs: number) {
     this.id = id;
@@ -30,13 +31,18 @@ export class Representation implements ShownRecord {
 
   /** Media type, tag and date, as a flat list. */
   get headers(): readonly string[] {
-    this.#headers ??= [
+    return [
       'Content-Type', 'application/json',
       'ETag', this.etag,
       'Last-Modified', new Date(this.updatedAtMs).toUTCString(),
       // Without it a cache may take a tenth of the age for fresh (RFC 9111 §4.2.2).
       'Cache-Control', 'no-cache',
     ];
-    return this.#headers;
+  }
+
+  /** The same as they are sent. */
+  get headerLines(): string {
+    this.#headerLines ??= headerLines(this.headers);
+    return this.#headerLines;
   }
 }

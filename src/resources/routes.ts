@@ -54,7 +54,7 @@ function getRoute(resource: Routed, records: Records): Route {
         return;
       }
     }
-    exchange.send(200, found.headers, found.bytes);
+    exchange.send(200, found.headerLines, found.bytes);
   };
   return {
     method: 'GET',
@@ -150,7 +150,7 @@ function changeRoute(
       const given = await exchange.readJson(body.mediaTypes);
       const expect = expectationOf(exchange, noun);
       const stored = await change(exchange.params[0] ?? '', given, expect, hopsTo(exchange));
-      exchange.send(200, stored.headers, stored.bytes);
+      exchange.send(200, stored.headerLines, stored.bytes);
     },
   };
 }

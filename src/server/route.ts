@@ -86,8 +86,11 @@ export interface Exchange {
   readonly log: Logger;
   /** What `Location` and `Link` say for a path: below `server.baseUri` where that is set. */
   linkTo(path: string): string;
-  /** Status, flat header list (name, value, name, …) and body; adds length, request id and CORS. */
-  send(status: number, headers: readonly string[], body?: Buffer | string): void;
+  /**
+   * Status, headers (name, value, name, … or the lines that `headerLines` made of them) and body;
+   * adds length, request id and CORS.
+   */
+  send(status: number, headers: readonly string[] | string, body?: Buffer | string): void;
   sendJson(status: number, value: unknown, headers?: readonly string[]): void;
   /**
    * Streams what `pull` gives until it gives null, waiting for a slow reader, who is cut after

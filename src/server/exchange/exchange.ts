@@ -17,9 +17,9 @@ import { bodyChunks } from './body-stream.ts';
 import type { ClientAddressOf } from './client-address.ts';
 import { discardThen } from './discard.ts';
 import { hasFailed } from './failed-connections.ts';
+import { headerLines, headerList } from './header-lines.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import { announcesBody, consumedJson, mountPathOf } from './mounting.ts';
-import type { HeaderList } from './own-response.ts';
 import type { ResponseBatcher } from './response-batcher.ts';
 import { errorAnswer } from '../problem.ts';
 import type { Exchange, Pull, Route } from '../route.ts';
@@ -111,18 +111,19 @@ export class HttpExchange implements Exchange {
     return tagging(this.#context.logger, { requestId: this.requestId });
   }
 
-  send(status: number, headers: readonly string[], body?: Buffer | string): void {
+  send(status: number, headers: readonly string[] | string, body?: Buffer | string): void {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0;
     const { response } = this;
     const isUnderWay = this.#isBodyUnderWay();
     const contentLength = status === 204 || status === 304 ? null : length;
-    const list = this.#head(headers, contentLength, isUnderWay);
+    const isLast = isUnderWay || this.#isLast();
+    const lines = this.#head(headers, contentLength, isLast);
     if (isUnderWay) {
-      this.#sendBeforeDiscarding(status, list, body);
+      this.#sendBeforeDiscarding(status, lines, body);
     } else {
       // Another program's server drops the request when its client ends its side: no time to lose.
       const isUrgent = this.entrance === 'embedded';
-      this.#context.batcher.add({ response, status, headers: list, body, bytes: length }, isUrgent);
+      this.#context.batcher.add({ response, status, lines, body, bytes: length, isLast }, isUrgent);
     }
     this.#finish(status, length);
   }
@@ -137,8 +138,7 @@ export class HttpExchange implements Exchange {
     // Before the head is written, so that a failure can still be told.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#abandon();
-    const list = this.#head(headers, null, false);
-    response.writeHead(status, list);
+    response.writeHead(status, headerList(this.#head(headers, null, this.#isLast())));
     let bytes = 0;
     if (first === null) {
       response.end();
@@ -204,20 +204,23 @@ export class HttpExchange implements Exchange {
     if (!this.isAnswered) this.fail(new Error(`${this.route.operationId} gave no answer`));
   }
 
-  /** The list that `writeHead` takes. Copied and pushed to: `concat` costs a read 2 % more. */
+  /** All lines of the head that are ours. */
   #head(
-    headers: readonly string[], contentLength: number | null, isBodyUnderWay: boolean,
-  ): HeaderList {
+    headers: readonly string[] | string, contentLength: number | null, isLast: boolean,
+  ): string {
     assert(!this.isAnswered, 'answered twice');
+    const given = typeof headers === 'string' ? headers : headerLines(headers);
     this.isAnswered = true;
-    const list: HeaderList = headers.slice();
-    list.push('X-Request-Id', this.requestId, 'X-Content-Type-Options', 'nosniff');
-    if (contentLength !== null) list.push('Content-Length', contentLength);
-    if (isBodyUnderWay || this.#context.isDraining || isFramingDoubtful(this.request)) {
-      list.push('Connection', 'close');
-    }
-    if (this.corsHeaders !== null) list.push(...this.corsHeaders);
-    return list;
+    const length = contentLength === null ? '' : `Content-Length: ${contentLength}\r\n`;
+    const end = isLast ? 'Connection: close\r\n' : '';
+    const cors = this.corsHeaders === null ? '' : headerLines(this.corsHeaders);
+    return `${given}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${
+      length}${end}${cors}`;
+  }
+
+  /** Whether the connection ends with the answer. */
+  #isLast(): boolean {
+    return this.#context.isDraining || isFramingDoubtful(this.request);
   }
 
   /** After a streamed answer, whose end had to be sent: closing waits for the rest of the body. */
@@ -249,11 +252,9 @@ export class HttpExchange implements Exchange {
     return this.awaitsContinue || length === null || length > SKIPPED_BYTES_MAX;
   }
 
-  #sendBeforeDiscarding(
-    status: number, headers: HeaderList, body: Buffer | string | undefined,
-  ): void {
+  #sendBeforeDiscarding(status: number, lines: string, body: Buffer | string | undefined): void {
     const { request, response } = this;
-    response.writeHead(status, headers);
+    response.writeHead(status, headerList(lines));
     // All of the answer goes out now; ending it would close the connection under the sender.
     if (body === undefined || request.method === 'HEAD') response.flushHeaders();
     else response.write(body);

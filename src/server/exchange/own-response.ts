@@ -7,23 +7,20 @@
  */
 import { http } from '../../base/node-modules.ts';
 
-/** Name, value, name, … as `writeHead` takes them. */
-export type HeaderList = (string | number)[];
-
 /** An answer that is there whole; `bytes` is the length of its body. */
 export type WholeAnswer = {
   readonly status: number;
-  readonly headers: HeaderList;
+  /** As `headerLines` makes them. */
+  readonly lines: string;
   readonly body: Buffer | string | undefined;
   readonly bytes: number;
+  /** Whether the connection ends with it, as `lines` say. */
+  readonly isLast: boolean;
 };
 
 // Node writes a text of at most so much without allocating memory for it; larger ones are not worth
 // a copy.
 const BYTES_MAX = 12_288;
-/** RFC 9110 §5.5, as Node checks it. */
-const UNSOUND_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
-const SOUND_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export class OwnResponse extends http.ServerResponse {
   /** The end of the head: that the connection is kept, and for how long. */
@@ -35,18 +32,16 @@ export class OwnResponse extends http.ServerResponse {
   sendWhole(answer: WholeAnswer, date: string): boolean {
     const { socket, req } = this;
     const isOrdinary = this.shouldKeepAlive && req.httpVersionMinor === 1 && !this.headersSent
-      && answer.bytes <= BYTES_MAX;
+      && answer.bytes <= BYTES_MAX && !answer.isLast;
     if (!isOrdinary || socket === null || !socket.writable) return false;
-    const head = headOf(answer);
-    if (head === null) return false;
-    const { status, body } = answer;
+    const { status, lines, body } = answer;
     const isBodySent = body !== undefined && req.method !== 'HEAD' && status !== 204
       && status !== 304;
     this.statusCode = status;
     this.finished = true;
     // In Latin-1 each byte is a character, so no byte changes.
-    socket.write(`${head}Date: ${date}\r\n${this.ending}${isBodySent ? latin1(answer) : ''}`,
-      'latin1');
+    socket.write(`HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n${lines}Date: ${
+      date}\r\n${this.ending}${isBodySent ? latin1(answer) : ''}`, 'latin1');
     // Node goes on with the connection when it hears that the response is finished.
     if (socket.writableLength === 0) this.emit('finish');
     else socket.write('', (error) => void (error ?? this.emit('finish')));
@@ -64,30 +59,6 @@ export function responseClass(keepAliveTimeoutMs: number): typeof OwnResponse {
       return ending;
     }
   };
-}
-
-/** null: with a header that is Node's to judge. */
-function headOf({ status, headers }: WholeAnswer): string | null {
-  let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n`;
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] ?? '';
-    const value = headers[index + 1] ?? '';
-    if (name === 'Connection' || !isSoundName(String(name))) return null;
-    if (typeof value === 'string' && UNSOUND_VALUE.test(value)) return null;
-    head += `${name}: ${value}\r\n`;
-  }
-  return head;
-}
-
-// All names are ours, and few.
-const NAMES_MAX = 200;
-const soundNames = new Set<string>();
-
-function isSoundName(name: string): boolean {
-  if (soundNames.has(name)) return true;
-  if (!SOUND_NAME.test(name)) return false;
-  if (soundNames.size < NAMES_MAX) soundNames.add(name);
-  return true;
 }
 
 /** The bytes of the body as a text of Latin-1. */

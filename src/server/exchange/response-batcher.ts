@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { headerList } from './header-lines.ts';
 import { OwnResponse, type WholeAnswer } from './own-response.ts';
 import { cutStalledReader } from './stream.ts';
 
@@ -42,14 +43,14 @@ export class ResponseBatcher {
 
   /** In the midst of a turn it goes Node's way, which keeps the next request for another turn. */
   #send(answer: Answer, isAtItsEnd: boolean): void {
-    const { response, status, headers, body } = answer;
+    const { response, status, lines, body } = answer;
     if (response.destroyed) return;
     try {
       const isSent = isAtItsEnd && response instanceof OwnResponse
         && response.sendWhole(answer, this.#now());
-      if (!isSent) response.writeHead(status, headers).end(body);
+      if (!isSent) response.writeHead(status, headerList(lines)).end(body);
     } catch (thrown) {
-      // A header that HTTP does not know. The other answers must not go down with it.
+      // Another program's server may have changed it. Other answers must not go down with it.
       this.#options.logger.error('an answer could not be sent', { error: thrown });
       response.destroy();
       return;

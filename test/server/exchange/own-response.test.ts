@@ -4,17 +4,19 @@ import { createServer, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
+import { headerLines, headerList } from '../../../src/server/exchange/header-lines.ts';
 import { responseClass, type WholeAnswer } from '../../../src/server/exchange/own-response.ts';
 
 const DATE = 'Sun, 22 Nov 2026 06:23:50 GMT';
 const HEADERS = ['Content-Type', 'application/json', 'ETag', '"a-1"'];
 
 function answerOf(
-  status: number, body?: Buffer | string, more: readonly string[] = [],
+  status: number, body?: Buffer | string, isLast = false,
 ): WholeAnswer {
   const bytes = body === undefined ? 0 : Buffer.byteLength(body);
-  const length = status === 204 || status === 304 ? [] : ['Content-Length', bytes];
-  return { status, headers: [...HEADERS, ...more, ...length], body, bytes };
+  const length = status === 204 || status === 304 ? [] : ['Content-Length', String(bytes)];
+  const end = isLast ? ['Connection', 'close'] : [];
+  return { status, lines: headerLines([...HEADERS, ...end, ...length]), body, bytes, isLast };
 }
 
 type Asked = { readonly answer: WholeAnswer; readonly method?: string; readonly end?: string };
@@ -36,7 +38,7 @@ async function exchange(
       isWhole ||= isFirst;
       return;
     }
-    response.writeHead(given.status, given.headers).end(given.body);
+    response.writeHead(given.status, headerList(given.lines)).end(given.body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -88,7 +90,7 @@ const left: readonly (readonly [string, Asked])[] = [
   ['a client that wants the connection closed',
     { answer: answerOf(200, 'x'), end: 'Connection: close\r\n' }],
   ['an answer that closes the connection',
-    { answer: answerOf(200, 'x', ['Connection', 'close']) }],
+    { answer: answerOf(200, 'x', true) }],
   ['a large body', { answer: answerOf(200, Buffer.alloc(20_000, 'x')) }],
 ];
 
@@ -97,34 +99,6 @@ for (const [name, asked] of left) {
     const [ours, nodes] = await Promise.all([exchange(asked, true), exchange(asked, false)]);
     assert.equal(ours.bytes, nodes.bytes);
     assert(!ours.isWhole);
-  });
-}
-
-for (const [what, header] of [
-  ['a line break in a value', ['X-A', 'b\r\nX-C: d']], ['a letter beyond Latin-1', ['X-A', '本']],
-  ['a space in a name', ['X A', 'b']],
-] as const) {
-  test(`no header that HTTP does not know goes out: ${what}`, async () => {
-    const Own = responseClass(5000);
-    const server = createServer();
-    Object.assign(server, { [symbolOf(server, 'ServerResponse')]: Own });
-    const refused: unknown[] = [];
-    server.on('request', (_request, response: ServerResponse) => {
-      const answer = answerOf(200, 'x', header);
-      assert(response instanceof Own && !response.sendWhole(answer, DATE));
-      assert.throws(() => response.writeHead(answer.status, answer.headers));
-      refused.push(what);
-      response.destroy();
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const socket = connect(port, '127.0.0.1').resume();
-    socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n').on('error', () => {});
-    await once(socket, 'close');
-    assert.deepEqual(refused, [what]);
-    server.close();
   });
 }
 

@@ -2,13 +2,14 @@
  * What callers of the public endpoint read: every body is exactly `{"success", "message", "data"}`.
  */
 import type { ErrorCode } from '../../../base/errors.ts';
+import { headerLines } from '../../../server/exchange/header-lines.ts';
 import type { ErrorFormat, Exchange } from '../../../server/route.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { FAILED_MESSAGE, encodeData, type LogHolder } from '../../actions/run-action.ts';
 import type { RouteOutcome } from './run-routes.ts';
 
 const JSON_TYPE = 'application/json';
-const JSON_HEADERS = ['Content-Type', JSON_TYPE] as const;
+const JSON_HEADERS = headerLines(['Content-Type', JSON_TYPE]);
 // Text goes out in one write with its head; a buffer would take two pieces.
 const DONE = '{"success":true,"message":"","data":{}}';
 

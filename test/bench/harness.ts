@@ -34,6 +34,10 @@ export type Scenario = {
   readonly hogs?: number;
 };
 
+/** What makes a scenario one of a busy machine. */
+export const BUSY = { hogs: 4, rounds: 2 } as const;
+export const BESIDE = ', beside four processes that never pause';
+
 export type Running = { readonly port: number; readonly child: ChildProcess };
 
 const HERE = import.meta.dirname;
@@ -51,17 +55,24 @@ export type Sample = LoadResult & { readonly cpuMicros: number };
 export async function compare(scenario: Scenario): Promise<void> {
   const { contestants, rounds = 3 } = scenario;
   const samples = new Map<Contestant, Sample[]>(contestants.map((one) => [one, []]));
-  const hogs = Array.from({ length: scenario.hogs ?? 0 }, startHog);
-  try {
+  await beside(scenario.hogs ?? 0, async () => {
     for (let round = 0; round < rounds; round += 1) {
       for (const contestant of contestants) {
         samples.get(contestant)?.push(await measure(scenario, contestant));
       }
     }
+  });
+  printTable(scenario, samples);
+}
+
+/** Runs beside so many processes that never pause. */
+export async function beside(hogCount: number, run: () => Promise<void>): Promise<void> {
+  const hogs = Array.from({ length: hogCount }, startHog);
+  try {
+    await run();
   } finally {
     for (const hog of hogs) hog.kill('SIGKILL');
   }
-  printTable(scenario, samples);
 }
 
 /** A process that takes all the time it is given; it ends by itself if we are killed. */

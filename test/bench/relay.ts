@@ -6,13 +6,16 @@ import { getText, makeBook, rawPost, runCommand, temporaryFolder } from './books
 import { bare, ours } from './catalog.ts';
 import { measure } from './client.ts';
 import { emitMany } from './emit.ts';
-import { compare, heading, median, print, start, stop, whole } from './harness.ts';
-import type { Running } from './harness.ts';
+import {
+  BESIDE, BUSY, beside, compare, heading, median, print, start, stop, whole,
+} from './harness.ts';
+import type { Running, Scenario } from './harness.ts';
 
 export const SECRET = 'topsecret';
 const BODY_BYTES = 1024;
 const DELIVERIES = 100_000;
 const DELIVERY_ROUNDS = 3;
+const DELIVERIES_BUSY = 20_000;
 
 export const NOTHING_ACTION = `export default class Nothing {
   static identifier() { return 'nothing'; }
@@ -50,9 +53,20 @@ export function makeRelay(
 }
 
 export async function incoming(): Promise<void> {
+  await compareIncoming('', {});
+}
+
+export async function incomingBusy(): Promise<void> {
+  await compareIncoming(BESIDE, BUSY);
+}
+
+async function compareIncoming(
+  what: string, more: Pick<Scenario, 'hogs' | 'rounds'>,
+): Promise<void> {
   const requests = (): readonly string[] => [signedRequest(makeBody())];
   await compare({
-    title: 'Incoming POST, 1 KB JSON, HMAC verified, action that does nothing, 64 connections',
+    title: 'Incoming POST, 1 KB JSON, HMAC verified, action that does nothing, 64 connections'
+      + what,
     target: '0.9 of bare node:http doing the HMAC with createHmac and no more',
     contestants: [
       { ...bare('hook', { SECRET }), requests },
@@ -60,6 +74,7 @@ export async function incoming(): Promise<void> {
     ],
     connections: 64,
     expectedStatus: 200,
+    ...more,
   });
 }
 
@@ -110,18 +125,32 @@ export async function enqueue(): Promise<void> {
 }
 
 export async function deliver(): Promise<void> {
-  heading('Deliveries a second to a fast local target', '0.6 of the client’s own POST rate');
+  await measureDeliveries('', { count: DELIVERIES, rounds: DELIVERY_ROUNDS });
+}
+
+export async function deliverBusy(): Promise<void> {
+  await beside(BUSY.hogs, () =>
+    measureDeliveries(BESIDE, { count: DELIVERIES_BUSY, rounds: BUSY.rounds }));
+}
+
+async function measureDeliveries(
+  what: string, plan: { readonly count: number; readonly rounds: number },
+): Promise<void> {
+  heading(`Deliveries a second to a fast local target${what}`,
+    '0.6 of the client’s own POST rate');
   const rounds: { readonly rate: number; readonly clientRate: number }[] = [];
-  while (rounds.length < DELIVERY_ROUNDS) rounds.push(await deliverOnce());
+  while (rounds.length < plan.rounds) rounds.push(await deliverOnce(plan.count));
   for (const { rate, clientRate } of rounds) {
-    print(`${DELIVERIES} deliveries: ${whole(rate)} a second, the client alone `
+    print(`${plan.count} deliveries: ${whole(rate)} a second, the client alone `
       + `${whole(clientRate)}: ${(rate / clientRate).toFixed(2)}`);
   }
   print(`median: ${median(rounds.map(({ rate, clientRate }) => rate / clientRate)).toFixed(2)}`);
 }
 
 /** The client is measured before and after, on both sides of what the machine does meanwhile. */
-async function deliverOnce(): Promise<{ readonly rate: number; readonly clientRate: number }> {
+async function deliverOnce(
+  count: number,
+): Promise<{ readonly rate: number; readonly clientRate: number }> {
   const first = await startSink();
   const url = `http://127.0.0.1:${first.port}/`;
   const before = await measure('ours', url);
@@ -131,13 +160,13 @@ async function deliverOnce(): Promise<{ readonly rate: number; readonly clientRa
     '--data', folder);
   // Nobody listens while they are queued, so that what follows is delivery and nothing else.
   const queueing = await start(ours(folder).command);
-  await emitMany(queueing.port, DELIVERIES);
+  await emitMany(queueing.port, count);
   await stop(queueing);
   const sink = await startSink(first.port);
   const server = await start(ours(folder).command, {
     HOOKSHELF_OUTGOING_MAX_IN_FLIGHT_PER_HOOK: '64',
   });
-  const rate = await steadyRate(server.port);
+  const rate = await steadyRate(server.port, count);
   await stop(server);
   const after = await measure('ours', url);
   await stop(sink);
@@ -153,14 +182,14 @@ function startSink(port = 0): Promise<Running> {
  * Deliveries a second while from nine to one tenth of them is left: the queue first has to learn
  * that the target is well, and the last ones wait for the retry of an attempt made too early.
  */
-async function steadyRate(port: number): Promise<number> {
+async function steadyRate(port: number, count: number): Promise<number> {
   let first: { readonly pending: number; readonly atMs: number } | null = null;
-  for (let count = 0; count < 6000; count += 1) {
+  for (let looks = 0; looks < 6000; looks += 1) {
     const text = await getText(port, '/metrics');
     const pending = Number(/^hookshelf_deliveries_pending (\d+)$/m.exec(text)?.[1]);
     const atMs = performance.now();
-    if (pending <= DELIVERIES * 0.9) first ??= { pending, atMs };
-    if (first !== null && pending <= DELIVERIES * 0.1) {
+    if (pending <= count * 0.9) first ??= { pending, atMs };
+    if (first !== null && pending <= count * 0.1) {
       return (first.pending - pending) / ((atMs - first.atMs) / 1000);
     }
     await new Promise((resolve) => {

@@ -1,12 +1,12 @@
 /** `npm run bench [-- scenario …]`: runs the named scenarios, or all, and prints their ratios. */
 import { cpus, release } from 'node:os';
-import { durablePost, durablePostBusy, getAll, getOne } from './catalog.ts';
+import { durablePost, durablePostBusy, getAll, getOne, getOneBusy } from './catalog.ts';
 import { client } from './client.ts';
 import { growth } from './growth.ts';
 import { print } from './harness.ts';
 import { accept, inboxAll, inboxFailed, inboxKept } from './inbox.ts';
 import { million } from './million.ts';
-import { deliver, enqueue, forward, incoming } from './relay.ts';
+import { deliver, deliverBusy, enqueue, forward, incoming, incomingBusy } from './relay.ts';
 import { incomingSenders } from './senders.ts';
 import { nodes } from './nodes.ts';
 import { startUp } from './start.ts';
@@ -14,10 +14,12 @@ import { startUp } from './start.ts';
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'start': startUp,
   'get-one': getOne,
+  'get-one-busy': getOneBusy,
   'get-all': getAll,
   'durable-post': durablePost,
   'durable-post-busy': durablePostBusy,
   'incoming': incoming,
+  'incoming-busy': incomingBusy,
   'incoming-senders': incomingSenders,
   'accept': accept,
   'inbox-failed': inboxFailed,
@@ -27,6 +29,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'forward': forward,
   'enqueue': enqueue,
   'deliver': deliver,
+  'deliver-busy': deliverBusy,
   'nodes': nodes,
   'million': million,
   'growth': growth,

@@ -73,10 +73,10 @@ export interface Walk {
 export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
   /**
-   * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`. Throws `conflict`
-   * when the value of its unique member is taken.
+   * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8,
+   * which is copied. Throws `conflict` when the value of its unique member is taken.
    */
-  put(collection: string, id: string, json: string): StoredRecord;
+  put(collection: string, id: string, json: string | Buffer): StoredRecord;
   /** Whether there was one to delete. */
   delete(collection: string, id: string): boolean;
 }

@@ -53,7 +53,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       const hook = hooks.find(request.hook);
       return hook === undefined ? null : keptRoutes(hook, request, body);
     },
-    checkRoom: (request) => capacity.check(storedBytesOf(Buffer.from(encodeRequest(request)))),
+    checkRoom: (request) => capacity.check(storedBytesOf(encodeRequest(request))),
   });
   const retention = new Retention({
     ...requestRetention(store, inbox), kind: requestKind, store, clock, log, ownership,

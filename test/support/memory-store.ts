@@ -121,7 +121,8 @@ function transactionOver(
   };
   return {
     find,
-    put(collection, id, json) {
+    put(collection, id, given) {
+      const json = given.toString();
       const bytes = Buffer.from(json);
       const { key, unique: member } = get(collection).spec;
       if (!json.startsWith(`{"${key}":"${id}"`)) throw new Error(`${json} has not the key ${id}`);

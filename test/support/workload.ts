@@ -193,7 +193,7 @@ class Model {
     prepare({
       find: (name, id) => bufferOf(this.#of(name).get(id)),
       put: (name, id, json): StoredRecord => {
-        this.#of(name).set(id, json);
+        this.#of(name).set(id, json.toString());
         return { bytes: Buffer.from(json), derived: undefined };
       },
       delete: (name, id) => this.#of(name).delete(id),

@@ -18,7 +18,7 @@ export class UniqueIndex {
 
   put(id: string, bytes: Buffer | undefined): void {
     this.delete(id);
-    const value = bytes === undefined ? undefined : this.valueOf(bytes.toString());
+    const value = bytes === undefined ? undefined : this.valueOf(bytes);
     if (value === undefined) return;
     this.#valueById.set(id, value);
     this.#idByValue.set(value, id);
@@ -32,9 +32,9 @@ export class UniqueIndex {
   }
 
   /** What a record holds; undefined where it holds nothing. */
-  valueOf(json: string): string | undefined {
+  valueOf(json: string | Buffer): string | undefined {
     if (this.member === undefined) return undefined;
-    const record: unknown = JSON.parse(json);
+    const record: unknown = JSON.parse(json.toString());
     const value = isJsonObject(record) ? record[this.member] : undefined;
     return typeof value === 'string' ? value : undefined;
   }

@@ -15,6 +15,7 @@ const KEY_PATTERN = /^[A-Za-z0-9._~-]{1,128}$/;
 // At least what an operation and a transaction add in the journal to records and deleted keys.
 const OPERATION_BYTES = 64;
 const TRANSACTION_BYTES = 96;
+const CLOSING_BRACE = 0x7d;
 
 /** What a transaction does, as often as it runs, and whom it tells of its end. */
 export type Submission = {
@@ -146,17 +147,18 @@ export class StagedTransaction implements Transaction {
     return operation.bytes ?? undefined;
   }
 
-  put(collectionName: string, id: string, json: string): StoredRecord {
+  put(collectionName: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isOver);
     const { collection } = this.#staging.area(collectionName);
-    const head = `{"${collection.spec.key}":"${id}"`;
-    assert(KEY_PATTERN.test(id) && json.startsWith(head) && json.endsWith('}'));
+    const { arena } = collection.table;
+    assert(KEY_PATTERN.test(id) && isRecordOf(json, `{"${collection.spec.key}":"${id}"`));
     assert(!json.includes('\n'), 'a record is one line');
     const uniqueValue = collection.unique.valueOf(json);
     if (uniqueValue !== undefined) this.#checkUnique(collectionName, id, uniqueValue);
-    const place = collection.table.arena.append(json);
+    const place = typeof json === 'string' ? arena.append(json)
+      : arena.appendBytes(json, 0, json.length);
     const end = place.offset + place.length;
-    const bytes = collection.table.arena.chunk(place.chunk).subarray(place.offset, end);
+    const bytes = arena.chunk(place.chunk).subarray(place.offset, end);
     const record: StoredRecord = { bytes, derived: undefined };
     this.#stage({
       collection, collectionName, id, bytes, place, record, uniqueValue,
@@ -243,6 +245,11 @@ export class StagedTransaction implements Transaction {
       this.restsOn = owner.batch;
     }
   }
+}
+
+function isRecordOf(json: string | Buffer, head: string): boolean {
+  if (typeof json === 'string') return json.startsWith(head) && json.endsWith('}');
+  return json.toString('latin1', 0, head.length) === head && json[json.length - 1] === CLOSING_BRACE;
 }
 
 function releaseBytes({ collection, place }: StagedOperation): void {

@@ -6,28 +6,19 @@
  * where identifiers and times have one length, so that these are found without parsing. Then follow
  * the other members of `KeptRequest`, those left out that have their usual value, in `verdict`, in
  * `routes` and in their `attempts` too. The last one is the body: `"bodyText"` where it is valid
- * UTF-8, else `"body"` in base64, or `"body":null` when it lies apart: one that is large, and one
- * of a request that is still to be run, so that the result does not write it again. It is then the
- * last member of a record of the collection `request-bodies`, `{"id","bodyText"}` or
- * `{"id","body"}`, which is written once and goes with its request. A record that lacks one of the
- * members that are always there is not sound: decoding it throws, which is damage and no state that
- * a reader could go on from.
+ * UTF-8, else `"body"` in base64, or `"body":null` when it lies apart (body.ts). A record that lacks
+ * one of the members that are always there is not sound: decoding it throws, which is damage and no
+ * state that a reader could go on from.
  */
-import { isUtf8 } from 'node:buffer';
-import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
+import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
+import { BODY_START, NO_BODY } from './body.ts';
 import {
   REQUEST_STATUSES, type KeptRequest, type KeptVerdict, type RequestStatus, type RouteRun,
   type RunAttempt,
 } from './request.ts';
-
-const INLINE_BODY_BYTES_MAX = 16 * 1024;
-/** Of a request that is to be run. A smaller one costs less written twice than as a record. */
-const PENDING_BODY_BYTES_MAX = 256;
-/** Control characters take six bytes each in JSON: then base64 is what is shorter. */
-const TEXT_FACTOR_MAX = 2;
 
 const ID_LENGTH = 36;
 const RECEIVED_AT = '{"id":"","receivedAt":"'.length + ID_LENGTH;
@@ -36,54 +27,6 @@ const STATUS_MARK = Buffer.from('","status":"');
 const STATUS_AT = UPDATED_AT + TIME_LENGTH + STATUS_MARK.length;
 const PINNED_LENGTH = '","pinned":'.length;
 const LETTER_T = 0x74;
-// A plain quote cannot stand inside a string, and nothing follows the body.
-const BODY_START = Buffer.from(',"body');
-
-const NO_BODY = '"body":null';
-
-/** A body as members of a record. */
-function bodyMembers(body: Buffer): string {
-  if (isUtf8(body)) {
-    const text = body.toString('utf8');
-    const json = JSON.stringify(text);
-    // Of ASCII each character is a byte.
-    const bytes = text.length === body.length ? json.length : Buffer.byteLength(json);
-    if (bytes <= body.length * TEXT_FACTOR_MAX + 2) return `"bodyText":${json}`;
-  }
-  return `"body":"${body.toString('base64')}"`;
-}
-
-/** `carried` of a new request; null: the body is to have a record of its own. */
-export function carriedBody(body: Buffer, status: RequestStatus): string | null {
-  const bytesMax = status === 'pending' ? PENDING_BODY_BYTES_MAX : INLINE_BODY_BYTES_MAX;
-  return body.length > bytesMax ? null : bodyMembers(body);
-}
-
-export function encodeBodyRecord(id: string, body: Buffer): string {
-  return `{"id":"${id}",${bodyMembers(body)}}`;
-}
-
-/** The body in a record of `request-bodies`. */
-function decodeBodyRecord(bytes: Buffer): Buffer {
-  return decodeBody(bytes.subarray(bytes.indexOf(BODY_START) + 1, bytes.length - 1));
-}
-
-/** The body that `carried` holds. */
-function decodeBody(carried: string | Buffer): Buffer {
-  const members = decodeRecordAs<{ readonly bodyText?: string; readonly body?: string }>(
-    `{${carried}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
-  const { bodyText, body = '' } = members;
-  return bodyText === undefined ? Buffer.from(body, 'base64') : Buffer.from(bodyText, 'utf8');
-}
-
-/** A request's body; `findApart` gives its record of its own. Throws `damaged` without one. */
-export function bodyIn(request: KeptRequest, findApart: () => Buffer | undefined): Buffer {
-  if (request.carried !== null) return decodeBody(request.carried);
-  const apart = findApart();
-  if (apart !== undefined) return decodeBodyRecord(apart);
-  throw new AppError('damaged', `the body of request ${request.id} is gone`);
-}
-
 type StoredRoute = Partial<RouteRun> & Pick<RouteRun, 'name' | 'status'>;
 type StoredAttempt = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
 
@@ -149,13 +92,35 @@ function isSound(record: JsonObject): boolean {
     && isJsonObject(verdict) && REQUEST_STATUSES.some((known) => known === status);
 }
 
-/** One line, members in a fixed order. */
-export function encodeRequest(request: KeptRequest): string {
-  const { id, receivedAt, updatedAt, status, pinned, hook, query, signatures, host } = request;
-  const { answered } = request;
-  let json = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
-    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`
-    + `,"method":${text(request.method)},"path":${text(request.path)}`;
+const writer = new ByteWriter();
+
+/**
+ * One line, members in a fixed order; good until the next one is encoded. `before` is the record of
+ * an earlier version: what the request was as it came stands there, and never changes.
+ */
+export function encodeRequest(request: KeptRequest, before: Buffer | null = null): Buffer {
+  const { id, receivedAt, updatedAt, status, pinned, hook, carried } = request;
+  writer.clear();
+  writer.addText(`{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
+    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`);
+  if (before === null) {
+    writer.addText(originJson(request));
+  } else {
+    const start = hookStart(before);
+    const origin = before.indexOf(QUOTE, start) + 1;
+    writer.addBytes(before, origin, before.indexOf(ROUTES_MARK, origin));
+  }
+  writer.addText(fateJson(request));
+  if (carried === null) writer.addText(NO_BODY);
+  else writer.addBytes(carried);
+  writer.addText('}');
+  return writer.bytes;
+}
+
+/** What the request was as it came. */
+function originJson(request: KeptRequest): string {
+  const { query, signatures, host } = request;
+  let json = `,"method":${text(request.method)},"path":${text(request.path)}`;
   if (query !== '') json += `,"query":${text(query)}`;
   json += `,"headers":${JSON.stringify(request.headers)}`;
   if (signatures.length > 0) json += `,"signatures":${JSON.stringify(signatures)}`;
@@ -166,15 +131,18 @@ export function encodeRequest(request: KeptRequest): string {
   if (request.event !== null) json += `,"event":${text(request.event)}`;
   if (request.eventId !== null) json += `,"eventId":${text(request.eventId)}`;
   if (request.eventIdReused) json += ',"eventIdReused":true';
-  json += `,"verdict":${verdictJson(request.verdict)}`
-    + `,"routes":[${request.routes.map(routeJson).join(',')}]`;
+  return `${json},"verdict":${verdictJson(request.verdict)}`;
+}
+
+/** What became of it. */
+function fateJson({ routes, answered, duplicateOf, replayOf, isReplay }: KeptRequest): string {
+  let json = `,"routes":[${routes.map(routeJson).join(',')}]`;
   if (answered !== null) {
     json += `,"answered":{"status":${answered.status},"afterMs":${answered.afterMs}}`;
   }
-  if (request.duplicateOf !== null) json += `,"duplicateOf":"${request.duplicateOf}"`;
-  if (request.replayOf !== null) json += `,"replayOf":"${request.replayOf}"`;
-  if (request.isReplay) json += ',"isReplay":true';
-  return `${json},${request.carried ?? NO_BODY}}`;
+  if (duplicateOf !== null) json += `,"duplicateOf":"${duplicateOf}"`;
+  if (replayOf !== null) json += `,"replayOf":"${replayOf}"`;
+  return isReplay ? `${json},"isReplay":true,` : `${json},`;
 }
 
 function text(value: string): string {
@@ -228,14 +196,19 @@ export function isPinned(bytes: Buffer): boolean {
 const EVENT_MARK = Buffer.from(',"event":"');
 const EVENT_ID_MARK = Buffer.from(',"eventId":"');
 const VERDICT_MARK = Buffer.from(',"verdict":{');
+const ROUTES_MARK = Buffer.from(',"routes":[');
 const HOOK_LENGTH = ',"hook":"'.length;
 const QUOTE = 0x22;
 
 /** The incoming webhook's identifier, without parsing the record; so do the next three. */
 export function hookOf(bytes: Buffer): string {
-  const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
-  const start = STATUS_AT + statusOf(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
+  const start = hookStart(bytes);
   return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+}
+
+function hookStart(bytes: Buffer): number {
+  const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
+  return STATUS_AT + statusOf(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
 }
 
 /** The sender's name of what happened. */

@@ -5,7 +5,7 @@
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
-import { carriedBody } from './codec.ts';
+import { carriedBody } from './body.ts';
 import { pendingRoute, withRoutes, type KeptRequest, type RouteRun } from './request.ts';
 
 export type ReplayOptions = {

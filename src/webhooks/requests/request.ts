@@ -76,8 +76,8 @@ export type KeptRequest = {
   readonly replayOf: string | null;
   /** An operator has sent it again: `context.replay` is true from then on. */
   readonly isReplay: boolean;
-  /** The body as the record's last members (codec.ts); null: it is in `request-bodies`. */
-  readonly carried: string | Buffer | null;
+  /** The body as the record's last member (body.ts); null: it is in `request-bodies`. */
+  readonly carried: Buffer | null;
 };
 
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };

@@ -9,15 +9,15 @@ import {
 } from '../../resources/idempotency.ts';
 import { notFound } from '../../resources/not-found.ts';
 import type { Expectation } from '../../resources/repository.ts';
-import { JSON_TYPE, pathParameter, shown } from '../../resources/route-parts.ts';
+import { JSON_TYPE, listed, pathParameter, shown } from '../../resources/route-parts.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/chained.ts';
-import { requestListRoute } from './list-route.ts';
+import { EVENT_ID_PARAMETER, sendWorkList, workListParameters } from '../work/list-route.ts';
 import type { ReplayOptions } from './replay.ts';
-import type { KeptRequest } from './request.ts';
+import { REQUEST_STATUSES, shownRequest, type KeptRequest } from './request.ts';
 import { requestResource } from './resource.ts';
 import {
   headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
@@ -223,4 +223,28 @@ function expectationOf({ request: { headers } }: Exchange): Expectation | undefi
 function preconditionFailed(): AppError {
   return new AppError('precondition_failed',
     `the stored ${NOUN} is another version than the request asks for`);
+}
+
+function requestListRoute(
+  service: RequestService, hookOf: (name: string) => string,
+): Route {
+  return {
+    method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
+    summary: 'Requests that were kept, newest first, whole or page by page',
+    parameters: [EVENT_ID_PARAMETER, ...workListParameters(REQUEST_STATUSES, {
+      hook: 'Of this incoming webhook only: its identifier or path segment',
+      event: 'Only those that the sender names so, such as `push`',
+      time: 'Received',
+    })],
+    answers: [
+      listed('The requests', requestSchema, 'How many match, on all pages'),
+      ...problemAnswers(400),
+    ],
+    handle: (exchange) => sendWorkList(exchange, {
+      path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, hookOf, idOf: ({ id }) => id,
+      shown: shownRequest,
+      list: (filter, from, limit) => service.list(filter, from, limit),
+      count: (filter) => service.count(filter),
+    }),
+  };
 }

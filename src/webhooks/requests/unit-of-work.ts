@@ -7,9 +7,8 @@ import type { Store, Transaction } from '../../store/port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
 import { TotalsRecord } from '../work/totals.ts';
 import { UnitOfWork } from '../work/unit-of-work.ts';
-import {
-  decodeRequest, encodeBodyRecord, encodeRequest, statusOf, updatedMsOf,
-} from './codec.ts';
+import { encodeBodyRecord } from './body.ts';
+import { decodeRequest, encodeRequest, statusOf, updatedMsOf } from './codec.ts';
 import { forgetEvent } from './event-ids.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RequestStatus,

@@ -12,7 +12,8 @@ import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
 import {
   runOne, type RouteOutcome, type RouteParts,
 } from '../incoming/receiving/run-routes.ts';
-import { bodyIn, decodeRequest, statusOf } from '../requests/codec.ts';
+import { bodyIn } from '../requests/body.ts';
+import { decodeRequest, statusOf } from '../requests/codec.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RouteRun, type RunAttempt,
 } from '../requests/request.ts';

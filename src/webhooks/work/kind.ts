@@ -13,7 +13,11 @@ export type WorkKind<Item, Status extends string, Gone extends string = never> =
   readonly totals: TotalsRecord<Status, Gone>;
   readonly idOf: (item: Item) => string;
   readonly decode: (bytes: Buffer) => Item;
-  readonly encode: (item: Item) => string;
+  /**
+   * One line, read at once. `before` is the record of an earlier version, of which it may copy what
+   * never changes.
+   */
+  readonly encode: (item: Item, before: Buffer | null) => string | Buffer;
   readonly statusIn: (item: Item) => Status;
   /** Without parsing, as is `updatedMsOf`: milliseconds since the epoch. */
   readonly statusOf: (bytes: Buffer) => Status;

@@ -45,10 +45,10 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     return this.put(item);
   }
 
-  /** Stages a piece of work that the totals count already; its bytes. */
-  put(item: Item): Buffer {
+  /** Stages a piece of work that the totals count already; its bytes. See `WorkKind.encode`. */
+  put(item: Item, before: Buffer | null = null): Buffer {
     const { collection, idOf, encode } = this.#kind;
-    return this.#transaction.put(collection.name, idOf(item), encode(item)).bytes;
+    return this.#transaction.put(collection.name, idOf(item), encode(item, before)).bytes;
   }
 
   /** Counts accepted work whose records are staged otherwise, or follow. */
@@ -69,7 +69,7 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
       ? known.item : this.#kind.decode(bytes);
     const after = change(before);
     if (after === null) return undefined;
-    this.put(after);
+    this.put(after, bytes);
     const [from, to] = [this.#kind.statusIn(before), this.#kind.statusIn(after)];
     if (from !== to) this.#move(id, from, to, () => after, null);
     return after;

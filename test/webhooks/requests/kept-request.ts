@@ -1,6 +1,6 @@
 /** Kept requests made up for tests. */
 import { createHash } from 'node:crypto';
-import { carriedBody } from '../../../src/webhooks/requests/codec.ts';
+import { carriedBody } from '../../../src/webhooks/requests/body.ts';
 import { pendingRoute, type KeptRequest } from '../../../src/webhooks/requests/request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';

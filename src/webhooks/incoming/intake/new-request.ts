@@ -2,7 +2,7 @@
 import { timeText } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/route.ts';
-import { carriedBody } from '../../requests/codec.ts';
+import { carriedBody } from '../../requests/body.ts';
 import {
   ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type RunAttempt,
 } from '../../requests/request.ts';

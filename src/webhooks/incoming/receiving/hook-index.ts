@@ -1,5 +1,4 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
-import type { KeyObject } from 'node:crypto';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/port.ts';
 import { follow } from '../../../resources/projection.ts';
@@ -10,7 +9,7 @@ import { prepareRoutes, type ReadyRoute } from '../routing.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionParts, type RejectionReason } from './rejections.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
-import { signatureKey } from '../../senders/x-signature.ts';
+import { signatureKey, type SignatureKey } from '../../senders/x-signature.ts';
 
 export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
@@ -18,7 +17,7 @@ export type ReadyHook = ReadyInbox & {
   readonly enabled: boolean;
   readonly methods: readonly string[];
   /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
-  readonly keys: readonly SignatureKey[];
+  readonly keys: readonly TimedKey[];
   readonly hasSecret: boolean;
   /** null: there is no `verification`. */
   readonly sender: SenderCheck | null;
@@ -39,8 +38,8 @@ export type RejectionCount = {
   readonly count: number;
 };
 
-type SignatureKey = {
-  readonly key: KeyObject;
+type TimedKey = {
+  readonly key: SignatureKey;
   /** From then on it does not count; Infinity for the current one. */
   readonly validUntilMs: number;
 };
@@ -121,7 +120,7 @@ function toReady(
   };
 }
 
-function signatureKeys({ secret, previousSecret }: IncomingWebhook): SignatureKey[] {
+function signatureKeys({ secret, previousSecret }: IncomingWebhook): TimedKey[] {
   if (secret === undefined) return [];
   const current = { key: signatureKey(secret), validUntilMs: Infinity };
   if (previousSecret === undefined) return [current];

@@ -23,7 +23,8 @@ export class InboxCapacity {
   readonly #bodies: Collection;
   readonly #unfollow: () => void;
   #held = { count: 0, bytes: 0 };
-  #reserved = { count: 0, bytes: 0 };
+  #reservedCount = 0;
+  #reservedBytes = 0;
 
   constructor(
     store: Store, limits: { readonly maxCount: number; readonly maxBytes: number },
@@ -40,8 +41,8 @@ export class InboxCapacity {
   /** Throws `unavailable` when there is no room for one more request of that many bytes. */
   check(bytes: number): void {
     const { maxCount, maxBytes } = this.#limits;
-    const count = 1 + this.#reserved.count;
-    const added = bytes + this.#reserved.bytes;
+    const count = 1 + this.#reservedCount;
+    const added = bytes + this.#reservedBytes;
     if (this.#held.count + count > maxCount) {
       throw full(`${this.#held.count} requests are pending or pinned (inbox.maxCount)`);
     }
@@ -51,8 +52,7 @@ export class InboxCapacity {
     }
     // Without its own bytes: removal goes down to the limits and no further, so a large request
     // would never find room for itself.
-    const total =
-      this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reserved.bytes;
+    const total = this.#requests.bytesTotal + this.#bodies.bytesTotal + this.#reservedBytes;
     if (this.#requests.size + count > Math.ceil(maxCount * BEHIND_FACTOR)
       || total > maxBytes * BEHIND_FACTOR) {
       throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
@@ -60,14 +60,21 @@ export class InboxCapacity {
     }
   }
 
-  /** `check`, then keeps the room for what `accept` is about to accept. */
-  async reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
+  /**
+   * `check`, then keeps the room for what `accept` is about to accept. Throws, or rejects with, what
+   * that does.
+   */
+  reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.check(bytes);
     this.#reserve(1, bytes);
+    const free = (): void => this.#reserve(-1, -bytes);
     try {
-      return await accept();
-    } finally {
-      this.#reserve(-1, -bytes);
+      const accepting = accept();
+      accepting.then(free, free);
+      return accepting;
+    } catch (thrown) {
+      free();
+      throw thrown;
     }
   }
 
@@ -76,9 +83,8 @@ export class InboxCapacity {
   }
 
   #reserve(count: number, bytes: number): void {
-    this.#reserved = {
-      count: this.#reserved.count + count, bytes: this.#reserved.bytes + bytes,
-    };
+    this.#reservedCount += count;
+    this.#reservedBytes += bytes;
   }
 
   #hold(record: Buffer, by: 1 | -1): void {

@@ -18,7 +18,7 @@ import type { OnOutcome } from '../outcome.ts';
 import type { Hold, Ownership } from '../work/ownership.ts';
 import { ResultBatch } from '../work/result-batch.ts';
 import { storedDueMs } from '../work/retry-time.ts';
-import { untilWritten } from '../work/until-written.ts';
+import { writeAgain } from '../work/until-written.ts';
 import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
 import { afterRun, failedWithWebhook } from './after-run.ts';
 import { runKept, type Ran, type RunParts } from './run.ts';
@@ -115,12 +115,14 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return durationMs < SLOW_MS ? 'well' : 'slow';
   }
 
-  async record(ran: Ran): Promise<KeptRequest | undefined> {
-    const recorded = await untilWritten(this.#worker.writeParts,
+  record(ran: Ran): Promise<KeptRequest | undefined> {
+    const told = (recorded: KeptRequest | undefined): KeptRequest | undefined => {
+      logRun(this.#parts.log, ran, recorded);
+      return recorded;
+    };
+    return this.#write(ran).then(told, (thrown: unknown) => writeAgain(this.#worker.writeParts,
       'the result of a run waits to be written', { request: ran.known.item.id },
-      () => this.#write(ran));
-    logRun(this.#parts.log, ran, recorded);
-    return recorded;
+      () => this.#write(ran), thrown).then(told));
   }
 
   dueTimeMs(id: string, recorded: KeptRequest | undefined): number | null {

@@ -14,16 +14,29 @@ const RETRY_MS = 1000;
 
 /** Repeats `write` until the store takes it; undefined when we are closed first. */
 export async function untilWritten<T>(
-  { clock, log, closing }: WriteParts, waiting: string, labels: object, write: () => Promise<T>,
+  parts: WriteParts, waiting: string, labels: object, write: () => Promise<T>,
 ): Promise<T | undefined> {
-  for (let isFirst = true; ; isFirst = false) {
+  try {
+    return await write();
+  } catch (thrown) {
+    return writeAgain(parts, waiting, labels, write, thrown);
+  }
+}
+
+/** The same where the first try has failed with `thrown`. */
+export async function writeAgain<T>(
+  { clock, log, closing }: WriteParts, waiting: string, labels: object, write: () => Promise<T>,
+  thrown: unknown,
+): Promise<T | undefined> {
+  if (!(thrown instanceof AppError)) throw thrown;
+  log.error(waiting, { ...labels, error: thrown });
+  while (!closing.aborted) {
+    await sleep(clock, RETRY_MS);
     try {
       return await write();
-    } catch (thrown) {
-      if (!(thrown instanceof AppError)) throw thrown;
-      if (isFirst) log.error(waiting, { ...labels, error: thrown });
+    } catch (again) {
+      if (!(again instanceof AppError)) throw again;
     }
-    if (closing.aborted) return undefined;
-    await sleep(clock, RETRY_MS);
   }
+  return undefined;
 }

@@ -85,11 +85,10 @@ export class Intake {
     return this.#keeper.keepFailed(exchange, received, [outcome], answer).then(() => answer);
   }
 
-  async #runMatching(exchange: Exchange, received: Received): Promise<ReceiveAnswer> {
+  #runMatching(exchange: Exchange, received: Received): ReceiveAnswer | Promise<ReceiveAnswer> {
     const routes = matchingRoutes(exchange, received);
-    const { answer, unkept } = await this.#runs.run(exchange, received, routes, null);
-    if (unkept !== undefined) throw unkept;
-    return answer;
+    const taken = this.#runs.run(exchange, received, routes, null);
+    return types.isPromise(taken) ? taken.then(answerIn) : answerIn(taken);
   }
 
   #takeOnce(
@@ -148,9 +147,9 @@ export class Intake {
       .then(() => given);
   }
 
-  async #accept(
+  #accept(
     exchange: Exchange, received: Received, event: Event | null,
-  ): Promise<ReceiveAnswer> {
+  ): ReceiveAnswer | Promise<ReceiveAnswer> {
     const { clock, makeId, store, capacity, recent } = this.#parts;
     const seen = event === null ? null : this.#duplicates.findRemembered(event);
     if (seen !== null) return this.#answerSeen(exchange, received, seen);
@@ -169,6 +168,11 @@ export class Intake {
     return capacity.reserveWhile(bytes, () => this.#arrivals.write(bytes, (transaction, unit) =>
       stageAccepted(transaction, unit, arrival, { recent, checkRoom: () => {} })));
   }
+}
+
+function answerIn({ answer, unkept }: Taken): ReceiveAnswer {
+  if (unkept !== undefined) throw unkept;
+  return answer;
 }
 
 function matchingRoutes(exchange: Exchange, received: Received): readonly ReadyRoute[] {

@@ -47,10 +47,10 @@ export class Keeper {
   }
 
   /** Its room is reserved. */
-  async keep(
+  keep(
     exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], kept: Kept,
   ): Promise<void> {
-    await this.#commit(this.#finished(exchange, received, outcomes, kept), received, kept);
+    return this.#commit(this.#finished(exchange, received, outcomes, kept), received, kept);
   }
 
   /**
@@ -92,14 +92,14 @@ export class Keeper {
     }
   }
 
-  async #commit(
+  #commit(
     request: KeptRequest, { body }: Received, { event = null }: Kept,
   ): Promise<void> {
     const { ownEvents, clock, makeId } = this.#parts;
-    const drawn = { nowMs: clock.now(), seed: makeId() };
-    await this.#arrivals.write(request.bodyBytes, (transaction, unit) => {
+    const drawn = request.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
+    return this.#arrivals.write(request.bodyBytes, (transaction, unit) => {
       unit.add(request, body);
-      if (request.status === 'failed') ownEvents.requestFailed(transaction, drawn, request);
+      if (drawn !== null) ownEvents.requestFailed(transaction, drawn, request);
       if (event !== null) putEvent(transaction, event, request.id);
     });
   }

@@ -1,5 +1,6 @@
 /** Runs the routes of a request whose answer is their result, and keeps what the inbox wants. */
 import { types } from 'node:util';
+import type { AppError } from '../../../base/errors.ts';
 import type { Exchange } from '../../../server/route.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { commitRequests } from '../../requests/unit-of-work.ts';
@@ -47,8 +48,8 @@ export class ResultRuns {
     }
     // Its sender would be told to send again what has run, as often as it does.
     store.checkWritable();
-    return capacity.reserveWhile(estimatedBytes(exchange, received.body), async () =>
-      this.#run(exchange, received, routes, { id: makeId(), event }));
+    return capacity.reserveWhile(estimatedBytes(exchange, received.body), () =>
+      Promise.resolve(this.#run(exchange, received, routes, { id: makeId(), event })));
   }
 
   /** Its failed routes, with the request that came now. */
@@ -98,33 +99,35 @@ export class ResultRuns {
     return this.#takeKept(exchange, received, outcomes, of);
   }
 
-  async #takeKept(
+  #takeKept(
     exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
     { id, event }: RunOf,
   ): Promise<Taken> {
-    const { hook } = received;
     const refused = refusalIn(outcomes);
     if (refused !== null) {
-      // What the others did is not to be done again.
-      const hasRun = outcomes.some((outcome) => outcome.refused === null);
-      if (hasRun && hook.inbox !== 'off') {
-        const status = statusOf(refused.code);
-        await this.#keeper.keepFailed(exchange, received, outcomes, { status, id, event });
-      }
-      throw refused;
+      return this.#refuseKept(exchange, received, outcomes, { id, event }, refused);
     }
-    const answer = answerOf(hook, outcomes);
+    const answer = answerOf(received.hook, outcomes);
     const { status } = answer;
-    if (id !== null) {
-      try {
-        await this.#keeper.keep(exchange, received, outcomes, { status, id, event });
-      } catch (unkept) {
-        return { answer, of: null, unkept };
-      }
-      return { answer, of: id };
+    if (id === null) {
+      return this.#keeper.keepFailed(exchange, received, outcomes, { status, event })
+        .then((of) => ({ answer, of }));
     }
-    return { answer, of: await this.#keeper.keepFailed(exchange, received, outcomes,
-      { status, event }) };
+    return this.#keeper.keep(exchange, received, outcomes, { status, id, event })
+      .then(() => ({ answer, of: id }), (unkept: unknown) => ({ answer, of: null, unkept }));
+  }
+
+  async #refuseKept(
+    exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[],
+    { id, event }: RunOf, refused: AppError,
+  ): Promise<never> {
+    // What the others did is not to be done again.
+    const hasRun = outcomes.some((outcome) => outcome.refused === null);
+    if (hasRun && received.hook.inbox !== 'off') {
+      const status = statusOf(refused.code);
+      await this.#keeper.keepFailed(exchange, received, outcomes, { status, id, event });
+    }
+    throw refused;
   }
 
   /** Each of the routes is one of the actions under way, until the last has ended. */

@@ -114,7 +114,12 @@ function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHoo
 }
 
 async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook): Promise<void> {
-  const body = await readBody(exchange, hook);
+  let body: Buffer;
+  try {
+    body = await exchange.readBody();
+  } catch (thrown) {
+    throw unread(exchange, hook, thrown);
+  }
   const received = admit(parts, exchange, hook, body);
   if ('status' in received) {
     const { status, type, body: text } = received;
@@ -154,17 +159,14 @@ function tell(
   onOutcome('requests', hook.identifier, outcome, durationMs);
 }
 
-async function readBody(exchange: Exchange, hook: ReadyHook): Promise<Buffer> {
-  try {
-    return await exchange.readBody();
-  } catch (thrown) {
-    if (!(thrown instanceof AppError)) throw thrown;
-    const { code, message } = thrown;
-    const isSenders = code === 'too_large' || code === 'timeout' || code === 'malformed';
-    if (!isSenders) throw thrown;
-    const reason = code === 'too_large' ? 'size' : null;
-    throw reject(exchange, hook, { code, message, finding: message, reason });
-  }
+/** What is thrown for a body that could not be read. */
+function unread(exchange: Exchange, hook: ReadyHook, thrown: unknown): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  const { code, message } = thrown;
+  const isSenders = code === 'too_large' || code === 'timeout' || code === 'malformed';
+  if (!isSenders) return thrown;
+  const reason = code === 'too_large' ? 'size' : null;
+  return reject(exchange, hook, { code, message, finding: message, reason });
 }
 
 /** Throws `unauthorized` for a request that is not its sender's. */

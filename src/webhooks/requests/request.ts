@@ -110,7 +110,8 @@ export function attempted(
 export function withRoutes(
   request: KeptRequest, routes: readonly RouteRun[], nowMs: number,
 ): KeptRequest {
-  return { ...stamped(request, nowMs), routes, status: statusOfRoutes(routes) };
+  const updatedAt = nextUpdate(request, nowMs);
+  return { ...request, updatedAt, routes, status: statusOfRoutes(routes) };
 }
 
 export function statusOfRoutes(routes: readonly RouteRun[]): RequestStatus {
@@ -119,10 +120,13 @@ export function statusOfRoutes(routes: readonly RouteRun[]): RequestStatus {
   return routes.some(({ status }) => status === 'failed') ? 'failed' : 'done';
 }
 
-/** `updatedAt` rises, whatever the clock does. */
 export function stamped(request: KeptRequest, nowMs: number): KeptRequest {
-  const updatedMs = Math.max(nowMs, Date.parse(request.updatedAt) + 1);
-  return { ...request, updatedAt: timeText(updatedMs) };
+  return { ...request, updatedAt: nextUpdate(request, nowMs) };
+}
+
+/** `updatedAt` rises, whatever the clock does. */
+function nextUpdate({ updatedAt }: KeptRequest, nowMs: number): string {
+  return timeText(Math.max(nowMs, Date.parse(updatedAt) + 1));
 }
 
 /** What callers see: of signatures that they were there. */

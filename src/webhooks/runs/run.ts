@@ -7,7 +7,7 @@ import { ActionResult } from '../actions/action.ts';
 import type { LogHolder } from '../actions/run-action.ts';
 import { KeptCall } from '../incoming/intake/kept-call.ts';
 import { attemptOf } from '../incoming/intake/new-request.ts';
-import type { RecentRequests } from '../incoming/intake/recent.ts';
+import type { Recent, RecentRequests } from '../incoming/intake/recent.ts';
 import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
 import {
   runOne, type RouteOutcome, type RouteParts,
@@ -62,12 +62,12 @@ export function runKept(
     if (outcome.refused !== null) throw outcome.refused;
     return { known, index, attempt: attemptOf(outcome), hold };
   };
-  const running = runRoute(parts, known.item, recent?.body ?? null, hook, route);
+  const running = runRoute(parts, known.item, recent, hook, route);
   return types.isPromise(running) ? unlessCutOff(running, cutOff).then(end) : end(running);
 }
 
 function runRoute(
-  parts: RunParts, request: KeptRequest, known: Buffer | null, hook: ReadyHook,
+  parts: RunParts, request: KeptRequest, recent: Recent | undefined, hook: ReadyHook,
   { name, attemptCount }: RouteRun,
 ): RouteOutcome | Promise<RouteOutcome> {
   const { store, clock } = parts;
@@ -78,10 +78,11 @@ function runRoute(
       startedAtMs: clock.now(), durationMs: 0,
     };
   }
-  const body = known ?? bodyIn(request, () =>
+  const body = recent?.body ?? bodyIn(request, () =>
     store.collection(requestBodyCollection.name).bytesOf(request.id));
   const holder = new RunLog(parts.log, { request: request.id, hook: hook.identifier, route: name });
-  const run = { request, body, reading: hook.reading, attempt: attemptCount + 1, holder };
+  const { headers = null } = recent ?? {};
+  const run = { request, body, headers, reading: hook.reading, attempt: attemptCount + 1, holder };
   return runOne(parts, route, {
     hook: hook.identifier, holder, makeCall: (options) => new KeptCall(run, options),
   }, clock);

@@ -126,7 +126,9 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   dueTimeMs(id: string, recorded: KeptRequest | undefined): number | null {
-    const bytes = this.#records.bytesOf(requestOf(id));
+    const request = requestOf(id);
+    // Mostly it is done: then the record need not be looked up.
+    const bytes = this.#routeCounts.has(request) ? this.#records.bytesOf(request) : undefined;
     if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
     const isCurrent = recorded !== undefined
       && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);

@@ -7,6 +7,11 @@ export class BackgroundTasks {
   readonly #onEnd: () => void;
   #count = 0;
   #onIdle: (() => void)[] = [];
+  readonly #onDone = (): void => this.#end();
+  readonly #onFailed = (thrown: unknown): void => {
+    this.#log.error(this.#failure, { error: thrown });
+    this.#end();
+  };
 
   /** `failure` is logged with what was not expected; `onEnd` is called after each task. */
   constructor(log: Logger, failure: string, onEnd: () => void) {
@@ -22,10 +27,7 @@ export class BackgroundTasks {
 
   run(work: Promise<void>): void {
     this.#count += 1;
-    void work.then(() => this.#end(), (thrown: unknown) => {
-      this.#log.error(this.#failure, { error: thrown });
-      this.#end();
-    });
+    void work.then(this.#onDone, this.#onFailed);
   }
 
   /** Resolves when nothing is under way. */

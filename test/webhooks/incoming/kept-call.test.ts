@@ -66,3 +66,32 @@ test('a replay lacks the credentials that were never stored', async (context) =>
   assert.equal(first?.['authorization'], 'Bearer x');
   assert.deepEqual([second?.['authorization'], second?.['cookie']], [undefined, undefined]);
 });
+
+for (const [name, more] of [
+  ['without credentials', {}], ['with credentials', { Authorization: 'Bearer x' }],
+] as const) {
+  test(`an accepted request ${name} is run with what a replay of it is told`, async (context) => {
+    const relay = await startRelay({ actions: [Tells] });
+    context.after(() => relay.close());
+    relay.webhooks.start();
+    await relay.hook({ actionType: 'tells' }, { inbox: 'all', answer: 'accepted' });
+    Tells.told = [];
+    const { text } = await relay.ask('POST', '/webhook/in/hook', `{"a":"${'x'.repeat(1000)}"}`, {
+      'Content-Type': 'application/json', 'X-Several': ['one', 'two'], ...more,
+    });
+    const { data: { request } } = JSON.parse(text);
+    await until('it is done', async () => {
+      const shown = await relay.ask('GET', `/api/requests/${request}`);
+      return JSON.parse(shown.text).status === 'done';
+    });
+    const replay = await relay.ask('POST', `/api/requests/${request}/replay`, {});
+    assert.equal(replay.status, 202, replay.text);
+    await until('it has run again', () => Tells.told.length === 2);
+    const [first, second] = Tells.told;
+    assert.deepEqual(second, {
+      payload: first?.payload, context: { ...first?.context, attempt: 2, replay: true },
+    });
+    const headers = first?.context['headers'] as Readonly<Record<string, unknown>>;
+    assert.deepEqual([headers['x-several'], headers['authorization']], ['one, two', undefined]);
+  });
+}

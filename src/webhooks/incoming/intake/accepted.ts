@@ -16,6 +16,7 @@ import { acceptedAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
 import type { Received } from '../receiving/received-call.ts';
 import { isOther } from './duplicates.ts';
 import type { Event } from './event.ts';
+import { isHeadWhole } from './kept-call.ts';
 import { acceptedRequest } from './new-request.ts';
 import type { RecentRequests } from './recent.ts';
 
@@ -43,7 +44,9 @@ export function stageAccepted(
     if (event !== null) putEvent(transaction, event, arrival.id);
     // Routes must not see what one of them makes of the body.
     if (arrival.routes.length === 1) {
-      recent.add({ bytes: known.bytes, item: known.item, body: arrival.received.body });
+      const { bytes, item } = known;
+      const { exchange: { request }, received: { body } } = arrival;
+      recent.add({ bytes, item, body, headers: isHeadWhole(item) ? request.headers : null });
     }
     return acceptedAnswer(arrival.id, arrival.routes.length === 0 ? 'Filtered' : '');
   }

@@ -2,6 +2,7 @@
  * A kept request as an action sees it: what it was told when the request came, and which run it is.
  * Credentials were never stored, so headers that held one are missing.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
@@ -18,6 +19,8 @@ import { IncomingCall } from '../receiving/incoming-call.ts';
 type KeptRun = {
   readonly request: KeptRequest;
   readonly body: Buffer;
+  /** As Node gave them, where that is known: making them takes as long as parsing a small body. */
+  readonly headers?: IncomingHttpHeaders | null;
   /** As its webhook reads bodies now. */
   readonly reading: BodyReading;
   /** The first is 1. */
@@ -28,11 +31,12 @@ type KeptRun = {
 export class KeptCall extends IncomingCall {
   readonly #run: KeptRun;
   /** Names in lower case, as Node gives them. */
-  #headersMade: Record<string, string | string[]> | null = null;
+  #headersMade: IncomingHttpHeaders | null;
 
   constructor(run: KeptRun, options: ActionCall['options']) {
     super(options);
     this.#run = run;
+    this.#headersMade = run.headers ?? null;
   }
 
   get context(): ActionContext {
@@ -65,7 +69,7 @@ export class KeptCall extends IncomingCall {
     return hopsOf(this.#headers[CHAIN_HEADER]);
   }
 
-  get #headers(): Record<string, string | string[]> {
+  get #headers(): IncomingHttpHeaders {
     this.#headersMade ??= headersOf(this.#run.request);
     return this.#headersMade;
   }
@@ -75,8 +79,7 @@ export class KeptCall extends IncomingCall {
   }
 
   protected get contentType(): string | undefined {
-    const { 'content-type': type } = this.#headers;
-    return Array.isArray(type) ? type[0] : type;
+    return this.#headers['content-type'];
   }
 
   protected get reading(): BodyReading {
@@ -86,6 +89,11 @@ export class KeptCall extends IncomingCall {
   protected read(kind: BodyKind): Payload | null {
     return readPayload(this.#run.body, kind, this.#run.reading.formField);
   }
+}
+
+/** Whether the headers of a request are stored as they came. */
+export function isHeadWhole({ headers }: KeptRequest): boolean {
+  return headers.every(([, value]) => value !== MASK);
 }
 
 function verifiedOf({ verdict: { preset, secret } }: KeptRequest): Verified | null {

@@ -2,11 +2,16 @@
  * Requests that were staged a moment ago, with their bodies: what was just encoded need not be
  * decoded to be run. In memory alone, and true of a record only while its bytes are the same.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { KeptRequest } from '../../requests/request.ts';
 import type { Known } from '../../work/kind.ts';
 import { isSame } from '../../work/unit-of-work.ts';
 
-type Recent = Known<KeptRequest> & { readonly body: Buffer };
+export type Recent = Known<KeptRequest> & {
+  readonly body: Buffer;
+  /** As Node gives them, where none was left out of the record; null: to be made from that. */
+  readonly headers?: IncomingHttpHeaders | null;
+};
 
 const COUNT_MAX = 1024;
 const BYTES_MAX = 8 << 20;

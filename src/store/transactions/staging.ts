@@ -249,7 +249,8 @@ export class StagedTransaction implements Transaction {
 
 function isRecordOf(json: string | Buffer, head: string): boolean {
   if (typeof json === 'string') return json.startsWith(head) && json.endsWith('}');
-  return json.toString('latin1', 0, head.length) === head && json[json.length - 1] === CLOSING_BRACE;
+  const begins = json.toString('latin1', 0, head.length) === head;
+  return begins && json[json.length - 1] === CLOSING_BRACE;
 }
 
 function releaseBytes({ collection, place }: StagedOperation): void {

@@ -61,8 +61,8 @@ export class InboxCapacity {
   }
 
   /**
-   * `check`, then keeps the room for what `accept` is about to accept. Throws, or rejects with, what
-   * that does.
+   * `check`, then keeps the room for what `accept` is about to accept. Throws, or rejects with,
+   * what that does.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
     this.check(bytes);

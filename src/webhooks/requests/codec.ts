@@ -6,9 +6,9 @@
  * where identifiers and times have one length, so that these are found without parsing. Then follow
  * the other members of `KeptRequest`, those left out that have their usual value, in `verdict`, in
  * `routes` and in their `attempts` too. The last one is the body: `"bodyText"` where it is valid
- * UTF-8, else `"body"` in base64, or `"body":null` when it lies apart (body.ts). A record that lacks
- * one of the members that are always there is not sound: decoding it throws, which is damage and no
- * state that a reader could go on from.
+ * UTF-8, else `"body"` in base64, or `"body":null` when it lies apart (body.ts). A record that
+ * lacks one of the members that are always there is not sound: decoding it throws, which is damage
+ * and no state that a reader could go on from.
  */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';

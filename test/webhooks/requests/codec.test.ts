@@ -122,7 +122,8 @@ describe('a stored request', () => {
     };
     for (const status of REQUEST_STATUSES) {
       for (const body of Object.values(BODIES)) {
-        const request = keptRequest({ body, given: { ...given, status, pinned: status === 'done' } });
+        const pinned = status === 'done';
+        const request = keptRequest({ body, given: { ...given, status, pinned } });
         const before = Buffer.from(encodeRequest(request));
         const after: KeptRequest = {
           ...request, status: 'failed', pinned: true, answered: { status: 200, afterMs: 3 },

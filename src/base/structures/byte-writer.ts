@@ -10,9 +10,12 @@ const KEPT_BYTES_MAX = 1 << 20;
 /** The most that a UTF-16 unit takes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 const ESCAPE_BYTES_MAX = 6;
+/** Of a word, or an escape, that is written before it is known to fit. */
+const SLACK_BYTES = 8;
 
 export class ByteWriter {
-  #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #view = viewOf(this.#buffer);
   #used = 0;
 
   /** Good until the next `clear`. */
@@ -31,7 +34,7 @@ export class ByteWriter {
 
   clear(): void {
     this.#used = 0;
-    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    if (this.#buffer.length > KEPT_BYTES_MAX) this.#take(Buffer.allocUnsafeSlow(FIRST_BYTES));
   }
 
   addText(text: string): void {
@@ -50,27 +53,19 @@ export class ByteWriter {
    * False, and nothing is added, when that would take more than `bytesMax`.
    */
   addJsonString(utf8: Buffer, bytesMax: number): boolean {
-    this.#reserve(Math.min(bytesMax, utf8.length * ESCAPE_BYTES_MAX + 2));
-    const target = this.#buffer;
+    this.#reserve(Math.min(bytesMax, utf8.length * ESCAPE_BYTES_MAX + 2) + SLACK_BYTES);
     const end = this.#used + bytesMax;
     let at = this.#used;
-    target[at++] = QUOTE;
-    for (let index = 0; index < utf8.length; index += 1) {
-      const byte = utf8[index] ?? 0;
-      const letter = ESCAPES[byte] ?? 0;
-      if (letter === 0) {
-        if (at >= end) return false;
-        target[at++] = byte;
-        continue;
-      }
-      if (at + (letter === LETTER_U ? ESCAPE_BYTES_MAX : 2) > end) return false;
-      target[at++] = BACKSLASH;
-      target[at++] = letter;
-      if (letter === LETTER_U) at += target.write(byte.toString(16).padStart(4, '0'), at, 'latin1');
+    this.#view.setUint8(at, QUOTE);
+    at += 1;
+    for (let start = 0; start < utf8.length && at < end; start += BLOCK_BYTES) {
+      const count = utf8.copy(block, 0, start, start + BLOCK_BYTES);
+      blockView.setUint32(count, PLAIN_WORD);
+      at = escapeBlock(count, this.#view, at, end);
     }
     if (at >= end) return false;
-    target[at++] = QUOTE;
-    this.#used = at;
+    this.#view.setUint8(at, QUOTE);
+    this.#used = at + 1;
     return true;
   }
 
@@ -79,13 +74,71 @@ export class ByteWriter {
     if (needed <= this.#buffer.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(grown, 0, 0, this.#used);
-    this.#buffer = grown;
+    this.#take(grown);
   }
+
+  #take(buffer: Buffer): void {
+    this.#buffer = buffer;
+    this.#view = viewOf(buffer);
+  }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const PLAIN_WORD = 0x78787878;
 const LETTER_U = 0x75;
+const DIGIT_0 = 0x30;
+const HEX = Buffer.from('0123456789abcdef');
+const WORD_BYTES = 4;
+const BLOCK_BYTES = 1 << 12;
+/** What is escaped next lies here, with room for the rest of a word. */
+const block = Buffer.allocUnsafeSlow(BLOCK_BYTES + WORD_BYTES);
+const blockView = viewOf(block);
+
+/**
+ * Writes the first `count` bytes of the block at `at`, escaped, and gives where they end: past
+ * `end` when they do not fit. A word at a time: byte by byte it takes twice as long, 3.5 µs for
+ * 1 KB, as every access of a typed array is checked.
+ */
+function escapeBlock(count: number, target: DataView, start: number, end: number): number {
+  let at = start;
+  let index = 0;
+  while (index < count && at < end) {
+    const word = blockView.getUint32(index, true);
+    target.setUint32(at, word, true);
+    const plain = plainBytesIn(word);
+    at += plain;
+    index += plain;
+    if (plain === WORD_BYTES) continue;
+    const byte = blockView.getUint8(index);
+    const letter = ESCAPES[byte] ?? 0;
+    target.setUint8(at, BACKSLASH);
+    target.setUint8(at + 1, letter);
+    at += 2;
+    index += 1;
+    if (letter !== LETTER_U) continue;
+    target.setUint16(at, DIGIT_0 << 8 | DIGIT_0);
+    target.setUint8(at + 2, HEX[byte >> 4] ?? 0);
+    target.setUint8(at + 3, HEX[byte & 15] ?? 0);
+    at += 4;
+  }
+  // The last word may have held some of what lies after them.
+  return at - Math.max(0, index - count);
+}
+
+/** How many of the four bytes stand before one that is to be escaped; the lowest is the first. */
+function plainBytesIn(word: number): number {
+  const quotes = word ^ 0x22222222;
+  const backslashes = word ^ 0x5c5c5c5c;
+  // The highest bit of each byte that is less than 0x20, or 0; above the first one it may mislead.
+  const found = ((word - 0x20202020) & ~word | (quotes - 0x01010101) & ~quotes
+    | (backslashes - 0x01010101) & ~backslashes) & 0x80808080;
+  return found === 0 ? WORD_BYTES : (31 - Math.clz32(found & -found)) >> 3;
+}
 
 /** By byte: the letter after the backslash, `u` where four digits follow it, 0 for none. */
 const ESCAPES = new Uint8Array(256).fill(LETTER_U, 0, 0x20);

@@ -1,6 +1,7 @@
 /** Bytes put together in memory that is used again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { below, createRandom } from '../../support/random.ts';
 import { ByteWriter } from '../../../src/base/structures/byte-writer.ts';
 
 const EVERY_CONTROL = String.fromCharCode(...Array.from({ length: 0x80 }, (_, code) => code));
@@ -18,6 +19,24 @@ test('writes a text as the JSON string that JSON.stringify makes of it', () => {
     assert.equal(writer.addJsonString(Buffer.from(text), Buffer.byteLength(json)), true);
     writer.addText('}');
     assert.equal(writer.bytes.toString(), `"a":${json}}`);
+  }
+});
+
+test('writes texts of any length and what is to be escaped at any place as JSON.stringify', () => {
+  const writer = new ByteWriter();
+  const random = createRandom(1);
+  const pieces = [
+    'a', 'b', '"', '\\', '\n', '\u0001', '\u007f', '\u0080', 'ü', '\u{1f600}', 'xyz', ' !#',
+  ];
+  for (let round = 0; round < 3000; round += 1) {
+    const length = round % 100 === 0 ? 5000 : below(random, 40);
+    const text = Array.from({ length }, () => pieces[below(random, pieces.length)] ?? '').join('');
+    const json = JSON.stringify(text);
+    writer.clear();
+    writer.addText('x'.repeat(below(random, 5)));
+    const { length: before } = writer;
+    assert.ok(writer.addJsonString(Buffer.from(text), Buffer.byteLength(json)));
+    assert.equal(writer.bytes.toString('utf8', before), json);
   }
 });
 

@@ -14,7 +14,7 @@ import { LOG_START, isSamePosition } from './chain.ts';
 import type { EngineLink } from './engine-link.ts';
 import { isRefused } from './engine-link.ts';
 import { unreachable } from './fresh-reads.ts';
-import { receiveParts, removeOld, sendImage } from './image-transfer.ts';
+import { checkParts, receiveParts, removeOld, sendImage } from './image-transfer.ts';
 import type { ImageManifest, LocalImage } from './local-image.ts';
 import { ReplicatedImage } from './replicated-image.ts';
 
@@ -55,6 +55,8 @@ export class ImageKeeper implements Snapshots {
   #running: Promise<void> | null = null;
   #isStopping = false;
   #retryAfterMs = -Infinity;
+  /** Of the log that images here hold, and none that was given to the engine. */
+  #unsentBytes = 0;
 
   constructor(options: ImageKeeperOptions) {
     this.#options = options;
@@ -145,7 +147,9 @@ export class ImageKeeper implements Snapshots {
       liveBytes += collection.bytesTotal;
       garbageBytes += collection.table.arena.garbageBytes;
     }
-    return this.#image.appliedBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
+    const unsentBytes = this.mayMaintain() ? this.#unsentBytes : 0;
+    const logBytes = this.#image.appliedBytes + unsentBytes;
+    return logBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
       || garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
   }
 
@@ -155,8 +159,11 @@ export class ImageKeeper implements Snapshots {
     const { link, local, maxImageBytes } = this.#options;
     const { session } = link;
     if (session === null) throw unreachable('it gives no answer');
-    await sendImage(link, session, local, manifest, maxImageBytes, () => this.#isStopping);
+    const sums = await sendImage(link, session, local, manifest, maxImageBytes,
+      () => this.#isStopping);
+    await checkParts(link, session, manifest, sums);
     await removeOld(link, session);
+    this.#unsentBytes = 0;
   }
 
   async #writeLocal(): Promise<LocalImageFiles> {
@@ -164,7 +171,7 @@ export class ImageKeeper implements Snapshots {
     if (image === null || image.divergence !== null) {
       throw new AppError('unavailable', 'the records are loaded anew');
     }
-    const { log, position, collections } = image;
+    const { log, position, collections, appliedBytes } = image;
     const frozen = new Map([...collections].map(([name, collection]) =>
       [name, collection.freeze()]));
     image.appliedBytes = 0;
@@ -173,7 +180,11 @@ export class ImageKeeper implements Snapshots {
       const { local } = this.#options;
       const manifest = await local.write(log, position, frozen, () => this.#isStopping);
       this.writtenMs = this.#options.clock.now();
+      this.#unsentBytes += appliedBytes;
       return { manifest, records };
+    } catch (error) {
+      image.appliedBytes += appliedBytes;
+      throw error;
     } finally {
       for (const collection of collections.values()) collection.thaw();
     }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import type { EngineSession, EngineSnapshot } from '../engines/engine.ts';
+import type { EngineSession, EngineSnapshot, LogPosition } from '../engines/engine.ts';
 import { isSamePosition } from './chain.ts';
 import type { EngineLink } from './engine-link.ts';
 import type { ImageManifest, LocalImage } from './local-image.ts';
@@ -15,11 +15,14 @@ const KEPT = 2;
 /** 5 min: it may be many steps. */
 const TRIM_TICKS = 1200;
 
-/** Gives the engine an image that is here. Throws `storage_full` when it is too large for it. */
+/**
+ * Gives the engine an image that is here, unless it has it. Resolves with the SHA-256 of each part
+ * that was written. Throws `storage_full` when it is too large for the engine.
+ */
 export async function sendImage(
   link: EngineLink, session: EngineSession, local: LocalImage, manifest: ImageManifest,
   bytesMax: number, isStopping: () => boolean,
-): Promise<void> {
+): Promise<readonly string[]> {
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > bytesMax) {
     throw new AppError('storage_full', `all records together have ${total} bytes, and the engine `
@@ -27,15 +30,33 @@ export async function sendImage(
   }
   const { snapshots } = session;
   const known = await link.ask(session, snapshots.list());
-  if (known.some((other) => isSamePosition(other, manifest))) return;
-  let parts = 0;
+  if (known.some((other) => isSamePosition(other, manifest))) return [];
+  const sums: string[] = [];
   for await (const bytes of partsOf(local.pieces(manifest))) {
     if (isStopping()) throw new AppError('unavailable', 'the store is closing');
     const content = { sha256: sha256(bytes), bytes };
-    await link.ask(session, snapshots.writePart(manifest, parts, content));
-    parts += 1;
+    await link.ask(session, snapshots.writePart(manifest, sums.length, content));
+    sums.push(content.sha256);
   }
-  await link.ask(session, snapshots.complete(manifest, parts));
+  await link.ask(session, snapshots.complete(manifest, sums.length));
+  return sums;
+}
+
+/**
+ * Reads one back that was written, as the log before it is to be removed. Another node may have
+ * written one of the same position meanwhile, whose parts are others: who is done last finds a
+ * mixture, and removes it.
+ */
+export async function checkParts(
+  link: EngineLink, session: EngineSession, at: LogPosition, sums: readonly string[],
+): Promise<void> {
+  for (const [part, sum] of sums.entries()) {
+    const { bytes } = await link.ask(session, session.snapshots.readPart(at, part));
+    if (sha256(bytes) === sum) continue;
+    await link.ask(session, session.snapshots.remove(at));
+    throw new AppError('unavailable', `the snapshot at ${at.sequence} does not read back as it was `
+      + 'written, as when two nodes write it at once: it is removed, and the next one will do');
+  }
 }
 
 /** Throws `damaged` for a part that is not as it was written. */

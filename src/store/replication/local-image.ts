@@ -17,7 +17,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import { readFully, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  REPLICA_FOLDER, journalName, snapshotName, takeInventory, temporaryName,
+  REPLICA_FOLDER, isStoreName, journalName, snapshotName, takeInventory, temporaryName,
 } from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
 import { loadSnapshot, readHeader } from '../generations/snapshot.ts';
@@ -53,6 +53,8 @@ function parseManifest(line: string): ImageManifest | null {
     if (!isCount(sequence) || !isCount(generation)) return null;
     const files = value.files.flatMap((file: unknown) => {
       if (!isJsonObject(file) || typeof file.collection !== 'string') return [];
+      // It becomes the name of a file here, and whoever may write to the engine has chosen it.
+      if (!isStoreName(snapshotName(file.collection, generation))) return [];
       return isCount(file.bytes) ? [{ collection: file.collection, bytes: file.bytes }] : [];
     });
     return files.length === value.files.length

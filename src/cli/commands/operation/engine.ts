@@ -1,16 +1,18 @@
 /** What the commands on data share where an engine keeps the records. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { isAccessRefused } from '../../../base/errors.ts';
+import { isAccessRefused, systemCodeOf } from '../../../base/errors.ts';
 import { withEngine } from '../../../store/backup/engine-contents.ts';
 import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 
 const NAME = 'scratch-';
+/** With the process that made it. */
+const SCRATCH = /^scratch-(\d+)-/;
 
 /** A folder for as long as `use` takes: beside the data, where there is room for as much again. */
 export async function withScratch<T>(
@@ -39,9 +41,30 @@ export function describeRecords(counts: Readonly<Record<string, number>>): strin
 
 function makeScratch(directory: string): string {
   try {
-    return mkdtempSync(join(directory, NAME));
+    removeRemains(directory);
+    return mkdtempSync(join(directory, `${NAME}${process.pid}-`));
   } catch (thrown) {
     if (!isAccessRefused(thrown)) throw thrown;
     return mkdtempSync(join(tmpdir(), `hookshelf-${NAME}`));
+  }
+}
+
+/** Of commands that were killed: each may be as large as all records. */
+function removeRemains(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const [, pid] = SCRATCH.exec(name) ?? [];
+    if (pid === undefined || isOther(Number(pid))) continue;
+    rmSync(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+/** Whether that is another process that runs; in a container a pid often comes again at once. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'EPERM';
   }
 }

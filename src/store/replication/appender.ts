@@ -28,6 +28,8 @@ import type { ReplicatedImage } from './replicated-image.ts';
 // Where several write at once, most appends without the lock are in vain. One that has missed
 // nothing for so long is alone again.
 const LOCK_FIRST_APPENDS = 8;
+/** Who has missed more transactions, after it was away, applies them in pages of so many entries. */
+const MISSED_MAX = 64;
 
 type Pending = {
   readonly append: Append;
@@ -100,6 +102,8 @@ export class Appender {
     const pending = this.#pending;
     if (pending === null) return false;
     try {
+      await this.#approach(session, pending);
+      if (this.#pending !== pending || this.#image.divergence !== null) return false;
       if (pending.isDoubtful) {
         await this.#findOut(session, pending);
         return false;
@@ -112,6 +116,25 @@ export class Appender {
       pending.sent = null;
       this.#settle(pending, error.code === 'damaged' ? unreachable(error) : error);
       return false;
+    }
+  }
+
+  /**
+   * Under the engine's lock all that was missed is read before any of it is applied: after hours
+   * that would be more than memory holds, and others would wait for it.
+   */
+  async #approach(session: EngineSession, pending: Pending): Promise<void> {
+    const image = this.#image;
+    while (image.headSequence - image.position.sequence > MISSED_MAX) {
+      const { sequence } = image.position;
+      const page = await this.#link.ask(session, session.readAfter(sequence, MISSED_MAX));
+      const [first] = page;
+      if (this.#pending !== pending || first === undefined) return;
+      // What was sent stands directly behind what is applied, or nowhere any more.
+      if (first.batch === pending.sent?.batch) return;
+      pending.sent = null;
+      pending.isDoubtful = false;
+      if (!image.accept(page)) return;
     }
   }
 

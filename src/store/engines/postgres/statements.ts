@@ -60,7 +60,6 @@ export const INSPECT = "select current_setting('server_version_num')::int as ver
   + "current_setting('server_encoding') as encoding, "
   + "current_setting('transaction_read_only') as is_read_only, "
   + "coalesce(current_setting('synchronous_standby_names', true), '') as standbys, "
-  + "coalesce(current_setting('synchronous_commit', true), '') as synchronous_commit, "
   + "coalesce(current_setting('fsync', true), 'on') as fsync, "
   + "version() as product";
 

@@ -134,7 +134,7 @@ export class Appender {
       if (first.batch === pending.sent?.batch) return;
       pending.sent = null;
       pending.isDoubtful = false;
-      if (!image.accept(page)) return;
+      if (!await image.acceptInTurns(page)) return;
     }
   }
 

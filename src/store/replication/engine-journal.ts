@@ -239,7 +239,7 @@ export class EngineJournal implements Journal {
     const entries = await this.#link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
     if (entries.length > 0) {
       this.#isBehind = true;
-      this.image.accept(entries);
+      await this.image.acceptInTurns(entries);
     } else {
       const head = await this.#link.ask(session, session.head());
       if (this.image.checkHead(head) && this.image.headSequence > sequence) {

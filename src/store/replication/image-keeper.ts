@@ -121,7 +121,7 @@ export class ImageKeeper implements Snapshots {
       const { sequence } = image.position;
       const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
       if (entries.length === 0) return image;
-      if (!image.accept(entries)) throw new AppError('damaged', `the log: ${image.divergence}`);
+      if (!await image.acceptInTurns(entries)) throw new AppError('damaged', `the log: ${image.divergence}`);
     }
   }
 

@@ -19,6 +19,9 @@ export interface Writers {
   refuseAll(error: AppError): void;
 }
 
+// Applied in some milliseconds.
+const TURN_BYTES = 256 << 10;
+
 type Waiter = { readonly sequence: number; readonly tell: () => void };
 
 export class ReplicatedImage {
@@ -73,6 +76,23 @@ export class ReplicatedImage {
     };
     if (this.writers === null) apply();
     else this.writers.rebase(apply);
+    return true;
+  }
+
+  /**
+   * The same for many entries, in turns between which others are served: 12 MiB at once stop the
+   * loop for 0.3 s and more.
+   */
+  async acceptInTurns(entries: readonly LogEntry[]): Promise<boolean> {
+    for (let start = 0; start < entries.length;) {
+      if (start > 0) await new Promise(setImmediate);
+      let bytes = 0;
+      const last = entries.slice(start)
+        .findIndex(({ lines }) => (bytes += lines.length) >= TURN_BYTES);
+      const end = last < 0 ? entries.length : start + last + 1;
+      if (!this.accept(entries.slice(start, end))) return false;
+      start = end;
+    }
     return true;
   }
 

@@ -263,33 +263,3 @@ for (const call of ['connect', 'barrier'] as const) {
     engine.goOnReplicating();
   });
 }
-
-for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
-  test(`what a node missed while away is applied in pages; its append is ${fault}`, async () => {
-    const one = await open();
-    const two = await open();
-    const session = [...engine.sessions].at(-1);
-    if (fault !== 'none') once('append', fault);
-    const write = two.transact(increase);
-    if (fault !== 'none') await turnsUntil(() => engine.calls.includes('append'));
-    session?.lose();
-    let isAway = true;
-    const { faults } = engine;
-    engine.faults = (call) => isAway && call === 'connect' ? 'refused' : faults(call);
-    for (let count = 0; count < 300; count += 1) await one.transact(put(`b-${count}`));
-    let applied = 0;
-    let most = 0;
-    two.changes.follow(() => {
-      if (applied === 0) setImmediate(() => void (applied = 0));
-      applied += 1;
-      most = Math.max(most, applied);
-    });
-    isAway = false;
-    let isDone = false;
-    void write.then(() => void (isDone = true));
-    await until(() => isDone);
-    assert.equal(await two.transact(increase), 2);
-    assert.equal(engine.visible.length, 302);
-    assert.ok(most <= 2 * 64, `${most} in one turn`);
-  });
-}

@@ -60,6 +60,10 @@ export function entryError(thrown: unknown, at: Entrance): AppError {
     case '3D000':
       return new AppError('misconfigured', `PostgreSQL at ${at.place} has no database `
         + `${at.database}: createdb -E UTF8 ${at.database}`);
+    // The package's own, with a host that it was not told.
+    case 'CONNECT_TIMEOUT':
+      return new AppError('unavailable', `PostgreSQL at ${at.place} takes connections and does not `
+        + 'answer');
     default:
       return new AppError('unavailable', `PostgreSQL at ${at.place} does not let us in: ${said}`);
   }

@@ -28,7 +28,7 @@ import type { ReplicatedImage } from './replicated-image.ts';
 // Where several write at once, most appends without the lock are in vain. One that has missed
 // nothing for so long is alone again.
 const LOCK_FIRST_APPENDS = 8;
-/** Who has missed more transactions, after it was away, applies them in pages of so many entries. */
+/** Who has missed more transactions, as after an outage, applies them in pages of so many. */
 const MISSED_MAX = 64;
 
 type Pending = {

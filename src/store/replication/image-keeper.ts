@@ -121,7 +121,9 @@ export class ImageKeeper implements Snapshots {
       const { sequence } = image.position;
       const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
       if (entries.length === 0) return image;
-      if (!await image.acceptInTurns(entries)) throw new AppError('damaged', `the log: ${image.divergence}`);
+      if (await image.acceptInTurns(entries)) continue;
+      throw new AppError('damaged', `the log of the engine cannot be followed (${
+        image.divergence}): ask data:verify, and put a backup of the engine back`);
     }
   }
 

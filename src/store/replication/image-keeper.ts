@@ -24,7 +24,9 @@ const LOG_BYTES_MAX = 256 << 20;
 const GARBAGE_BYTES_MIN = 32 << 20;
 const GARBAGE_SHARE_MAX = 0.5;
 const ENTRIES_MAX = 64;
+/** Doubled with each failure: what was written here for it may be large. */
 const RETRY_MS = 60_000;
+const RETRY_MS_MAX = 3_600_000;
 
 type ImageKeeperOptions = {
   readonly local: LocalImage;
@@ -55,6 +57,7 @@ export class ImageKeeper implements Snapshots {
   #running: Promise<void> | null = null;
   #isStopping = false;
   #retryAfterMs = -Infinity;
+  #failures = 0;
   /** Of the log that images here hold, and none that was given to the engine. */
   #unsentBytes = 0;
 
@@ -90,9 +93,13 @@ export class ImageKeeper implements Snapshots {
     const { clock, logger } = this.#options;
     if (this.#running !== null || this.#isStopping || !this.#isDue()) return;
     if (clock.monotonicMs() < this.#retryAfterMs) return;
-    this.#alone(() => this.#write(this.mayMaintain())).catch((error: unknown) => {
+    this.#alone(() => this.#write(this.mayMaintain())).then(() => {
+      this.#failures = 0;
+    }, (error: unknown) => {
       if (this.#isStopping) return;
-      this.#retryAfterMs = clock.monotonicMs() + RETRY_MS;
+      const retryMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** this.#failures);
+      this.#failures += 1;
+      this.#retryAfterMs = clock.monotonicMs() + retryMs;
       logger.error('a snapshot could not be written', { error });
     });
   }

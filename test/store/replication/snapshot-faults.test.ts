@@ -45,14 +45,20 @@ function put(id: string, text = 'x') {
   };
 }
 
-test('a snapshot that the engine did not get is given to it a minute later', async () => {
+test('a snapshot that the engine did not get is tried again after a minute, then two', async () => {
   const one = await open();
   one.replica?.maintainWhen(() => true);
   engine.faults = (call) => call === 'writePart' ? 'refused' : 'none';
   await one.transact(put('a', 'x'.repeat(110_000)));
-  await turnsUntil(() => logged.some((line) => line.includes('could not be written')));
-  engine.faults = () => 'none';
+  const failures = (): number =>
+    logged.filter((line) => line.includes('could not be written')).length;
+  await turnsUntil(() => failures() === 1);
   await clock.advance(59_000);
+  assert.equal(failures(), 1);
+  await clock.advance(2_000);
+  await turnsUntil(() => failures() === 2);
+  engine.faults = () => 'none';
+  await clock.advance(118_000);
   assert.equal(engine.snapshots.size, 0);
   await clock.advance(2_000);
   await turnsUntil(() => engine.snapshots.get(1)?.count === 1);

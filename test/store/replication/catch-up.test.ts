@@ -1,45 +1,20 @@
 /** What becomes of a node that was away while others wrote much. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Transaction } from '../../../src/store/port.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { openSharedStore } from '../../support/open-shared-store.ts';
-import { SimulatedEngine, type EngineFault } from '../../support/simulated-engine.ts';
+import { SharedStoreRig, increase, put } from '../../support/shared-store-rig.ts';
+import type { EngineFault, SimulatedEngine } from '../../support/simulated-engine.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
+let rig: SharedStoreRig;
 let engine: SimulatedEngine;
-let clock: ManualClock;
-let stores: OpenedStore[];
 
 beforeEach(() => {
-  engine = new SimulatedEngine();
-  clock = new ManualClock();
-  stores = [];
+  rig = new SharedStoreRig();
+  ({ engine } = rig);
 });
 
-afterEach(async () => {
-  for (const store of stores) await store.close();
-});
-
-async function open(): Promise<OpenedStore> {
-  const store = await openSharedStore(engine, { number: stores.length + 1, clock });
-  stores.push(store);
-  return store;
-}
-
-function put(id: string, text = 'x') {
-  return (transaction: Transaction): void => {
-    transaction.put('books', id, JSON.stringify({ id, text }));
-  };
-}
-
-const increase = (transaction: Transaction): number => {
-  const found = transaction.find('books', 'count')?.toString() ?? '';
-  const text = 1 + Number(/"text":(\d+)/.exec(found)?.[1] ?? 0);
-  transaction.put('books', 'count', JSON.stringify({ id: 'count', text }));
-  return text;
-};
+afterEach(() => rig.close());
 
 /** Cuts the node off that was opened last; returns what ends that. */
 function cutOff(fault: EngineFault): () => void {
@@ -68,15 +43,9 @@ function measureTurns(store: OpenedStore): { transactions: number; bytes: number
   return most;
 }
 
-/** Lets the clock run until it is so. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let step = 0; step < 2000 && !isSo(); step += 1) await clock.advance(50);
-  assert(isSo());
-}
-
 for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
   test(`what a node missed is applied in pages before it appends (${fault})`, async () => {
-    const [one, two] = [await open(), await open()];
+    const [one, two] = [await rig.open(), await rig.open()];
     const session = [...engine.sessions].at(-1);
     const comeBack = cutOff(fault);
     const write = two.transact(increase);
@@ -87,7 +56,7 @@ for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
     comeBack();
     let isDone = false;
     void write.then(() => void (isDone = true));
-    await until(() => isDone);
+    await rig.until(() => isDone);
     assert.equal(await two.transact(increase), 2);
     assert.equal(engine.visible.length, 302);
     assert.ok(most.transactions <= 2 * 64, `${most.transactions} in one turn`);
@@ -95,7 +64,7 @@ for (const fault of ['none', 'lost-before', 'lost-after'] as const) {
 }
 
 test('large entries that a node missed are applied in turns, between which it serves', async () => {
-  const [one, two] = [await open(), await open()];
+  const [one, two] = [await rig.open(), await rig.open()];
   const comeBack = cutOff('none');
   [...engine.sessions].at(-1)?.lose();
   for (let count = 0; count < 30; count += 1) {
@@ -103,6 +72,6 @@ test('large entries that a node missed are applied in turns, between which it se
   }
   const most = measureTurns(two);
   comeBack();
-  await until(() => two.statistics.sequence === 30);
+  await rig.until(() => two.statistics.sequence === 30);
   assert.ok(most.bytes <= 400_000, `${most.bytes} in one turn`);
 });

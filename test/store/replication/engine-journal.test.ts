@@ -1,63 +1,28 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Transaction } from '../../../src/store/port.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
-import { SimulatedEngine, type EngineFault } from '../../support/simulated-engine.ts';
+import { SharedStoreRig, increase, put } from '../../support/shared-store-rig.ts';
+import type { EngineFault, SimulatedEngine } from '../../support/simulated-engine.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
+let rig: SharedStoreRig;
 let engine: SimulatedEngine;
 let clock: ManualClock;
-let stores: OpenedStore[];
 
 beforeEach(() => {
-  engine = new SimulatedEngine();
-  clock = new ManualClock();
-  stores = [];
+  rig = new SharedStoreRig();
+  ({ engine, clock } = rig);
 });
 
-afterEach(async () => {
-  for (const store of stores) await store.close();
-});
+afterEach(() => rig.close());
 
-async function open(): Promise<OpenedStore> {
-  const store = await openSharedStore(engine, { number: stores.length + 1, clock });
-  stores.push(store);
-  return store;
-}
-
-function put(id: string, text = 'x') {
-  return (transaction: Transaction): string => {
-    transaction.put('books', id, JSON.stringify({ id, text }));
-    return text;
-  };
-}
-
-const increase = (transaction: Transaction): number => {
-  const found = transaction.find('books', 'count')?.toString() ?? '';
-  const text = 1 + Number(/"text":(\d+)/.exec(found)?.[1] ?? 0);
-  transaction.put('books', 'count', JSON.stringify({ id: 'count', text }));
-  return text;
-};
-
+const open = (): Promise<OpenedStore> => rig.open();
+const once = (name: string, fault: EngineFault): void => rig.once(name, fault);
+const until = (isSo: () => boolean): Promise<void> => rig.until(isSo);
 const has = (store: OpenedStore, id: string): boolean =>
   store.collection('books').bytesOf(id) !== undefined;
-
-function once(name: string, fault: EngineFault): void {
-  let isDone = false;
-  engine.faults = (call) => {
-    if (call !== name || isDone) return 'none';
-    isDone = true;
-    return fault;
-  };
-}
-
-/** Lets the clock run until it is so. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let step = 0; step < 2000 && !isSo(); step += 1) await clock.advance(50);
-  assert(isSo());
-}
 
 test('what one node writes, the others read', async () => {
   const [one, two] = [await open(), await open()];
@@ -195,7 +160,7 @@ test('a node that does not know what a newer one writes says so, and reads on', 
   const two = await openSharedStore(engine, {
     number: 2, clock, specs: [{ name: 'books', key: 'id' }],
   });
-  stores.push(two);
+  rig.stores.push(two);
   await one.transact(put('a'));
   await turnsUntil(() => has(two, 'a'));
   await one.transact((transaction) => transaction.put('marks', 'm', '{"id":"m"}'));

@@ -1,51 +1,30 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Logger } from '../../../src/base/log.ts';
 import type { Transaction } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { openSharedStore } from '../../support/open-shared-store.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
+import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { COLLECTIONS, contentOf } from '../../support/workload.ts';
 
+let rig: SharedStoreRig;
 let engine: SimulatedEngine;
 let clock: ManualClock;
-let stores: OpenedStore[];
-let logged: string[];
+let logged: readonly string[];
 
 beforeEach(() => {
-  engine = new SimulatedEngine();
-  clock = new ManualClock();
-  stores = [];
-  logged = [];
+  rig = new SharedStoreRig({ snapshotEveryBytes: 100_000 });
+  ({ engine, clock, logged } = rig);
 });
 
-afterEach(async () => {
-  for (const store of stores) await store.close();
-});
+afterEach(() => rig.close());
 
-const log = (message: string, fields: unknown = {}): void =>
-  void logged.push(`${message} ${JSON.stringify(fields)}`);
-const logger: Logger = { debug: log, info: log, warning: log, error: log };
-
-async function open(files = new SimulatedFiles()): Promise<OpenedStore> {
-  const store = await openSharedStore(engine, {
-    number: stores.length + 1, clock, files, logger, snapshotEveryBytes: 100_000,
-  });
-  stores.push(store);
-  return store;
-}
-
-function put(id: string, text = 'x') {
-  return (transaction: Transaction): void => {
-    transaction.put('books', id, JSON.stringify({ id, text }));
-  };
-}
+const open = (files?: SimulatedFiles): Promise<OpenedStore> => rig.open(files);
 
 function putHook(identifier: string, slug: string) {
   return (transaction: Transaction): void => {
@@ -233,7 +212,7 @@ test('a node that knows a log does not begin another in an engine that is empty'
   await one.transact(put('a'));
   await one.compact();
   await one.close();
-  engine = new SimulatedEngine();
+  rig.engine = new SimulatedEngine();
   await assert.rejects(open(files), { code: 'misconfigured', message: /holds no log/ });
 });
 

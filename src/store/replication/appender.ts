@@ -130,11 +130,11 @@ export class Appender {
       const page = await this.#link.ask(session, session.readAfter(sequence, MISSED_MAX));
       const [first] = page;
       if (this.#pending !== pending || first === undefined) return;
-      // What was sent stands directly behind what is applied, or nowhere any more.
-      if (first.batch === pending.sent?.batch) return;
+      // What was sent stands directly behind what is applied, or nowhere any more; a log that was
+      // trimmed meanwhile cannot tell.
+      if (first.batch === pending.sent?.batch || !await image.acceptInTurns(page)) return;
       pending.sent = null;
       pending.isDoubtful = false;
-      if (!await image.acceptInTurns(page)) return;
     }
   }
 

@@ -75,3 +75,20 @@ test('large entries that a node missed are applied in turns, between which it se
   await rig.until(() => two.statistics.sequence === 30);
   assert.ok(most.bytes <= 400_000, `${most.bytes} in one turn`);
 });
+
+test('an append is unknown when the log was trimmed past it before it could be found', async () => {
+  const [one, two] = [await rig.open(), await rig.open()];
+  const session = [...engine.sessions].at(-1);
+  const comeBack = cutOff('lost-after');
+  const write = assert.rejects(two.transact(increase), { code: 'unknown_outcome' });
+  await turnsUntil(() => engine.visible.length === 1);
+  session?.lose();
+  for (let round = 0; round < 3; round += 1) {
+    for (let count = 0; count < 80; count += 1) await one.transact(put(`b-${round}-${count}`));
+    await one.compact();
+  }
+  comeBack();
+  await rig.until(() => two.statistics.sequence === 241);
+  await write;
+  assert.equal(await two.transact(increase), 2);
+});

@@ -5,6 +5,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { HttpExchange } from '../server/exchange/exchange.ts';
+import { headerLines } from '../server/exchange/header-lines.ts';
 import { problemAnswers } from '../server/problem.ts';
 import type { ParameterSpec, Pull, Route } from '../server/route.ts';
 import type { Sharing } from '../server/routing/dispatcher.ts';
@@ -29,10 +30,13 @@ const READ_PARAMETER: ParameterSpec = {
 
 export function createSharing(replica: Replica): Sharing {
   class SharedExchange extends HttpExchange {
-    override send(status: number, headers: readonly string[], body?: Buffer | string): void {
+    override send(
+      status: number, headers: readonly string[] | string, body?: Buffer | string,
+    ): void {
       if (!mayWrite(this)) return super.send(status, headers, body);
-      const sequence = String(replica.sequence);
-      return super.send(status, [...headers, SEQUENCE_HEADER, sequence], body);
+      const own = [SEQUENCE_HEADER, String(replica.sequence)];
+      const all = typeof headers === 'string' ? headers + headerLines(own) : [...headers, ...own];
+      return super.send(status, all, body);
     }
 
     /** An import answers while it writes: the sequence of its last write comes in a trailer. */

@@ -20,6 +20,10 @@ const route = (given: Partial<Route>): Route => ({
 });
 const ROUTES: readonly Route[] = [
   route({}), route({ method: 'POST', operationId: 'addThing' }),
+  route({
+    path: '/api/texts', method: 'POST', operationId: 'addText',
+    handle: (exchange) => exchange.send(200, 'Content-Type: application/json\r\n', '{}'),
+  }),
   route({ path: '/healthz', operationId: 'getHealth', access: 'public' }),
   route({ path: '/api/status', operationId: 'getStatus' }),
   route({ path: '/webhook/in/{rest...}', method: 'ANY', operationId: 'receive', access: 'public' }),
@@ -46,11 +50,15 @@ function serve(replica: Partial<Given>): (
 
 test('answers to writes tell the sequence, those to reads do not', async () => {
   const ask = serve({});
-  const sequenceOf = async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
-    (await ask(method, path)).headers['hookshelf-sequence'];
+  const sequenceOf = async (method: 'GET' | 'POST', path: string): Promise<unknown> => {
+    const { status, headers } = await ask(method, path);
+    assert.equal(status, 200, path);
+    return headers['hookshelf-sequence'];
+  };
   assert.equal(await sequenceOf('POST', '/api/things'), '7');
   assert.equal(await sequenceOf('POST', '/webhook/in/x'), '7');
   assert.equal(await sequenceOf('GET', '/webhook/in/x'), '7');
+  assert.equal(await sequenceOf('POST', '/api/texts'), '7');
   assert.equal(await sequenceOf('GET', '/api/things'), undefined);
 });
 
@@ -83,7 +91,7 @@ test('what no record is in waits for no sequence', async () => {
 test('the OpenAPI document tells of the sequence of writes and reads', () => {
   const { describe } = createSharing(replicaOf());
   const answers = [200, 404].map((status) => ({ status, description: '' }));
-  const [read, write, health] = ROUTES.map((each) => describe({ ...each, answers }));
+  const [read, write, , health] = ROUTES.map((each) => describe({ ...each, answers }));
   assert.deepEqual(read?.parameters?.map(({ name }) => name), ['Hookshelf-Sequence']);
   assert.deepEqual(read?.answers.map(({ status }) => status), [200, 404, 503]);
   assert.deepEqual(write?.answers.map(({ headers }) => Object.keys(headers ?? {})),

@@ -116,6 +116,39 @@ test('after a conflict others wait until what was missed is answered', { skip },
   assert.equal((await one.head())?.sequence, 101);
 });
 
+test('who has missed much lets others go on while it reads', { skip }, async () => {
+  const { log, one, other } = await newLog();
+  cluster.primary.query('insert into hookshelf.journal select s, s, gen_random_uuid(), '
+    + "'c' || s, 'x' from generate_series(1, 5000) s");
+  cluster.primary.query("update hookshelf.head set sequence = 5000, chain = 'c5000'");
+  let isBuilt = false;
+  const behind = other.appendLocked(log, START, (missed, head) => {
+    isBuilt = true;
+    assert.equal(missed.at(-1)?.sequence, head.sequence);
+    return entryAfter(head);
+  });
+  let at: LogPosition = { sequence: 5000, chain: 'c5000' };
+  let appended = 0;
+  while (!isBuilt) {
+    const entry = entryAfter(at);
+    if (!await one.append(log, at, entry)) break;
+    at = entry;
+    appended += 1;
+  }
+  assert.ok(appended >= 5, `${appended} appends meanwhile`);
+  assert.ok(await behind !== null);
+});
+
+test('batches are packed by LZ4 where the server has it', { skip }, async () => {
+  const { log, one } = await newLog();
+  assert.equal(await one.append(log, START, entryAfter(START, `${'lines '.repeat(2000)}\n`)), true);
+  const [has, found] = [
+    "select enumvals::text like '%lz4%' from pg_settings where name = 'default_toast_compression'",
+    'select pg_column_compression(lines) from hookshelf.journal',
+  ].map((text) => cluster.primary.query(text));
+  assert.equal(found, has === 't' ? 'lz4' : 'pglz');
+});
+
 test('nothing is committed when nothing is built, or building fails', { skip }, async () => {
   const { log, one, other } = await newLog();
   await appendMany(one, log, START, 2);

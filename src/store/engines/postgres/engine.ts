@@ -17,7 +17,8 @@ import { textOf } from './rows.ts';
 import { PostgresSession } from './session.ts';
 import { openSocket } from './socket.ts';
 import {
-  HAS_TABLES, IDENTITY, INSPECT, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, SET_SESSION,
+  HAS_TABLES, IDENTITY, INSPECT, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, PREPARE_LOCK,
+  SET_SESSION,
 } from './statements.ts';
 
 const BATCH_BYTES_MAX = 8 << 20;
@@ -127,6 +128,7 @@ class Way {
     try {
       const { writer, durability } = await this.enter();
       await makeTables(writer);
+      await writer.query(PREPARE_LOCK);
       const reader = await this.#open();
       const isSame = await this.#isSame(writer, reader);
       if (!isSame) {

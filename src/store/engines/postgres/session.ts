@@ -37,6 +37,9 @@ type Run = (text: string, parameters: readonly (string | number)[]) => Promise<Q
 
 const ANSWER_BYTES_MAX = 16 << 20;
 const PAGE_ENTRIES = 64;
+// What others wait for.
+const LOCKED_BYTES = 1 << 20;
+const LOCKS_MAX = 3;
 const TRIM_ROWS = 1000;
 const ATTEMPTS_MAX = 5;
 
@@ -89,9 +92,7 @@ export class PostgresSession implements EngineSession {
     log: string, from: LogPosition,
     build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
   ): Promise<LogEntry | null> {
-    // What is there already is read before others have to wait.
     const told: Told = { until: from.sequence, missed: [] };
-    await this.#readMissed(told, Infinity);
     return this.#repeat(() => this.#appendAlone(log, told, build));
   }
 
@@ -189,12 +190,7 @@ export class PostgresSession implements EngineSession {
   ): Promise<LogEntry | null> {
     const { writer } = this.#parts;
     try {
-      const { rows: [row, ...page] } = await writer.query(
-        lockStatement(told.until, PAGE_ENTRIES, ANSWER_BYTES_MAX));
-      const head = headOf(row);
-      if (head === null) throw new AppError('damaged', 'the head of the log is gone');
-      take(told, page.map(entryOf));
-      await this.#readMissed(told, head.sequence);
+      const head = await this.#lock(told);
       this.#seen = Math.max(this.#seen, told.until);
       const entry = build(told.missed.splice(0), head);
       if (entry === null) {
@@ -207,6 +203,25 @@ export class PostgresSession implements EngineSession {
     } catch (thrown) {
       if (this.#lost === null) await writer.query('rollback').catch(() => undefined);
       throw thrown;
+    }
+  }
+
+  /**
+   * Locks the head, and reads what was missed. Who has much to read gives the lock back meanwhile.
+   * Mostly it is little, and one message does it: each costs either side some 200 µs.
+   */
+  async #lock(told: Told): Promise<LogHead> {
+    const { writer } = this.#parts;
+    for (let locks = 1; ; locks += 1) {
+      const { rows: [row, ...page] } = await writer.query(
+        lockStatement(told.until, PAGE_ENTRIES, LOCKED_BYTES));
+      const head = headOf(row);
+      if (head === null) throw new AppError('damaged', 'the head of the log is gone');
+      take(told, page.map(entryOf));
+      const isNear = told.until >= head.sequence;
+      if (!isNear && locks < LOCKS_MAX) await writer.query('rollback');
+      await this.#readMissed(told, head.sequence);
+      if (isNear || locks === LOCKS_MAX) return head;
     }
   }
 

@@ -41,6 +41,9 @@ export type LogHead = LogPosition & {
   readonly floor: number;
 };
 
+/** 8 MiB of lines: an answer that has them may end there. */
+export const PAGE_BYTES = 8 << 20;
+
 export interface Engine {
   readonly kind: 'postgres' | 'etcd';
   /** For people, without credentials: `postgres://host:5432/db`. */
@@ -87,7 +90,10 @@ export interface EngineSession {
   ): Promise<LogEntry | null>;
   /** The entry of a batch, if it is in the log. */
   findBatch(batch: string): Promise<LogEntry | null>;
-  /** The first `maxEntries` entries with a higher `sequence`, in order, from a primary alone. */
+  /**
+   * The first `maxEntries` entries with a higher `sequence`, in order, from a primary alone. Fewer
+   * only where the log ends, or once they have `PAGE_BYTES`.
+   */
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]>;
   /** Calls `wake` when others have appended: a hint, which may be lost. Returns what ends it. */
   watch(wake: () => void): () => void;

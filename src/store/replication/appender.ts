@@ -15,6 +15,7 @@
  * the batch then: if it is in the log after all, it is applied from there, like another node's.
  */
 import { randomUUID } from 'node:crypto';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../engines/engine.ts';
 import { LineEncoder } from '../journal/line.ts';
@@ -30,6 +31,8 @@ import type { ReplicatedImage } from './replicated-image.ts';
 const LOCK_FIRST_APPENDS = 8;
 /** Who has missed more transactions, as after an outage, applies them in pages of so many. */
 const MISSED_MAX = 64;
+// A client that was answered asks again within some milliseconds.
+const EXPECT_MS = 5;
 
 type Pending = {
   readonly append: Append;
@@ -43,9 +46,11 @@ type Pending = {
 
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
+  /** Told when one that was expected has not come. */
+  onUnexpected: () => void = () => {};
   readonly #image: ReplicatedImage;
   readonly #link: EngineLink;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   readonly #encoder = new LineEncoder();
   #pending: Pending | null = null;
   /** What was thrown while the engine held its lock for us. */
@@ -54,21 +59,31 @@ export class Appender {
   #attempts = 0;
   /** How many appends take the lock first from now on, as others write much too. */
   #lockFirst = 0;
+  #expecting: Timer | null = null;
 
-  constructor(image: ReplicatedImage, link: EngineLink, nowMs: () => number) {
+  constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
     this.#link = link;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   get isPending(): boolean {
     return this.#pending !== null;
   }
 
+  /**
+   * The next append is: whoever writes among others does so all the time. It takes the lock first
+   * and is told then what it has missed, which need not be read by itself.
+   */
+  get isExpected(): boolean {
+    return this.#expecting !== null;
+  }
+
   /** One at a time. */
   begin(append: Append): void {
+    this.#endExpecting();
     this.#pending = {
-      append, startedMs: this.#nowMs(), ticks: 0, sent: null, isDoubtful: false,
+      append, startedMs: this.#clock.monotonicMs(), ticks: 0, sent: null, isDoubtful: false,
     };
   }
 
@@ -86,6 +101,7 @@ export class Appender {
 
   /** Who waits is told so now: unknown if anything of it was sent. */
   giveUp(refusal: AppError): void {
+    this.#endExpecting();
     const pending = this.#pending;
     if (pending === null) return;
     const { message, details } = refusal;
@@ -234,9 +250,23 @@ export class Appender {
     if (this.#pending !== pending) return;
     this.figures.appends += 1;
     this.figures.transactions += entry.sequence - entry.first + 1;
-    this.figures.durationMs += this.#nowMs() - pending.startedMs;
+    this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
+    if (this.#lockFirst > 0) this.#expect();
     this.#image.advance(entry);
     this.#settle(pending, null);
+  }
+
+  #expect(): void {
+    this.#endExpecting();
+    this.#expecting = this.#clock.startTimer(EXPECT_MS, () => {
+      this.#expecting = null;
+      this.onUnexpected();
+    });
+  }
+
+  #endExpecting(): void {
+    this.#expecting?.cancel();
+    this.#expecting = null;
   }
 
   #settle(pending: Pending, error: AppError | null): void {

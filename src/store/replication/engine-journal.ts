@@ -11,7 +11,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { EngineSession } from '../engines/engine.ts';
+import { PAGE_BYTES } from '../engines/engine.ts';
+import type { EngineSession, LogEntry } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { Append, Journal } from '../journal/port.ts';
 import type { LogReader } from '../port.ts';
@@ -82,7 +83,8 @@ export class EngineJournal implements Journal {
     this.maxBatchBytes = maxBatchBytes;
     this.maxRecordBytes = maxRecordBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
-    this.appender = new Appender(image, link, () => clock.monotonicMs());
+    this.appender = new Appender(image, link, clock);
+    this.appender.onUnexpected = () => this.#signal();
     this.#fresh = new FreshReads(() => this.#signal());
     this.standstill = new Standstill({
       clock, catchUp: () => this.catchUp(), heardMs: () => link.heardMs,
@@ -167,7 +169,7 @@ export class EngineJournal implements Journal {
       if (await this.#fresh.prove(() => this.appender.attempt(session))) this.#goOn();
     } else if (this.#fresh.isAsked) {
       if (await this.#fresh.prove(() => this.#catchUp(session))) this.#goOn();
-    } else if (this.#isBehind) {
+    } else if (this.#isBehind && !this.appender.isExpected) {
       await this.#follow(session);
       this.#goOn();
     } else {
@@ -238,7 +240,7 @@ export class EngineJournal implements Journal {
     const { sequence } = this.image.position;
     const entries = await this.#link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
     if (entries.length > 0) {
-      this.#isBehind = true;
+      if (isPageFull(entries)) this.#isBehind = true;
       await this.image.acceptInTurns(entries);
     } else {
       const head = await this.#link.ask(session, session.head());
@@ -292,4 +294,9 @@ export class EngineJournal implements Journal {
     // Whatever is missed of what the engine tells is found so.
     this.#wake();
   }
+}
+
+function isPageFull(entries: readonly LogEntry[]): boolean {
+  return entries.length === ENTRIES_MAX
+    || entries.reduce((bytes, { lines }) => bytes + lines.length, 0) >= PAGE_BYTES;
 }

@@ -47,6 +47,25 @@ test('two nodes that count in one record lose nothing', async () => {
   assert.ok((one.replica?.figures.conflicts ?? 0) + (two.replica?.figures.conflicts ?? 0) > 0);
 });
 
+test('nodes that write all the time read with the lock, who stops by itself', async () => {
+  const [one, two] = [await open(), await open()];
+  const writeAll = async (prefix: string): Promise<void> => {
+    await Promise.all([one, two].map(async (store, node) => {
+      for (let index = 0; index < 30; index += 1) {
+        await store.transact(put(`${prefix}-${node}-${index}`));
+      }
+    }));
+  };
+  await writeAll('first');
+  engine.calls.length = 0;
+  await writeAll('second');
+  const reads = engine.calls.filter((call) => call === 'readAfter').length;
+  assert.ok(reads <= 5, `${reads} reads beside 60 appends`);
+  await one.transact(put('last'));
+  await clock.advance(10);
+  await turnsUntil(() => has(two, 'last'));
+});
+
 test('a node that starts reads what is there', async () => {
   const one = await open();
   await one.transact(put('a'));

@@ -4,14 +4,13 @@ import { keyValuesIn, revisionIn } from './answers.ts';
 import type { Gateway } from './gateway.ts';
 import { after, decodeEntry, encodeFloor } from './keys.ts';
 import type { Keys } from './keys.ts';
+import { PAGE_BYTES } from '../engine.ts';
 import type { LogEntry } from '../engine.ts';
 
 const PAGE_ENTRIES_MAX = 64;
 // As many entries of the size that was seen last as make about that much.
-const PAGE_BYTES = 4 << 20;
+const RANGE_BYTES = 4 << 20;
 const ENTRY_BYTES = 64 << 10;
-// What is asked for must be there within seconds, over a slow network too.
-const BYTES_MAX = 8 << 20;
 const TRIM_STEP = 1000;
 
 /** Reads entries in pages, whose length goes by the size of those before. */
@@ -26,12 +25,15 @@ export class EntryReader {
     this.#keys = keys;
   }
 
-  /** The first `maxEntries` behind `sequence`, or fewer, once they are large. */
+  /**
+   * The first `maxEntries` behind `sequence`, or fewer, once they are large: what is asked for must
+   * be there within seconds, over a slow network too.
+   */
   async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
     const entries: LogEntry[] = [];
     let total = 0;
-    for (let last = sequence; entries.length < maxEntries && total < BYTES_MAX;) {
-      const fitting = Math.ceil(PAGE_BYTES / Math.max(1, this.#entryBytes));
+    for (let last = sequence; entries.length < maxEntries && total < PAGE_BYTES;) {
+      const fitting = Math.ceil(RANGE_BYTES / Math.max(1, this.#entryBytes));
       const limit = Math.min(fitting, PAGE_ENTRIES_MAX, maxEntries - entries.length);
       const page = await readPage(this.#gateway, this.#keys, last, limit);
       entries.push(...page);

@@ -15,7 +15,7 @@ import type { CollectionSpec } from '../store/port.ts';
 
 type Stamps = { readonly createdAt: string; readonly updatedAt: string };
 /** `updatedMs` is `updatedAt` in milliseconds since the epoch. */
-export type DatedStamps = Stamps & { readonly updatedMs: number };
+type DatedStamps = Stamps & { readonly updatedMs: number };
 
 type Key = CollectionSpec['key'];
 

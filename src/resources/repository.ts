@@ -12,7 +12,7 @@ import type { Drawn, Store, StoredRecord, Transaction } from '../store/port.ts';
 import { notFound } from './not-found.ts';
 import type { RecordChange } from './projection.ts';
 import {
-  decodeRecord, encodeRecord, firstStamps, nextStamps, updatedMsOf, type DatedStamps,
+  decodeRecord, encodeRecord, firstStamps, nextStamps, updatedMsOf,
 } from './record.ts';
 import { Representation, type ShownRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
@@ -78,11 +78,11 @@ export function createRepository(options: {
   const draw = (hops = 0): Drawn => ({ nowMs: now(), seed: makeId(), hops });
   const put = (
     transaction: Transaction, id: string, before: Buffer | null,
-    { stamps, fields, drawn }: { stamps: DatedStamps; fields: JsonObject; drawn: Drawn },
+    { json, updatedMs, drawn }: { json: string; updatedMs: number; drawn: Drawn },
   ): Representation => {
-    const stored = transaction.put(collection, id, encodeRecord(key, id, stamps, fields));
+    const stored = transaction.put(collection, id, json);
     onChange?.(transaction, { id, before, after: stored.bytes }, drawn);
-    const shown = new Representation(id, show(stored.bytes), stamps.updatedMs);
+    const shown = new Representation(id, show(stored.bytes), updatedMs);
     if (present === undefined) stored.derived = shown;
     return shown;
   };
@@ -102,7 +102,8 @@ export function createRepository(options: {
         ? reconcile(whole, current, cause) : whole;
       const fields = parseFields(resource, wanted, id);
       const stamps = nextStamps(key, id, before, drawn.nowMs);
-      return put(transaction, id, before, { stamps, fields, drawn });
+      const json = encodeRecord(key, id, stamps, fields);
+      return put(transaction, id, before, { json, updatedMs: stamps.updatedMs, drawn });
     });
   };
 
@@ -133,11 +134,13 @@ export function createRepository(options: {
       const id = givenId ?? makeId();
       const drawn = draw(hops);
       const stamps = firstStamps(drawn.nowMs);
+      // Here, as the transaction runs again wherever other nodes write too.
+      const json = encodeRecord(key, id, stamps, fields);
       return store.transact((transaction) => {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
           throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
         }
-        const added = put(transaction, id, null, { stamps, fields, drawn });
+        const added = put(transaction, id, null, { json, updatedMs: stamps.updatedMs, drawn });
         onAdded?.(transaction, added);
         return added;
       });

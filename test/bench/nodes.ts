@@ -4,6 +4,8 @@
  */
 import { rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { postgresMissing } from '../nodes/support/driver.ts';
 import { PostgresCluster } from '../nodes/support/postgres-cluster.ts';
 import {
@@ -20,6 +22,8 @@ const START_BOOKS = 100_000;
 const PROBES = 500;
 const DURATION_MS = 3000;
 const WARM_UP_MS = 1000;
+// Of each node: one of three gets a third of the requests, and compiles as much code as one alone.
+const WARM_UP_REQUESTS = 10_000;
 // Several nodes share them, as they share the machine with PostgreSQL.
 const CORES = 2;
 
@@ -52,6 +56,7 @@ async function posts(cluster: PostgresCluster): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const group of GROUPS) {
       await withNodes(cluster, group, async (servers) => {
+        await warmUp(servers);
         const measured = measureTogether(servers);
         const [first, , last] = servers;
         const probed = first !== undefined && last !== undefined
@@ -70,13 +75,27 @@ async function posts(cluster: PostgresCluster): Promise<void> {
   print(`p50 ${at(lagsMs, 0.5)} ms, p99 ${at(lagsMs, 0.99)} ms of ${lagsMs.length}`);
 }
 
+function bodies(): string[] {
+  return Array.from({ length: BODIES }, (_, index) =>
+    rawPost('/api/books', JSON.stringify(makeBook(index))));
+}
+
+function spread(servers: readonly Running[]): { connections: number; expectedStatus: number } {
+  return { connections: Math.ceil(CONNECTIONS / servers.length), expectedStatus: 201 };
+}
+
+async function warmUp(servers: readonly Running[]): Promise<void> {
+  const requests = bodies();
+  await Promise.all(servers.map((server) => load(server, requests, {
+    ...spread(servers), warmupMs: 0, warmupRequests: WARM_UP_REQUESTS, durationMs: 1,
+  })));
+}
+
 /** The same number of connections, spread over the nodes. */
 async function measureTogether(servers: readonly Running[]): Promise<Sample> {
-  const requests = Array.from({ length: BODIES }, (_, index) =>
-    rawPost('/api/books', JSON.stringify(makeBook(index))));
+  const requests = bodies();
   const all = await Promise.all(servers.map((server) => load(server, requests, {
-    connections: Math.ceil(CONNECTIONS / servers.length),
-    warmupMs: WARM_UP_MS, durationMs: DURATION_MS, expectedStatus: 201,
+    ...spread(servers), warmupMs: WARM_UP_MS, durationMs: DURATION_MS,
   })));
   const sum = (of: (sample: Sample) => number): number =>
     all.reduce((total, sample) => total + of(sample), 0);
@@ -92,16 +111,22 @@ async function measureTogether(servers: readonly Running[]): Promise<Sample> {
   };
 }
 
-/** How long after its answer each of some books is there on another node. */
+/**
+ * How long after its answer each of some books is there on another node, which is asked once, with
+ * the sequence to wait for: asked again and again, it would be measured under a load of our own.
+ */
 async function probe(from: number, to: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const lagsMs: number[] = [];
-  const endsAt = performance.now() + WARM_UP_MS + DURATION_MS;
+  await delay(WARM_UP_MS);
+  const endsAt = performance.now() + DURATION_MS;
   for (let index = 0; index < PROBES && performance.now() < endsAt; index += 1) {
-    const made = await ask(agent, from, 'POST', '/api/books', JSON.stringify(makeBook(index)));
+    const made = await ask(agent, from, 'POST', '/api/books', {}, JSON.stringify(makeBook(index)));
     const answeredAt = performance.now();
     const { id }: { readonly id: string } = JSON.parse(made.text);
-    while ((await ask(agent, to, 'GET', `/api/books/${id}`)).status !== 200);
+    const awaited = { 'Hookshelf-Sequence': String(made.headers['hookshelf-sequence']) };
+    const { status } = await ask(agent, to, 'GET', `/api/books/${id}`, awaited);
+    if (status !== 200) throw new Error(`${status} where the book is due`);
     lagsMs.push(performance.now() - answeredAt);
   }
   agent.destroy();
@@ -109,20 +134,23 @@ async function probe(from: number, to: number): Promise<number[]> {
 }
 
 async function reads(cluster: PostgresCluster): Promise<void> {
-  const samples = new Map<Group, Sample[]>(GROUPS.slice(0, 2).map((group) => [group, []]));
-  for (const [group, taken] of samples) {
-    empty(cluster);
+  empty(cluster);
+  const places = GROUPS.slice(0, 2).map((group) => {
     const { folder } = inEnvironment(group, cluster, () => makeCatalog(READ_BOOKS));
-    for (let round = 0; round < ROUNDS; round += 1) {
+    return { group, folder };
+  });
+  const samples = new Map<Group, Sample[]>(places.map(({ group }) => [group, []]));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { group, folder } of places) {
       const server = await startNode(cluster, group, folder);
-      taken.push(await load(server, await requestsForAll(server.port), {
+      samples.get(group)?.push(await load(server, await requestsForAll(server.port), {
         connections: CONNECTIONS, warmupMs: WARM_UP_MS, durationMs: DURATION_MS,
         expectedStatus: 200,
       }));
       await stop(server);
     }
-    rmSync(folder, { recursive: true });
   }
+  for (const { folder } of places) rmSync(folder, { recursive: true });
   printTable({
     title: 'GET one book of 10 000 from a node, 64 connections', target: '0.97 of files',
   }, samples);
@@ -193,17 +221,23 @@ function inEnvironment<Result>(
   }
 }
 
+type Answer = {
+  readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string;
+};
+
 function ask(
-  agent: Agent, port: number, method: string, path: string, body?: string,
-): Promise<{ readonly status: number; readonly text: string }> {
+  agent: Agent, port: number, method: string, path: string, given: Record<string, string>,
+  body?: string,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const headers = { 'Content-Type': 'application/json', ...given };
     request({ host: '127.0.0.1', port, method, path, agent, headers }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => {
         text += chunk.toString();
       });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
     }).on('error', reject).end(body);
   });
 }

@@ -121,3 +121,9 @@ export type EngineSnapshot = LogPosition & { readonly parts: number };
 
 /** Up to 1 MiB, and their SHA-256 in hex, which the engine keeps and need not check. */
 export type SnapshotPart = { readonly sha256: string; readonly bytes: Buffer };
+
+/** Whether more may follow what `readAfter` has given of `maxEntries`. */
+export function isPageFull(entries: readonly LogEntry[], maxEntries: number): boolean {
+  return entries.length === maxEntries
+    || entries.reduce((bytes, { lines }) => bytes + lines.length, 0) >= PAGE_BYTES;
+}

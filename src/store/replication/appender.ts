@@ -60,6 +60,7 @@ export class Appender {
   /** How many appends take the lock first from now on, as others write much too. */
   #lockFirst = 0;
   #expecting: Timer | null = null;
+  #isWaitingForLock = false;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
@@ -77,6 +78,11 @@ export class Appender {
    */
   get isExpected(): boolean {
     return this.#expecting !== null;
+  }
+
+  /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
+  get isWaitingForLock(): boolean {
+    return this.#isWaitingForLock && this.#pending?.sent === null;
   }
 
   /** One at a time. */
@@ -161,17 +167,11 @@ export class Appender {
       return;
     }
     const entry = this.#encode(pending);
-    if (entry === null) {
-      this.#settle(pending, null);
-      return;
-    }
+    if (entry === null) return this.#settle(pending, null);
     pending.sent = entry;
     const { log, position } = this.#image;
     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
-    if (isCommitted) {
-      this.#commit(pending, entry);
-      return;
-    }
+    if (isCommitted) return this.#commit(pending, entry);
     pending.sent = null;
     this.figures.conflicts += 1;
     await this.#appendLocked(session, pending);
@@ -200,8 +200,13 @@ export class Appender {
     const { log, position } = this.#image;
     const isCurrent = (): boolean =>
       attempt === this.#attempts && this.#link.session === session;
-    const entry = await this.#link.ask(session, session.appendLocked(log, position,
-      (missed, head) => isCurrent() ? this.#build(pending, missed, head) : null));
+    this.#isWaitingForLock = true;
+    const locked = session.appendLocked(log, position, (missed, head) => {
+      this.#isWaitingForLock = false;
+      return isCurrent() ? this.#build(pending, missed, head) : null;
+    });
+    const entry = await this.#link.ask(session, locked)
+      .finally(() => this.#isWaitingForLock = false);
     if (this.#thrown !== null) throw this.#thrown;
     if (entry !== null) this.#commit(pending, entry);
   }

@@ -1,8 +1,8 @@
 /**
  * The journal that several nodes share, kept by an engine. One loop does one thing after the other:
  * it finds a session, appends a batch of this node's (appender.ts), or applies what others have
- * appended. So the records between two steps are always a whole prefix of the log, and nothing is
- * applied while an append is on its way, but what that append conflicts with.
+ * appended. So the records between two steps are always a whole prefix of the log. While an append
+ * is on its way, nothing is applied but what it conflicts with or still waits for.
  *
  * After connecting, a barrier comes before anything is read: what is seen behind it is on the
  * quorum. Where the log does not continue what was applied, all records are loaded anew: what is
@@ -11,8 +11,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { PAGE_BYTES } from '../engines/engine.ts';
-import type { EngineSession, LogEntry } from '../engines/engine.ts';
+import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { Append, Journal } from '../journal/port.ts';
 import type { LogReader } from '../port.ts';
@@ -107,10 +106,7 @@ export class EngineJournal implements Journal {
   }
 
   append(append: Append): void {
-    if (this.#failure !== null) {
-      append.settle(this.#failure);
-      return;
-    }
+    if (this.#failure !== null) return append.settle(this.#failure);
     this.appender.begin(append);
     this.#signal();
   }
@@ -240,14 +236,18 @@ export class EngineJournal implements Journal {
     const { sequence } = this.image.position;
     const entries = await this.#link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
     if (entries.length > 0) {
-      if (isPageFull(entries)) this.#isBehind = true;
+      this.#isBehind ||= isPageFull(entries, ENTRIES_MAX);
       await this.image.acceptInTurns(entries);
     } else {
       const head = await this.#link.ask(session, session.head());
-      if (this.image.checkHead(head) && this.image.headSequence > sequence) {
-        this.#isBehind = true;
-      }
+      if (this.image.checkHead(head) && this.image.headSequence > sequence) this.#isBehind = true;
     }
+  }
+
+  /** What is wrong with the session or the log, the append that waits is told as well. */
+  #followMeanwhile(session: EngineSession): void {
+    this.#link.ask(session, session.readAfter(this.sequence, ENTRIES_MAX)).then((entries) =>
+      this.appender.isWaitingForLock && this.image.acceptInTurns(entries)).catch(() => {});
   }
 
   /** Everything anew, as the log does not continue what was applied. */
@@ -291,12 +291,9 @@ export class EngineJournal implements Journal {
     if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
       this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));
     }
+    const { session } = this.#link;
+    if (session !== null && this.appender.isWaitingForLock) this.#followMeanwhile(session);
     // Whatever is missed of what the engine tells is found so.
     this.#wake();
   }
-}
-
-function isPageFull(entries: readonly LogEntry[]): boolean {
-  return entries.length === ENTRIES_MAX
-    || entries.reduce((bytes, { lines }) => bytes + lines.length, 0) >= PAGE_BYTES;
 }

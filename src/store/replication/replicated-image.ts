@@ -49,9 +49,13 @@ export class ReplicatedImage {
     this.headSequence = position.sequence;
   }
 
-  /** Applies others' entries; false, and nothing is, when they do not continue what is applied. */
-  accept(entries: readonly LogEntry[]): boolean {
-    let position = this.position;
+  /**
+   * Applies those of others' entries that are not yet; false, and nothing is, when they do not
+   * continue what is applied.
+   */
+  accept(read: readonly LogEntry[]): boolean {
+    let { position } = this;
+    const entries = read.filter(({ sequence }) => sequence > this.position.sequence);
     for (const entry of entries) {
       const reason = findBreak(position, entry);
       if (reason !== null) {

@@ -5,7 +5,7 @@ import type { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, increase, put } from '../../support/shared-store-rig.ts';
 import type { EngineFault, SimulatedEngine } from '../../support/simulated-engine.ts';
-import { turnsUntil } from '../../support/turns.ts';
+import { someTurns, turnsUntil } from '../../support/turns.ts';
 
 let rig: SharedStoreRig;
 let engine: SimulatedEngine;
@@ -64,6 +64,25 @@ test('nodes that write all the time read with the lock, who stops by itself', as
   await one.transact(put('last'));
   await clock.advance(10);
   await turnsUntil(() => has(two, 'last'));
+});
+
+test('a node that waits for its turn shows what others have committed', async () => {
+  const [one, two, three] = [await open(), await open(), await open()];
+  await Promise.all([one, two].map((store, node) => store.transact(put(`first-${node}`))));
+  await Promise.all([one, two].map((store, node) => store.transact(put(`second-${node}`))));
+  await two.transact(put('third'));
+  await three.transact(put('committed'));
+  engine.stopReplicating();
+  const held = three.transact(put('held'));
+  await turnsUntil(() => engine.entries.length > engine.visible.length);
+  const waiting = two.transact(put('waiting'));
+  await someTurns();
+  assert.equal(has(two, 'committed'), false);
+  await clock.advance(300);
+  await turnsUntil(() => has(two, 'committed'));
+  engine.goOnReplicating();
+  await Promise.all([held, waiting]);
+  assert.deepEqual(['held', 'waiting'].map((id) => has(two, id)), [true, true]);
 });
 
 test('a node that starts reads what is there', async () => {

@@ -56,7 +56,7 @@ export class FileJournal implements Journal {
     this.#writer = new JournalWriter({
       file, sequence, clock,
       failureLog: this.failureLog,
-      isDiskBusy: () => this.#compaction.isRunning,
+      isDiskBusy: () => this.#compaction.isDiskBusy,
       onFailure: (kind) => kind === 'refused' ? this.#probe.start() : this.#leaveMarker(),
     });
     const generations = [file.generation, ...inventory.journals, ...inventory.snapshots.keys()];

@@ -5,6 +5,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import type { CollectionSpec } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { createRandom } from '../../support/random.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 
@@ -146,4 +147,31 @@ test('writers wait for nothing that can be synced before the journals are switch
   const reopened = await open(files);
   assert.deepEqual(contentOf(reopened).map((line) => JSON.parse(line).id), ['b1', 'b2']);
   await reopened.close();
+});
+
+test('shortly after a compaction, writes are still synced beside the loop', async () => {
+  const files = new SimulatedFiles();
+  const clock = new ManualClock();
+  const store = await openStore({
+    directory: '/data', files, specs, logger: silentLogger, clock,
+  });
+  let number = 0;
+  const blocks = async (): Promise<boolean> => {
+    let isBlocking = false;
+    files.onCall = ({ kind, path, isAsync }) => {
+      if (kind === 'datasync' && path.includes('journal')) isBlocking = !isAsync;
+      return null;
+    };
+    number += 1;
+    const id = `b${number}`;
+    await store.transact((transaction) =>
+      transaction.put('books', id, JSON.stringify({ id })));
+    return isBlocking;
+  };
+  assert.equal(await blocks(), true, 'a disk that is fast and idle');
+  await store.compact();
+  assert.equal(await blocks(), false, 'it frees what was deleted');
+  clock.standStill(1000);
+  assert.equal(await blocks(), true, 'and is idle again');
+  await store.close();
 });

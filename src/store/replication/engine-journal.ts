@@ -31,6 +31,8 @@ const PATIENCE_TICKS = 15_000 / TICK_MS;
 const HASTE_TICKS = 2000 / TICK_MS;
 /** Between two attempts to connect; 2 s. */
 const PAUSE_TICKS_MAX = 8;
+/** A session that has lasted for 1 s is replaced at once: readers may be 250 ms behind at most. */
+const STEADY_TICKS = 4;
 /** What is read at a time. */
 const ENTRIES_MAX = 64;
 
@@ -67,6 +69,8 @@ export class EngineJournal implements Journal {
   #awayTicks = 0;
   #losses = 0;
   #pauseTicks = 0;
+  /** Since the session was begun. */
+  #sessionTicks = 0;
   #awayError: unknown = null;
   #signal: () => void = () => {};
   #patienceTicks = PATIENCE_TICKS;
@@ -191,7 +195,8 @@ export class EngineJournal implements Journal {
       this.#options.logger.warning('the session with the engine was lost',
         { reason: messageOf(error) });
     }
-    this.#pauseTicks = Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
+    const isSteady = this.#losses === 0 && this.#sessionTicks >= STEADY_TICKS;
+    this.#pauseTicks = isSteady ? 0 : Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
     this.#losses += 1;
   }
 
@@ -220,6 +225,7 @@ export class EngineJournal implements Journal {
     const { session } = this.#link;
     session?.watch(() => this.#wake());
     session?.onLost(() => this.#signal());
+    this.#sessionTicks = 0;
     this.#isBehind = true;
   }
 
@@ -287,6 +293,7 @@ export class EngineJournal implements Journal {
     this.standstill.tick();
     const waitedTicks = this.appender.tick();
     this.#awayTicks += 1;
+    this.#sessionTicks += 1;
     this.#pauseTicks = Math.max(0, this.#pauseTicks - 1);
     if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
       this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));

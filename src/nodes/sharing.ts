@@ -59,13 +59,15 @@ export function createSharing(replica: Replica): Sharing {
       { retryAfterS: RETRY_S });
     },
     wait(exchange) {
-      const waking = replica.waitAfterStandstill(exchange.startedMs);
+      const isBehind = replica.isBehindSinceStandstill(exchange.startedMs);
       const given = exchange.request.headers['hookshelf-sequence'];
-      if (given === undefined && waking === null) return null;
+      if (given === undefined && !isBehind) return null;
       if (!READS.includes(exchange.request.method ?? '') || !readsRecords(exchange)) return null;
-      if (given === undefined || isCall(exchange.path)) return waking;
-      const sequence = parseSequence(given);
-      return sequence <= replica.sequence ? waking : waitFor(replica, sequence);
+      if (given !== undefined && !isCall(exchange.path)) {
+        const sequence = parseSequence(given);
+        if (sequence > replica.sequence) return waitFor(replica, sequence);
+      }
+      return isBehind ? replica.waitAfterStandstill() : null;
     },
     describe,
   };

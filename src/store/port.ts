@@ -195,11 +195,12 @@ export interface Replica {
   /** True once `sequence` is applied here, false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**
-   * Null: what is applied may be read. A process that stood still before `nowMs`, which is about
-   * now, is behind by it knows not how much: the promise resolves when it has caught up or the
-   * engine is away, and rejects with `unavailable` when that takes more than 2 s.
+   * Whether this process stood still before `nowMs`, which is about now: it is behind then, by it
+   * knows not how much, until it has caught up or the engine is known to be away.
    */
-  waitAfterStandstill(nowMs: number): Promise<void> | null;
+  isBehindSinceStandstill(nowMs: number): boolean;
+  /** Resolves when that is over; rejects with `unavailable` when it takes more than 2 s. */
+  waitAfterStandstill(): Promise<void>;
   /** Calls `listener` when a reload begins (false), and when it is over (true). */
   onReload(listener: (isOver: boolean) => void): () => void;
   /** Tells which node gives the engine its snapshots: asked when one is due. */

@@ -38,7 +38,8 @@ function targetOf(replica: Replica, routes = ROUTES): Target {
 }
 
 function replicaOf(given: Partial<Given> = {}): Given {
-  return { sequence: 7, isReloading: false, waitAfterStandstill: () => null, ...given } as Given;
+  const steady = { sequence: 7, isReloading: false, isBehindSinceStandstill: () => false };
+  return { ...steady, ...given } as Given;
 }
 
 function serve(replica: Partial<Given>): (
@@ -135,7 +136,14 @@ test('while the records are loaded anew nothing is served that reads them', asyn
 test('after this process stood still, reads of records wait until it has caught up', async () => {
   let goOn = (): void => {};
   const caughtUp = new Promise<void>((resolve) => void (goOn = resolve));
-  const ask = serve({ waitAfterStandstill: () => caughtUp });
+  let waits = 0;
+  const ask = serve({
+    isBehindSinceStandstill: () => true,
+    waitAfterStandstill: () => {
+      waits += 1;
+      return caughtUp;
+    },
+  });
   const answered: string[] = [];
   const asked = ['/api/things', '/api/status', '/healthz'].map(async (path) => {
     assert.equal((await ask('GET', path)).status, 200);
@@ -147,4 +155,6 @@ test('after this process stood still, reads of records wait until it has caught 
   goOn();
   await Promise.all(asked);
   assert.equal(answered.at(-1), '/api/things');
+  // Whoever begins to wait and does not handle how it ends would end the process.
+  assert.equal(waits, 1);
 });

@@ -16,7 +16,7 @@ import { FailureLog } from '../journal/failure-log.ts';
 import type { Append, Journal } from '../journal/port.ts';
 import type { LogReader } from '../port.ts';
 import { Appender } from './appender.ts';
-import { TICK_MS } from './engine-link.ts';
+import { ReconnectPause, TICK_MS } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
 import { openEngineReader } from './engine-reader.ts';
 import { FreshReads, unreachable } from './fresh-reads.ts';
@@ -29,10 +29,6 @@ import { Standstill } from './standstill.ts';
 const PATIENCE_TICKS = 15_000 / TICK_MS;
 /** 2 s: the same once the store closes, as clients are hardly there any more. */
 const HASTE_TICKS = 2000 / TICK_MS;
-/** Between two attempts to connect; 2 s. */
-const PAUSE_TICKS_MAX = 8;
-/** A session that has lasted for 1 s is replaced at once: readers may be 250 ms behind at most. */
-const STEADY_TICKS = 4;
 /** What is read at a time. */
 const ENTRIES_MAX = 64;
 
@@ -67,10 +63,7 @@ export class EngineJournal implements Journal {
   #isBehind = true;
   /** Since the engine did last what it was asked to. */
   #awayTicks = 0;
-  #losses = 0;
-  #pauseTicks = 0;
-  /** Since the session was begun. */
-  #sessionTicks = 0;
+  readonly #pause = new ReconnectPause();
   #awayError: unknown = null;
   #signal: () => void = () => {};
   #patienceTicks = PATIENCE_TICKS;
@@ -161,7 +154,7 @@ export class EngineJournal implements Journal {
   async #step(): Promise<void> {
     const { session } = this.#link;
     if (session === null) {
-      if (this.#pauseTicks > 0) await this.#wait();
+      if (!this.#pause.isOver) await this.#wait();
       else await this.#connect();
     } else if (this.image.divergence !== null) {
       await this.#reload(session);
@@ -180,7 +173,7 @@ export class EngineJournal implements Journal {
   /** The engine does what it is asked to. */
   #goOn(): void {
     this.#awayTicks = 0;
-    this.#losses = 0;
+    this.#pause.settle();
     this.snapshots.writeWhenDue();
     if (this.#failure === null || this.image.divergence !== null) return;
     this.#failure = null;
@@ -191,13 +184,11 @@ export class EngineJournal implements Journal {
     this.#link.drop(this.#link.session);
     this.appender.doubt();
     this.#awayError = error;
-    if (this.#losses === 0) {
+    if (this.#pause.isFirst) {
       this.#options.logger.warning('the session with the engine was lost',
         { reason: messageOf(error) });
     }
-    const isSteady = this.#losses === 0 && this.#sessionTicks >= STEADY_TICKS;
-    this.#pauseTicks = isSteady ? 0 : Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
-    this.#losses += 1;
+    this.#pause.lose();
   }
 
   #wait(): Promise<void> {
@@ -225,7 +216,7 @@ export class EngineJournal implements Journal {
     const { session } = this.#link;
     session?.watch(() => this.#wake());
     session?.onLost(() => this.#signal());
-    this.#sessionTicks = 0;
+    this.#pause.begin();
     this.#isBehind = true;
   }
 
@@ -293,8 +284,7 @@ export class EngineJournal implements Journal {
     this.standstill.tick();
     const waitedTicks = this.appender.tick();
     this.#awayTicks += 1;
-    this.#sessionTicks += 1;
-    this.#pauseTicks = Math.max(0, this.#pauseTicks - 1);
+    this.#pause.tick();
     if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
       this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));
     }

@@ -14,6 +14,11 @@ const ANSWER_TICKS = 20;
 // engine: they must not become many while an outage lasts.
 const BARRIER_TICKS_MAX = 1280;
 
+/** Between two attempts to connect; 2 s. */
+const PAUSE_TICKS_MAX = 8;
+/** A session that has lasted for 1 s is replaced at once: readers may be 250 ms behind at most. */
+const STEADY_TICKS = 4;
+
 type Call = { readonly session: EngineSession; ticks: number; readonly ticksMax: number };
 
 export class EngineLink {
@@ -125,6 +130,45 @@ export class EngineLink {
       if (ticks > ticksMax) this.drop(session);
     }
     this.onTick();
+  }
+}
+
+/** How long to wait before the next attempt to connect, in ticks. */
+export class ReconnectPause {
+  /** Since the engine did last what it was asked to. */
+  #losses = 0;
+  #leftTicks = 0;
+  #sessionTicks = 0;
+
+  get isOver(): boolean {
+    return this.#leftTicks === 0;
+  }
+
+  /** No session was lost since the engine did last what it was asked to. */
+  get isFirst(): boolean {
+    return this.#losses === 0;
+  }
+
+  tick(): void {
+    this.#leftTicks = Math.max(0, this.#leftTicks - 1);
+    this.#sessionTicks += 1;
+  }
+
+  /** A session has begun. */
+  begin(): void {
+    this.#sessionTicks = 0;
+  }
+
+  /** A session, or an attempt to begin one, has failed. */
+  lose(): void {
+    const isSteady = this.isFirst && this.#sessionTicks >= STEADY_TICKS;
+    this.#leftTicks = isSteady ? 0 : Math.min(PAUSE_TICKS_MAX, 2 ** this.#losses);
+    this.#losses += 1;
+  }
+
+  /** The engine does what it is asked to. */
+  settle(): void {
+    this.#losses = 0;
   }
 }
 

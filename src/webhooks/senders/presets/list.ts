@@ -27,6 +27,13 @@ export type PresetDescription = {
   readonly unconfirmed: string | null;
 };
 
+/** What the signature covers, in words. */
+export function coversText({ covers, needs }: PresetDescription): string {
+  return needs.includes('scheme') ? AS_THE_SCHEME_SAYS : covers.join(', ') || 'nothing';
+}
+
+const AS_THE_SCHEME_SAYS = 'as the scheme says';
+
 export function listPresets(): readonly PresetDescription[] {
   return PRESETS.map((preset) => {
     const { name, sender, scheme, setup, documentation } = preset;
@@ -34,7 +41,7 @@ export function listPresets(): readonly PresetDescription[] {
     const covered = scheme === null ? null : coveredBy(scheme);
     return {
       name, sender,
-      header: scheme === null ? 'as the scheme says' : placesOf(scheme.signature.from),
+      header: scheme === null ? AS_THE_SCHEME_SAYS : placesOf(scheme.signature.from),
       needs: scheme === null ? ['scheme'] : scheme.needs ?? [],
       covers: (['body', 'time', 'id'] as const).filter((part) => covered?.[part] === true),
       toleranceS: scheme?.timestamp?.tolerance ?? null,

@@ -52,7 +52,7 @@ export const MESSAGING: readonly Preset[] = [
       url: 'Console, the number or service, Configure, the webhook URL',
       secret: 'Console, Account Info: Auth Token',
     },
-    onFailure: 'not sent again, unless the fragment of the URL asks for it',
+    onFailure: 'once more when it cannot connect; else as the fragment of the URL says',
     documentation: 'https://www.twilio.com/docs/usage/webhooks/webhooks-security',
     newSecret: null,
     sample: {
@@ -60,7 +60,6 @@ export const MESSAGING: readonly Preset[] = [
       contentType: FORM_TYPE,
       headers: { 'I-Twilio-Idempotency-Token': '2f7f4d3c-6b1a-4bdf-9b11-5d1d8a6d7a10' },
     },
-    unconfirmed: 'answer within 15 s',
   },
   {
     name: 'sendgrid', sender: 'SendGrid (Event Webhook)',

@@ -149,7 +149,7 @@ function checkContent(scheme: JsonObject): FieldError[] {
     return content === '' ? [] : at('must be empty: with the algorithm token nothing is signed');
   }
   if (content === '') return at('must say what is signed, such as {body}');
-  const used = [...content.matchAll(/\{([\w-]*)\}/g)].map(([, name = '']) => name);
+  const used = [...content.matchAll(/\{([\w\s.-]*)\}/g)].map(([, name = '']) => name);
   const twice = [...new Set(used.filter((name, index) => used.indexOf(name) !== index))];
   const unknown = used.filter((name) => !PLACEHOLDERS.some((known) => known === name));
   const missing = used.flatMap((name) => {

@@ -3,13 +3,15 @@ import type { Scheme } from './scheme.ts';
 
 type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: boolean };
 
-export function coveredBy({ content, algorithm, timestamp, dedupeSigned }: Scheme): Coverage {
+export function coveredBy(scheme: Scheme): Coverage {
+  const { content, algorithm, timestamp, dedupe, dedupeSigned } = scheme;
   if (algorithm === 'token') return { body: false, time: false, id: false };
   const body = /\{(?:body|formSorted)\}/.test(content);
   const from = timestamp?.from;
   const isInBody = body && from !== undefined && 'json' in from;
   return {
     body, time: content.includes('{timestamp}') || isInBody,
-    id: dedupeSigned === true || /\{(?:id|token)\}/.test(content),
+    // What duplicates are told by: PayPal signs an id, and it is another one.
+    id: dedupeSigned === true || (dedupe === undefined && /\{(?:id|token)\}/.test(content)),
   };
 }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { CUSTOM_SENDERS } from '../support/senders/custom.ts';
 import type { Key, Sender, Sent } from '../support/senders/signer.ts';
 import { SENDERS } from '../support/senders/table.ts';
 import { send } from '../webhooks/relay.ts';
@@ -54,7 +55,7 @@ test('no secret of a sender comes out anywhere', () => inFolder(async (data) => 
     await house.ask('POST', '/api/action-configurations',
       { identifier: 'sink', actionType: 'log', options: { level: 'debug' } });
     const planted: Planted[] = [];
-    for (const [index, sender] of SENDERS.entries()) {
+    for (const [index, sender] of [...SENDERS, ...CUSTOM_SENDERS].entries()) {
       planted.push(await plant(house, sender, index));
     }
     for (const one of planted) await call(house, one);

@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { hideQuerySecrets } from '../http/url-credentials.ts';
+import { hideHeaders, hideMembers, hideQuery } from '../senders/request/hidden.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
@@ -22,12 +23,15 @@ export function createLogAction(): RegisteredAction {
       return level === undefined || isLevel(level) ? problems
         : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(level)}`, ...problems];
     },
-    run({ payload, context, options, log }) {
+    run({ payload, context, options, log, secretPlaces }) {
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
       const { headers, query, event, eventId } = context;
       log[level]('webhook received', {
-        payload: payload(), options,
-        context: { headers, query: hideQuerySecrets(query), event, eventId },
+        payload: hideMembers(payload(), secretPlaces), options,
+        context: {
+          headers: hideHeaders(headers, secretPlaces),
+          query: hideQuery(hideQuerySecrets(query), secretPlaces), event, eventId,
+        },
       });
       return ActionResult.ok();
     },

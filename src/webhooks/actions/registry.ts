@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpAnswer, HttpSender } from '../http/client-port.ts';
 import type { RequestOrigin } from '../http/pass-through.ts';
+import type { ValueSource } from '../senders/scheme/scheme.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
@@ -24,6 +25,8 @@ export type ActionCall = {
   /** Where the request came from; null where there is none. */
   readonly origin: RequestOrigin | null;
   readonly options: ActionOptions;
+  /** Where the request has its signature, or the secret itself: neither is for a log. */
+  readonly secretPlaces: readonly ValueSource[];
   /** How many hops of a chain led to this call: see base/chain.ts. */
   readonly hops: number;
   /** Its lines carry what they belong to: the request's id, or the webhook. */

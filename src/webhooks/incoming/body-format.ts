@@ -6,7 +6,7 @@ import {
   FORM_TYPE, mediaTypeOf, parseForm, type FormFields,
 } from '../senders/request/form.ts';
 import type { RequestReader } from '../senders/request/reader.ts';
-import type { Scheme } from '../senders/scheme/scheme.ts';
+import { sourcesOf, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
 export type BodyFormat = typeof BODY_FORMATS[number];
@@ -18,14 +18,17 @@ export type BodyReading = {
   readonly format: BodyFormat;
   /** The field of a form that holds the payload as JSON. */
   readonly formField: string | null;
+  /** Where the sender has its signature, or the secret itself. */
+  readonly secretPlaces: readonly ValueSource[];
 };
 
 export function bodyReading(format: BodyFormat | undefined, scheme: Scheme | null): BodyReading {
   const { payload = 'auto' } = scheme ?? { payload: 'json' };
+  const secretPlaces = sourcesOf(scheme?.signature.from);
   if (typeof payload === 'object') {
-    return { format: format ?? 'auto', formField: payload.formField };
+    return { format: format ?? 'auto', formField: payload.formField, secretPlaces };
   }
-  return { format: format ?? payload, formField: null };
+  return { format: format ?? payload, formField: null, secretPlaces };
 }
 
 /** What a body is taken for; null: for nothing that a payload could be made of. */

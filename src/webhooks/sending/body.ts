@@ -73,6 +73,7 @@ async function runOn(
     },
     request: null,
     origin: null,
+    secretPlaces: [],
     options: configuration.options,
     hops,
     log,

@@ -23,6 +23,40 @@ test('the action log writes payload, context and options at its level, redacted'
   assert.ok(!relay.logLines.some((text) => text.includes('planted')));
 });
 
+const PLACES: readonly (readonly [
+  place: object, query: string, body: string, type: string, bodyFormat?: string,
+])[] = [
+  [{ header: 'X-Shop-Key' }, '', '{"kept":1}', 'application/json'],
+  [{ query: 'k' }, '?kept=1&k=planted-key', '{}', 'application/json'],
+  [{ json: 'shop.0.k' }, '', '{"kept":1,"shop":[{"k":"planted-key"}]}', 'application/json'],
+  [{ json: 'shop[].k' }, '', '{"kept":1,"shop":[{"k":"planted-key"}]}', 'application/json'],
+  [{ form: 'k' }, '', 'kept=1&k=planted-key', 'application/x-www-form-urlencoded'],
+  [{ json: 'k' }, '?kept=1', '{"k":"planted-key"}', 'application/json', 'text'],
+];
+
+for (const [place, query, body, type, bodyFormat] of PLACES) {
+  test(`a token is not logged, whatever its scheme calls it: ${JSON.stringify(place)} ${type}`,
+    async (context) => {
+      const relay = await startRelay();
+      context.after(() => relay.close());
+      const made = await relay.hook({ actionType: 'log' }, {
+        secret: 'planted-key', inbox: 'all', bodyFormat,
+        verification: { preset: 'custom', scheme: {
+          algorithm: 'token', key: 'utf8', content: '',
+          signature: { from: place, encoding: 'utf8' },
+        } },
+      });
+      assert.equal(made.status, 201, made.text);
+      const headers = { 'Content-Type': type, 'X-Shop-Key': 'planted-key' };
+      const { status } = await relay.ask('POST', `/webhook/in/hook${query}`, Buffer.from(body),
+        'header' in place ? headers : { 'Content-Type': type });
+      assert.equal(status, 200);
+      const line = relay.logLines.find((text) => text.includes('webhook received')) ?? '';
+      assert.ok(line.includes('***') && line.includes('kept'), line);
+      assert.ok(!relay.logLines.some((text) => text.includes('planted')));
+    });
+}
+
 test('lines of actions carry the id of their request', async (context) => {
   class Says {
     static identifier(): string { return 'says'; }

@@ -4,6 +4,7 @@ import type { ActionContext } from '../../actions/action.ts';
 import { noPayload, type Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
+import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import { bodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
 
 export abstract class IncomingCall implements ActionCall {
@@ -33,6 +34,10 @@ export abstract class IncomingCall implements ActionCall {
     if (payload === null) return null;
     return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));
   };
+
+  get secretPlaces(): readonly ValueSource[] {
+    return this.reading.secretPlaces;
+  }
 
   #decode(): Payload | null {
     if (this.#payload === undefined) {

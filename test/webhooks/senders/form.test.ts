@@ -33,6 +33,19 @@ test('sorts fields by code units, with a repeated value once', () => {
   assert.equal(sortedFields(form ?? new Map()), 'A0a1a3b2\u{1f600}x\ufffdy');
 });
 
+test('sorts many names and few as code units have them', () => {
+  const random = createRandom(11);
+  const starts = ['', 'a', 'ab', 'abc', 'abcd', 'b', '\u{1f600}', '\uffff', '\u{10ffff}'];
+  for (const count of [0, 1, 5, 20, 64, 65, 200]) {
+    const names = Array.from({ length: count }, () =>
+      `${starts[below(random, starts.length)]}${below(random, 40).toString(36)}`);
+    const form = parseForm(Buffer.from(new URLSearchParams(
+      names.map((name): [string, string] => [name, '.'])).toString())) ?? new Map();
+    const wanted = [...new Set(names)].sort().map((name) => `${name}.`).join('');
+    assert.equal(sortedFields(form), wanted, names.join());
+  }
+});
+
 test('a media type is known without its parameters, in either case', () => {
   assert.equal(mediaTypeOf(' Application/JSON ; charset=utf-8'), 'application/json');
   assert.equal(mediaTypeOf(undefined), '');

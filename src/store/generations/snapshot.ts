@@ -57,6 +57,12 @@ export function encodeCount(count: number): string {
 
 export const SNAPSHOT_END = '"}\n';
 
+/** Whether a snapshot of so many bytes holds no record. */
+export function isEmptySnapshot(header: SnapshotHeader, bytes: number): boolean {
+  const ends = [encodeHeader(header), encodeCount(0), SNAPSHOT_END];
+  return bytes === ends.reduce((sum, end) => sum + Buffer.byteLength(end), CRC_HEX);
+}
+
 /** The header of a snapshot. Throws `damaged`. */
 export async function readHeader(files: Files, path: string): Promise<SnapshotHeader> {
   const descriptor = files.open(path, 'read');

@@ -1,10 +1,20 @@
 /** An entry of the log as the operations of its transactions: see journal/line.ts. */
 import { AppError } from '../../base/errors.ts';
-import type { LogEntry } from '../engines/engine.ts';
+import type { LogEntry, LogHead } from '../engines/engine.ts';
 import { parseLine, visitOperations } from '../journal/line.ts';
 import type { LoggedChange, LoggedTransaction } from '../port.ts';
 
+/** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
+export const LOG_FORMAT = 1;
+
 const LINE_FEED = 0x0a;
+
+/** Throws `misconfigured` for a log that only a newer version can read. */
+export function checkFormat({ format }: LogHead): void {
+  if (format <= LOG_FORMAT) return;
+  throw new AppError('misconfigured', `the log has format ${format}, which this version does not `
+    + 'know: start the newer hookshelf that made it');
+}
 
 /** Throws `damaged` for what this version cannot read. */
 export function decodeEntry(entry: LogEntry): LoggedTransaction[] {

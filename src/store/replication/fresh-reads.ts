@@ -51,7 +51,8 @@ export class FreshReads {
 }
 
 export function unreachable(cause: unknown): AppError {
-  const isUnreadable = cause instanceof AppError && cause.code === 'damaged';
+  const isUnreadable = cause instanceof AppError
+    && (cause.code === 'damaged' || cause.code === 'misconfigured');
   const what = isUnreadable ? 'the log cannot be followed'
     : 'the engine that keeps the log cannot be reached';
   return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);

@@ -16,6 +16,7 @@ import { isRefused } from './engine-link.ts';
 import { unreachable } from './fresh-reads.ts';
 import { checkParts, receiveParts, removeOld, sendImage } from './image-transfer.ts';
 import type { ImageManifest, LocalImage } from './local-image.ts';
+import { checkFormat } from './decode.ts';
 import { ReplicatedImage } from './replicated-image.ts';
 
 /** Of the log since the last image: what a start has to read at most, about. */
@@ -122,6 +123,7 @@ export class ImageKeeper implements Snapshots {
     const { link } = this.#options;
     const head = await link.ask(session, session.head());
     if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
+    checkFormat(head);
     const image = await this.#loadLocal(session, head) ?? await this.#loadFromEngine(session, head)
       ?? this.#startOf(head);
     while (true) {

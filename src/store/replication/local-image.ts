@@ -20,7 +20,7 @@ import {
   REPLICA_FOLDER, isStoreName, journalName, snapshotName, takeInventory, temporaryName,
 } from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
-import { loadSnapshot, readHeader } from '../generations/snapshot.ts';
+import { isEmptySnapshot, loadSnapshot, readHeader } from '../generations/snapshot.ts';
 import { writeSnapshot } from '../generations/snapshot-writer.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
@@ -98,16 +98,18 @@ export class LocalImage {
   ): Promise<void> {
     for (const { collection: name, bytes } of files) {
       const path = this.pathOf(name, generation);
-      const collection = collections.get(name);
-      if (collection === undefined) {
-        throw new AppError('damaged', `the image holds records of "${name}", which this version `
-          + 'does not know: start the newer hookshelf that wrote them');
-      }
       const isThere = this.#files.exists(path) && this.#sizeOf(path) === bytes;
       if (!isThere) throw new AppError('damaged', `${path} is not as it was written`);
       const header = await readHeader(this.#files, path);
       if (header.collection !== name || header.sequence !== sequence) {
         throw new AppError('damaged', `${path} is of another image`);
+      }
+      const collection = collections.get(name);
+      if (collection === undefined) {
+        // Newer nodes, beside which we run, have files of what nobody has written yet.
+        if (isEmptySnapshot(header, bytes)) continue;
+        throw new AppError('damaged', `the image holds records of "${name}", which this version `
+          + 'does not know: start the newer hookshelf that wrote them');
       }
       await loadSnapshot(this.#files, path, collection);
     }

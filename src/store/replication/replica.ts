@@ -9,17 +9,15 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Files } from '../disk/files.ts';
 import { takeInventory } from '../disk/inventory.ts';
-import type { Engine, LogHead } from '../engines/engine.ts';
+import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../port.ts';
 import { LOG_START } from './chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
 import { ImageKeeper } from './image-keeper.ts';
 import { LocalImage } from './local-image.ts';
+import { LOG_FORMAT } from './decode.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
-
-/** Of what lines and records are; a node refuses a log of a newer one. */
-export const LOG_FORMAT = 1;
 
 type ReplicaOptions = {
   readonly directory: string;
@@ -47,10 +45,11 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
   const link = new EngineLink(engine, node, clock);
   try {
     const found = await link.connect();
-    // Who names an engine for the first time expects to find their records there.
-    if (found === null) checkDirectory(files, directory);
-    const head = found ?? await begin(link, local);
-    checkFormat(head);
+    if (found === null) {
+      // Who names an engine for the first time expects to find their records there.
+      checkDirectory(files, directory);
+      await begin(link, local);
+    }
     const snapshots = new ImageKeeper({
       ...options, local, link, maxImageBytes: engine.maxImageBytes,
     });
@@ -70,13 +69,6 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
   }
 }
 
-/** Throws `misconfigured` for a log that a newer version made. */
-export function checkFormat({ format }: LogHead): void {
-  if (format <= LOG_FORMAT) return;
-  throw new AppError('misconfigured', `the log has format ${format}, which this version does not `
-    + 'know: start the newer hookshelf that made it');
-}
-
 function checkDirectory(files: Files, directory: string): void {
   const { journals } = takeInventory(files, directory);
   if (journals.length === 0) return;
@@ -85,7 +77,7 @@ function checkDirectory(files: Files, directory: string): void {
 }
 
 /** Makes the log, unless another node is first. */
-async function begin(link: EngineLink, local: LocalImage): Promise<LogHead> {
+async function begin(link: EngineLink, local: LocalImage): Promise<void> {
   const { session } = link;
   const known = await local.find();
   if (known !== null) {
@@ -95,9 +87,6 @@ async function begin(link: EngineLink, local: LocalImage): Promise<LogHead> {
   }
   const head = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
   if (session !== null) await link.ask(session, session.create(head));
-  const made = session === null ? null : await link.ask(session, session.head());
-  if (made === null) throw new AppError('unavailable', 'the log could not be made');
-  return made;
 }
 
 function createReplica(

@@ -7,7 +7,7 @@ import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { applyTransactions, checkCollections } from './applier.ts';
 import { findBreak, isSamePosition } from './chain.ts';
-import { decodeEntry } from './decode.ts';
+import { checkFormat, decodeEntry } from './decode.ts';
 
 /** What of the store has to know when others' entries are applied. */
 export interface Writers {
@@ -115,8 +115,12 @@ export class ReplicatedImage {
     this.appliedBytes = 0;
   }
 
-  /** Whether the log may continue what is applied; false: it surely does not (`divergence`). */
+  /**
+   * Whether the log may continue what is applied; false: it surely does not (`divergence`). Throws
+   * `misconfigured` for one that only a newer version can read.
+   */
   checkHead(head: LogHead | null): boolean {
+    if (head !== null) checkFormat(head);
     const { sequence } = this.position;
     if (head === null || head.log !== this.log) {
       this.divergence = 'another log is there';

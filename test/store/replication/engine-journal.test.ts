@@ -214,6 +214,24 @@ test('a node that does not know what a newer one writes says so, and reads on', 
   assert.equal(one.failure, null);
 });
 
+test('a node under which the log gets a newer format follows it no more, says so, and reads on',
+  async () => {
+    const [one, two] = [await open(), await open()];
+    await one.transact(put('a'));
+    await turnsUntil(() => has(two, 'a'));
+    assert.ok(engine.log !== null);
+    engine.log = { ...engine.log, format: 2 };
+    const writes: Promise<void>[] = [];
+    for (let second = 0; second < 20; second += 1) {
+      await clock.advance(1000);
+      writes.push(assert.rejects(two.transact(put('b')), { code: 'unavailable' }));
+    }
+    await Promise.all(writes);
+    assert.match(two.failure ?? '', /log cannot be followed: .*start the newer hookshelf/);
+    assert.ok(has(two, 'a') && !has(two, 'b'));
+    assert.ok(!has(one, 'b'));
+  });
+
 test('a store that is closed while its append is unknown tells so', async () => {
   const one = await open();
   once('append', 'lost-after');

@@ -5,6 +5,7 @@ import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
+import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
@@ -222,6 +223,24 @@ test('a log of a newer format is refused', async () => {
   engine.log = { ...engine.log, format: 2 };
   await assert.rejects(open(), { code: 'misconfigured', message: /start the newer hookshelf/ });
 });
+
+test('a node takes the snapshot of a newer one, unless it holds records that it does not know',
+  async () => {
+    const specs = [...COLLECTIONS, { name: 'newer', key: 'id' } as const];
+    const newer = await openSharedStore(engine, { number: 9, clock, specs });
+    rig.stores.push(newer);
+    await newer.transact(put('a'));
+    await newer.compact();
+    const count = engine.calls.length;
+    const older = await open();
+    assert.ok(callsSince(count).includes('readPart'));
+    assert.deepEqual(contentOf(older), contentOf(newer));
+    assert.deepEqual(logged, []);
+    await newer.transact((transaction) => transaction.put('newer', 'n', '{"id":"n"}'));
+    await newer.compact();
+    await newer.transact(put('b'));
+    await assert.rejects(open(), { code: 'damaged', message: /start the newer hookshelf/ });
+  });
 
 test('no log is begun where the directory holds records; one that is there is used', async () => {
   const files = new SimulatedFiles();

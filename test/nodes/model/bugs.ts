@@ -16,6 +16,7 @@ export const BUGS = {
   'skip what was trimmed': 'image',
   'apply a batch in pieces, last first': 'read',
   'begin attempts on a lease that has ended': 'delivery',
+  'renew a lease late': 'delivery',
   'take a lease over early': 'delivery',
   'record results without a fence': 'delivery',
 } as const satisfies Readonly<Record<string, Violation['rule']>>;

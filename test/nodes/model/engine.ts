@@ -102,6 +102,12 @@ export class EngineModel {
     }
   }
 
+  /** The node whose entry waits for a standby. */
+  get waiting(): string | null {
+    const { log, isLocked } = this.#server(this.#primary);
+    return isLocked ? log.at(-1)?.batch.split('-')[0] ?? null : null;
+  }
+
   /** What waits for a standby is told that it is committed, with a warning. */
   cancelWaiting(): void {
     this.#cancels += 1;

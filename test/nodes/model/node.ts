@@ -199,10 +199,12 @@ export class NodeModel {
 
   async #catchUp(): Promise<void> {
     if (this.#has('tail a standby')) return this.#take(this.#world.engine.standbyLog());
-    const connection = await this.#connected();
-    const log = await connection.read();
-    // What a connection showed that was given up since needs another barrier.
-    if (connection === this.#connection) await this.#take(log);
+    for (;;) {
+      const connection = await this.#connected();
+      const log = await connection.read();
+      // What a connection showed that was given up since needs another barrier.
+      if (connection === this.#connection) return this.#take(log);
+    }
   }
 
   /** Applies what follows our position; where it does not follow, begins from a snapshot. */

@@ -12,6 +12,7 @@ import { WorkerModel } from './worker.ts';
 
 const KINDS = ['restart', 'phantom', 'cancel'] as const;
 const CLIENTS = 5;
+const SPARED_MS = 400;
 const BUSY_MS = 3000;
 const CALM_MS = 2500;
 // A connection is tried again each 5 ms; three barriers may fail before one is through.
@@ -78,7 +79,7 @@ class Life {
     while (clock.nowMs < BUSY_MS) {
       await clock.sleep(below(random, 20));
       const node = this.#nodes[below(random, 3)];
-      if (node === undefined || node.isFrozen) continue;
+      if (node === undefined || node.isFrozen || this.#isSpared(node)) continue;
       const kind = below(random, 8);
       if (kind < 3) await this.#write(node, 'create');
       else await this.#write(node, kind < 7 ? 'replace' : 'delete');
@@ -145,9 +146,10 @@ class Life {
         engine.lag('one');
         await clock.sleep(400);
       } else if (fault === 4) {
-        engine.cut(node.name);
+        const cut = below(random, 2) === 0 ? node : this.#owner ?? node;
+        engine.cut(cut.name);
         await clock.sleep(30 + below(random, 300));
-        without = [node];
+        without = [cut];
       } else {
         await this.#freeze(node, fault === 5);
         without = [node];
@@ -158,14 +160,27 @@ class Life {
     }
   }
 
+  /** Whose the deliveries are, as it knows itself. */
+  get #owner(): NodeModel | undefined {
+    return this.#nodes.find(({ name, image }) => image.lease.node === name);
+  }
+
+  /** For a while nobody writes at one of them: it is told nothing but what it asks for. */
+  #isSpared(node: NodeModel): boolean {
+    const turn = Math.floor(this.#world.clock.nowMs / SPARED_MS) % this.#nodes.length;
+    return this.#nodes.indexOf(node) === turn;
+  }
+
   async #losePrimary(kind: typeof KINDS[number]): Promise<void> {
     const { clock, random, engine } = this.#world;
     engine.lag('both');
-    // The others would see what waits once it is told to be committed: nobody can help that.
-    if (kind === 'cancel') this.#nodes.slice(1).forEach(({ name }) => engine.cut(name));
     await clock.sleep(10 + below(random, 40));
-    if (kind === 'cancel') engine.cancelWaiting();
-    else engine.restartPrimary();
+    if (kind === 'cancel') {
+      // The others would see what waits once it is told to be committed: nobody can help that.
+      const { waiting } = engine;
+      for (const { name } of this.#nodes) if (name !== waiting) engine.cut(name);
+      engine.cancelWaiting();
+    } else engine.restartPrimary();
     await clock.sleep(40);
     if (kind !== 'restart') engine.promote();
   }

@@ -4,6 +4,7 @@
  */
 import { below } from '../../support/random.ts';
 import type { Attempt } from '../checker/history.ts';
+import type { Bug } from './bugs.ts';
 import type { Change } from './engine.ts';
 import type { ImageModel } from './image.ts';
 import type { NodeModel } from './node.ts';
@@ -15,6 +16,9 @@ const MARGIN_MS = 6;
 const RENEW_MS = 25;
 const EARLY_MS = 20;
 const IN_FLIGHT_MAX = 4;
+/** With these an owner goes on when its lease has ended. */
+const GOING_ON: readonly Bug[] =
+  ['begin attempts on a lease that has ended', 'renew a lease late'];
 
 export class WorkerModel {
   readonly #node: NodeModel;
@@ -51,7 +55,8 @@ export class WorkerModel {
       const waitMs = this.#world.bug === 'take a lease over early'
         ? EARLY_MS : LEASE_MS + MARGIN_MS;
       if (lease.node === this.#node.name && lease.term === this.#term) {
-        if (nowMs - this.#sentMs >= RENEW_MS) this.#claim(lease.term, lease.term);
+        const renewMs = this.#world.bug === 'renew a lease late' ? 2 * LEASE_MS : RENEW_MS;
+        if (nowMs - this.#sentMs >= renewMs) this.#claim(lease.term, lease.term);
         this.#begin();
       } else if (nowMs >= this.#seen.atMs + waitMs) this.#claim(lease.term, lease.term + 1);
     }
@@ -79,7 +84,7 @@ export class WorkerModel {
   #begin(): void {
     const { nowMs } = this.#world.clock;
     const isEnded = nowMs >= this.#sentMs + LEASE_MS - TIMEOUT_MS - MARGIN_MS;
-    if (isEnded && this.#world.bug !== 'begin attempts on a lease that has ended') return;
+    if (isEnded && !GOING_ON.some((bug) => bug === this.#world.bug)) return;
     for (const [delivery, { isFinal }] of this.#node.image.deliveries) {
       if (this.#inFlight.size >= IN_FLIGHT_MAX) return;
       if (!isFinal && !this.#inFlight.has(delivery)) void this.#attempt(delivery, this.#term);

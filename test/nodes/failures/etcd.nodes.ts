@@ -17,6 +17,14 @@ const FAULTS: Readonly<Record<string, Fault<EtcdRig>>> = {
     await life.progress(30);
     leader?.start();
   },
+  'the other members do not reach the leader': async (life, rig) => {
+    const leader = await rig.cluster.leader();
+    if (leader === null) throw new Error('etcd has a leader');
+    const way = rig.wayTo(leader);
+    way.hold('toServer', 'toClient');
+    await life.progress(50);
+    way.heal();
+  },
   'the leader stands still for a while': async (life, { cluster }) => {
     const leader = await cluster.leader();
     leader?.freeze();

@@ -14,12 +14,13 @@ const SPRING_MS_MAX = 30_000;
 /** `/readyz` says so 5 s after the engine was last heard. */
 const NOT_READY_MS_MAX = 20_000;
 const FROZEN_MS = isShort ? 20_000 : 30_000;
+const HOUR_MS = 3_600_000;
 /** A module that moves the wall clock, as an option of Node. */
-const HOUR_AHEAD = `--import=data:text/javascript,${encodeURIComponent(`
+const clockMovedBy = (ms: number): string => `--import=data:text/javascript,${encodeURIComponent(`
   const Real = Date;
   globalThis.Date = class extends Real {
-    constructor(...given) { super(...given.length === 0 ? [Real.now() + 3600000] : given); }
-    static now() { return Real.now() + 3600000; }
+    constructor(...given) { super(...given.length === 0 ? [Real.now() + ${ms}] : given); }
+    static now() { return Real.now() + ${ms}; }
   };`)}`;
 
 export const NODE_FAULTS: Readonly<Record<string, Fault<unknown>>> = {
@@ -62,25 +63,9 @@ export const NODE_FAULTS: Readonly<Record<string, Fault<unknown>>> = {
     }
     await life.shelf(2).start();
   },
-  'a node is killed in the middle of a snapshot': async (life) => {
-    const shelf = life.shelf(0);
-    const compacted = compact(shelf);
-    await life.progress(5);
-    await shelf.stop('SIGKILL');
-    await compacted.catch(() => {});
-    await life.progress(20);
-    await shelf.start();
-    await shelf.ready();
-    await compact(shelf);
-  },
-  'the clock of a node is an hour ahead': async (life) => {
-    const shelf = life.shelf(2);
-    await shelf.stop('SIGKILL');
-    shelf.set({ NODE_OPTIONS: HOUR_AHEAD });
-    await shelf.start();
-    await shelf.ready();
-    await life.progress(50);
-  },
+  'a node is killed in the middle of a snapshot': killInSnapshot,
+  'the clock of a node is an hour ahead': (life) => moveClock(life, HOUR_MS),
+  'the clock of a node is an hour behind': (life) => moveClock(life, -HOUR_MS),
 };
 
 async function killAfterCommit(life: Life, moment: 'sent' | 'answered'): Promise<void> {
@@ -127,7 +112,33 @@ async function cutOff(life: Life, ways: readonly ('toServer' | 'toClient')[]): P
   for (const proxy of proxies) proxy.heal();
 }
 
-async function compact({ directory }: Shelf): Promise<void> {
+/** When a part was sent to the engine, and nothing after it. */
+async function killInSnapshot(life: Life): Promise<void> {
+  const shelf = life.shelf(0);
+  const proxies = life.rig.proxies(0);
+  const sent = Promise.race(proxies.map((proxy) => proxy.holdAfter(life.rig.snapshotPart)));
+  const compacted = compact(shelf).then(() => 'done', () => 'not done');
+  await within(sent, 'a part of a snapshot');
+  for (const proxy of proxies) proxy.hold('toServer', 'toClient');
+  await shelf.stop('SIGKILL');
+  assert.equal(await compacted, 'not done');
+  for (const proxy of proxies) proxy.heal();
+  await life.progress(20);
+  await shelf.start();
+  await shelf.ready();
+  await compact(shelf);
+}
+
+async function moveClock(life: Life, ms: number): Promise<void> {
+  const shelf = life.shelf(2);
+  await shelf.stop('SIGKILL');
+  shelf.set({ NODE_OPTIONS: clockMovedBy(ms) });
+  await shelf.start();
+  await shelf.ready();
+  await life.progress(50);
+}
+
+export async function compact({ directory }: Shelf): Promise<void> {
   const { code, stderr } = await hookshelf(['data:compact', '--data', directory]);
   assert.equal(code, 0, stderr);
 }

@@ -3,10 +3,13 @@
  * strict, as the tools that people use for it do it: of the standbys the one that has most, and the
  * former primary comes back only as what it follows.
  */
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { EngineProbe } from '../support/engine-probe.ts';
 import { EtcdCommits, PostgresCommits } from '../support/commit-reader.ts';
 import { startEtcd } from '../support/etcd-cluster.ts';
-import type { EtcdCluster } from '../support/etcd-cluster.ts';
+import type { EtcdCluster, EtcdMember } from '../support/etcd-cluster.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import type { Outage } from '../support/outages.ts';
 import { createPostgresCommit } from '../support/postgres-commit.ts';
@@ -20,6 +23,12 @@ export interface EngineRig {
   proxies(node: number): readonly FaultProxy[];
   /** When the engine was not there for anybody. */
   readonly outages: readonly Outage[];
+  /** Stops the engine, keeps a copy of all its data, and starts it again. */
+  backUp(): Promise<void>;
+  /** Kills the engine, and starts it again with what it held then. */
+  restore(): Promise<void>;
+  /** What the bytes hold with which a node's first part of a snapshot goes to the engine. */
+  readonly snapshotPart: string;
   close(): Promise<void>;
 }
 
@@ -28,10 +37,14 @@ export const filesRig: EngineRig = {
   environment: () => ({}),
   proxies: () => [],
   outages: [],
+  backUp: () => Promise.resolve(),
+  restore: () => Promise.resolve(),
+  snapshotPart: '',
   close: () => Promise.resolve(),
 };
 
 export class PostgresRig implements EngineRig {
+  readonly snapshotPart = 'insert into hookshelf.snapshot_part';
   readonly cluster: PostgresCluster;
   primary: PostgresServer;
   readonly #proxies: FaultProxy[] = [];
@@ -93,6 +106,20 @@ export class PostgresRig implements EngineRig {
     for (const proxy of this.#proxies) proxy.reset();
   }
 
+  async backUp(): Promise<void> {
+    const { servers } = this.cluster;
+    for (const server of servers) await server.kill('SIGINT');
+    for (const { data } of servers) copy(data, backupOf(data));
+    for (const server of servers) await server.start();
+  }
+
+  async restore(): Promise<void> {
+    const { servers } = this.cluster;
+    for (const server of servers) await server.kill();
+    for (const { data } of servers) putBack(data);
+    for (const server of servers) await server.start();
+  }
+
   /** A former primary comes back as a standby. */
   async rejoin(server: PostgresServer): Promise<void> {
     server.rewind(this.primary);
@@ -116,17 +143,30 @@ function receivedBy(server: PostgresServer): bigint {
 }
 
 export class EtcdRig implements EngineRig {
+  /** Keys are sent in base64, of which 12 bytes fill 16 characters. */
+  readonly snapshotPart = Buffer.from('hookshelf/p/').toString('base64');
   readonly cluster: EtcdCluster;
+  /** By the port that they lead to. */
+  readonly #peers: ReadonlyMap<number, FaultProxy>;
   readonly #proxies: FaultProxy[][] = [];
   readonly #probe: EngineProbe;
 
-  private constructor(cluster: EtcdCluster) {
+  private constructor(cluster: EtcdCluster, peers: ReadonlyMap<number, FaultProxy>) {
     this.cluster = cluster;
+    this.#peers = peers;
     this.#probe = new EngineProbe(() => cluster.canWrite());
   }
 
   static async start(nodes: number): Promise<EtcdRig> {
-    const rig = new EtcdRig(await startEtcd({ members: 3 }));
+    const peers = new Map<number, FaultProxy>();
+    const rig = new EtcdRig(await startEtcd({
+      members: 3,
+      proxyPeer: async (port) => {
+        const proxy = await FaultProxy.start({ target: () => port });
+        peers.set(port, proxy);
+        return proxy.port;
+      },
+    }), peers);
     for (let node = 0; node < nodes; node += 1) {
       rig.#proxies.push(await Promise.all(rig.cluster.members.map(({ ports }) =>
         FaultProxy.start({ target: () => ports.client, commits: () => new EtcdCommits() }))));
@@ -147,10 +187,51 @@ export class EtcdRig implements EngineRig {
     return this.#probe.outages;
   }
 
+  async backUp(): Promise<void> {
+    const { members } = this.cluster;
+    for (const member of members) await member.kill('SIGTERM');
+    for (const data of this.#data()) copy(data, backupOf(data));
+    await this.cluster.startAll();
+  }
+
+  async restore(): Promise<void> {
+    await Promise.all(this.cluster.members.map((member) => member.kill()));
+    for (const data of this.#data()) putBack(data);
+    await this.cluster.startAll();
+  }
+
+  /** The way on which the other members reach this one. */
+  wayTo({ ports }: EtcdMember): FaultProxy {
+    const proxy = this.#peers.get(ports.peer);
+    if (proxy === undefined) throw new Error('each member has one');
+    return proxy;
+  }
+
+  #data(): readonly string[] {
+    const { members, directory } = this.cluster;
+    return members.map(({ name }) => join(directory, name));
+  }
+
   async close(): Promise<void> {
     const closed = this.#probe.close();
-    await Promise.all(this.#proxies.flat().map((proxy) => proxy.close()));
+    const proxies = [...this.#peers.values(), ...this.#proxies.flat()];
+    await Promise.all(proxies.map((proxy) => proxy.close()));
     await this.cluster.close();
     await closed;
   }
+}
+
+function backupOf(data: string): string {
+  return `${data}.old`;
+}
+
+function putBack(data: string): void {
+  rmSync(data, { recursive: true });
+  copy(backupOf(data), data);
+}
+
+/** With their owners. */
+function copy(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
 }

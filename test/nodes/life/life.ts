@@ -46,6 +46,7 @@ const CATCH_UP_MS_MAX = 4000;
 const WHOLE_MS_MAX = 120_000;
 const DRAIN_MS_MAX = 120_000;
 const LOOK_MS = 100;
+const MARK_AGAIN_MS = 5000;
 
 export class Life {
   readonly shelves: readonly Shelf[];
@@ -119,13 +120,27 @@ export class Life {
     await until(() => this.workload.done >= from + writes, `${writes} more writes`, WHOLE_MS_MAX);
   }
 
-  /** Ends it, whole; resolves with what is wrong. */
-  async end(): Promise<readonly Violation[]> {
+  /** Nobody writes any more, and every node has applied all of it. */
+  async settle(): Promise<void> {
     await this.workload.end();
     for (const shelf of this.shelves) if (!shelf.isUp) await shelf.start();
     for (const shelf of this.shelves) await shelf.ready();
-    for (const shelf of this.shelves) await this.#mark(shelf);
+    await this.#tellAll();
     await this.#drain();
+  }
+
+  /** The books that each node holds, settled. */
+  async images(): Promise<Image[]> {
+    const images: Image[] = [];
+    for (const shelf of this.shelves) {
+      images.push(await imageOf(shelf, '/api/books', 'id', 'title', this.#sequence));
+    }
+    return images;
+  }
+
+  /** Ends it, whole; resolves with what is wrong. */
+  async end(): Promise<readonly Violation[]> {
+    await this.settle();
     const { books, names } = await this.#gather();
     keep({ books, names });
     return [
@@ -175,7 +190,7 @@ export class Life {
   async #mark(shelf: Shelf): Promise<void> {
     await until(async () => {
       const write = await this.workload.create(shelf);
-      return write?.outcome === 'ok';
+      return write.outcome === 'ok';
     }, `${shelf.name} takes writes`, WHOLE_MS_MAX);
   }
 
@@ -188,10 +203,28 @@ export class Life {
           && answer.body.trim() === '[]';
       }, `${shelf.name} has nothing left to deliver`, DRAIN_MS_MAX);
     }
-    const marks = this.workload.books.slice(-this.shelves.length).map(({ key }) => key ?? '');
-    await until(() => this.#followers.every(({ followers }) =>
-      marks.every((key) => followers.at(-1)?.events.some((event) => event.key === key))),
-    'all streams to have come to the end', WHOLE_MS_MAX);
+  }
+
+  /** Resolves once each stream has told of a write at each node that nothing follows. */
+  async #tellAll(): Promise<void> {
+    let markedMs = -Infinity;
+    await until(async () => {
+      // A stream that has begun anew is not told of what was written before.
+      if (nowMs() > markedMs + MARK_AGAIN_MS) {
+        for (const shelf of this.shelves) await this.#mark(shelf);
+        markedMs = nowMs();
+      }
+      await delay(LOOK_MS);
+      const marks = this.workload.books.slice(-this.shelves.length).map(({ key }) => key ?? '');
+      return this.#followers.every(({ followers }) =>
+        marks.every((key) => followers.at(-1)?.events.some((event) => event.key === key)));
+    }, 'all streams to have come to the end', WHOLE_MS_MAX);
+  }
+
+  /** That was seen by anybody. */
+  get #sequence(): number {
+    const { workload: { sequence } } = this;
+    return Math.max(sequence, ...this.#followers.map((one) => one.sequence));
   }
 
   /** When nodes had no engine: it was not there, or the way of one to it was broken. */
@@ -203,13 +236,10 @@ export class Life {
 
   async #gather(): Promise<{ readonly books: History; readonly names: History }> {
     const { workload, receiver } = this;
-    const sequence = Math.max(workload.sequence, ...this.#followers.map((one) => one.sequence));
-    const books: Image[] = [];
     const names: Image[] = [];
     for (const shelf of this.shelves) {
-      books.push(await imageOf(shelf, '/api/books', 'id', 'title', sequence));
-      names.push(
-        await imageOf(shelf, '/api/incoming-webhooks', 'identifier', 'allowedMethods', sequence));
+      names.push(await imageOf(
+        shelf, '/api/incoming-webhooks', 'identifier', 'allowedMethods', this.#sequence));
     }
     const base = {
       ...EMPTY, staleMsMax: STALE_MS_MAX, catchUpMsMax: CATCH_UP_MS_MAX, cuts: this.#cuts(),
@@ -217,7 +247,7 @@ export class Life {
     };
     return {
       books: {
-        ...base, writes: workload.books, reads: workload.reads, images: books,
+        ...base, writes: workload.books, reads: workload.reads, images: await this.images(),
         followers: this.#followers.flatMap(({ followers }) => followers),
         attempts: receiver.attempts.filter(({ token }) => token !== ''), hooks: this.#hooks,
         deliveries: this.#followers[0]?.deliveries ?? [],

@@ -15,7 +15,8 @@ export class Receiver {
   readonly #server: Server;
   readonly #random: Random;
   readonly #attempts: Open[] = [];
-  /** An attempt takes up to this long. */
+  /** An attempt takes at least and at most this long. */
+  quickMs = 0;
   slowMs = 20;
   /** Every attempt fails. */
   isFailing = false;
@@ -61,7 +62,8 @@ export class Receiver {
     const attempt: Open = { delivery: id, hook, token, beginMs, endMs: Infinity };
     this.#attempts.push(attempt);
     response.once('close', () => void (attempt.endMs = Math.min(attempt.endMs, nowMs())));
-    await new Promise((resolve) => void setTimeout(resolve, this.#random() * this.slowMs));
+    const ms = this.quickMs + this.#random() * (this.slowMs - this.quickMs);
+    await new Promise((resolve) => void setTimeout(resolve, ms));
     // Whoever reads the answer may have begun the next attempt before we hear that it is sent.
     attempt.endMs = Math.min(attempt.endMs, nowMs());
     const isFailed = this.isFailing || below(this.#random, FAILING_OF) === 0;

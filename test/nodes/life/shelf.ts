@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { resolve } from 'node:path';
@@ -58,6 +59,16 @@ export class Shelf {
   set(environment: Readonly<Record<string, string>>): void {
     const merged = { ...this.#options.environment, ...environment };
     this.#options = { ...this.#options, environment: merged };
+  }
+
+  /** Another program for its next life; undefined: the built one. */
+  upgrade(program: string | undefined): void {
+    this.#options = { ...this.#options, program };
+  }
+
+  /** Its next life begins without what it has on its own disk. */
+  forget(): void {
+    rmSync(this.directory, { recursive: true });
   }
 
   /** Starts it; resolves once it listens, which it may do before it is ready. */

@@ -64,9 +64,40 @@ export class Workload {
     await this.#clients;
   }
 
-  /** One book, for a sequence that everything before it stands before. */
-  create(shelf: Shelf): Promise<Write | null> {
-    return this.#createBook(shelf);
+  /** One book: all that was acknowledged before stands before it. */
+  create(shelf: Shelf, members: Readonly<Record<string, unknown>> = {}): Promise<Write> {
+    const token = this.#token('b');
+    return this.#ask(shelf, 'POST', BOOKS, { title: token, ...members },
+      { kind: 'create', key: null, token, expected: null, name: null }, this.books);
+  }
+
+  /** Replaces a book, or deletes it, in the version that was acknowledged last. */
+  async change(shelf: Shelf, kind: 'replace' | 'delete', key: string): Promise<Write | null> {
+    const base = this.#current.get(key);
+    if (base === undefined) return null;
+    const isDelete = kind === 'delete';
+    const token = this.#token(isDelete ? 'd' : 'b');
+    return this.#ask(shelf, isDelete ? 'DELETE' : 'PUT', `${BOOKS}/${key}`,
+      isDelete ? undefined : { title: token },
+      { kind, key, token, expected: base.token, name: null }, this.books, base.etag);
+  }
+
+  /** An incoming webhook, which takes a name that no other may have. */
+  takeName(shelf: Shelf, name: string): Promise<Write> {
+    const token = methodOf(this.#token('n'));
+    const body = { pathSegment: name, actionConfiguration: 'to-log', allowedMethods: [token] };
+    return this.#ask(shelf, 'POST', HOOKS, body,
+      { kind: 'create', key: null, token, expected: null, name }, this.names);
+  }
+
+  /** Deletes an incoming webhook: its name is free again. */
+  async giveName(shelf: Shelf, key: string): Promise<Write | null> {
+    const index = this.#held.findIndex((version) => version.key === key);
+    const [base] = index < 0 ? [] : this.#held.splice(index, 1);
+    if (base === undefined) return null;
+    return this.#ask(shelf, 'DELETE', `${HOOKS}/${key}`, undefined,
+      { kind: 'delete', key, token: this.#token('x'), expected: base.token, name: null },
+      this.names, base.etag);
   }
 
   async #loop(act: (shelf: Shelf) => Promise<unknown>): Promise<void> {
@@ -79,55 +110,30 @@ export class Workload {
   }
 
   #write(shelf: Shelf): Promise<unknown> {
-    const kind = below(this.#options.random, 20);
-    if (kind < 7) return this.#createBook(shelf);
-    if (kind < 14) return this.#changeBook(shelf, 'replace');
-    if (kind < 15) return this.#changeBook(shelf, 'delete');
-    return kind < 18 ? this.#takeName(shelf) : this.#giveName(shelf);
+    const { random } = this.#options;
+    const kind = below(random, 20);
+    if (kind < 7) return this.create(shelf);
+    if (kind < 14) return this.#changeSome(shelf, 'replace');
+    if (kind < 15) return this.#changeSome(shelf, 'delete');
+    if (kind < 18) return this.takeName(shelf, `name-${below(random, NAMES)}`);
+    const held = this.#held[below(random, this.#held.length)];
+    return held === undefined ? Promise.resolve() : this.giveName(shelf, held.key);
   }
 
-  async #createBook(shelf: Shelf): Promise<Write | null> {
-    const token = this.#token('b');
-    const write = await this.#ask(shelf, 'POST', BOOKS, { title: token },
-      { kind: 'create', key: null, token, expected: null, name: null }, this.books);
-    return write;
-  }
-
-  async #changeBook(shelf: Shelf, kind: 'replace' | 'delete'): Promise<void> {
+  async #changeSome(shelf: Shelf, kind: 'replace' | 'delete'): Promise<void> {
     const { random } = this.#options;
     const all = [...this.#current.values()];
     // Few records get most of it, so that clients meet.
     const hot = all.slice(0, HOT);
     const base = kind === 'delete' ? all[HOT + below(random, all.length)]
       : (random() < 0.7 ? hot : all)[below(random, random() < 0.7 ? hot.length : all.length)];
-    if (base === undefined) return;
-    const token = this.#token(kind === 'delete' ? 'd' : 'b');
-    await this.#ask(shelf, kind === 'delete' ? 'DELETE' : 'PUT', `${BOOKS}/${base.key}`,
-      kind === 'delete' ? undefined : { title: token },
-      { kind, key: base.key, token, expected: base.token, name: null }, this.books, base.etag);
-  }
-
-  async #takeName(shelf: Shelf): Promise<void> {
-    const token = this.#token('n');
-    const name = `name-${below(this.#options.random, NAMES)}`;
-    const body = { pathSegment: name, actionConfiguration: 'to-log',
-      allowedMethods: [methodOf(token)] };
-    await this.#ask(shelf, 'POST', HOOKS, body,
-      { kind: 'create', key: null, token: methodOf(token), expected: null, name }, this.names);
-  }
-
-  async #giveName(shelf: Shelf): Promise<void> {
-    const [base] = this.#held.splice(below(this.#options.random, this.#held.length), 1);
-    if (base === undefined) return;
-    await this.#ask(shelf, 'DELETE', `${HOOKS}/${base.key}`, undefined, {
-      kind: 'delete', key: base.key, token: this.#token('x'), expected: base.token, name: null,
-    }, this.names, base.etag);
+    if (base !== undefined) await this.change(shelf, kind, base.key);
   }
 
   async #ask(
     shelf: Shelf, method: string, path: string, body: unknown,
     what: Pick<Write, 'kind' | 'key' | 'token' | 'expected' | 'name'>, into: Write[], etag = '',
-  ): Promise<Write | null> {
+  ): Promise<Write> {
     const beginMs = nowMs();
     const index = into.length;
     const base: Write = { ...what, node: shelf.name, beginMs, endMs: Infinity, outcome: 'unknown',

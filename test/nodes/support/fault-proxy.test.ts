@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../support/children.ts';
 import { EtcdCommits, PostgresCommits } from './commit-reader.ts';
 import { FaultProxy } from './fault-proxy.ts';
@@ -74,6 +75,39 @@ test('what is held goes on in order when it heals', () => withProxy(async (proxy
   assert.equal(echo.received, 'ab');
   proxy.heal();
   await until(() => client.received === 'ABC', 'all answers');
+}));
+
+test('after the text that it waits for, everything is held', () => withProxy(
+  async (proxy, echo) => {
+    const client = dial(proxy.port);
+    const held = proxy.holdAfter('last');
+    client.socket.write('first');
+    await until(() => client.received === 'FIRST', 'the answer to the first');
+    client.socket.write('the last');
+    await held;
+    await until(() => echo.received === 'firstthe last', 'the last has come through');
+    client.socket.write('more');
+    await delay(50);
+    assert.deepEqual([echo.received, client.received], ['firstthe last', 'FIRST']);
+    proxy.heal();
+    await until(() => client.received === 'FIRSTTHE LASTMORE', 'the rest');
+    client.socket.destroy();
+  }));
+
+test('it can be made to lead to another server, and back', () => withProxy(async (proxy, echo) => {
+  const other = await startEcho();
+  const ask = async (port: number | null): Promise<void> => {
+    const client = dial(proxy.port);
+    client.socket.write('x');
+    await until(() => client.received === 'X', 'the answer');
+    proxy.mislead(port);
+    await until(() => client.isClosed, 'who was there is told');
+  };
+  await ask(other.port);
+  await ask(null);
+  await ask(null);
+  assert.deepEqual([echo.received, other.received], ['xx', 'x']);
+  other.server.close();
 }));
 
 test('who is refused or reset is told at once, and served after it healed', () =>

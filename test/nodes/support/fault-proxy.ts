@@ -40,6 +40,8 @@ export class FaultProxy {
   readonly #outages = new Outages();
   #traps: Trap[] = [];
   #isRefusing = false;
+  #elsewhere: number | null = null;
+  #last: { readonly text: string; readonly sprung: () => void } | null = null;
 
   private constructor(server: Server, { target, commits }: FaultProxyOptions) {
     this.#server = server;
@@ -47,7 +49,8 @@ export class FaultProxy {
     this.port = address === null || typeof address === 'string' ? 0 : address.port;
     server.on('connection', (client) => {
       if (this.#isRefusing) return void client.resetAndDestroy();
-      const upstream = connect({ port: target(), host: '127.0.0.1', noDelay: true });
+      const port = this.#elsewhere ?? target();
+      const upstream = connect({ port, host: '127.0.0.1', noDelay: true });
       client.setNoDelay(true);
       this.#join({ client, server: upstream, commits: commits?.() ?? null, isDoomed: false });
     });
@@ -84,6 +87,19 @@ export class FaultProxy {
     this.reset();
   }
 
+  /** Holds everything once bytes with this text have gone to the server; resolves then. */
+  holdAfter(text: string): Promise<void> {
+    return new Promise((sprung) => void (this.#last = { text, sprung }));
+  }
+
+  /** Leads to another server than the engine's from now on; null: to the engine again. */
+  mislead(port: number | null): void {
+    this.#elsewhere = port;
+    if (port === null) this.#outages.end();
+    else this.#outages.begin();
+    this.reset();
+  }
+
   /** Ends all connections with a reset. */
   reset(): void {
     this.#outages.tick();
@@ -94,6 +110,8 @@ export class FaultProxy {
   heal(): void {
     this.delayMs = 0;
     this.#isRefusing = false;
+    this.#elsewhere = null;
+    this.#last = null;
     this.#held.clear();
     this.#traps = [];
     this.#outages.end();
@@ -134,12 +152,21 @@ export class FaultProxy {
         if (to.destroyed) return;
         if (direction === 'toClient' && link.isDoomed) return this.#end(link);
         if (!to.write(chunk)) await drained(to);
+        if (direction === 'toServer') this.#findLast(chunk);
         if (direction === 'toServer' && link.commits?.push(chunk) === true) this.#commit(link);
       }
       to.end();
     } catch {
       this.#end(link);
     }
+  }
+
+  #findLast(chunk: Buffer): void {
+    if (this.#last === null || !chunk.includes(this.#last.text)) return;
+    const { sprung } = this.#last;
+    this.#last = null;
+    this.hold('toServer', 'toClient');
+    sprung();
   }
 
   #commit(link: Link): void {

@@ -1,0 +1,115 @@
+/**
+ * Nodes of one release and the next over one log. The release before is the program as it is, or
+ * what NODES_BEFORE names (the main.js of a build); the next one is a copy of the program that
+ * knows more: another collection, another member of books and of nodes, another version.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodeView } from '../../../src/nodes/routes.ts';
+import { until } from '../../support/children.ts';
+import { PostgresRig } from '../life/engine-rigs.ts';
+import type { Life } from '../life/life.ts';
+import type { Answer, Shelf } from '../life/shelf.ts';
+import { withBuild } from '../support/changed-build.ts';
+import type { Edit } from '../support/changed-build.ts';
+import { postgresMissing } from '../support/driver.ts';
+import { LIFE_MS_MAX, longOnly, withLife } from './form.ts';
+import { compact } from './node-faults.ts';
+
+const OPTIONS = { skip: longOnly || postgresMissing, timeout: LIFE_MS_MAX };
+const BEFORE = process.env.NODES_BEFORE;
+const NEXT_VERSION = '99.0.0';
+const NEXT: readonly Edit[] = [
+  ['base/version.js', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
+  ['app.js', 'COLLECTIONS = [', "COLLECTIONS = [{ name: 'n', key: 'id' }, "],
+  ['app/nodes.js', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
+  ['books/book.js', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
+];
+/** It writes in logs of the format that it finds. */
+const NEXT_FORMAT: readonly Edit[] = [
+  ...NEXT, ['store/replication/decode.js', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+];
+const WRITES = 40;
+const WAIT_MS_MAX = 60_000;
+
+test('nodes are upgraded one after the other, and one goes back', OPTIONS, () =>
+  withBuild(NEXT, async (next) => {
+    const rig = await PostgresRig.start(3);
+    const before = BEFORE === undefined ? {} : { program: BEFORE };
+    await withLife({ rig, seed: 3, readers: 0, ...before }, async (life) => {
+      const [first, second, third] = [life.shelf(0), life.shelf(1), life.shelf(2)];
+      await life.progress(WRITES);
+      await life.disturb(() => exchange(first, next));
+      await writeWhatIsNew(life, first, second);
+      await life.progress(WRITES);
+      await compact(first);
+      // One of the release before starts from what a newer one has left in the engine.
+      await life.disturb(async () => {
+        await second.stop();
+        second.forget();
+        await second.startReady();
+      });
+      await life.progress(WRITES);
+      assert.equal((await versionsAt(second)).filter((one) => one === NEXT_VERSION).length, 1);
+      await life.disturb(() => exchange(second, next));
+      await life.disturb(() => exchange(third, next));
+      await life.progress(WRITES);
+      assert.deepEqual(await versionsAt(third), life.shelves.map(() => NEXT_VERSION));
+      await life.disturb(() => exchange(first, BEFORE));
+      await life.progress(WRITES);
+    });
+  }));
+
+test('nodes stop at a log of a newer format, and those that know it go on', OPTIONS, () =>
+  withBuild(NEXT_FORMAT, async (next) => {
+    const rig = await PostgresRig.start(3);
+    await withLife({ rig, seed: 4, readers: 0 }, async (life) => {
+      const [first, second, third] = [life.shelf(0), life.shelf(1), life.shelf(2)];
+      await exchange(first, next);
+      await life.progress(WRITES);
+      rig.primary.query('update hookshelf.head set format = 2');
+      for (const old of [second, third]) {
+        await until(async () => !await old.isReady(), `${old.name} has stopped`, WAIT_MS_MAX);
+        const { status, body } = await answerOf(old, 'GET', '/readyz');
+        assert.ok(status === 503 && body.includes('format 2'), body);
+        assert.equal((await answerOf(old, 'GET', '/api/books?limit=1')).status, 200);
+        assert.equal((await life.workload.create(old)).refusal, 'unavailable');
+      }
+      await life.progress(WRITES);
+      await second.stop();
+      await assert.rejects(second.start(), /format 2.*start the newer hookshelf/);
+      await life.disturb(async () => {
+        for (const old of [second, third]) await exchange(old, next);
+      });
+    });
+  }));
+
+async function exchange(shelf: Shelf, program: string | undefined): Promise<void> {
+  await shelf.stop();
+  shelf.upgrade(program);
+  await shelf.startReady();
+}
+
+/** The release before shows what it does not know, and does not lose it. */
+async function writeWhatIsNew({ workload }: Life, newer: Shelf, older: Shelf): Promise<void> {
+  const { key, sequence } = await workload.create(newer, { shelfmark: 'A1' });
+  const path = `/api/books/${key}`;
+  const shown = await older.ask('GET', path, undefined, { 'hookshelf-sequence': `${sequence}` });
+  assert.ok(typeof shown !== 'string' && shown.body.includes('"shelfmark":"A1"'));
+  const patched = await answerOf(older, 'PATCH', path, { subtitle: 's' });
+  assert.ok(patched.status === 422 && patched.body.includes('/shelfmark'), patched.body);
+}
+
+async function versionsAt(shelf: Shelf): Promise<readonly string[]> {
+  const { body } = await answerOf(shelf, 'GET', '/api/nodes');
+  const nodes: readonly NodeView[] = JSON.parse(body);
+  return nodes.map(({ version }) => version);
+}
+
+async function answerOf(
+  shelf: Shelf, method: string, path: string, body?: unknown,
+): Promise<Answer> {
+  const answer = await shelf.ask(method, path, body);
+  assert.ok(typeof answer !== 'string', `${path} of ${shelf.name}`);
+  return answer;
+}

@@ -16,7 +16,7 @@ test('a cluster confirms by its standbys, loses its primary, and goes on with an
     cluster.primary.query('create table kept (value int); insert into kept values (1)');
 
     await cluster.primary.kill();
-    first.promote();
+    await first.promote();
     await second.kill('SIGINT');
     second.follow(first);
     first.set("synchronous_standby_names='ANY 1 (s2)'");
@@ -29,7 +29,7 @@ test('a cluster confirms by its standbys, loses its primary, and goes on with an
     assert.equal(cluster.primary.query('select value from kept'), '1', 'it comes back as it was');
 
     await cluster.primary.kill('SIGINT');
-    cluster.primary.rewind(first);
+    await cluster.primary.rewind(first);
     cluster.primary.follow(first);
     await cluster.primary.start();
     assert.equal(cluster.primary.query('select pg_is_in_recovery()'), 't');

@@ -86,7 +86,7 @@ test('phantom: what a restarted primary shows and its standbys lack passes no ba
     s2.follow(s1);
     await s1.start();
     await s2.start();
-    s1.promote();
+    await s1.promote();
     s1.set("synchronous_standby_names='ANY 1 (s2)'");
     await cluster.streams(1, s1);
     await cluster.primary.start();

@@ -93,7 +93,7 @@ export class PostgresRig implements EngineRig {
     if (first === undefined) throw new Error('no standby is left to promote');
     const names = this.cluster.servers.filter((server) => server !== first).map(({ name }) => name);
     first.set(`synchronous_standby_names='ANY 1 (${names.join(',')})'`);
-    first.promote();
+    await first.promote();
     // pg_rewind reads the new timeline from the control file, which a checkpoint brings up to date.
     first.query('checkpoint');
     this.primary = first;
@@ -122,7 +122,7 @@ export class PostgresRig implements EngineRig {
 
   /** A former primary comes back as a standby. */
   async rejoin(server: PostgresServer): Promise<void> {
-    server.rewind(this.primary);
+    await server.rewind(this.primary);
     server.follow(this.primary);
     await server.start();
   }

@@ -2,7 +2,7 @@
  * Real PostgreSQL servers for tests: a primary and its synchronous standbys, in a directory of
  * their own, on ports from the kernel. They end with the test file, whatever becomes of it.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import {
   appendFileSync, chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync,
@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { owned, until } from '../../support/children.ts';
 import { closedPort } from '../../support/servers.ts';
 
@@ -75,7 +76,7 @@ export class PostgresCluster {
     }
     const cluster = new PostgresCluster(directory, servers);
     try {
-      cluster.#initialize(settings);
+      await cluster.#initialize(settings);
       await cluster.primary.start();
       for (const standby of cluster.standbys) await standby.start();
       await cluster.streams(standbys);
@@ -96,12 +97,12 @@ export class PostgresCluster {
   }
 
   /** One directory is made and copied: a standby may start as its primary began. */
-  #initialize(settings: readonly string[]): void {
+  async #initialize(settings: readonly string[]): Promise<void> {
     const { primary } = this;
     const passwordFile = join(this.directory, 'password');
     writeFileSync(passwordFile, POSTGRES_PASSWORD, { mode: 0o644 });
-    run('initdb', ['-D', primary.data, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync',
-      '--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${passwordFile}`]);
+    await run('initdb', ['-D', primary.data, '-U', 'postgres', '-E', 'UTF8', '--locale=C',
+      '--no-sync', '--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${passwordFile}`]);
     appendFileSync(join(primary.data, 'postgresql.conf'), [
       "listen_addresses='127.0.0.1'", `unix_socket_directories='${this.directory}'`,
       'shared_buffers=32MB', 'wal_level=replica', 'wal_log_hints=on',
@@ -205,8 +206,8 @@ export class PostgresServer {
   }
 
   /** Makes a standby the primary; its former primary knows nothing of it. */
-  promote(): void {
-    run('pg_ctl', ['promote', '-D', this.data, '-w']);
+  async promote(): Promise<void> {
+    await run('pg_ctl', ['promote', '-D', this.data, '-w']);
   }
 
   /** From its next start it follows another server. */
@@ -219,8 +220,8 @@ export class PostgresServer {
   }
 
   /** Undoes what a stopped former primary has written since `other` left it. */
-  rewind(other: PostgresServer): void {
-    run('pg_rewind', ['-D', this.data, '--no-sync',
+  async rewind(other: PostgresServer): Promise<void> {
+    await run('pg_rewind', ['-D', this.data, '--no-sync',
       `--source-server=host=${this.#sockets} port=${other.port} user=postgres dbname=postgres`]);
   }
 
@@ -246,9 +247,9 @@ export class PostgresServer {
   }
 }
 
-function run(name: string, words: readonly string[]): void {
-  const result = spawnSync(binary(name), words, { encoding: 'utf8', cwd: '/', ...user ?? {} });
-  if (result.status !== 0) throw new Error(`${name}: ${result.stdout}${result.stderr}`);
+/** Meanwhile the proxies of the test go on: they are in this process. Rejects with its stderr. */
+async function run(name: string, words: readonly string[]): Promise<void> {
+  await promisify(execFile)(binary(name), [...words], { cwd: '/', ...user ?? {} });
 }
 
 function binary(name: string): string {

@@ -84,8 +84,8 @@ export class ReplicatedImage {
   }
 
   /**
-   * The same for many entries, in turns between which others are served: 12 MiB at once stop the
-   * loop for 0.3 s and more.
+   * The same for many entries, in turns between which others are served: 12 MiB at once held the
+   * loop of a busy machine for more than a second.
    */
   async acceptInTurns(entries: readonly LogEntry[]): Promise<boolean> {
     for (let start = 0; start < entries.length;) {

@@ -1,11 +1,12 @@
 /** A test that fails leaves no process behind: run for real, as the runner runs it. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from './children.ts';
+import { owned, until } from './children.ts';
 
 const CHILDREN = new URL('children.ts', import.meta.url).href;
 
@@ -17,19 +18,33 @@ test('the children of a test that fails are ended, and so are those of its proce
       import { spawn } from 'node:child_process';
       import { test } from 'node:test';
       import { owned } from ${JSON.stringify(CHILDREN)};
-      const start = () => owned(spawn('sleep', ['600'], { stdio: 'ignore' }));
+      const start = (where) => {
+        const { pid } = owned(spawn('sleep', ['600'], { stdio: 'ignore' }));
+        process.stderr.write('started in ' + where + ': ' + pid + '\\n');
+      };
       test('fails', () => {
-        process.stderr.write('pid ' + start().pid + '\\n');
+        start('test');
         throw new Error('as it should');
       });
-      process.stderr.write('pid ' + start().pid + '\\n');`);
+      start('file');`);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const { stderr, status } = spawnSync(process.execPath,
-      ['--import', import.meta.resolve('tsx'), file], { encoding: 'utf8', timeout: 120_000, env });
-    assert.equal(status, 1, stderr);
-    const pids = [...stderr.matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid));
-    assert.equal(pids.length, 2);
-    await until(() => !pids.some(isRunning), 'both have ended');
+    const runner = owned(spawn(process.execPath,
+      ['--import', import.meta.resolve('tsx'), '--test-reporter=tap', file],
+      { stdio: ['ignore', 'pipe', 'pipe'], env }));
+    let told = '';
+    for (const stream of [runner.stdout, runner.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => void (told += text));
+    }
+    const ended = once(runner, 'close');
+    const pid = (where: string): number =>
+      Number(new RegExp(`^started in ${where}: (\\d+)$`, 'm').exec(told)?.[1] ?? NaN);
+    await until(() => /^not ok 1/m.test(told) && pid('test') > 0, 'it has failed');
+    await until(() => !isRunning(pid('test')), 'the child of the test has ended');
+    assert.ok(isRunning(pid('file')), told);
+    // That one keeps the process alive, until whoever runs it has waited too long.
+    runner.kill('SIGTERM');
+    assert.deepEqual(await ended, [1, null], told);
+    await until(() => !isRunning(pid('file')), 'the child of the file has ended');
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -102,7 +102,7 @@ function readHosts(places: string): readonly PostgresHost[] {
     const [, bracketed, plain = '', digits] =
       /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(place) ?? [];
     const host = decoded(bracketed ?? plain);
-    if (host === '') throw wrong(`names no host; it is ${SHAPE}`);
+    if (host === '') throw wrong(`names no host, or a port that is no number; it is ${SHAPE}`);
     const port = digits === undefined || digits === '' ? STANDARD_PORT : Number(digits);
     if (port < 1 || port > PORT_MAX) throw wrong(`has the port ${digits}, not 1 to ${PORT_MAX}`);
     return { host, port };

@@ -54,6 +54,7 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['postgres://u:planted@h', /names no database/],
   ['postgres://u:planted@h/', /names no database/],
   ['postgres://u:planted@/b', /names no host/],
+  ['postgres://u:planted@h:abc/b', /a port that is no number/],
   ['postgres://u:planted@h:0/b', /has the port 0, not 1 to 65535/],
   ['postgres://u:planted@h:99999/b', /has the port 99999/],
   ['postgres://u:pla#nted@h/b', /in a user or password, write \/ as %2F/],

@@ -9,7 +9,8 @@ import { prepareRoutes, type ReadyRoute } from '../routing.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionParts, type RejectionReason } from './rejections.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
-import { signatureKey, type SignatureKey } from '../../senders/x-signature.ts';
+import type { HmacKey } from '../../senders/hmac.ts';
+import { signatureKey } from '../../senders/x-signature.ts';
 
 export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
@@ -39,7 +40,7 @@ export type RejectionCount = {
 };
 
 type TimedKey = {
-  readonly key: SignatureKey;
+  readonly key: HmacKey;
   /** From then on it does not count; Infinity for the current one. */
   readonly validUntilMs: number;
 };

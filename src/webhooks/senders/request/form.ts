@@ -21,8 +21,9 @@ const HEX_VALUES = Int16Array.from({ length: 256 }, (_, byte) => {
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** The media type of a `Content-Type`, in lower case and without parameters. */
-export function mediaTypeOf(contentType: string | undefined): string {
-  return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+export function mediaTypeOf(contentType = ''): string {
+  const end = contentType.indexOf(';');
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
 /**

@@ -2,8 +2,8 @@
  * A request as the sender would make it, for tests of one's own webhook and for `curl` examples.
  * Only where the secret signs as well as it verifies: HMAC and tokens.
  */
-import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
+import { hmacOf } from '../hmac.ts';
 import { FORM_TYPE, mediaTypeOf } from '../request/form.ts';
 import { RequestReader } from '../request/reader.ts';
 import {
@@ -54,7 +54,7 @@ export function signRequest(
     method: 'POST', headers: { 'content-type': contentType }, rawHeaders: [], search, body,
   });
   const [url = ''] = quirk.urls?.(settings.url ?? '', parts) ?? [settings.url ?? ''];
-  const signed = scheme.algorithm === 'token' ? key.key.export() : hmacOf(key.key, scheme,
+  const signed = key.hmac === null ? key.key.export() : hmacOf(key.hmac,
     contentPieces(parseContent(scheme.content), {
       url, webhookId: settings.webhookId ?? '', timestamp, id, parts,
       body: quirk.body?.(parts) ?? body,
@@ -87,14 +87,6 @@ function timeIn({ timestamp }: Scheme, atMs: number): string {
   if (timestamp === undefined) return '';
   if (timestamp.unit === 'iso') return new Date(atMs).toISOString();
   return String(timestamp.unit === 's' ? Math.floor(atMs / 1000) : atMs);
-}
-
-function hmacOf(
-  key: KeyObject, { algorithm }: Scheme, pieces: readonly (string | Buffer)[],
-): Buffer {
-  const hmac = loadCrypto().createHmac(algorithm.slice('hmac-'.length), key);
-  for (const piece of pieces) hmac.update(piece);
-  return hmac.digest();
 }
 
 /** Values that belong into the body stand there already: see `fill`. */

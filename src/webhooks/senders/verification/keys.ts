@@ -4,12 +4,15 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
+import { hmacKey, type HmacHash, type HmacKey } from '../hmac.ts';
 import { decodeBytes } from './encoding.ts';
 import { isPublicKey, type Algorithm, type KeyForm, type Scheme } from '../scheme/scheme.ts';
 
 export type VerificationKey = {
   readonly algorithm: Algorithm;
   readonly key: KeyObject;
+  /** null: the algorithm is no HMAC. */
+  readonly hmac: HmacKey | null;
   /** Stands in front of each signature that this key can check. */
   readonly prefix: string;
 };
@@ -24,12 +27,23 @@ export function makeKey(scheme: Scheme, secret: string): VerificationKey | strin
   if (form === 'whsec' && secret.startsWith('whpk_')) {
     const raw = decodeBytes(secret.slice('whpk_'.length), 'base64');
     if (raw?.length !== ED25519_BYTES) return 'is not 32 bytes of base64 after whpk_';
-    return { algorithm: 'ed25519', key: ed25519Key(raw), prefix: 'v1a,' };
+    return { algorithm: 'ed25519', key: ed25519Key(raw), hmac: null, prefix: 'v1a,' };
   }
   if (isPublicKey(algorithm)) return publicKey(algorithm, form, secret, prefix);
   const bytes = secretBytes(form, secret);
   if (typeof bytes === 'string') return bytes;
-  return { algorithm, key: loadCrypto().createSecretKey(bytes), prefix };
+  const hash = hashOf(algorithm);
+  const hmac = hash === null ? null : hmacKey(hash, bytes);
+  return { algorithm, key: loadCrypto().createSecretKey(bytes), hmac, prefix };
+}
+
+function hashOf(algorithm: Algorithm): HmacHash | null {
+  switch (algorithm) {
+    case 'hmac-sha1': return 'sha1';
+    case 'hmac-sha256': return 'sha256';
+    case 'hmac-sha512': return 'sha512';
+    default: return null;
+  }
 }
 
 function secretBytes(form: KeyForm, secret: string): Buffer | string {
@@ -47,7 +61,8 @@ function publicKey(
 ): VerificationKey | string {
   const key = readPublicKey(algorithm, form, secret.trim());
   if (typeof key === 'string') return key;
-  return isFor(algorithm, key) ? { algorithm, key, prefix } : `is no key for ${algorithm}`;
+  if (!isFor(algorithm, key)) return `is no key for ${algorithm}`;
+  return { algorithm, key, hmac: null, prefix };
 }
 
 function readPublicKey(algorithm: Algorithm, form: KeyForm, text: string): KeyObject | string {

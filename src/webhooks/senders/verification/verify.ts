@@ -8,13 +8,14 @@
  * the webhook's owner: they hold neither a secret nor an expected signature.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
+import { hmacOf } from '../hmac.ts';
 import { contentPieces, parseContent } from './content.ts';
 import type { ContentPart } from './content.ts';
 import { decodeBytes } from './encoding.ts';
 import { makeKey } from './keys.ts';
 import type { VerificationKey } from './keys.ts';
 import type { RequestReader } from '../request/reader.ts';
-import { isPublicKey, type Algorithm, type Need, type Scheme } from '../scheme/scheme.ts';
+import type { Need, Scheme } from '../scheme/scheme.ts';
 import { readSignatures } from './signatures.ts';
 import type { Signature } from './signatures.ts';
 import { parseTime } from './time.ts';
@@ -43,6 +44,8 @@ export type Verifier = {
   readonly settings: Readonly<Partial<Record<Need, string>>>;
   readonly toleranceMs: number | null;
   readonly content: readonly ContentPart[];
+  /** Whether what is signed holds the id. */
+  readonly needsId: boolean;
   readonly keys: readonly VerifierKey[];
   readonly quirk: Quirk;
   /** Why no request can be right, but for those of a previous secret that still counts. */
@@ -71,9 +74,10 @@ export function makeVerifier(given: {
     // A previous secret that never matched is no reason to refuse what the current one signs.
     else if (secret === 'current') problem ??= refusal('secret', `the current secret ${key}`);
   }
+  const content = parseContent(scheme.content);
   return {
-    scheme, settings, keys, quirk, problem,
-    content: parseContent(scheme.content),
+    scheme, settings, keys, quirk, problem, content,
+    needsId: content.some((part) => part.kind === 'id' || part.kind === 'token'),
     toleranceMs: toleranceS === null ? null : toleranceS * 1000,
   };
 }
@@ -86,7 +90,7 @@ export function verify(verifier: Verifier, parts: RequestReader, nowMs: number):
   if ('finding' in found) return found;
   const time = readTime(scheme, parts, found.time);
   if ('finding' in time) return time;
-  const id = needsId(verifier) ? parts.read(scheme.id ?? []) ?? '' : null;
+  const id = verifier.needsId ? parts.read(scheme.id ?? []) ?? '' : null;
   if (id === '') return refusal('parts', `no ${placesOf(scheme.id)}`);
   const values = { timestamp: time.text, id: id ?? '' };
   const matching = findMatch(verifier, parts, values, found.signatures, nowMs);
@@ -122,24 +126,18 @@ function findMatch(
 function isMatch(
   key: VerificationKey, pieces: readonly (string | Buffer)[], signatures: readonly Signature[],
 ): boolean {
-  const { algorithm, prefix } = key;
+  const { hmac, prefix } = key;
   let expected: Buffer | null = null;
   for (const { bytes, prefix: given } of signatures) {
     if (given !== prefix) continue;
-    if (isPublicKey(algorithm)) {
+    if (hmac === null) {
       if (isSignedBy(key, pieces, bytes)) return true;
       continue;
     }
-    expected ??= hmacOf(key, pieces);
+    expected ??= hmacOf(hmac, pieces);
     if (isEqual(bytes, expected)) return true;
   }
   return false;
-}
-
-function hmacOf({ algorithm, key }: VerificationKey, pieces: readonly (string | Buffer)[]): Buffer {
-  const hmac = loadCrypto().createHmac(hashOf(algorithm), key);
-  for (const piece of pieces) hmac.update(piece);
-  return hmac.digest();
 }
 
 function isSignedBy(
@@ -200,16 +198,16 @@ function readTime(
 function judgeAge(
   { toleranceMs }: Verifier, secret: 'current' | 'previous', atMs: number | null, nowMs: number,
 ): SenderVerdict {
-  if (atMs !== null && toleranceMs !== null) {
-    const ageMs = nowMs - atMs;
-    const limit = `limit ${toleranceMs / 1000} s`;
-    const seconds = Math.round(Math.abs(ageMs) / 1000);
-    if (ageMs > toleranceMs) return refusal('stale', `signed ${seconds} s ago, ${limit}`);
-    if (-ageMs > toleranceMs) {
-      return refusal('stale', `signed ${seconds} s in the future, ${limit}: check the clock`);
-    }
-  }
+  const ageMs = atMs === null ? 0 : nowMs - atMs;
+  if (toleranceMs !== null && Math.abs(ageMs) > toleranceMs) return stale(ageMs, toleranceMs);
   return { isGenuine: true, secret, signedAtMs: atMs };
+}
+
+function stale(ageMs: number, toleranceMs: number): Refusal {
+  const limit = `limit ${toleranceMs / 1000} s`;
+  const seconds = Math.round(Math.abs(ageMs) / 1000);
+  if (ageMs > 0) return refusal('stale', `signed ${seconds} s ago, ${limit}`);
+  return refusal('stale', `signed ${seconds} s in the future, ${limit}: check the clock`);
 }
 
 function findGap(
@@ -220,14 +218,6 @@ function findGap(
     return refusal('configuration', `verification.${missing} is not set`);
   }
   return hasSecret ? null : refusal('configuration', 'the webhook has no secret');
-}
-
-function needsId({ content }: Verifier): boolean {
-  return content.some((part) => part.kind === 'id' || part.kind === 'token');
-}
-
-function hashOf(algorithm: Algorithm): string {
-  return algorithm.slice('hmac-'.length);
 }
 
 function isEqual(left: Buffer, right: Buffer): boolean {

@@ -101,13 +101,18 @@ function cutFields(
 /** Names in order of code units, each before its values in order: a repeated value counts once. */
 export function sortedFields(form: FormFields): string {
   let sorted = '';
-  for (const name of sortedNames(form)) {
-    const values = form.get(name) ?? [];
+  for (const { name, values } of sortedByName(form)) {
     const ordered = values.length === 1 ? values : [...new Set(values)].sort();
     for (const value of ordered) sorted += name + value;
   }
   return sorted;
 }
+
+type Field = {
+  readonly name: string; readonly values: readonly string[];
+  /** By which most names are told apart, so that few texts are compared. */
+  readonly rank: number;
+};
 
 /** More names are left to the engine's own sort. */
 const INSERTED_MAX = 64;
@@ -116,24 +121,26 @@ const INSERTED_MAX = 64;
  * Most names are told apart by their first three code units, which one number holds: to verify a
  * text message of Twilio, 1 KB in 20 fields, takes 0.8 µs less than with the engine's sort, of 7.8.
  */
-function sortedNames(form: FormFields): readonly string[] {
-  if (form.size > INSERTED_MAX) return [...form.keys()].sort();
-  const names: string[] = [];
-  const ranks: number[] = [];
-  for (const name of form.keys()) {
-    const rank = rankOf(name);
-    let index = names.length;
-    for (; index > 0; index -= 1) {
-      const before = ranks[index - 1] ?? 0;
-      const beforeName = names[index - 1] ?? '';
-      if (before < rank || (before === rank && beforeName < name)) break;
-      ranks[index] = before;
-      names[index] = beforeName;
+function sortedByName(form: FormFields): readonly Field[] {
+  const fields: Field[] = [];
+  for (const [name, values] of form) {
+    const field = { name, values, rank: rankOf(name) };
+    let index = fields.length;
+    if (form.size <= INSERTED_MAX) {
+      for (; index > 0; index -= 1) {
+        const before = fields[index - 1];
+        if (before === undefined || isBefore(before, field)) break;
+        fields[index] = before;
+      }
     }
-    ranks[index] = rank;
-    names[index] = name;
+    fields[index] = field;
   }
-  return names;
+  if (form.size <= INSERTED_MAX) return fields;
+  return fields.sort((left, right) => isBefore(left, right) ? -1 : 1);
+}
+
+function isBefore(left: Field, right: Field): boolean {
+  return left.rank < right.rank || (left.rank === right.rank && left.name < right.name);
 }
 
 function rankOf(name: string): number {

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { memberOf } from '../../../base/json/path.ts';
+import { memberOf, valueAt, type Path } from '../../../base/json/path.ts';
 import { FORM_TYPE, mediaTypeOf, parseForm, sortedFields, type FormFields } from './form.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 
@@ -26,6 +26,11 @@ export function readerOf({ payload }: Scheme, request: SignedRequest): RequestRe
 /** How many steps a path may have, and how many elements `[]` may stand for. */
 const STEPS_MAX = 16;
 const ELEMENTS_MAX = 1000;
+type JsonSource = Extract<ValueSource, { readonly json: string }>;
+
+/** Schemes live as long as their webhooks; to cut a path for each request costs 0.3 µs. */
+const stepsBySource = new WeakMap<JsonSource, Path>();
+
 const BYTE_ORDER_MARK = '\ufeff';
 
 export class RequestReader {
@@ -67,7 +72,7 @@ export class RequestReader {
   /** Whether anything but null stands there. */
   has(source: ValueSource): boolean {
     if (!('json' in source)) return this.#readOne(source) !== null;
-    if (!source.json.includes('[]')) return isThere(memberAt(this.json(), source.json));
+    if (!source.json.includes('[]')) return isThere(memberAt(this.json(), source));
     const found: unknown[] = [];
     collect(this.json(), source.json.split('.'), found);
     return found.some(isThere);
@@ -133,7 +138,7 @@ export class RequestReader {
       return this.#query.get(source.query);
     }
     if (source.json.includes('[]')) return this.readEvery(source)[0] ?? null;
-    return textOf(memberAt(this.json(), source.json));
+    return textOf(memberAt(this.json(), source));
   }
 }
 
@@ -171,11 +176,13 @@ function isThere(value: unknown): boolean {
 }
 
 /** What stands at a path without `[]`. */
-function memberAt(value: unknown, path: string): unknown {
-  if (!path.includes('.')) return memberOf(value, path);
-  let found = value;
-  for (const step of path.split('.', STEPS_MAX + 1)) found = memberOf(found, step);
-  return found;
+function memberAt(value: unknown, source: JsonSource): unknown {
+  let steps = stepsBySource.get(source);
+  if (steps === undefined) {
+    steps = source.json.split('.', STEPS_MAX + 1);
+    stepsBySource.set(source, steps);
+  }
+  return valueAt(value, steps);
 }
 
 function textOf(value: unknown): string | null {

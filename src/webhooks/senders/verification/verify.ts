@@ -186,13 +186,16 @@ function readTime(
   { timestamp }: Scheme, parts: RequestReader, fromPairs: string | null,
 ): Time | Refusal {
   if (timestamp === undefined) return { text: '', atMs: null };
-  const { from, param, unit } = timestamp;
+  const { from, unit } = timestamp;
   const text = from === undefined ? fromPairs : parts.read(from);
-  const place = from === undefined ? `time \`${param ?? ''}\`` : placesOf(from);
-  if (text === null || text === '') return refusal('parts', `no ${place}`);
+  if (text === null || text === '') return refusal('parts', `no ${placeOf(timestamp)}`);
   const atMs = parseTime(text, unit);
   if (typeof atMs === 'number') return { text, atMs };
-  return refusal('parts', `${place} ${atMs}`);
+  return refusal('parts', `${placeOf(timestamp)} ${atMs}`);
+}
+
+function placeOf({ from, param }: NonNullable<Scheme['timestamp']>): string {
+  return from === undefined ? `time \`${param ?? ''}\`` : placesOf(from);
 }
 
 function judgeAge(

@@ -48,3 +48,16 @@ export function timeText(ms: number): string {
   }
   return lastText;
 }
+
+let lastSecond = NaN;
+let lastDate = '';
+
+/** An HTTP date (RFC 9110 §5.6.7). The last one is kept, for the same reason. */
+export function httpDate(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastDate = new Date(ms).toUTCString();
+    lastSecond = second;
+  }
+  return lastDate;
+}

@@ -135,7 +135,9 @@ function readObject(schema: ObjectSchema, value: unknown, place: Place): JsonObj
   for (const name in members) {
     const member = members[name];
     if (member === undefined) continue;
-    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    // Most are absent: that it is its own is asked only of what is there.
+    const found = value[name];
+    const given = found !== undefined && Object.hasOwn(value, name) ? found : undefined;
     const read = readMember(member, name, given, place);
     if (read === undefined) continue;
     parsed[name] = read;

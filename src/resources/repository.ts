@@ -181,12 +181,15 @@ function parseFields(resource: Kept, body: unknown, pathId: string | null): Json
   const errors: FieldError[] = [];
   const fields = readObjectInto(schema, body, errors);
   const given = givenKey(body, key);
-  const pointer = pointerStep(key);
   if (given !== undefined && pathId !== null && given !== pathId) {
-    errors.push({ pointer, detail: `must be the path's (${pathId}) or absent` });
+    errors.push({
+      pointer: pointerStep(key), detail: `must be the path's (${pathId}) or absent`,
+    });
   }
   if (given !== undefined && pathId === null && resource.isKeyGiven !== true) {
-    errors.push({ pointer, detail: 'is assigned by the service and must be absent' });
+    errors.push({
+      pointer: pointerStep(key), detail: 'is assigned by the service and must be absent',
+    });
   }
   if (errors.length > 0 || fields === undefined) throw invalid(errors);
   return Object.hasOwn(fields, key) ? without(fields, key) : fields;

@@ -5,6 +5,7 @@
 import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
 import { AppError } from '../base/errors.ts';
 import type { StringSchema } from '../base/schema.ts';
+import { headerLines, headerList } from '../server/exchange/header-lines.ts';
 import { problemAnswers } from '../server/problem.ts';
 import type {
   AnswerSpec, BodySpec, Exchange, Handler, ParameterSpec, Route,
@@ -74,9 +75,11 @@ function getRoute(resource: Routed, records: Records): Route {
 
 function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | null): Route {
   const { schema, noun, access } = resource;
-  const headersOf = (exchange: Exchange, added: Representation): string[] => {
-    const location = `${resource.path}/${encodeURIComponent(added.id)}`;
-    return ['Location', exchange.linkTo(location), ...added.headers];
+  const headersOf = (exchange: Exchange, { id, headerLines: own }: Representation): string => {
+    // No character of a key needs to be encoded (record.ts).
+    const path = `${resource.path}/${id}`;
+    const link = exchange.linkTo(path);
+    return (link === path ? `Location: ${path}\r\n` : headerLines(['Location', link])) + own;
   };
   return {
     method: 'POST',
@@ -99,7 +102,8 @@ function postRoute(resource: Routed, records: Records, keys: IdempotencyKeys | n
         return keys.serve(exchange, BODY_MEDIA_TYPES, (body, remember) =>
           records.add(valueOf(body), hopsTo(exchange), (transaction, added) =>
             remember(transaction, {
-              status: 201, headers: headersOf(exchange, added), body: added.bytes.toString(),
+              status: 201, headers: headerList(headersOf(exchange, added)),
+              body: added.bytes.toString(),
             })));
       }
       const body = await exchange.readJson(BODY_MEDIA_TYPES);

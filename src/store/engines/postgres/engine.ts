@@ -137,7 +137,7 @@ class Way {
       }
       this.#session = new PostgresSession({
         ...durability, writer, reader, onConfirmed, openThird: () => this.#open(),
-        notifies: await listen(reader),
+        notifies: await listen(writer),
       });
       return this.#session;
     } catch (thrown) {
@@ -190,12 +190,12 @@ async function makeTables(writer: Connection): Promise<void> {
 }
 
 /** False where the service has no notifications. */
-async function listen(reader: Connection): Promise<boolean> {
+async function listen(writer: Connection): Promise<boolean> {
   try {
-    await reader.query('listen hookshelf');
+    await writer.query('listen hookshelf');
     return true;
   } catch (thrown) {
-    if (reader.lost !== null) throw thrown;
+    if (writer.lost !== null) throw thrown;
     return false;
   }
 }

@@ -101,19 +101,25 @@ export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_leng
   + 'where sequence > $1 order by sequence limit $2) page) sized '
   + 'where before < $3 order by sequence';
 
+// Any two numbers that nobody else is likely to lock in this database.
+const TURN = '1752394571, 1';
+
 /**
  * For `lockStatement`, once for each connection: planning them took a third of its time. A pooler
  * may have given us a connection on which they are prepared.
  */
-export const PREPARE_LOCK = `deallocate all; prepare hookshelf_head as select ${HEAD} from `
+export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_turn as select where '
+  + `pg_advisory_xact_lock(${TURN}) is null; prepare hookshelf_head as select ${HEAD} from `
   + `hookshelf.head for update; prepare hookshelf_after (bigint, bigint, bigint) as ${READ_AFTER}`;
 
 /**
  * The head's row, and then the rows after a sequence, which nobody adds to before the transaction
- * ends: one message for both. They are told apart by their place.
+ * ends: one message for both. They are told apart by their place. Those who come for the head's row
+ * take turns before it: whoever waits for a row is woken each time that it changes hands, and looks
+ * for its newest version each time.
  */
 export const lockStatement = (after: number, entriesMax: number, bytesMax: number): string =>
-  'begin; execute hookshelf_head; '
+  'begin; execute hookshelf_turn; execute hookshelf_head; '
   + `execute hookshelf_after (${after}, ${entriesMax}, ${bytesMax})`;
 
 export const RAISE_FLOOR = 'update hookshelf.head set floor = $1 where floor < $1';

@@ -8,6 +8,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILED, exitSoon } from '../../process/exit.ts';
 import { releaseSignals } from '../../process/early-signals.ts';
+import { letHeapGrow } from '../../process/heap-growth.ts';
 import { LogLines } from '../../../monitoring/log-lines.ts';
 import { openAhead } from './open-ahead.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
@@ -41,6 +42,7 @@ export async function runServer(
     });
     try {
       await announce(context, app, logger);
+      if (maxMemoryBytes === Infinity) letHeapGrow();
       running = app;
       const signal = await stop.requested;
       logger.info('stopping', { signal });

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+
+const MODULE = new URL('../../../src/cli/process/heap-growth.ts', import.meta.url).href;
+
+/** Beside a heap of some 20 MB it keeps 512 MB in buffers, a piece at a time, none ever touched. */
+const PROGRAM = `
+  const { letHeapGrow } = await import('${MODULE}');
+  if (process.env.GROWS === 'yes') letHeapGrow();
+  const alive = Array.from({ length: 200_000 }, (_, index) => ({ index, list: [index] }));
+  const kept = [];
+  for (let piece = 0; piece < 512; piece += 1) {
+    kept.push(Buffer.allocUnsafeSlow(1 << 20));
+    for (let at = 0; at < 1000; at += 1) new Array(100).fill(at);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  process.exitCode = alive.length === 0 ? 1 : 0;
+`;
+
+function collections(grows: 'yes' | 'no', flags: readonly string[] = []): number {
+  const { stdout, status } = spawnSync(process.execPath, [
+    ...flags, '--trace-gc', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM,
+  ], { encoding: 'utf8', env: { ...process.env, GROWS: grows } });
+  assert.equal(status, 0);
+  return stdout.match(/Mark-Compact/g)?.length ?? 0;
+}
+
+test('lets buffers grow with far fewer collections of the whole heap', () => {
+  const usual = collections('no');
+  const fewer = collections('yes');
+  assert.ok(fewer * 2 < usual, `${fewer} of ${usual}`);
+});
+
+test('leaves the growth as it is where it was given', () => {
+  const given = ['--heap-growing-percent=20'];
+  const [asGiven, unchanged] = [collections('no', given), collections('yes', given)];
+  assert.ok(Math.abs(asGiven - unchanged) <= 2, `${unchanged}, not ${asGiven}`);
+});

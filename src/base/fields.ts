@@ -5,6 +5,7 @@
  */
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
+import { uniform } from './json/uniform-schema.ts';
 import { didYouMean } from './text/nearest.ts';
 import { quoted } from './text/refusal.ts';
 import type {
@@ -13,7 +14,6 @@ import type {
 
 // Of more errors in one body only the first hundred are reported.
 const ERRORS_MAX = 100;
-const NOT_BLANK = /\S/;
 
 /**
  * `value` as the table wants it: canonical strings, defaults filled in, read-only members dropped,
@@ -30,7 +30,7 @@ export function parseObject(schema: ObjectSchema, value: unknown): JsonObject {
 export function readObjectInto(
   schema: ObjectSchema, value: unknown, errors: FieldError[],
 ): JsonObject | undefined {
-  return readObject(schema, value, { steps: [], errors });
+  return readObject(uniform(schema), value, { steps: [], errors });
 }
 
 /** The `invalid` error for a list of broken rules. */
@@ -90,7 +90,7 @@ function readString(schema: StringSchema, value: unknown, place: Place): string 
     return fail(place, minLength === 1
       ? 'must not be empty' : `must be at least ${minLength} characters`);
   }
-  if (schema.isNotBlank === true && !NOT_BLANK.test(value)) {
+  if (schema.isNotBlank === true && value.trim() === '') {
     return fail(place, 'must not be blank');
   }
   if (schema.values !== undefined && !schema.values.includes(value)) {

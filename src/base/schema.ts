@@ -10,22 +10,22 @@ export type Schema =
 /** Lengths count Unicode code points. */
 export type StringSchema = {
   readonly kind: 'string';
-  readonly minLength?: number;
-  readonly maxLength?: number;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
   /** At least one character that is not white space. */
-  readonly isNotBlank?: boolean;
-  readonly values?: readonly string[];
-  readonly pattern?: RegExp;
+  readonly isNotBlank?: boolean | undefined;
+  readonly values?: readonly string[] | undefined;
+  readonly pattern?: RegExp | undefined;
   /** What `pattern` or `canonical` asks for, as a sentence fragment: "must be <this>". */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** The stored form of the value, or null when it is not acceptable. */
-  readonly canonical?: (value: string) => string | null;
+  readonly canonical?: ((value: string) => string | null) | undefined;
   /** Why `pattern` or `canonical` refused the value, where that says more than `description`. */
-  readonly explain?: (value: string) => string;
+  readonly explain?: ((value: string) => string) | undefined;
   /** Why a JSON number will not do: "must be a string, not a number: <this>". */
-  readonly numberHint?: string;
+  readonly numberHint?: string | undefined;
   /** JSON Schema `format`, for publication only. */
-  readonly format?: string;
+  readonly format?: string | undefined;
 };
 type NumberSchema = {
   readonly kind: 'integer' | 'number'; readonly minimum: number; readonly maximum: number;
@@ -35,22 +35,22 @@ export type ArraySchema = {
   readonly kind: 'array';
   readonly items: Schema;
   readonly maxItems: number;
-  readonly isUnique?: boolean;
+  readonly isUnique?: boolean | undefined;
 };
 export type ObjectSchema = {
   readonly kind: 'object';
   /** The name it is published under in the OpenAPI document, such as `Book`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly members: Readonly<Record<string, Member>>;
   /** At least one member must be present. */
-  readonly isNotEmpty?: boolean;
+  readonly isNotEmpty?: boolean | undefined;
   /**
    * Rules across members, run on what could be parsed, so that members may be missing that were
    * `given`. Each broken one is reported, unless its member was refused already.
    */
-  readonly check?: (
+  readonly check?: ((
     value: JsonObject, given: JsonObject,
-  ) => readonly { pointer: string; detail: string }[];
+  ) => readonly { pointer: string; detail: string }[]) | undefined;
 };
 /** Free JSON, the caller's own. `isObject`: the outermost value must be an object. */
 export type JsonSchema = {
@@ -62,14 +62,14 @@ export type JsonSchema = {
 
 export type Member = {
   readonly schema: Schema;
-  readonly isRequired?: boolean;
+  readonly isRequired?: boolean | undefined;
   /**
    * `ignored`: may stand in a request body and is dropped. `echo`: kept by the parser as it came,
    * for the service to compare with the path. Either is published as readOnly.
    */
-  readonly readOnly?: 'ignored' | 'echo';
+  readonly readOnly?: 'ignored' | 'echo' | undefined;
   /** As input, null is a value like others and not the absence of one. */
-  readonly isNullKept?: boolean;
+  readonly isNullKept?: boolean | undefined;
   /** Shown as null when there is no value; as input, every optional member may be null. */
   readonly isNullable?: boolean;
   /** Shown with every record. When absent: what is read-only is, and what has a default. */
@@ -77,8 +77,8 @@ export type Member = {
   /** Accepted but never shown. */
   readonly isWriteOnly?: boolean;
   /** Stored when the member is absent or null. */
-  readonly default?: JsonValue;
-  readonly description?: string;
+  readonly default?: JsonValue | undefined;
+  readonly description?: string | undefined;
 };
 
 export type JsonValue =

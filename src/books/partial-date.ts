@@ -4,16 +4,15 @@
  */
 import { quoted } from '../base/text/refusal.ts';
 
-const PARTIAL_DATE = /^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?$/;
+const PARTIAL_DATE = /^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** The date as given, or null when it is not a date or does not exist in the calendar. */
 export function parsePartialDate(text: string): string | null {
-  const match = PARTIAL_DATE.exec(text);
-  if (match === null) return null;
-  const year = Number(match[1]);
-  const month = match[2] === undefined ? 1 : Number(match[2]);
-  const day = match[3] === undefined ? 1 : Number(match[3]);
+  if (!PARTIAL_DATE.test(text)) return null;
+  const year = Number(text.slice(0, 4));
+  const month = text.length < 7 ? 1 : Number(text.slice(5, 7));
+  const day = text.length < 10 ? 1 : Number(text.slice(8));
   return isRealDate(year, month, day) ? text : null;
 }
 

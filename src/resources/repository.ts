@@ -75,7 +75,7 @@ export function createRepository(options: {
     if (current === undefined) throw notFound(noun, id);
     return current;
   };
-  const draw = (hops = 0): Drawn => ({ nowMs: now(), seed: makeId(), hops });
+  const draw = (hops = 0): Drawn => new LateSeed(now(), makeId, hops);
   const put = (
     transaction: Transaction, id: string, before: Buffer | null,
     { json, updatedMs, drawn }: { json: string; updatedMs: number; drawn: Drawn },
@@ -136,7 +136,8 @@ export function createRepository(options: {
       const stamps = firstStamps(drawn.nowMs);
       // Here, as the transaction runs again wherever other nodes write too.
       const json = encodeRecord(key, id, stamps, fields);
-      return store.transact((transaction) => {
+      // Awaited here: for a promise that is only passed on the caller waits two turns longer.
+      return await store.transact((transaction) => {
         if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
           throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
         }
@@ -162,6 +163,26 @@ export function createRepository(options: {
       await afterRemoved?.(id);
     },
   };
+}
+
+/** Mostly nobody listens to a change: then its seed, which takes as long as an id, is not drawn. */
+class LateSeed implements Drawn {
+  readonly nowMs: number;
+  readonly hops: number;
+  readonly #makeId: () => string;
+  #seed: string | null = null;
+
+  constructor(nowMs: number, makeId: () => string, hops: number) {
+    this.nowMs = nowMs;
+    this.hops = hops;
+    this.#makeId = makeId;
+  }
+
+  /** Drawn once, however often its transaction runs. */
+  get seed(): string {
+    this.#seed ??= this.#makeId();
+    return this.#seed;
+  }
 }
 
 /** What is kept beside a record that is asked for often: making it costs more than finding it. */

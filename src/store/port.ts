@@ -81,7 +81,7 @@ export interface Transaction {
   delete(collection: string, id: string): boolean;
 }
 
-/** What a transaction must not draw itself, as it may run again: drawn before it, once. */
+/** What a transaction must not draw itself, as it may run again: drawn once for all its runs. */
 export type Drawn = {
   readonly nowMs: number;
   /** A UUIDv7 to derive all ids from that are made in the transaction: see `deriveIds`. */

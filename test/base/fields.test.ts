@@ -102,3 +102,20 @@ test('__proto__ in a body is an unknown member and nothing inherited is read', (
 test('a pointer step escapes what RFC 6901 escapes', () => {
   assert.equal(pointerStep('a/b~c'), '/a~1b~0c');
 });
+
+test('a schema may have itself as the schema of a member', () => {
+  const tree: ObjectSchema = {
+    kind: 'object',
+    members: {
+      name: { schema: { kind: 'string' } },
+      get children() {
+        return { schema: { kind: 'array' as const, items: tree, maxItems: 2 } };
+      },
+    },
+  };
+  assert.deepEqual(parseObject(tree, { children: [{ children: [], name: 'a' }] }),
+    { children: [{ name: 'a', children: [] }] });
+  assert.throws(() => parseObject(tree, { children: [{ children: [{ name: 1 }] }] }),
+    (error) => error instanceof AppError
+      && error.message.startsWith('/children/0/children/0/name: '));
+});

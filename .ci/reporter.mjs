@@ -1,14 +1,16 @@
 // The spec reporter of node:test, which also says before its summary how many tests were skipped,
-// and why. What the summary begins with is the first thing that a run says of all its files.
+// and why, and names places in sources. What the summary begins with is the first thing that a run
+// says of all its files.
 import { Readable, pipeline } from 'node:stream';
 import { spec } from 'node:test/reporters';
+import { withSourcePlaces } from './source-places.mjs';
 
 const SUMMARY = /^tests \d+$/;
 
 export default async function* report(source) {
   const printer = new spec();
   pipeline(Readable.from(withSkips(source)), printer, () => {});
-  yield* printer;
+  for await (const text of printer) yield withSourcePlaces(String(text));
 }
 
 async function* withSkips(source) {

@@ -8,8 +8,9 @@ import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { owned, until } from '../support/children.ts';
+import { QUICK_PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
-import { PROGRAM, endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
+import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
 
 const SAMPLES = resolve(import.meta.dirname, '../../data/samples/books.json');
 
@@ -128,7 +129,7 @@ test('an import whose server goes away ends, though its producer has more to giv
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     const words = ['book:import', '--file', '-', '--format', 'jsonl', '--data', data];
-    const child = owned(spawn(process.execPath, [PROGRAM, ...words]));
+    const child = owned(spawn(process.execPath, [QUICK_PROGRAM, ...words]));
     const ended = endOf(child);
     child.stdin.on('error', () => {});
     child.stdin.write('{"title":"Emma"}\n'.repeat(2_000));

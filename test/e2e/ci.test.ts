@@ -38,7 +38,7 @@ test('a run without skips tells none, and one that fails ends with 1', () => inF
   assert.equal(runTests(file).status, 1);
 }));
 
-test('files that touch nothing of their process share one, and failures name their file', () =>
+test('files that touch nothing of their process share one, and failures name their source', () =>
   inFolder((folder) => {
     writeFileSync(join(folder, 'once.mjs'), "console.log('a new process');");
     const files = ['one', 'two', 'alone'].map((name) => {
@@ -53,7 +53,8 @@ test('files that touch nothing of their process share one, and failures name the
     assert.equal(status, 1);
     assert.equal(stdout.split('a new process').length - 1, 2, stdout);
     for (const name of ['one', 'two', 'alone']) {
-      assert.match(stdout, new RegExp(`test at .*${name}.test.mjs:.*\\n.*fails in ${name}`));
+      assert.match(stdout, new RegExp(`test at .*/${name}.test.mjs:4:9\\n.*fails in ${name}`));
+      assert.match(stdout, new RegExp(`at .*/${name}.test.mjs:4:\\d+\\)`));
     }
   }));
 

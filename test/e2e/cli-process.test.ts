@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { owned, until } from '../support/children.ts';
-import { PROGRAM, endOf, hookshelf, inFolder, start } from './processes.ts';
+import { PROGRAM } from '../support/program.ts';
+import { endOf, hookshelf, inFolder, start } from './processes.ts';
 
 test('--version, help and completion need no data directory', () => inFolder(async (cwd) => {
   for (const words of [['--version'], ['help'], ['help', 'serve'], ['completion', 'bash']]) {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
-import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
 
 const MEGABYTES = 64;
 const BOOKS = 10_000;

@@ -8,7 +8,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
+import { PROGRAM } from '../support/program.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
 import type { ProcessOptions, Running } from './processes.ts';
 
 const CONTAINER = [

@@ -6,7 +6,8 @@ import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ask } from './ask.ts';
 import { checkDurable, checkLockLast, parseTrace, type FileCall } from '../support/file-calls.ts';
-import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
+import { PROGRAM } from '../support/program.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
 
 const WRITES = 12;
 const CALLS = ['openat', 'pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync',

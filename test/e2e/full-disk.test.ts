@@ -1,8 +1,9 @@
 /** A disk without room, as the limit on the size of files plays it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
-import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
 
 /** No file may grow past 64 KiB, or half of that: the shells differ. */
 const LIMITED = ['/bin/sh', '-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, PROGRAM];

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { BARE_HELLO } from '../support/bare-hello.ts';
+import { PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
 import { endOf, inFolder, start } from './processes.ts';
 
@@ -23,7 +24,9 @@ test('an idle server is hardly larger than one that serves hello',
       const bare = await residentBytes(start([], {
         program: [process.execPath, '--eval', BARE_HELLO],
       }));
-      const ours = await residentBytes(start(['serve', '--port', '0', '--data', data]));
+      const ours = await residentBytes(start(['serve', '--port', '0', '--data', data], {
+        program: [process.execPath, PROGRAM],
+      }));
       ratios.push(ours / bare);
     }
     t.diagnostic(ratios.map((ratio) => ratio.toFixed(2)).join(', '));

@@ -5,10 +5,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { owned } from '../support/children.ts';
+import { QUICK_PROGRAM } from '../support/program.ts';
 
-export const PROGRAM = resolve(import.meta.dirname, '../../dist/main.js');
 const START_MS_MAX = 60_000;
 // On a machine that is busy with many tests, the slowest command takes seconds.
 const COMMAND_MS_MAX = 120_000;
@@ -45,7 +45,7 @@ export async function hookshelf(
 }
 
 export function start(words: readonly string[], options: ProcessOptions = {}): ChildProcess {
-  const [file = '', ...before] = options.program ?? [process.execPath, PROGRAM];
+  const [file = '', ...before] = options.program ?? [process.execPath, QUICK_PROGRAM];
   const child = owned(spawn(file, [...before, ...words], {
     cwd: options.cwd, env: { PATH: process.env['PATH'] ?? '', ...options.environment },
   }));

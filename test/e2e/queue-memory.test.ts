@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { PROGRAM } from '../support/program.ts';
 import { closedPort } from '../support/servers.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
@@ -18,7 +19,9 @@ const PENDING_BYTES_MAX = MEGABYTES / 8 * MEBIBYTE;
 
 test('a queueing webhook takes what fits, then says 503, and memory and disk stay bounded',
   { timeout: 120_000 }, () => inFolder(async (data) => {
-    const server = await startServer(['--data', data, '--max-memory', String(MEGABYTES)]);
+    const server = await startServer(['--data', data, '--max-memory', String(MEGABYTES)], {
+      program: [process.execPath, PROGRAM],
+    });
     try {
       const url = `http://127.0.0.1:${await closedPort()}/`;
       const options = { url, mode: 'queue' };

@@ -9,10 +9,11 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { createHookshelf } from '../../src/index.ts';
 import { until } from '../support/children.ts';
+import { PROGRAM } from '../support/program.ts';
 import { createCertificate } from '../support/tls.ts';
 import { NOBODY, makeNobodys, needsRoot, othersIn, writeNobodys } from '../support/users.ts';
 import { ask } from './ask.ts';
-import { PROGRAM, hookshelf, inFolder, startServer } from './processes.ts';
+import { hookshelf, inFolder, startServer } from './processes.ts';
 import type { Ended, ProcessOptions } from './processes.ts';
 import { inPlace } from './root-place.ts';
 

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAsShown, type Step } from './manual-blocks.ts';
+import { QUICK_PROGRAM } from './program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MARK = 'end-of-command';
@@ -39,9 +40,8 @@ export class ManualShell {
     mkdirSync(bin);
     mkdirSync(join(work, 'node_modules'), { recursive: true });
     symlinkSync(ROOT, join(work, 'node_modules/hookshelf'));
-    const program = join(ROOT, 'dist/main.js');
     writeFileSync(join(bin, 'hookshelf'),
-      `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+      `#!/bin/sh\nexec '${process.execPath}' '${QUICK_PROGRAM}' "$@"\n`, { mode: 0o755 });
     const path = `${bin}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
     this.#bash = spawn('bash', ['--norc', '--noprofile'], {
       cwd: work,

@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { owned } from './children.ts';
-
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
+import { QUICK_PROGRAM } from './program.ts';
 
 export type ServerProcess = {
   readonly child: ChildProcess;
@@ -17,7 +15,7 @@ export type ServerProcess = {
 };
 
 export function startServer(directory: string, ...flags: readonly string[]): ServerProcess {
-  const program = [MAIN, 'serve', '--data', directory, '--port', '0'];
+  const program = [QUICK_PROGRAM, 'serve', '--data', directory, '--port', '0'];
   const child = owned(spawn(process.execPath, [...program, ...flags],
     { stdio: ['ignore', 'pipe', 'pipe'] }));
   let errors = '';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-const MODULE = new URL('../../../src/cli/process/load-quietly.ts', import.meta.url).href;
+const MODULE = new URL('../../../dist/cli/process/load-quietly.js', import.meta.url).href;
 
 const PROGRAM = `
   const { loadQuietly } = await import('${MODULE}');
@@ -36,6 +36,6 @@ for (const flag of ['--no-opt', '--no_turbofan', '--jitless']) {
 
 function runTraced(flags: readonly string[]): { stdout: string; stderr: string } {
   return spawnSync(process.execPath, [
-    ...flags, '--trace-opt', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM,
+    ...flags, '--trace-opt', '--input-type=module', '--eval', PROGRAM,
   ], { encoding: 'utf8' });
 }

@@ -6,10 +6,9 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { resolve } from 'node:path';
 import { owned, until } from '../../support/children.ts';
+import { QUICK_PROGRAM } from '../../support/program.ts';
 
-const PROGRAM = resolve(import.meta.dirname, '../../../dist/main.js');
 const START_MS_MAX = 90_000;
 const ANSWER_MS_MAX = 25_000;
 const CONNECTIONS_MAX = 32;
@@ -74,7 +73,7 @@ export class Shelf {
   /** Starts it; resolves once it listens, which it may do before it is ready. */
   async start(): Promise<void> {
     assert.ok(this.#child === null, `${this.name} runs already`);
-    const { directory, environment, program = PROGRAM } = this.#options;
+    const { directory, environment, program = QUICK_PROGRAM } = this.#options;
     const words = [program, 'serve', '--data', directory, '--port', '0'];
     const child = owned(spawn(process.execPath, words, {
       stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', ...environment },

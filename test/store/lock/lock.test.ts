@@ -197,13 +197,13 @@ async function kill(child: ReturnType<typeof startHolder>): Promise<void> {
 function startHolder(
   context: TestContext, directory: string, program: string, before: readonly string[] = [],
 ) {
-  const module = import.meta.resolve('../../../src/store/lock/lock.ts');
+  const module = new URL('../../../dist/store/lock/lock.js', import.meta.url).href;
   const source = `
     import { acquireLock } from ${JSON.stringify(module)};
     acquireLock(${JSON.stringify(directory)}, { kind: 'server', program: '${program}' }).then(
       () => console.log('held'), (error) => console.log(error.code));
     setInterval(() => {}, 1000);`;
-  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', source];
+  const node = [process.execPath, '--input-type=module', '-e', source];
   const [file = '', ...words] = [...before, ...node];
   const child = spawn(file, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   context.after(() => child.kill('SIGKILL'));

@@ -1,0 +1,27 @@
+// Places in bundles of tests (see bundle.mjs) as places in the files that those were made of.
+import { readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { dirname, resolve } from 'node:path';
+
+const PLACE = /(?:file:\/\/)?([^\s(]*\/hookshelf\/tests-\w+\/[\w.-]+\.mjs):(\d+):(\d+)/g;
+const maps = new Map();
+
+/** Gives every place in a text, such as the stack of an error, as that in the source. */
+export function withSourcePlaces(text) {
+  return text.replace(PLACE, (place, file, line, column) => {
+    const { originalSource, originalLine, originalColumn } =
+      mapOf(file).findEntry(Number(line) - 1, Number(column) - 1);
+    // What the bundler has added has no source.
+    if (originalSource === undefined) return place;
+    const source = resolve(dirname(file), originalSource);
+    return `${source}:${originalLine + 1}:${originalColumn + 1}`;
+  });
+}
+
+function mapOf(file) {
+  const known = maps.get(file);
+  if (known !== undefined) return known;
+  const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+  maps.set(file, map);
+  return map;
+}

@@ -13,7 +13,7 @@ const OWN = new RegExp([
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 const FILES_MAX = 12;
 
-/** Lists of files, one for each process. */
+/** Lists of files, one for each process: first those that take longest, last the shortest. */
 export function shared(files) {
   const alone = files.filter((file) => isAlone(resolve(file), new Set()));
   const others = files.filter((file) => !alone.includes(file));
@@ -21,7 +21,10 @@ export function shared(files) {
   for (let at = 0; at < others.length; at += FILES_MAX) {
     lists.push(others.slice(at, at + FILES_MAX));
   }
-  return [...lists, ...alone.map((file) => [file])];
+  const isLong = (file) => file.includes('/e2e/');
+  const eachAlone = (some) => some.map((file) => [file]);
+  return [...eachAlone(alone.filter(isLong)), ...lists,
+    ...eachAlone(alone.filter((file) => !isLong(file)))];
 }
 
 function isAlone(file, seen) {

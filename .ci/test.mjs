@@ -13,7 +13,8 @@ const files = named.length > 0 ? named : readdirSync('test', { recursive: true }
   .filter((name) => name.endsWith('.test.ts') && !name.startsWith('node_modules'))
   .map((name) => `test/${name}`)
   .sort();
-const options = ['--test', '--test-concurrency=3', '--test-timeout=600000',
+// Of two processors, as many tests wait for something.
+const options = ['--test', '--test-concurrency=4', '--test-timeout=600000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 // Ours, not the program's: it refuses to start with a HOOKSHELF_ variable that it does not know.
 const { HOOKSHELF_TEST_NODE: otherNode, ...env } = process.env;

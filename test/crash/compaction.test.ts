@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { failAt } from '../support/faults.ts';
+import { IS_LONG } from '../support/long.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
+
+const SEEDS = IS_LONG ? 16 : 5;
+const IMAGES = IS_LONG ? 180 : 60;
 
 test('a crash at any step of a compaction of a quiet store keeps everything', async () => {
   const { store, files } = await openOn(new Disk());
@@ -15,7 +19,7 @@ test('a crash at any step of a compaction of a quiet store keeps everything', as
   await store.compact();
   assert.ok(store.statistics.generation > generation);
   await store.close();
-  await checkImages(imagesOf(files, { seeds: 16, pageBytes: 64, from }), outcomes, 5);
+  await checkImages(imagesOf(files, { seeds: SEEDS, pageBytes: 64, from }), outcomes, 5);
 });
 
 test('the same with traffic beside it, over several generations', async () => {
@@ -32,7 +36,7 @@ test('the same with traffic beside it, over several generations', async () => {
     }
     await store.close();
     const images = imagesOf(files, { seeds: 10, pageBytes: 64, tornEvery: 11 });
-    await checkImages(sample(images, 180, seed), outcomes, 6);
+    await checkImages(sample(images, IMAGES, seed), outcomes, 6);
   }
 });
 

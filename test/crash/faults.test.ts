@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { about, checkGoesOn, checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { CLEANUPS, FAULTS, failAt, type FaultAt } from '../support/faults.ts';
+import { IS_LONG } from '../support/long.ts';
 import { openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import type { Call, CallKind, SimulatedFiles } from '../support/simulated-files.ts';
@@ -13,7 +14,7 @@ const CODES = new Set([
 ]);
 
 // Of the crashes that may follow a fault.
-const IMAGES = 3;
+const IMAGES = IS_LONG ? 3 : 1;
 const NONE: FaultAt = { number: -1, fault: {}, also: null };
 
 type Faulted = {

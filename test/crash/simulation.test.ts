@@ -4,6 +4,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { about } from '../support/crashes.ts';
 import { FAULTS } from '../support/faults.ts';
+import { IS_LONG } from '../support/long.ts';
 import { openOn, openWith, type OpenStore } from '../support/open-store.ts';
 import { below, createRandom, type Random } from '../support/random.ts';
 import { Disk, type Survival } from '../support/simulated-disk.ts';
@@ -13,8 +14,8 @@ import {
 } from '../support/workload.ts';
 
 // More of them for a long run: HOOKSHELF_SIMULATION_SEEDS=1000-2000.
-const [FIRST = 0, LAST = 120] = (process.env.HOOKSHELF_SIMULATION_SEEDS ?? '0-120')
-  .split('-').map(Number);
+const SEEDS = process.env.HOOKSHELF_SIMULATION_SEEDS ?? (IS_LONG ? '0-120' : '0-40');
+const [FIRST = 0, LAST = 0] = SEEDS.split('-').map(Number);
 const LIVES = 6;
 
 /** Makes calls fail at random, none at all in every other life. */

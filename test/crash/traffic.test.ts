@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { IS_LONG } from '../support/long.ts';
 import { openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
+
+const SEEDS = IS_LONG ? 8 : 3;
+const IMAGES = IS_LONG ? 180 : 60;
 
 test('a crash at any operation or byte, from the first start on, keeps what was acknowledged',
   async () => {
@@ -12,7 +16,7 @@ test('a crash at any operation or byte, from the first start on, keeps what was 
     const outcomes = await runSteps(store, createSteps(1, 14), 3, () => files.history.length);
     assert.ok(outcomes.some(({ error }) => error !== null), 'some are refused');
     await store.close();
-    const images = imagesOf(files, { seeds: 8, pageBytes: 64 });
+    const images = imagesOf(files, { seeds: SEEDS, pageBytes: 64 });
     const contents = await checkImages(images, outcomes, 10);
     const commits = outcomes.filter(({ error }) => error === null).length;
     assert.ok(contents > commits / 2, `${contents} contents of ${commits} commits were seen`);
@@ -28,7 +32,7 @@ test('the same in longer traffic of many writers, with batches torn into pages',
     const outcomes = await runSteps(store, steps, 16, () => files.history.length);
     await store.close();
     const images = imagesOf(files, { seeds: 12, pageBytes: 32, tornEvery: 7 });
-    await checkImages(sample(images, 180, seed), outcomes, 10);
+    await checkImages(sample(images, IMAGES, seed), outcomes, 10);
   }
 });
 
@@ -40,6 +44,6 @@ test('the same in traffic after a start on a disk that has seen a crash', async 
   const { store, files } = await openOn(crashed);
   const later = await runSteps(store, createSteps(22, 12, 'u'), 3, () => files.history.length);
   await store.close();
-  await checkImages(imagesOf(files, { seeds: 8, pageBytes: 64, tornEvery: 5 }),
+  await checkImages(imagesOf(files, { seeds: SEEDS, pageBytes: 64, tornEvery: 5 }),
     [...earlier, ...later], 10);
 });

@@ -7,12 +7,15 @@ import { createTurns } from '../../../src/base/turns.ts';
 import { InvertedIndex } from '../../../src/books/index/inverted.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
+import { IS_LONG } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick, randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 
+const SEEDS = IS_LONG ? 12 : 5;
+const WALKS = IS_LONG ? 40 : 15;
 // The columns, the buffer of the whole and the index.
 const LASTING_LISTENERS = 3;
 const noIndex = { find: () => Promise.resolve(null) };
@@ -22,7 +25,7 @@ for (const withIndex of [false, true]) {
 
   test(`any query finds what a naive list finds, ${how}`, async () => {
     let found = 0;
-    for (let seed = 1; seed <= 12; seed += 1) {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
       const random = createRandom(seed);
       const { collection, books, list } = createCatalog(withIndex);
       for (let round = 0; round < 25; round += 1) {
@@ -42,12 +45,12 @@ for (const withIndex of [false, true]) {
       }
       assert.ok(collection.listenerCount <= LASTING_LISTENERS, 'listeners are given back');
     }
-    assert.ok(found > 1000, `${found} books were found`);
+    assert.ok(found > 80 * SEEDS, `${found} books were found`);
   });
 
   test(`a walk through pages meets each lasting book exactly once, ${how}`, async () => {
     let lasted = 0;
-    for (let seed = 1; seed <= 40; seed += 1) {
+    for (let seed = 1; seed <= WALKS; seed += 1) {
       const random = createRandom(seed);
       const { collection, books, list } = createCatalog(withIndex);
       change(random, collection, books, 60);
@@ -62,7 +65,7 @@ for (const withIndex of [false, true]) {
       }
       lasted += lasting.size;
     }
-    assert.ok(lasted > 400, `${lasted} books lasted`);
+    assert.ok(lasted > 10 * WALKS, `${lasted} books lasted`);
   });
 }
 

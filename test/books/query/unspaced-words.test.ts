@@ -53,7 +53,8 @@ test('a query without such script never makes a segmenter', async (context) => {
     throw new Error('made');
   });
   // A copy of its own, which has made none yet.
-  const words = await import(new URL('../../../dist/books/query/words.js?own', import.meta.url).href);
+  const module = new URL('../../../dist/books/query/words.js?own', import.meta.url);
+  const words = await import(module.href);
   for (const text of ['plain words', 'Les Misérables', 'Война и мир', '한국의 역사', '978-0-441']) {
     assert.equal(words.parseWords(text, 'q').length > 0, true);
   }

@@ -60,7 +60,9 @@ test('what failed is tried again, and removed when it is old, a few at a time', 
   assertFew(lines());
   await simulation.clock.advance(60_000);
   const seen = simulation.store.lines.length;
-  await simulation.clock.advance(31 * DAY_MS);
+  // In one step: it looks every minute, a month's worth of which takes seconds here.
+  simulation.clock.standStill(31 * DAY_MS);
+  await simulation.clock.advance(0);
   for (let minute = 0; minute < 30; minute += 1) await simulation.clock.advance(60_000);
   assert.equal(simulation.webhooks.deliveries.totals().agedOut, COUNT);
   assertFew(simulation.store.lines.slice(seen).map((line) =>

@@ -16,6 +16,7 @@ import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
 import { about, imagesOf, sample } from '../../support/crashes.ts';
+import { IS_LONG } from '../../support/long.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { DIRECTORY } from '../../support/open-store.ts';
 import { Disk } from '../../support/simulated-disk.ts';
@@ -25,6 +26,7 @@ import { keptRequest } from '../requests/kept-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
 const REQUESTS = 12;
+const IMAGES = IS_LONG ? 80 : 30;
 const BODY = Buffer.from('{"n":1}');
 const LARGE = Buffer.alloc(20_000, 'x');
 
@@ -146,7 +148,7 @@ test('a crash at any moment loses nothing that was answered, and undoes nothing 
     const images = imagesOf(whole.files, { seeds: 2, pageBytes: 512, tornEvery: 7 })
       .filter(({ index }) => index >= begun);
     const recordedRuns = new Set<number>();
-    for (const { disk, index, origin } of sample(images, 80, 1)) {
+    for (const { disk, index, origin } of sample(images, IMAGES, 1)) {
       await about(origin, () => checkImage(disk, answered, index, recordedRuns));
     }
     assert.ok(recordedRuns.size >= 6, `crashes came in between: ${[...recordedRuns].join()}`);

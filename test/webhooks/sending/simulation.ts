@@ -55,6 +55,9 @@ export class SimulatedClock implements Clock {
   /** Somebody corrects the time of day; timers go on as they were. */
   setBack(byMs: number): void { this.#behindMs += byMs; }
 
+  /** Time passes, and no timer runs: this process stands still. */
+  standStill(durationMs: number): void { this.#nowMs += durationMs; }
+
   startTimer(delayMs: number, run: () => void): Timer {
     const timer: { atMs: number; run: (() => void) | null } = {
       atMs: this.#nowMs + Math.max(0, delayMs), run,

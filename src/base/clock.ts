@@ -61,3 +61,15 @@ export function httpDate(ms: number): string {
   }
   return lastDate;
 }
+
+let lastParsed = '';
+let lastParsedMs = NaN;
+
+/** The time that a text of `timeText` stands for; the last one is kept for the same reason. */
+export function timeOf(text: string): number {
+  if (text !== lastParsed) {
+    lastParsedMs = Date.parse(text);
+    lastParsed = text;
+  }
+  return lastParsedMs;
+}

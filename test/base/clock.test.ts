@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock, timeOf, timeText } from '../../src/base/clock.ts';
 
 test('a timer takes no delay that Node would make a millisecond of', (context) => {
   const delays: unknown[] = [];
@@ -12,4 +12,12 @@ test('a timer takes no delay that Node would make a millisecond of', (context) =
   }
   timers.mock.restore();
   assert.deepEqual(delays, [2 ** 31 - 1, 2 ** 31 - 1, 2 ** 31 - 1, 50, 0, 0]);
+});
+
+test('a time comes back from its text, whichever was asked for before', () => {
+  for (const ms of [0, 1_700_000_000_123, 1_700_000_000_124, 1_700_000_000_123, 0, 0]) {
+    assert.equal(timeOf(timeText(ms)), ms);
+  }
+  assert.ok(Number.isNaN(timeOf('')));
+  assert.ok(Number.isNaN(timeOf('never')));
 });

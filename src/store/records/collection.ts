@@ -108,7 +108,8 @@ export class StoredCollection implements Collection {
     this.#bytesTotal += place.length;
     this.#cache.replace(id, record);
     if (this.unique.member !== undefined) this.unique.put(id, this.table.bytesAt(slot));
-    if (this.#listeners.length > 0) this.#tell(id, slot, before, this.bytesAt(slot) ?? null);
+    if (this.#listeners.length === 0) return;
+    this.#tell(id, slot, before, record?.bytes ?? this.bytesAt(slot) ?? null);
   }
 
   applyDelete(id: string): void {

@@ -16,6 +16,7 @@ import { StagedRecords } from './staged-records.ts';
 const OPERATION_BYTES = 64;
 const TRANSACTION_BYTES = 96;
 const CLOSING_BRACE = 0x7d;
+const LINE_FEED = 0x0a;
 
 /** What a transaction does, as often as it runs, and whom it tells of its end. */
 export type Submission = {
@@ -151,8 +152,9 @@ export class StagedTransaction implements Transaction {
     assert(!this.#isOver);
     const { collection } = this.#staging.area(collectionName);
     const { arena } = collection.table;
-    assert(isKey(id) && isRecordOf(json, `{"${collection.spec.key}":"${id}"`));
-    assert(!json.includes('\n'), 'a record is one line');
+    assert(isKey(id) && isRecordOf(json, collection, id));
+    const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
+    assert(feedAt === -1, 'a record is one line');
     const uniqueValue = collection.unique.valueOf(json);
     if (uniqueValue !== undefined) this.#checkUnique(collectionName, id, uniqueValue);
     const place = typeof json === 'string' ? arena.append(json)
@@ -262,10 +264,13 @@ function isKey(id: string): boolean {
   return id.length > 0 && id.length <= KEY_LENGTH_MAX;
 }
 
-function isRecordOf(json: string | Buffer, head: string): boolean {
-  if (typeof json === 'string') return json.startsWith(head) && json.endsWith('}');
-  const begins = json.toString('latin1', 0, head.length) === head;
-  return begins && json[json.length - 1] === CLOSING_BRACE;
+function isRecordOf(
+  json: string | Buffer, { spec, table }: StoredCollection, id: string,
+): boolean {
+  if (typeof json === 'string') {
+    return json.startsWith(`{"${spec.key}":"${id}"`) && json.endsWith('}');
+  }
+  return table.isKeyed(json, id) && json[json.length - 1] === CLOSING_BRACE;
 }
 
 function releaseBytes({ collection, place }: StagedOperation): void {

@@ -49,7 +49,6 @@ type RetentionParts<Item, Status extends string, Gone extends string> = Retentio
 type Old = {
   readonly id: string;
   readonly atMs: number;
-  readonly bytes: number;
   readonly finish: Finish;
 };
 
@@ -93,11 +92,11 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   }
 
   #apply({ id, before, after }: RecordChange): void {
-    const { finishOf, bytesOf, kind } = this.#parts;
+    const { finishOf, kind } = this.#parts;
     if (before !== null && finishOf(before) === 'finished') this.#countFinished(-1, before.length);
     const finish = after === null ? null : finishOf(after);
     if (after !== null && finish !== null) {
-      this.#keep({ id, atMs: kind.updatedMsOf(after), bytes: bytesOf(id, after), finish });
+      this.#keep({ id, atMs: kind.updatedMsOf(after), finish });
       if (finish === 'finished') this.#countFinished(1, after.length);
     }
     this.#sweepIfOver();
@@ -162,7 +161,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
       if (old.length === 0) return;
       try {
         while (old.length > 0) {
-          const chunk = firstChunk(old, ({ bytes }) => bytes);
+          const chunk = firstChunk(old, (one) => this.#bytesOf(one));
           await this.#remove(chunk);
           old = old.slice(chunk.length);
         }
@@ -203,6 +202,13 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     });
   }
 
+  /** What removing it frees. Looked up then, and not for each that finishes. */
+  #bytesOf({ id }: Old): number {
+    const { store, kind, bytesOf } = this.#parts;
+    const bytes = store.collection(kind.collection.name).bytesOf(id);
+    return bytes === undefined ? 0 : bytesOf(id, bytes);
+  }
+
   #takeOld(): Old[] {
     const { clock, keptMs, finishedMax, finishedBytesMax } = this.#parts;
     const nowMs = clock.now();
@@ -217,10 +223,10 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     };
     let surplus = this.#finishedCount - finishedMax;
     let surplusBytes = this.#finishedBytes - finishedBytesMax;
-    take('finished', ({ atMs, bytes }) => {
-      if (surplus <= 0 && surplusBytes <= 0 && atMs >= nowMs - keptMs.finished) return false;
+    take('finished', (old) => {
+      if (surplus <= 0 && surplusBytes <= 0 && old.atMs >= nowMs - keptMs.finished) return false;
       surplus -= 1;
-      surplusBytes -= bytes;
+      surplusBytes -= this.#bytesOf(old);
       return true;
     });
     take('failed', ({ atMs }) => atMs < nowMs - keptMs.failed);
@@ -232,7 +238,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
     let { count, bytes } = this.#surplus();
     const isFreed = (old: Old): void => {
       count -= 1;
-      bytes -= old.bytes;
+      bytes -= this.#bytesOf(old);
     };
     for (const old of taken) isFreed(old);
     while (taken.length < CHUNK && (count > 0 || bytes > 0)) {

@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { KeptRequest, RequestStatus } from './request.ts';
+import type { CarriedBody, KeptRequest, RequestStatus } from './request.ts';
 
 const INLINE_BODY_BYTES_MAX = 16 * 1024;
 /** Of a request that is to be run. A smaller one costs less written twice than as a record. */
@@ -24,32 +24,35 @@ export const NO_BODY = '"body":null';
 const writer = new ByteWriter();
 
 /** `carried` of a new request; null: the body is to have a record of its own. */
-export function carriedBody(body: Buffer, status: RequestStatus): Buffer | null {
+export function carriedBody(body: Buffer, status: RequestStatus): CarriedBody | null {
   const bytesMax = status === 'pending' ? PENDING_BODY_BYTES_MAX : INLINE_BODY_BYTES_MAX;
-  if (body.length > bytesMax) return null;
-  writer.clear();
-  addBody(body);
-  return Buffer.from(writer.bytes);
+  return body.length > bytesMax ? null : { bytes: body, isStored: false };
+}
+
+/** As the last member of a record that is being written. */
+export function addCarried(record: ByteWriter, { bytes, isStored }: CarriedBody): void {
+  if (isStored) record.addBytes(bytes);
+  else addBody(record, bytes);
 }
 
 /** Good until the next body is encoded. */
 export function encodeBodyRecord(id: string, body: Buffer): Buffer {
   writer.clear();
   writer.addText(`{"id":"${id}",`);
-  addBody(body);
+  addBody(writer, body);
   writer.addText('}');
   return writer.bytes;
 }
 
 /** A body as a member of a record. */
-function addBody(body: Buffer): void {
-  const before = writer.length;
+function addBody(record: ByteWriter, body: Buffer): void {
+  const before = record.length;
   if (isUtf8(body)) {
-    writer.addText('"bodyText":');
-    if (writer.addJsonString(body, body.length * TEXT_FACTOR_MAX + 2)) return;
-    writer.cut(before);
+    record.addText('"bodyText":');
+    if (record.addJsonString(body, body.length * TEXT_FACTOR_MAX + 2)) return;
+    record.cut(before);
   }
-  writer.addText(`"body":"${body.toString('base64')}"`);
+  record.addText(`"body":"${body.toString('base64')}"`);
 }
 
 /** The body in a record of `request-bodies`. */
@@ -57,17 +60,18 @@ function decodeBodyRecord(bytes: Buffer): Buffer {
   return decodeBody(bytes.subarray(bytes.indexOf(BODY_START) + 1, bytes.length - 1));
 }
 
-/** The body that `carried` holds. */
-function decodeBody(carried: Buffer): Buffer {
+/** The body that the last member of a record holds. */
+function decodeBody(member: Buffer): Buffer {
   const members = decodeRecordAs<{ readonly bodyText?: string; readonly body?: string }>(
-    `{${carried}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
+    `{${member}}`, ({ bodyText, body }) => typeof (bodyText ?? body) === 'string');
   const { bodyText, body = '' } = members;
   return bodyText === undefined ? Buffer.from(body, 'base64') : Buffer.from(bodyText, 'utf8');
 }
 
 /** A request's body; `findApart` gives its record of its own. Throws `damaged` without one. */
 export function bodyIn(request: KeptRequest, findApart: () => Buffer | undefined): Buffer {
-  if (request.carried !== null) return decodeBody(request.carried);
+  const { carried } = request;
+  if (carried !== null) return carried.isStored ? decodeBody(carried.bytes) : carried.bytes;
   const apart = findApart();
   if (apart !== undefined) return decodeBodyRecord(apart);
   throw new AppError('damaged', `the body of request ${request.id} is gone`);

@@ -1,5 +1,5 @@
 /** One kept incoming request, and what a run of one of its routes makes of it. Pure. */
-import { timeText } from '../../base/clock.ts';
+import { timeOf, timeText } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { MASK, hideQueryValues } from '../http/url-credentials.ts';
 
@@ -76,9 +76,12 @@ export type KeptRequest = {
   readonly replayOf: string | null;
   /** An operator has sent it again: `context.replay` is true from then on. */
   readonly isReplay: boolean;
-  /** The body as the record's last member (body.ts); null: it is in `request-bodies`. */
-  readonly carried: Buffer | null;
+  /** The body where it is in the record; null: it is in `request-bodies`. */
+  readonly carried: CarriedBody | null;
 };
+
+/** A body as it came, or as the last member of its stored record (body.ts). */
+export type CarriedBody = { readonly bytes: Buffer; readonly isStored: boolean };
 
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
 /** Bodies that are too large for their request's own record, by the same id. */
@@ -126,7 +129,7 @@ export function stamped(request: KeptRequest, nowMs: number): KeptRequest {
 
 /** `updatedAt` rises, whatever the clock does. */
 function nextUpdate({ updatedAt }: KeptRequest, nowMs: number): string {
-  return timeText(Math.max(nowMs, Date.parse(updatedAt) + 1));
+  return timeText(Math.max(nowMs, timeOf(updatedAt) + 1));
 }
 
 /** What callers see: of signatures that they were there. */

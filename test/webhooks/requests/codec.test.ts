@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import {
-  bodyIn, carriedBody, encodeBodyRecord,
+  bodyIn, encodeBodyRecord,
 } from '../../../src/webhooks/requests/body.ts';
 import {
-  decodeRequest, encodeRequest, isPinned, statusOf, updatedMsOf,
+  decodeRequest, encodeRequest, hookOf, isPinned, statusOf, storedBytesOf, updatedMsOf,
 } from '../../../src/webhooks/requests/codec.ts';
 import {
   REQUEST_STATUSES, shownRequest, type KeptRequest,
@@ -30,7 +30,7 @@ describe('a stored request', () => {
       const bytes = Buffer.from(encodeRequest(request));
       const decoded = decodeRequest(bytes);
       const { carried, ...rest } = decoded;
-      assert.ok(Buffer.isBuffer(carried));
+      assert.equal(carried?.isStored, true);
       assert.deepEqual(bodyIn(decoded, () => undefined), body);
       assert.deepEqual({ ...rest, carried: request.carried }, request);
       // What carries the bytes on writes the same record.
@@ -81,6 +81,24 @@ describe('a stored request', () => {
     const record = Buffer.from(encodeBodyRecord(request.id, body));
     assert.deepEqual(bodyIn(decoded, () => record), body);
     assert.throws(() => bodyIn(decoded, () => undefined), { code: 'damaged' });
+  });
+
+  test('tells what it takes with its body, also as older records have it', () => {
+    const body = Buffer.alloc(3000, 'x');
+    const headers = [['X-"', ',"bodyBytes":7,'], ['Accept', '*/*']] as const;
+    const bytes = Buffer.from(encodeRequest(keptRequest({ body, given: { headers } })));
+    const member = ',"bodyBytes":3000';
+    const json = bytes.toString();
+    assert.ok(json.includes(`"${member},"method"`), json);
+    const older = Buffer.from(json.replace(member, '').replace(',"client"', `${member},"client"`));
+    assert.equal(older.length, bytes.length);
+    assert.deepEqual(decodeRequest(older), decodeRequest(bytes));
+    for (const stored of [bytes, older]) {
+      assert.equal(storedBytesOf(stored), bytes.length + 4000);
+      assert.equal(hookOf(stored), decodeRequest(bytes).hook);
+    }
+    const carried = Buffer.from(encodeRequest(keptRequest({ body: Buffer.from('y') })));
+    assert.equal(storedBytesOf(carried), carried.length);
   });
 
   test('keeps the body of one that is to be run apart, where that is worth a record', () => {
@@ -147,7 +165,8 @@ describe('a stored request', () => {
 
   test('every body is one line', () => {
     for (const body of Object.values(BODIES)) {
-      assert.doesNotMatch(carriedBody(body, 'done')?.toString() ?? '\n', /\n/);
+      const request = keptRequest({ body, given: { status: 'done' } });
+      assert.doesNotMatch(encodeRequest(request).toString(), /\n/);
     }
   });
 });

@@ -121,6 +121,7 @@ function requestOf(
     duplicateOf: fate.duplicateOf ?? null,
     replayOf: null,
     isReplay: false,
-    carried: body === null ? null : carriedBody(body, fate.status),
+    // What is in memory alone has its body beside it.
+    carried: body === null || fate.status === 'rejected' ? null : carriedBody(body, fate.status),
   };
 }

@@ -101,11 +101,16 @@ export class ReceivedCall extends IncomingCall {
   }
 }
 
+/** Before an IPv4 address where the listener takes both kinds. */
+const MAPPED = '::ffff:';
+
 export function originOf(
   { request, clientAddress, requestId }: Exchange,
 ): RequestOrigin {
   const { rawHeaders, headers, socket } = request;
-  const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const { remoteAddress = '' } = socket;
+  const peer = remoteAddress.startsWith(MAPPED) ? remoteAddress.slice(MAPPED.length)
+    : remoteAddress;
   // Where the client is another than the peer, the peer is a proxy that we trust.
   const isProxied = clientAddress !== peer;
   const said = (name: string): string | undefined => {

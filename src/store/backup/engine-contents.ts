@@ -15,7 +15,7 @@ import { LOG_START, isSamePosition } from '../replication/chain.ts';
 import { EngineLink } from '../replication/engine-link.ts';
 import { receiveParts } from '../replication/image-transfer.ts';
 import { LocalImage } from '../replication/local-image.ts';
-import { checkFormat } from '../replication/decode.ts';
+import { checkFormat } from '../replication/entry.ts';
 import { ReplicatedImage } from '../replication/replicated-image.ts';
 import { checkSums, sumCollections } from './sums.ts';
 import type { CollectionSum } from './sums.ts';

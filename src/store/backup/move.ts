@@ -18,7 +18,7 @@ import type { StoredCollection } from '../records/collection.ts';
 import { LOG_START, chainOf, isSamePosition } from '../replication/chain.ts';
 import { sendImage } from '../replication/image-transfer.ts';
 import { LocalImage } from '../replication/local-image.ts';
-import { LOG_FORMAT } from '../replication/decode.ts';
+import { LOG_FORMAT } from '../replication/entry.ts';
 import { openFiles } from './backup.ts';
 import { loadFrom, loadSnapshot } from './engine-contents.ts';
 import type { OpenedEngine } from './engine-contents.ts';

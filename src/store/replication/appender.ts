@@ -14,15 +14,15 @@
  * Who waits too long is told that it is unknown, or refused if nothing was sent. Nothing rests on
  * the batch then: if it is in the log after all, it is applied from there, like another node's.
  */
-import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../engines/engine.ts';
 import { LineEncoder } from '../journal/line.ts';
 import type { Append } from '../journal/port.ts';
-import { chainOf, findBreak, isSamePosition } from './chain.ts';
+import { findBreak, isSamePosition } from './chain.ts';
 import { isRefused } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
+import { encodeEntry } from './entry.ts';
 import { unreachable } from './fresh-reads.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
@@ -33,6 +33,9 @@ const LOCK_FIRST_APPENDS = 8;
 const MISSED_MAX = 64;
 // A client that was answered asks again within some milliseconds.
 const EXPECT_MS = 5;
+// Busy nodes take turns of a few milliseconds each; readers may be 250 ms behind at most.
+const WAIT_MS = 10;
+const WAIT_MS_MAX = 160;
 
 type Pending = {
   readonly append: Append;
@@ -48,6 +51,8 @@ export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   /** Told when one that was expected has not come. */
   onUnexpected: () => void = () => {};
+  /** Told again and again while nothing but the lock is waited for. */
+  onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
   readonly #link: EngineLink;
   readonly #clock: Clock;
@@ -60,7 +65,7 @@ export class Appender {
   /** How many appends take the lock first from now on, as others write much too. */
   #lockFirst = 0;
   #expecting: Timer | null = null;
-  #isWaitingForLock = false;
+  #waiting: Timer | null = null;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
@@ -82,7 +87,7 @@ export class Appender {
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {
-    return this.#isWaitingForLock && this.#pending?.sent === null;
+    return this.#waiting !== null && this.#pending?.sent === null;
   }
 
   /** One at a time. */
@@ -95,8 +100,7 @@ export class Appender {
 
   /** Counts a tick; how many the one that waits has seen. */
   tick(): number {
-    if (this.#pending === null) return 0;
-    return this.#pending.ticks += 1;
+    return this.#pending === null ? 0 : this.#pending.ticks += 1;
   }
 
   /** The session was lost. */
@@ -108,10 +112,9 @@ export class Appender {
   /** Who waits is told so now: unknown if anything of it was sent. */
   giveUp(refusal: AppError): void {
     this.#endExpecting();
-    const pending = this.#pending;
-    if (pending === null) return;
+    if (this.#pending === null) return;
     const { message, details } = refusal;
-    this.#settle(pending, pending.sent === null ? refusal
+    this.#settle(this.#pending, this.#pending.sent === null ? refusal
       : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
   }
 
@@ -195,20 +198,29 @@ export class Appender {
   async #appendLocked(session: EngineSession, pending: Pending): Promise<void> {
     if (this.#pending !== pending) return;
     this.#thrown = null;
-    this.#attempts += 1;
-    const attempt = this.#attempts;
+    const attempt = this.#attempts += 1;
     const { log, position } = this.#image;
-    const isCurrent = (): boolean =>
-      attempt === this.#attempts && this.#link.session === session;
-    this.#isWaitingForLock = true;
+    this.#wait(WAIT_MS);
     const locked = session.appendLocked(log, position, (missed, head) => {
-      this.#isWaitingForLock = false;
-      return isCurrent() ? this.#build(pending, missed, head) : null;
+      if (attempt !== this.#attempts || this.#link.session !== session) return null;
+      this.#endWaiting();
+      return this.#build(pending, missed, head);
     });
-    const entry = await this.#link.ask(session, locked)
-      .finally(() => this.#isWaitingForLock = false);
+    const entry = await this.#link.ask(session, locked).finally(() => this.#endWaiting());
     if (this.#thrown !== null) throw this.#thrown;
     if (entry !== null) this.#commit(pending, entry);
+  }
+
+  #wait(delayMs: number): void {
+    this.#waiting = this.#clock.startTimer(delayMs, () => {
+      this.#wait(Math.min(delayMs * 2, WAIT_MS_MAX));
+      this.onWaiting();
+    });
+  }
+
+  #endWaiting(): void {
+    this.#waiting?.cancel();
+    this.#waiting = null;
   }
 
   /** What the engine's client calls must not throw into it. */
@@ -238,10 +250,9 @@ export class Appender {
       this.#image.divergence ??= 'the log does not end with its last entry';
       return null;
     }
-    const entry = this.#encode(pending);
-    if (entry === null) this.#settle(pending, null);
-    pending.sent = entry;
-    return entry;
+    pending.sent = this.#encode(pending);
+    if (pending.sent === null) this.#settle(pending, null);
+    return pending.sent;
   }
 
   #commitFound(pending: Pending, found: LogEntry): void {
@@ -283,18 +294,7 @@ export class Appender {
 
   #encode({ append }: Pending): LogEntry | null {
     const transactions = append.prepare();
-    if (transactions.length === 0) return null;
-    const { sequence, chain } = this.#image.position;
-    this.#encoder.clear();
-    for (const [index, operations] of transactions.entries()) {
-      this.#encoder.addTransaction(sequence + index + 1, sequence, operations);
-    }
-    // The encoder's buffer is used again, and this may be sent again later.
-    const lines = Buffer.from(this.#encoder.bytes);
-    const batch = randomUUID();
-    return {
-      first: sequence + 1, sequence: sequence + transactions.length,
-      chain: chainOf(chain, batch, lines), batch, lines,
-    };
+    return transactions.length === 0 ? null
+      : encodeEntry(this.#encoder, this.#image.position, transactions);
   }
 }

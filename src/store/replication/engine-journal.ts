@@ -61,6 +61,7 @@ export class EngineJournal implements Journal {
   #failure: AppError | null = null;
   /** There may be something to read. */
   #isBehind = true;
+  #isReadingAhead = false;
   /** Since the engine did last what it was asked to. */
   #awayTicks = 0;
   readonly #pause = new ReconnectPause();
@@ -81,6 +82,7 @@ export class EngineJournal implements Journal {
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, clock);
     this.appender.onUnexpected = () => this.#signal();
+    this.appender.onWaiting = () => this.#followMeanwhile();
     this.#fresh = new FreshReads(() => this.#signal());
     this.standstill = new Standstill({
       clock, catchUp: () => this.catchUp(), heardMs: () => link.heardMs,
@@ -89,7 +91,6 @@ export class EngineJournal implements Journal {
   }
 
   get sequence(): number { return this.image.position.sequence; }
-
   get failure(): AppError | null { return this.#failure; }
 
   /** Of the log since a snapshot was last made or loaded. */
@@ -242,9 +243,14 @@ export class EngineJournal implements Journal {
   }
 
   /** What is wrong with the session or the log, the append that waits is told as well. */
-  #followMeanwhile(session: EngineSession): void {
-    this.#link.ask(session, session.readAfter(this.sequence, ENTRIES_MAX)).then((entries) =>
-      this.appender.isWaitingForLock && this.image.acceptInTurns(entries)).catch(() => {});
+  #followMeanwhile(): void {
+    const { session } = this.#link;
+    const { isWaitingForLock } = this.appender;
+    if (session === null || this.#isReadingAhead || !isWaitingForLock) return;
+    this.#isReadingAhead = true;
+    this.#link.ask(session, session.readAfter(this.sequence, ENTRIES_MAX))
+      .then((entries) => this.appender.isWaitingForLock && this.image.acceptInTurns(entries))
+      .catch(() => {}).finally(() => this.#isReadingAhead = false);
   }
 
   /** Everything anew, as the log does not continue what was applied. */
@@ -288,8 +294,6 @@ export class EngineJournal implements Journal {
     if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
       this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));
     }
-    const { session } = this.#link;
-    if (session !== null && this.appender.isWaitingForLock) this.#followMeanwhile(session);
     // Whatever is missed of what the engine tells is found so.
     this.#wake();
   }

@@ -2,7 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
 import type { LogReader, LoggedTransaction } from '../port.ts';
-import { decodeEntry } from './decode.ts';
+import { decodeEntry } from './entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import { unreachable } from './fresh-reads.ts';
 

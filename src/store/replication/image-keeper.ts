@@ -16,7 +16,7 @@ import { isRefused } from './engine-link.ts';
 import { unreachable } from './fresh-reads.ts';
 import { checkParts, receiveParts, removeOld, sendImage } from './image-transfer.ts';
 import type { ImageManifest, LocalImage } from './local-image.ts';
-import { checkFormat } from './decode.ts';
+import { checkFormat } from './entry.ts';
 import { ReplicatedImage } from './replicated-image.ts';
 
 /** Of the log since the last image: what a start has to read at most, about. */

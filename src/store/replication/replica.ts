@@ -16,7 +16,7 @@ import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
 import { ImageKeeper } from './image-keeper.ts';
 import { LocalImage } from './local-image.ts';
-import { LOG_FORMAT } from './decode.ts';
+import { LOG_FORMAT } from './entry.ts';
 import type { ReplicatedImage } from './replicated-image.ts';
 
 type ReplicaOptions = {

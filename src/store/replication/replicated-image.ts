@@ -7,7 +7,7 @@ import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { applyTransactions, checkCollections } from './applier.ts';
 import { findBreak, isSamePosition } from './chain.ts';
-import { checkFormat, decodeEntry } from './decode.ts';
+import { checkFormat, decodeEntry } from './entry.ts';
 
 /** What of the store has to know when others' entries are applied. */
 export interface Writers {

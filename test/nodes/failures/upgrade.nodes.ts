@@ -27,7 +27,7 @@ const NEXT: readonly Edit[] = [
 ];
 /** It writes in logs of the format that it finds. */
 const NEXT_FORMAT: readonly Edit[] = [
-  ...NEXT, ['store/replication/decode.js', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+  ...NEXT, ['store/replication/entry.js', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
 ];
 const WRITES = 40;
 const WAIT_MS_MAX = 60_000;

@@ -78,7 +78,7 @@ test('a node that waits for its turn shows what others have committed', async ()
   const waiting = two.transact(put('waiting'));
   await someTurns();
   assert.equal(has(two, 'committed'), false);
-  await clock.advance(300);
+  await clock.advance(20);
   await turnsUntil(() => has(two, 'committed'));
   engine.goOnReplicating();
   await Promise.all([held, waiting]);

@@ -1,8 +1,12 @@
-/** An entry of the log as the operations of its transactions: see journal/line.ts. */
+/** An entry of the log and the operations of its transactions: see journal/line.ts. */
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import type { LogEntry, LogHead } from '../engines/engine.ts';
+import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import { parseLine, visitOperations } from '../journal/line.ts';
+import type { LineEncoder } from '../journal/line.ts';
+import type { Operation } from '../journal/port.ts';
 import type { LoggedChange, LoggedTransaction } from '../port.ts';
+import { chainOf } from './chain.ts';
 
 /** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
 export const LOG_FORMAT = 1;
@@ -14,6 +18,24 @@ export function checkFormat({ format }: LogHead): void {
   if (format <= LOG_FORMAT) return;
   throw new AppError('misconfigured', `the log has format ${format}, which this version does not `
     + 'know: start the newer hookshelf that made it');
+}
+
+/** What follows `position` with these transactions, as a new batch. */
+export function encodeEntry(
+  encoder: LineEncoder, { sequence, chain }: LogPosition,
+  transactions: readonly (readonly Operation[])[],
+): LogEntry {
+  encoder.clear();
+  for (const [index, operations] of transactions.entries()) {
+    encoder.addTransaction(sequence + index + 1, sequence, operations);
+  }
+  // The encoder's buffer is used again, and this may be sent again later.
+  const lines = Buffer.from(encoder.bytes);
+  const batch = randomUUID();
+  return {
+    first: sequence + 1, sequence: sequence + transactions.length,
+    chain: chainOf(chain, batch, lines), batch, lines,
+  };
 }
 
 /** Throws `damaged` for what this version cannot read. */

@@ -10,6 +10,9 @@ const KEPT_BYTES_MAX = 1 << 20;
 /** The most that a UTF-16 unit takes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 const ESCAPE_BYTES_MAX = 6;
+/** A call of Node's takes as long as writing some fifty letters here. */
+const SHORT_LENGTH_MAX = 32;
+const ASCII_MAX = 0x7f;
 /** Of a word, or an escape, that is written before it is known to fit. */
 const SLACK_BYTES = 8;
 
@@ -39,7 +42,9 @@ export class ByteWriter {
 
   addText(text: string): void {
     this.#reserve(text.length * UNIT_BYTES_MAX);
-    this.#used += this.#buffer.write(text, this.#used, 'utf8');
+    if (text.length > SHORT_LENGTH_MAX || !this.#addAscii(text)) {
+      this.#used += this.#buffer.write(text, this.#used, 'utf8');
+    }
   }
 
   /** The bytes of `source` from `start` to `end`. */
@@ -66,6 +71,17 @@ export class ByteWriter {
     if (at >= end) return false;
     this.#view.setUint8(at, QUOTE);
     this.#used = at + 1;
+    return true;
+  }
+
+  /** False, and nothing is added, when the text is more than ASCII. */
+  #addAscii(text: string): boolean {
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code > ASCII_MAX) return false;
+      this.#buffer[this.#used + index] = code;
+    }
+    this.#used += text.length;
     return true;
   }
 

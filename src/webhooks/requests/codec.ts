@@ -102,17 +102,17 @@ const writer = new ByteWriter();
  */
 export function encodeRequest(request: KeptRequest, before: Buffer | null = null): Buffer {
   const { id, receivedAt, updatedAt, status, pinned, hook, carried } = request;
+  const head = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
+    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`;
   writer.clear();
-  writer.addText(`{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
-    + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`);
   if (before === null) {
-    writer.addText(originJson(request));
+    writer.addText(head + originJson(request) + fateJson(request));
   } else {
-    const start = hookStart(before);
-    const origin = before.indexOf(QUOTE, start) + 1;
+    writer.addText(head);
+    const origin = before.indexOf(QUOTE, hookStart(before)) + 1;
     writer.addBytes(before, origin, before.indexOf(ROUTES_MARK, origin));
+    writer.addText(fateJson(request));
   }
-  writer.addText(fateJson(request));
   if (carried === null) writer.addText(NO_BODY);
   else addCarried(writer, carried);
   writer.addText('}');

@@ -147,8 +147,9 @@ function readObject(schema: ObjectSchema, value: unknown, place: Place): JsonObj
     return fail(place, 'must have at least one member');
   }
   if (schema.check !== undefined) {
-    const told = errors.slice(countBefore);
-    for (const { pointer, detail } of schema.check(parsed, value)) {
+    const broken = schema.check(parsed, value);
+    const told = broken.length === 0 ? [] : errors.slice(countBefore);
+    for (const { pointer, detail } of broken) {
       if (!isTold(told, pointerOf(place) + pointer)) fail(place, detail, pointer);
     }
   }
@@ -193,21 +194,35 @@ const TOO_DEEP = 'too deep';
 
 /** The pointer is made on the way back from a problem: mostly there is none. */
 function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {
-  const here = (detail: string): FieldError => ({ pointer: '', detail });
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    return here('must be a number that a double can hold');
+  if (typeof value === 'string') {
+    return value.isWellFormed() ? null : problemOf('must not hold a lone surrogate');
   }
-  if (typeof value === 'string' && !value.isWellFormed()) {
-    return here('must not hold a lone surrogate');
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? null : problemOf('must be a number that a double can hold');
   }
   if (typeof value !== 'object' || value === null) return null;
-  if (depthLeft === 0) return here(TOO_DEEP);
-  for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) return here('has a name with a lone surrogate');
-    const problem = findJsonProblem(member, depthLeft - 1);
-    if (problem !== null) return { ...problem, pointer: pointerStep(name) + problem.pointer };
+  if (depthLeft === 0) return problemOf(TOO_DEEP);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const problem = findJsonProblem(value[index], depthLeft - 1);
+      if (problem !== null) return below(index, problem);
+    }
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      if (!name.isWellFormed()) return problemOf('has a name with a lone surrogate');
+      const problem = findJsonProblem(value[name], depthLeft - 1);
+      if (problem !== null) return below(name, problem);
+    }
   }
   return null;
+}
+
+function problemOf(detail: string): FieldError {
+  return { pointer: '', detail };
+}
+
+function below(step: string | number, problem: FieldError): FieldError {
+  return { ...problem, pointer: pointerStep(step) + problem.pointer };
 }
 
 /** Reports `detail` at the reader's place, or at `below` from there. */

@@ -10,7 +10,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import { diskError, positiveCount } from '../disk/error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
-import { LineEncoder } from './line.ts';
+import { LineEncoder } from './line-encoder.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };

@@ -13,7 +13,7 @@ import type { FailureLog } from './failure-log.ts';
 import { BlockingPolicy } from './blocking-policy.ts';
 import { errorOf } from './journal-file.ts';
 import type { AppendFailure, JournalFile } from './journal-file.ts';
-import { LineEncoder } from './line.ts';
+import { LineEncoder } from './line-encoder.ts';
 import type { Append } from './port.ts';
 
 const PAUSE_MS = 100;

@@ -30,9 +30,8 @@
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
-import type { Operation } from './port.ts';
 
-const JOURNAL_FORMAT = 'hookshelf-journal-1';
+export const JOURNAL_FORMAT = 'hookshelf-journal-1';
 
 export type JournalLine = {
   readonly kind: 'ops' | 'mark' | 'snapshots' | 'next' | 'start';
@@ -52,90 +51,9 @@ type OperationVisitor = {
   delete(collectionName: string, key: string): void;
 };
 
-const CRC_START = '{"crc":"'.length;
-const CRC_END = CRC_START + 8;
-const KEPT_BYTES_MAX = 4 << 20;
-const HEX = Buffer.from('0123456789abcdef');
-
-/** Lines being gathered for one write. */
-export class LineEncoder {
-  #buffer = Buffer.allocUnsafeSlow(1 << 16);
-  #used = 0;
-
-  /** Good until the next `clear`. */
-  get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#used);
-  }
-
-  clear(): void {
-    this.#used = 0;
-    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
-  }
-
-  addTransaction(
-    sequence: number, durable: number, operations: readonly Operation[],
-  ): void {
-    const start = this.#used;
-    // One string, one encoding, for all that stands before a record.
-    let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;
-    let separator = '';
-    for (const { collectionName, id, bytes } of operations) {
-      if (bytes === null) {
-        text += `${separator}{"delete":"${collectionName}","key":"${id}"}`;
-      } else {
-        text += `${separator}{"put":"${collectionName}","bytes":${bytes.length},"record":`;
-        this.#addText(text, bytes.length);
-        this.#used += bytes.copy(this.#buffer, this.#used);
-        text = '}';
-      }
-      separator = ',';
-    }
-    this.#addText(`${text}]}\n`, 0);
-    this.#seal(start);
-  }
-
-  addMark(sequence: number): void {
-    this.#addNote(sequence, '"mark":true');
-  }
-
-  addSnapshots(sequence: number, collections: readonly string[]): void {
-    this.#addNote(sequence, `"snapshots":${JSON.stringify(collections)}`);
-  }
-
-  addNext(sequence: number, generation: number): void {
-    this.#addNote(sequence, `"next":${generation}`);
-  }
-
-  addStart(sequence: number, generation: number): void {
-    const start = `"start":{"format":"${JOURNAL_FORMAT}","generation":${generation}}`;
-    this.#addNote(sequence, start);
-  }
-
-  // A note is only ever written while everything before it is on disk.
-  #addNote(sequence: number, member: string): void {
-    const start = this.#used;
-    this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}}\n`, 0);
-    this.#seal(start);
-  }
-
-  #addText(ascii: string, bytesAfter: number): void {
-    const needed = this.#used + ascii.length + bytesAfter;
-    if (needed > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
-      this.#buffer.copy(grown, 0, 0, this.#used);
-      this.#buffer = grown;
-    }
-    this.#used += this.#buffer.write(ascii, this.#used, 'latin1');
-  }
-
-  #seal(start: number): void {
-    let crc = crc32(this.#buffer.subarray(start + CRC_END, this.#used - 1));
-    for (let index = CRC_END - 1; index >= CRC_START; index -= 1) {
-      this.#buffer[start + index] = HEX[crc & 15] ?? 0;
-      crc >>>= 4;
-    }
-  }
-}
+export const CRC_START = '{"crc":"'.length;
+export const CRC_END = CRC_START + 8;
+export const HEX = Buffer.from('0123456789abcdef');
 
 const TRANSACTION_PATTERN =
   /^\{"crc":"[0-9a-f]{8}","seq":(\d{1,15}),"durable":(\d{1,15}),"ops":\[/;

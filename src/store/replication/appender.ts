@@ -17,7 +17,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../engines/engine.ts';
-import { LineEncoder } from '../journal/line.ts';
+import { LineEncoder } from '../journal/line-encoder.ts';
 import type { Append } from '../journal/port.ts';
 import { findBreak, isSamePosition } from './chain.ts';
 import { isRefused } from './engine-link.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import { parseLine, visitOperations } from '../journal/line.ts';
-import type { LineEncoder } from '../journal/line.ts';
+import type { LineEncoder } from '../journal/line-encoder.ts';
 import type { Operation } from '../journal/port.ts';
 import type { LoggedChange, LoggedTransaction } from '../port.ts';
 import { chainOf } from './chain.ts';

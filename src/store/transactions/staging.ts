@@ -150,7 +150,7 @@ export class StagedTransaction implements Transaction {
 
   put(collectionName: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isOver);
-    const { collection } = this.#staging.area(collectionName);
+    const { collection, staged } = this.#staging.area(collectionName);
     const { arena } = collection.table;
     assert(isKey(id) && isRecordOf(json, collection, id));
     const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
@@ -162,9 +162,8 @@ export class StagedTransaction implements Transaction {
     const end = place.offset + place.length;
     const bytes = arena.chunk(place.chunk).subarray(place.offset, end);
     const record: StoredRecord = { bytes, derived: undefined };
-    this.#stage({
-      collection, collectionName, id, bytes, place, record, uniqueValue,
-      owner: this,
+    this.#stage(staged, {
+      collection, collectionName, id, bytes, place, record, uniqueValue, owner: this,
     });
     return record;
   }
@@ -172,8 +171,8 @@ export class StagedTransaction implements Transaction {
   delete(collectionName: string, id: string): boolean {
     assert(!this.#isOver);
     if (this.find(collectionName, id) === undefined) return false;
-    const { collection } = this.#staging.area(collectionName);
-    this.#stage({
+    const { collection, staged } = this.#staging.area(collectionName);
+    this.#stage(staged, {
       collection, collectionName, id, bytes: null, place: null, record: null,
       uniqueValue: undefined, owner: this,
     });
@@ -232,8 +231,7 @@ export class StagedTransaction implements Transaction {
     return undefined;
   }
 
-  #stage(operation: StagedOperation): void {
-    const { staged } = this.#staging.area(operation.collectionName);
+  #stage(staged: Area['staged'], operation: StagedOperation): void {
     this.#previous.push(staged.put(operation.id, operation));
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import {
-  LineEncoder, parseLine, visitOperations,
-} from '../../../src/store/journal/line.ts';
+import { LineEncoder } from '../../../src/store/journal/line-encoder.ts';
+import { parseLine, visitOperations } from '../../../src/store/journal/line.ts';
 
 function encode(add: (encoder: LineEncoder) => void): Buffer {
   const encoder = new LineEncoder();

@@ -1,0 +1,99 @@
+/** Writes the lines of a journal: see line.ts. */
+import { crc32 } from 'node:zlib';
+import { CRC_END, CRC_START, HEX, JOURNAL_FORMAT } from './line.ts';
+import type { Operation } from './port.ts';
+
+const KEPT_BYTES_MAX = 4 << 20;
+const CLOSING_BRACE = 0x7d;
+const CLOSING_BRACKET = 0x5d;
+const LINE_FEED = 0x0a;
+
+/** Lines being gathered for one write. */
+export class LineEncoder {
+  #buffer = Buffer.allocUnsafeSlow(1 << 16);
+  #used = 0;
+
+  /** Good until the next `clear`. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#used);
+  }
+
+  clear(): void {
+    this.#used = 0;
+    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
+  }
+
+  addTransaction(
+    sequence: number, durable: number, operations: readonly Operation[],
+  ): void {
+    const start = this.#used;
+    // One string, one encoding, for all that stands before a record.
+    let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;
+    let separator = '';
+    for (const { collectionName, id, bytes } of operations) {
+      if (bytes === null) {
+        text += `${separator}{"delete":"${collectionName}","key":"${id}"}`;
+      } else {
+        text += `${separator}{"put":"${collectionName}","bytes":${bytes.length},"record":`;
+        this.#addText(text, bytes.length + 1);
+        this.#used += bytes.copy(this.#buffer, this.#used);
+        this.#addByte(CLOSING_BRACE);
+        text = '';
+      }
+      separator = ',';
+    }
+    this.#addText(text, 3);
+    this.#addByte(CLOSING_BRACKET);
+    this.#addByte(CLOSING_BRACE);
+    this.#addByte(LINE_FEED);
+    this.#seal(start);
+  }
+
+  addMark(sequence: number): void {
+    this.#addNote(sequence, '"mark":true');
+  }
+
+  addSnapshots(sequence: number, collections: readonly string[]): void {
+    this.#addNote(sequence, `"snapshots":${JSON.stringify(collections)}`);
+  }
+
+  addNext(sequence: number, generation: number): void {
+    this.#addNote(sequence, `"next":${generation}`);
+  }
+
+  addStart(sequence: number, generation: number): void {
+    const start = `"start":{"format":"${JOURNAL_FORMAT}","generation":${generation}}`;
+    this.#addNote(sequence, start);
+  }
+
+  // A note is only ever written while everything before it is on disk.
+  #addNote(sequence: number, member: string): void {
+    const start = this.#used;
+    this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}}\n`, 0);
+    this.#seal(start);
+  }
+
+  #addText(ascii: string, bytesAfter: number): void {
+    const needed = this.#used + ascii.length + bytesAfter;
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+      this.#buffer.copy(grown, 0, 0, this.#used);
+      this.#buffer = grown;
+    }
+    if (ascii !== '') this.#used += this.#buffer.write(ascii, this.#used, 'latin1');
+  }
+
+  /** There is room for it: a text of one character would take fifty times as long. */
+  #addByte(byte: number): void {
+    this.#buffer[this.#used] = byte;
+    this.#used += 1;
+  }
+
+  #seal(start: number): void {
+    let crc = crc32(this.#buffer.subarray(start + CRC_END, this.#used - 1));
+    for (let index = CRC_END - 1; index >= CRC_START; index -= 1) {
+      this.#buffer[start + index] = HEX[crc & 15] ?? 0;
+      crc >>>= 4;
+    }
+  }
+}

@@ -93,6 +93,8 @@ const MESSAGE_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('"updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
+const FRESH_MARK = Buffer.from('"status":"pending","hook":"');
+const NEXT_MARK = Buffer.from('"nextAttemptAt":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at the same places. To look there costs a
 // tenth of a search, and it is done many times for each delivery.
@@ -105,6 +107,17 @@ export function statusOf(bytes: Buffer): DeliveryStatus {
   const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
   if (status === undefined) throw new TypeError('a stored delivery has no status');
   return status;
+}
+
+/**
+ * The webhook of a stored delivery that has not been written again, so that it is due since it was
+ * created; null for any other, and for a queued forward. Without parsing it: that took a fifteenth
+ * of the time of an event.
+ */
+export function freshHookOf(bytes: Buffer): string | null {
+  if (!isAt(bytes, FRESH_MARK, SECOND_AT) || bytes.includes(NEXT_MARK)) return null;
+  const start = SECOND_AT + FRESH_MARK.length;
+  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
 /** The record that has the message of a stored delivery which does not carry it. */

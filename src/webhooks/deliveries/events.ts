@@ -13,7 +13,10 @@ import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK } from '../work/kind.ts';
-import { acceptDeliveries, deliveryKind } from './unit-of-work.ts';
+import { TurnBatch } from '../work/turn-batch.ts';
+import {
+  acceptDeliveries, changeDeliveries, deliveryKind, type DeliveryUnit,
+} from './unit-of-work.ts';
 import {
   CARRIED_LENGTH_MAX, encodeMessage, eventMembers, forwardMembers,
 } from './message.ts';
@@ -58,55 +61,24 @@ export function createEvents(parts: {
   readonly capacity: Capacity;
 }): Events {
   const { store, hooks, fanOuts, makeId, clock, capacity } = parts;
-  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, more = {}) => {
-    const { reservedBytes = 0, except = null } = more;
-    if (!isEventName(name)) {
-      throw new AppError('invalid', `the name ${refuseEventName(name)}`);
-    }
-    const depth = nextHop(drawn.hops);
-    const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue);
-    const matching = except === null ? hearing : hearing.filter((hook) => hook !== except);
-    // The index has the committed hooks; one may be removed in a transaction that is staged. Where
-    // there are very many, none is looked up: the delivery of a removed one is cancelled later.
-    const heard = matching.length > CHUNK ? matching : matching.filter((hook) =>
-      transaction.find(outgoingCollection.name, hook) !== undefined);
-    if (heard.length === 0) return [];
-    const { pending } = deliveryKind.totals.read(transaction);
-    capacity.check(pending, heard.length, payloadJson.length, reservedBytes);
-    const { seed } = drawn;
-    const nextId = deriveIds(seed);
-    const at = timeText(drawn.nowMs);
-    const identifiers = heard.map(() => nextId());
-    const [message = ''] = identifiers;
-    const isAlone = heard.length === 1 && payloadJson.length <= CARRIED_LENGTH_MAX;
-    const members = eventMembers(depth, isAlone ? [] : identifiers, payloadJson);
-    const shared = isAlone ? null
-      : { identifier: message, json: encodeMessage(message, at, name, members) };
-    if (heard.length > CHUNK) {
-      acceptDeliveries(transaction, [], shared, heard.length);
-      putFanOut(transaction, {
-        identifier: message, seed, createdAt: at, event: name, hooks: heard,
-      });
-      return identifiers;
-    }
-    const deliveries = heard.map((hook, index) => newDelivery({
-      identifier: identifiers[index] ?? '', hook, event: name, message,
-      carried: isAlone ? members : null,
-    }, at));
-    acceptDeliveries(transaction, deliveries, shared);
-    return identifiers;
-  };
+  const batch = new TurnBatch<Emission, readonly string[] | AppError>(
+    store, ({ payloadJson }) => payloadJson.length,
+    (transaction, emissions) => stageAll(parts, transaction, emissions));
+  const emit: Events['emit'] = (transaction, drawn, name, payloadJson, more = {}) =>
+    stageOne(parts, transaction, { drawn, name, payloadJson, ...more });
   const emitText: Events['emitText'] = async (name, payloadJson, hops = 0, onEmitted) => {
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
-    const bytes = payloadJson.length;
-    const identifiers = await capacity.reserveWhile(bytes, () => store.transact((transaction) => {
-      const emitted = emit(transaction, drawn, name, payloadJson, { reservedBytes: bytes });
-      onEmitted?.(transaction, emitted);
-      return emitted;
-    }));
+    const emission = { drawn, name, payloadJson, reservedBytes: payloadJson.length };
+    const emitted = await capacity.reserveWhile(payloadJson.length, () =>
+      onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
+        const identifiers = stageOne(parts, transaction, emission);
+        onEmitted(transaction, identifiers);
+        return identifiers;
+      }));
+    if (emitted instanceof AppError) throw emitted;
     // They are on disk as a list, but the caller may look for each of them.
-    if (identifiers.length > CHUNK) await fanOuts.settled();
-    return [...identifiers];
+    if (emitted.length > CHUNK) await fanOuts.settled();
+    return [...emitted];
   };
   return {
     emit,
@@ -127,11 +99,105 @@ export function createEvents(parts: {
       const { length } = members;
       await capacity.reserveWhile(length, () => store.transact((transaction) => {
         capacity.check(deliveryKind.totals.read(transaction).pending, 1, length, length);
-        acceptDeliveries(transaction, [delivery], shared);
+        changeDeliveries(transaction, (unit) =>
+          acceptDeliveries(transaction, unit, [delivery], shared));
       }));
       return identifier;
     },
   };
+}
+
+/** What is to be staged of one event. */
+type Emission = {
+  readonly drawn: Drawn;
+  readonly name: string;
+  readonly payloadJson: string;
+  readonly reservedBytes?: number;
+  readonly except?: string | null;
+};
+
+type StagingParts = {
+  readonly hooks: Pick<OutgoingIndex, 'hearing'>;
+  readonly capacity: Pick<Capacity, 'check'>;
+};
+
+/**
+ * The events that come in one turn of the loop: the totals are written once for all of them, as is
+ * a line of the journal. What is refused of one is its outcome alone.
+ */
+function stageAll(
+  parts: StagingParts, transaction: Transaction, emissions: readonly Emission[],
+): readonly (readonly string[] | AppError)[] {
+  const heard = emissions.map((emission) =>
+    outcomeOf(() => hooksHearing(parts, transaction, emission)));
+  if (heard.every((hooks) => hooks instanceof AppError || hooks.length === 0)) return heard;
+  return changeDeliveries(transaction, (unit) => emissions.map((emission, index) => {
+    const hooks = heard[index] ?? [];
+    if (hooks instanceof AppError) return hooks;
+    return outcomeOf(() => stageHeard(parts, transaction, unit, emission, hooks));
+  }));
+}
+
+function outcomeOf<T>(stage: () => T): T | AppError {
+  try {
+    return stage();
+  } catch (thrown) {
+    if (thrown instanceof AppError) return thrown;
+    throw thrown;
+  }
+}
+
+function stageOne(
+  parts: StagingParts, transaction: Transaction, emission: Emission,
+): readonly string[] {
+  const heard = hooksHearing(parts, transaction, emission);
+  if (heard.length === 0) return [];
+  return changeDeliveries(transaction, (unit) =>
+    stageHeard(parts, transaction, unit, emission, heard));
+}
+
+function hooksHearing(
+  { hooks }: StagingParts, transaction: Transaction, { drawn, name, payloadJson, except }: Emission,
+): readonly string[] {
+  if (!isEventName(name)) throw new AppError('invalid', `the name ${refuseEventName(name)}`);
+  // Throws when the chain is too long, heard or not.
+  nextHop(drawn.hops);
+  const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue);
+  const matching = typeof except === 'string'
+    ? hearing.filter((hook) => hook !== except) : hearing;
+  // The index has the committed hooks; one may be removed in a transaction that is staged. Where
+  // there are very many, none is looked up: the delivery of a removed one is cancelled later.
+  return matching.length > CHUNK ? matching : matching.filter((hook) =>
+    transaction.find(outgoingCollection.name, hook) !== undefined);
+}
+
+/** Throws before anything is staged. */
+function stageHeard(
+  { capacity }: StagingParts, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
+  heard: readonly string[],
+): readonly string[] {
+  if (heard.length === 0) return [];
+  const { drawn: { seed, nowMs, hops }, name, payloadJson, reservedBytes = 0 } = emission;
+  capacity.check(unit.totals.pending, heard.length, payloadJson.length, reservedBytes);
+  const nextId = deriveIds(seed);
+  const at = timeText(nowMs);
+  const identifiers = heard.map(() => nextId());
+  const [message = ''] = identifiers;
+  const isAlone = heard.length === 1 && payloadJson.length <= CARRIED_LENGTH_MAX;
+  const members = eventMembers(nextHop(hops), isAlone ? [] : identifiers, payloadJson);
+  const shared = isAlone ? null
+    : { identifier: message, json: encodeMessage(message, at, name, members) };
+  if (heard.length > CHUNK) {
+    acceptDeliveries(transaction, unit, [], shared, heard.length);
+    putFanOut(transaction, { identifier: message, seed, createdAt: at, event: name, hooks: heard });
+    return identifiers;
+  }
+  const deliveries = heard.map((hook, index) => newDelivery({
+    identifier: identifiers[index] ?? '', hook, event: name, message,
+    carried: isAlone ? members : null,
+  }, at));
+  acceptDeliveries(transaction, unit, deliveries, shared);
+  return identifiers;
 }
 
 function encodePayload(payload: unknown): string {

@@ -86,7 +86,9 @@ function stageNew(
   const delivery = newDelivery({
     identifier, hook, event, message: identifier, carried: isCarried ? members : null, resendOf,
   }, at);
-  acceptDeliveries(transaction, [delivery], isCarried ? null
-    : { identifier, json: encodeMessage(identifier, at, event, members) });
+  const shared = isCarried ? null
+    : { identifier, json: encodeMessage(identifier, at, event, members) };
+  changeDeliveries(transaction, (unit) =>
+    acceptDeliveries(transaction, unit, [delivery], shared));
   return delivery;
 }

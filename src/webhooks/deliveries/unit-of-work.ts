@@ -40,16 +40,14 @@ export const deliveryKind: WorkKind<Delivery, DeliveryStatus> = {
  * where the deliveries themselves follow. The caller has checked that there is room for them.
  */
 export function acceptDeliveries(
-  transaction: Transaction, deliveries: readonly Delivery[],
+  transaction: Transaction, unit: DeliveryUnit, deliveries: readonly Delivery[],
   shared: { readonly identifier: string; readonly json: string } | null,
   count = deliveries.length,
 ): void {
   // The message first: whoever sees a delivery applied finds its message there.
   if (shared !== null) transaction.put(eventCollection.name, shared.identifier, shared.json);
-  changeDeliveries(transaction, (unit) => {
-    for (const delivery of deliveries) unit.put(delivery);
-    unit.count('pending', count);
-  });
+  for (const delivery of deliveries) unit.put(delivery);
+  unit.count('pending', count);
 }
 
 /** Runs `work` as one unit: the totals and the messages follow its changes once. */

@@ -6,7 +6,7 @@ import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import type { Collection } from '../../store/port.ts';
-import { decodeDelivery, statusOf, updatedMsOf } from '../deliveries/codec.ts';
+import { decodeDelivery, freshHookOf, statusOf, updatedMsOf } from '../deliveries/codec.ts';
 import {
   deliveryCollection, dueTimeMs, type Delivery, type KnownDelivery,
 } from '../deliveries/delivery.ts';
@@ -141,11 +141,16 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     const task = scheduler.find(id);
     // What runs is given its next time when its attempt is over.
     if (task?.state === 'running') return;
+    const freshHook = task === undefined ? freshHookOf(after) : null;
+    if (freshHook !== null) return this.#add(id, this.#placeOfHook(freshHook), 0);
     const delivery = decodeDelivery(after);
     const dueAtMs = dueTimeMs(delivery, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
-    const place = this.#placeOf({ bytes: after, item: delivery });
-    scheduler.add(id, place, dueAtMs);
+    return this.#add(id, this.#placeOf({ bytes: after, item: delivery }), dueAtMs);
+  }
+
+  #add(id: string, place: Place, dueAtMs: number): void {
+    this.#parts.scheduler.add(id, place, dueAtMs);
     if (this.#worker.isStarted && !place.isOpen) this.#cancelIfOrphaned(place.key);
   }
 

@@ -39,6 +39,11 @@ export class UnitOfWork<Item, Status extends string, Gone extends string = never
     this.#totals = { ...kind.totals.read(transaction) };
   }
 
+  /** With what has changed so far. */
+  get totals(): WorkTotals<Status, Gone> {
+    return this.#totals;
+  }
+
   /** Stages a new piece of work; its bytes. */
   accept(item: Item): Buffer {
     this.count(this.#kind.statusIn(item), 1);

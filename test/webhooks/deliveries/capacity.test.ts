@@ -31,12 +31,29 @@ test('beyond its bytes the queue takes nothing, and changes nothing', async () =
   await simulation.emit(PAYLOAD);
   await simulation.run(webhooks.events.queueForward(FORWARD));
   await simulation.emit(PAYLOAD);
+  await simulation.clock.advance(0);
   const lines = simulation.store.lines.length;
   await assert.rejects(simulation.run(webhooks.emit('thing.x', PAYLOAD)), isFull);
   await assert.rejects(simulation.run(webhooks.events.queueForward(FORWARD)), isFull);
   assert.equal(simulation.store.lines.length, lines);
   assert.deepEqual(await simulation.emit(PAYLOAD, 'unheard'), []);
   assert.equal((await simulation.emit('small')).length, 1);
+});
+
+test('events of one turn are one line, and what is refused of one is not of others', async () => {
+  const simulation = new Simulation({ outgoing: { maxPending: 2 } });
+  simulation.targets.set('there', DOWN);
+  await simulation.addHook('there');
+  const { webhooks, store } = simulation;
+  const before = store.lines.length;
+  const names = ['thing.a', '', 'unheard', 'thing.b', 'thing.c'];
+  const results = await simulation.run(
+    Promise.allSettled(names.map((name) => webhooks.emit(name, {}))));
+  assert.deepEqual(results.map((result) => result.status === 'fulfilled'
+    ? result.value.length : result.reason.code), [1, 'invalid', 0, 1, 'unavailable']);
+  assert.deepEqual(store.lines[before]?.map(({ collection }) => collection),
+    ['deliveries', 'deliveries', 'delivery-totals']);
+  assert.equal(webhooks.deliveries.totals().pending, 2);
 });
 
 test('callers at the same time do not all find the same room', async () => {

@@ -45,7 +45,7 @@ test('an event for very many is one line with its cause; deliveries follow in st
   assert.ok(ids.every((id) => isUuid(id) && simulation.delivery(id) !== undefined));
   const [first = [], ...later] = lines.slice(before);
   assert.deepEqual(first.map(({ collection }) => collection),
-    ['events', 'delivery-totals', 'fan-outs']);
+    ['events', 'fan-outs', 'delivery-totals']);
   for (const id of ids) assert.ok(first[0]?.json?.includes(id));
   assert.ok(later.length >= HOOKS / OPERATIONS_MAX);
   assert.ok(lines.slice(before).every(({ length }) => length <= OPERATIONS_MAX));
@@ -130,11 +130,11 @@ for (const isRemovedFirst of [false, true]) {
     const { webhooks } = simulation;
     const hook = await simulation.addHook('removed', { triggerEvent: 'thing.happened' });
     simulation.targets.set('removed', UP);
-    const work = [
-      () => webhooks.emit('thing.happened', {}), () => webhooks.resources.outgoing.remove(hook),
-    ];
-    if (isRemovedFirst) work.reverse();
-    await simulation.run(Promise.all(work.map((run) => run())));
+    const emitting = webhooks.emit('thing.happened', {});
+    // An event is staged at the end of its turn of the loop.
+    if (!isRemovedFirst) await new Promise(setImmediate);
+    const removing = webhooks.resources.outgoing.remove(hook);
+    await simulation.run(Promise.all([emitting, removing]));
     await pass(simulation);
     const { delivered, cancelled } = webhooks.deliveries.totals();
     assert.deepEqual([delivered, cancelled], [HOOKS, 1]);

@@ -102,6 +102,8 @@ test('the bytes outlast a crash, and are the same in every attempt', async () =>
   for (const payload of payloads) {
     await simulation.run(simulation.webhooks.events.emitText('thing.happened', payload));
   }
+  // Until the results are on disk as well.
+  await simulation.clock.advance(0);
   await simulation.crash();
   await simulation.clock.advance(6000);
   assert.deepEqual(simulation.requests.map(({ body }) => body), [...payloads, ...payloads]);

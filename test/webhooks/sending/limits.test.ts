@@ -69,6 +69,7 @@ test('a full queue refuses what would queue one more, and changes nothing', asyn
   await simulation.addHook('target');
   await simulation.emit();
   await simulation.emit();
+  await simulation.clock.advance(0);
   const lines = simulation.store.lines.length;
   const isFull = (thrown: unknown): boolean => thrown instanceof AppError
     && thrown.code === 'unavailable' && thrown.details.retryAfterS !== undefined;

@@ -18,7 +18,7 @@ const BINARY = join(ROOT, 'dist/bin', `hookshelf-${HOST}`);
 const FOREIGN = ['darwin-arm64', 'linux-arm64'].filter((target) => target !== HOST).slice(0, 1);
 // What the builder says when the npm registry cannot be reached.
 const EXIT_UNREACHABLE = 69;
-const TIMED_RUNS = 9;
+const TIMED_RUNS = 3;
 
 const ACTION = `
 export default class Shout {

@@ -15,11 +15,14 @@ export function expressionsOf(text: string): RegExp[] {
 const COMMON = ['a', 'A', '0', 'x', ' ', '\n', '\t', '-', '.', '/', '"', '\\', 'é', '中'];
 const ENDS = ['', '!', '\u0001', '\n', 'a'];
 
+/** An input of so many characters. */
+export type Attack = (length: number) => string;
+
 /**
- * Inputs of `length` characters: each beginning that the expression's own literal text suggests,
- * then a run of one or two characters, then an end that does not match.
+ * Inputs that differ in their ends: each beginning that the expression's own literal text suggests,
+ * then a run of one or two characters, then ends that do not match.
  */
-export function* attacksOn(expression: RegExp, length: number): Generator<string> {
+export function* attacksOn(expression: RegExp): Generator<readonly Attack[]> {
   const literal = expression.source.replace(/\\[a-zA-Z]|\[\^?|\{[\d,]+\}|[\\^$()\]?*+|]|\?:/g, '');
   const last = literal.at(-1) ?? '';
   const letters = [...new Set([...COMMON, ...literal])];
@@ -30,8 +33,7 @@ export function* attacksOn(expression: RegExp, length: number): Generator<string
   const ends = [...ENDS, `${last}!`, '"!'];
   for (const start of new Set([...starts, ...letters, ...starts.map((start) => `a${start}`)])) {
     for (const pump of new Set(pumps)) {
-      const run = pump.repeat(length / pump.length);
-      for (const end of ends) yield `${start}${run}${end}`;
+      yield ends.map((end) => (length) => `${start}${pump.repeat(length / pump.length)}${end}`);
     }
   }
 }

@@ -58,6 +58,7 @@ export function bodyConsumed(): AppError {
  * more than `url`; empty when there is none.
  */
 export function mountPathOf(request: IncomingMessage): string {
+  if (request instanceof OwnRequest) return '';
   const base = memberOf(request, 'baseUrl');
   if (typeof base === 'string') return base;
   const { url = '' } = request;

@@ -48,6 +48,8 @@ type StagedOperation = Operation & {
   readonly place: Span | null;
   readonly record: StoredRecord | null;
   readonly uniqueValue: string | undefined;
+  /** What it replaces of its own batch, until its transaction has ended. */
+  replaced: StagedOperation | undefined;
 };
 
 type Area = {
@@ -131,8 +133,6 @@ export class StagedTransaction implements Transaction {
   /** Tells the waiter the result of `submission`. */
   resolve: () => void = () => {};
   readonly #staging: Staging;
-  /** What each operation replaces, until `end`. */
-  #previous: (StagedOperation | undefined)[] = [];
   #isOver = false;
 
   constructor(staging: Staging, submission: Submission) {
@@ -164,6 +164,7 @@ export class StagedTransaction implements Transaction {
     const record: StoredRecord = { bytes, derived: undefined };
     this.#stage(staged, {
       collection, collectionName, id, bytes, place, record, uniqueValue, owner: this,
+      replaced: undefined,
     });
     return record;
   }
@@ -174,7 +175,7 @@ export class StagedTransaction implements Transaction {
     const { collection, staged } = this.#staging.area(collectionName);
     this.#stage(staged, {
       collection, collectionName, id, bytes: null, place: null, record: null,
-      uniqueValue: undefined, owner: this,
+      uniqueValue: undefined, owner: this, replaced: undefined,
     });
     return true;
   }
@@ -182,7 +183,7 @@ export class StagedTransaction implements Transaction {
   /** No more operations; `prepare` has returned. */
   end(): void {
     this.#isOver = true;
-    this.#previous = [];
+    for (const operation of this.operations) operation.replaced = undefined;
   }
 
   /**
@@ -201,8 +202,8 @@ export class StagedTransaction implements Transaction {
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;
-      const previous = this.#previous.pop();
-      this.#staging.area(operation.collectionName).staged.undo(operation.id, previous);
+      const { collectionName, id, replaced } = operation;
+      this.#staging.area(collectionName).staged.undo(id, replaced);
       releaseBytes(operation);
     }
     this.end();
@@ -232,7 +233,7 @@ export class StagedTransaction implements Transaction {
   }
 
   #stage(staged: Area['staged'], operation: StagedOperation): void {
-    this.#previous.push(staged.put(operation.id, operation));
+    operation.replaced = staged.put(operation.id, operation);
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }

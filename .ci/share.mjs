@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 const OWN = new RegExp([
-  String.raw`\bprocess\.[a-z]`, String.raw`\bglobalThis\b`, String.raw`\bmock\b`,
+  // To read what a run was told is nobody's own.
+  String.raw`\bprocess\.(?!env\['\w+'\] ===)[a-z]`, String.raw`\bglobalThis\b`, String.raw`\bmock\b`,
   String.raw`\b(?:beforeEach|afterEach)\(`, String.raw`^(?:const \w+ = )?await\b`,
   'node:(?:async_hooks|child_process|cluster|diagnostics_channel|inspector|process|v8|vm|'
     + 'worker_threads)\\b',

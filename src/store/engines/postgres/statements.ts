@@ -108,7 +108,7 @@ const TURN = '1752394571, 1';
  * For `lockStatement`, once for each connection: planning them took a third of its time. A pooler
  * may have given us a connection on which they are prepared.
  */
-export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_turn as select where '
+export const PREPARE_LOCK = 'deallocate all; prepare hookshelf_turn as select 1 where '
   + `pg_advisory_xact_lock(${TURN}) is null; prepare hookshelf_head as select ${HEAD} from `
   + `hookshelf.head for update; prepare hookshelf_after (bigint, bigint, bigint) as ${READ_AFTER}`;
 

@@ -33,7 +33,7 @@ const LOCK_FIRST_APPENDS = 8;
 const MISSED_MAX = 64;
 // A client that was answered asks again within some milliseconds.
 const EXPECT_MS = 5;
-// Busy nodes take turns of a few milliseconds each; readers may be 250 ms behind at most.
+// Readers may be 250 ms behind. From 10 ms on, p99 was 34 and 51 ms; from 160 on, 73 and 208.
 const WAIT_MS = 10;
 const WAIT_MS_MAX = 160;
 

@@ -39,6 +39,7 @@ export class FileJournal implements Journal {
   readonly failureLog: FailureLog;
   readonly refusal = null;
   readonly isShared = false;
+  readonly isContended = false;
   readonly maxBatchBytes = Infinity;
   readonly maxRecordBytes = Infinity;
   readonly #options: FileJournalOptions;

@@ -38,6 +38,8 @@ export interface Journal {
   readonly refusal: AppError | null;
   /** Whether others write to it as well. */
   readonly isShared: boolean;
+  /** Others are likely to commit before the next append: what is staged for it would run again. */
+  readonly isContended: boolean;
   /** At most so many bytes of lines go in one append; the lines of one transaction fit in it. */
   readonly maxBatchBytes: number;
   /** What all records may take together; what adds to them is refused from then on. */

@@ -73,17 +73,16 @@ export class Appender {
     this.#clock = clock;
   }
 
-  get isPending(): boolean {
-    return this.#pending !== null;
-  }
+  get isPending(): boolean { return this.#pending !== null; }
 
   /**
    * The next append is: whoever writes among others does so all the time. It takes the lock first
    * and is told then what it has missed, which need not be read by itself.
    */
-  get isExpected(): boolean {
-    return this.#expecting !== null;
-  }
+  get isExpected(): boolean { return this.#expecting !== null; }
+
+  /** Others have committed before one of the last few appends, and may before the next one. */
+  get isContended(): boolean { return this.#lockFirst > 0; }
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {

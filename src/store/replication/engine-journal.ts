@@ -91,6 +91,7 @@ export class EngineJournal implements Journal {
   }
 
   get sequence(): number { return this.image.position.sequence; }
+  get isContended(): boolean { return this.appender.isContended; }
   get failure(): AppError | null { return this.#failure; }
 
   /** Of the log since a snapshot was last made or loaded. */
@@ -126,9 +127,7 @@ export class EngineJournal implements Journal {
   }
 
   /** The store closes: who waits is told sooner. */
-  hasten(): void {
-    this.#patienceTicks = HASTE_TICKS;
-  }
+  hasten(): void { this.#patienceTicks = HASTE_TICKS; }
 
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -272,6 +272,12 @@ function isRecordOf(
   return table.isKeyed(json, id) && json[json.length - 1] === CLOSING_BRACE;
 }
 
+/** Whether the records take more room after these operations. */
+export function grows(operations: readonly StagedOperation[]): boolean {
+  return operations.reduce((sum, { bytes, collection, id }) =>
+    sum + (bytes?.length ?? 0) - (collection.bytesOf(id)?.length ?? 0), 0) > 0;
+}
+
 function releaseBytes({ collection, place }: StagedOperation): void {
   if (place !== null) collection.table.arena.release(place.chunk, place.length);
 }

@@ -15,6 +15,7 @@ class HeldJournal implements Journal {
   failure: AppError | null = null;
   refusal: AppError | null = null;
   isShared = false;
+  isContended = false;
   maxBatchBytes = Infinity;
   maxRecordBytes = Infinity;
   catchUp = async (): Promise<void> => {};
@@ -202,4 +203,55 @@ test('a refusal rests on a state that is no older than the call', async () => {
   assert.deepEqual(seen, [undefined, '{"id":"a","title":"5"}']);
   journal.catchUp = async () => Promise.reject(new AppError('unavailable', 'away'));
   await assert.rejects(commit.submit(() => 'read'), { message: 'away' });
+});
+
+test('what waits its turn among others runs once, on what they have committed', async () => {
+  journal.isContended = true;
+  let runs = 0;
+  const write = commit.submit((transaction) => {
+    runs += 1;
+    return increase('a')(transaction);
+  });
+  const append = await journal.next();
+  commit.rebase(() => applyForeign('a', '10'));
+  assert.equal(runs, 0);
+  journal.end(append.prepare());
+  assert.equal(await write, 11);
+  assert.equal(runs, 1);
+});
+
+test('what was held back runs before what comes later', async () => {
+  journal.isContended = true;
+  const first = commit.submit(increase('a'));
+  journal.isContended = false;
+  const second = commit.submit(increase('a'));
+  journal.end((await journal.next()).prepare());
+  assert.deepEqual(await Promise.all([first, second]), [1, 2]);
+});
+
+test('more than 512 are not held back', async () => {
+  journal.isContended = true;
+  let runs = 0;
+  const writes = Array.from({ length: 513 }, (_, index) => commit.submit((transaction) => {
+    runs += 1;
+    return put(`b${index}`, `${index}`)(transaction);
+  }));
+  assert.equal(runs, 513);
+  journal.end((await journal.next()).prepare());
+  await Promise.all(writes);
+  assert.equal(books.size, 513);
+});
+
+test('what is held back is refused, without having run, when the append fails', async () => {
+  journal.isContended = true;
+  const write = assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'away' });
+  await journal.next();
+  journal.refuse(new AppError('unavailable', 'away'));
+  await write;
+  const other = assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'loading' });
+  await journal.next();
+  commit.refuseAll(new AppError('unavailable', 'loading'));
+  await other;
+  journal.end([]);
+  await commit.close();
 });

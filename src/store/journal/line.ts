@@ -138,6 +138,36 @@ export function visitOperations(
   buffer: Buffer, operationsAt: number, end: number, visitor: OperationVisitor,
 ): void {
   const reader = new LineReader(buffer, operationsAt, end);
+  readOperations(reader, visitor);
+  assert(reader.at === end);
+}
+
+/**
+ * Shows the operations of whole lines, of transactions from `first` on, and `visitor.begin` the
+ * number of each before. Checksums are not looked at: what vouches for all the lines together is
+ * checked already. Returns the number of the last. Throws when a line is not of the format.
+ */
+export function visitTransactions(
+  buffer: Buffer, first: number, visitor: OperationVisitor & { begin(sequence: number): void },
+): number {
+  const reader = new LineReader(buffer, 0, buffer.length);
+  let sequence = first;
+  for (; reader.at < buffer.length; sequence += 1) {
+    reader.take('{"crc":"');
+    reader.at += CRC_END - CRC_START;
+    reader.take('","seq":');
+    assert(reader.takeInteger() === sequence);
+    reader.take(',"durable":');
+    reader.takeInteger();
+    reader.take(',"ops":[');
+    visitor.begin(sequence);
+    readOperations(reader, visitor);
+    reader.take('\n');
+  }
+  return sequence - 1;
+}
+
+function readOperations(reader: LineReader, visitor: OperationVisitor): void {
   do {
     if (reader.skip('{"put":"')) {
       const collectionName = reader.takeText();
@@ -158,7 +188,6 @@ export function visitOperations(
     }
   } while (reader.skip(','));
   reader.take(']}');
-  assert(reader.at === end);
 }
 
 /** Reads a line from left to right, exactly as it is written; anything else throws. */
@@ -166,6 +195,7 @@ class LineReader {
   at: number;
   readonly #buffer: Buffer;
   readonly #end: number;
+  #text = '';
 
   constructor(buffer: Buffer, at: number, end: number) {
     this.#buffer = buffer;
@@ -195,13 +225,18 @@ class LineReader {
     return value;
   }
 
-  /** Up to the next quote, which is skipped. */
+  /** Up to the next quote, which is skipped. Mostly it is what it was the last time. */
   takeText(): string {
+    const knownEnd = this.at + this.#text.length;
+    if (knownEnd > this.at && this.#buffer[knownEnd] === 0x22 && this.skip(this.#text)) {
+      this.at += 1;
+      return this.#text;
+    }
     const quote = this.#buffer.indexOf(0x22, this.at);
     assert(quote > this.at && quote < this.#end);
-    const text = this.#buffer.toString('latin1', this.at, quote);
+    this.#text = this.#buffer.toString('latin1', this.at, quote);
     this.at = quote + 1;
-    return text;
+    return this.#text;
   }
 
   finish(line: JournalLine): JournalLine {

@@ -1,8 +1,9 @@
 /** An entry of the log and the operations of its transactions: see journal/line.ts. */
 import { randomUUID } from 'node:crypto';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
-import { parseLine, visitOperations } from '../journal/line.ts';
+import { hasChecksum, visitTransactions } from '../journal/line.ts';
 import type { LineEncoder } from '../journal/line-encoder.ts';
 import type { Operation } from '../journal/port.ts';
 import type { LoggedChange, LoggedTransaction } from '../port.ts';
@@ -38,37 +39,47 @@ export function encodeEntry(
   };
 }
 
-/** Throws `damaged` for what this version cannot read. */
-export function decodeEntry(entry: LogEntry): LoggedTransaction[] {
-  const { lines, first, sequence } = entry;
+/**
+ * The transactions of entries whose chain was checked: that vouches for the lines, so that the
+ * checksum of each is not needed. Throws `damaged` for what this version cannot read.
+ */
+export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[] {
   const transactions: LoggedTransaction[] = [];
-  let start = 0;
-  for (let due = first; due <= sequence; due += 1) {
-    const end = lines.indexOf(LINE_FEED, start);
-    const line = end < 0 ? null : parseLine(lines, start, end);
-    if (line === null || line.kind !== 'ops' || line.sequence !== due) throw unreadable(due);
-    const changes = decodeChanges(lines, line.operationsAt, end, due);
-    transactions.push({ sequence: due, changes });
-    start = end + 1;
+  for (const { lines, first, sequence: last } of entries) {
+    let due = first;
+    let changes: LoggedChange[] = [];
+    try {
+      const sequence = visitTransactions(lines, first, {
+        begin(sequence) {
+          due = sequence;
+          changes = [];
+          transactions.push({ sequence, changes });
+        },
+        put(collection, start, end) {
+          changes.push({ collection, id: null, after: lines.subarray(start, end) });
+        },
+        delete(collection, id) {
+          changes.push({ collection, id, after: null });
+        },
+      });
+      assert(sequence === last);
+    } catch (error) {
+      throw unreadable(due, error);
+    }
   }
-  if (start !== lines.length) throw unreadable(sequence);
   return transactions;
 }
 
-function decodeChanges(
-  lines: Buffer, operationsAt: number, end: number, sequence: number,
-): LoggedChange[] {
-  const changes: LoggedChange[] = [];
-  try {
-    visitOperations(lines, operationsAt, end, {
-      put: (collection, from, to) =>
-        void changes.push({ collection, id: null, after: lines.subarray(from, to) }),
-      delete: (collection, id) => void changes.push({ collection, id, after: null }),
-    });
-  } catch (error) {
-    throw unreadable(sequence, error);
+/** The same of entries whose chain is not known, by the checksum of each line. */
+export function decodeUnchained(entries: readonly LogEntry[]): LoggedTransaction[] {
+  for (const { lines, first } of entries) {
+    for (let start = 0; start < lines.length;) {
+      const end = lines.indexOf(LINE_FEED, start);
+      if (!hasChecksum(lines, start, end)) throw unreadable(first);
+      start = end + 1;
+    }
   }
-  return changes;
+  return decodeEntries(entries);
 }
 
 function unreadable(sequence: number, cause?: unknown): AppError {

@@ -7,7 +7,7 @@ import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { applyTransactions, checkCollections } from './applier.ts';
 import { findBreak, isSamePosition } from './chain.ts';
-import { checkFormat, decodeEntry } from './entry.ts';
+import { checkFormat, decodeEntries } from './entry.ts';
 
 /** What of the store has to know when others' entries are applied. */
 export interface Writers {
@@ -64,7 +64,7 @@ export class ReplicatedImage {
       }
       position = entry;
     }
-    const transactions = entries.flatMap(decodeEntry);
+    const transactions = decodeEntries(entries);
     if (transactions.length === 0) return true;
     checkCollections(this.collections, transactions);
     const apply = (): void => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { LineEncoder } from '../../../src/store/journal/line-encoder.ts';
-import { parseLine, visitOperations } from '../../../src/store/journal/line.ts';
+import { parseLine, visitOperations, visitTransactions } from '../../../src/store/journal/line.ts';
 
 function encode(add: (encoder: LineEncoder) => void): Buffer {
   const encoder = new LineEncoder();
@@ -106,5 +106,44 @@ test('lines of one write are encoded one after the other, however large', () => 
   for (const line of lines) {
     const buffer = Buffer.from(line);
     assert.ok(parseLine(buffer, 0, buffer.length));
+  }
+});
+
+function transactionsIn(lines: Buffer, first: number): unknown[] {
+  const seen: unknown[] = [];
+  const last = visitTransactions(lines, first, {
+    begin: (sequence) => seen.push(sequence),
+    put: (name, from, to) => seen.push(`${name} ${lines.toString('utf8', from, to)}`),
+    delete: (name, key) => seen.push(`${name} without ${key}`),
+  });
+  return [...seen, last];
+}
+
+const put = (collectionName: string, id: string) =>
+  ({ collectionName, id, bytes: Buffer.from(`{"id":"${id}"}`) });
+
+test('lines that are vouched for together come back in order, with their numbers', () => {
+  const lines = encode((encoder) => {
+    encoder.addTransaction(9, 8, [put('books', 'a'), put('tokens', 'b'), put('book', 'c')]);
+    encoder.addTransaction(10, 8, [{ collectionName: 'books', id: 'a', bytes: null }]);
+  });
+  assert.deepEqual(transactionsIn(lines, 9), [
+    9, 'books {"id":"a"}', 'tokens {"id":"b"}', 'book {"id":"c"}', 10, 'books without a', 10,
+  ]);
+});
+
+test('lines of other numbers, cut off or with anything else between are refused', () => {
+  const lines = encode((encoder) => {
+    encoder.addTransaction(9, 8, [put('books', 'a')]);
+    encoder.addTransaction(10, 8, [put('books', 'b')]);
+  });
+  const note = encode((encoder) => encoder.addMark(10));
+  for (const [bad, first] of [
+    [lines, 8], [lines.subarray(0, -1), 9], [lines.subarray(0, -9), 9], [lines.subarray(1), 9],
+    [Buffer.concat([lines, Buffer.from('\n')]), 9], [Buffer.concat([lines, note]), 9],
+    [Buffer.from(lines.toString().replace('"bytes":10', '"bytes":11')), 9],
+    [Buffer.from(lines.toString().replace('"put"', '"set"')), 9],
+  ] as const) {
+    assert.throws(() => transactionsIn(bad, first), { name: 'AssertionError' });
   }
 });

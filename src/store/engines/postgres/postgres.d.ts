@@ -4,16 +4,26 @@ declare module 'postgres' {
 
   export type PostgresRow = Readonly<Record<string, unknown>>;
 
+  export type PostgresColumns = readonly (Buffer | null)[];
+
   /** What the server says beside an answer, and what it refuses with. */
   export type PostgresNotice = {
     readonly severity?: string; readonly code?: string; readonly message?: string;
   };
 
+  interface PostgresQuery<Row, Columns> extends Promise<readonly Row[]> {
+    /** Rows as the bytes of their columns, in order: views of what was received. */
+    raw(): Promise<readonly Columns[]>;
+  }
+
   interface PostgresClient {
-    /** Rows of one statement, or of each of several that are sent without parameters. */
     unsafe(
-      text: string, parameters?: (string | number)[], options?: { readonly prepare: boolean },
-    ): Promise<readonly (PostgresRow | readonly PostgresRow[])[]>;
+      text: string, parameters: (string | number)[], options: { readonly prepare: boolean },
+    ): PostgresQuery<PostgresRow, PostgresColumns>;
+    /** Rows of one statement, or of each of several; `raw` is for several. */
+    unsafe(
+      text: string,
+    ): PostgresQuery<PostgresRow | readonly PostgresRow[], readonly PostgresColumns[]>;
     end(options: { readonly timeout: number }): Promise<void>;
   }
 

@@ -2,7 +2,12 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../../base/errors.ts';
 import type { EngineSnapshot, LogEntry, LogHead, SnapshotPart } from '../engine.ts';
-import type { Row } from './driver.ts';
+import type { Columns, Row } from './driver.ts';
+
+/** In the order in which rows of bytes have them. */
+export const HEAD_COLUMNS = ['log', 'format', 'sequence', 'chain', 'floor'] as const;
+/** After its lines. */
+export const ENTRY_COLUMNS = ['sequence', 'first', 'batch', 'chain'] as const;
 
 const BASE64 = 'base64:';
 
@@ -15,12 +20,25 @@ export function headOf(row: Row | undefined): LogHead | null {
   };
 }
 
-export function entryOf(row: Row): LogEntry {
+/** The same of a row of bytes. */
+export function lockedHeadOf(columns: Columns | undefined): LogHead | null {
+  return columns === undefined ? null : headOf(rowOf(HEAD_COLUMNS, columns));
+}
+
+/** The lines are a view of what was received: nothing may keep them for long. */
+export function entryOf(columns: Columns): LogEntry {
+  const [lines] = columns;
+  const row = rowOf(ENTRY_COLUMNS, columns.slice(1));
+  if (!lines) throw new AppError('damaged', 'an entry of the log in PostgreSQL has no lines');
   return {
     sequence: numberOf(row, 'sequence'), first: numberOf(row, 'first'),
-    batch: textOf(row, 'batch'), chain: textOf(row, 'chain'),
-    lines: Buffer.from(textOf(row, 'lines')),
+    batch: textOf(row, 'batch'), chain: textOf(row, 'chain'), lines,
   };
+}
+
+function rowOf(names: readonly string[], columns: Columns): Row {
+  return Object.fromEntries(names.map((name, index) =>
+    [name, columns[index]?.toString('latin1') ?? null]));
 }
 
 export function snapshotOf(row: Row): EngineSnapshot {

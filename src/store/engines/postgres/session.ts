@@ -14,7 +14,7 @@ import type {
 } from '../engine.ts';
 import type { QueryResult, Connection } from './driver.ts';
 import { PostgresRefusal } from './refusal.ts';
-import { entryOf, headOf, textOf } from './rows.ts';
+import { entryOf, headOf, lockedHeadOf, textOf } from './rows.ts';
 import { createSnapshots } from './snapshots.ts';
 import {
   BARRIER, CREATE_HEAD, FIND_BATCH, RAISE_FLOOR, READ_AFTER, READ_HEAD, TRIM, appendStatement,
@@ -89,7 +89,7 @@ export class PostgresSession implements EngineSession {
     const run: Run = (text, parameters) => writer.query(text, parameters);
     if (await this.#repeat(() => this.#appendOnce(run, log, expected, entry))) return true;
     // An earlier sending of this batch may have been under way until now.
-    const { rows: [row] } = await this.#parts.writer.query(FIND_BATCH, [entry.batch]);
+    const [row] = await this.#parts.writer.queryBytes(FIND_BATCH, [entry.batch]);
     return row !== undefined && entryOf(row).chain === entry.chain;
   }
 
@@ -102,7 +102,7 @@ export class PostgresSession implements EngineSession {
   }
 
   async findBatch(batch: string): Promise<LogEntry | null> {
-    const { rows: [row] } = await this.#parts.reader.query(FIND_BATCH, [batch]);
+    const [row] = await this.#parts.reader.queryBytes(FIND_BATCH, [batch]);
     return row === undefined ? null : entryOf(row);
   }
 
@@ -218,9 +218,9 @@ export class PostgresSession implements EngineSession {
   async #lock(told: Told): Promise<LogHead> {
     const { writer } = this.#parts;
     for (let locks = 1; ; locks += 1) {
-      const { rows: [row, ...page] } = await writer.query(
+      const [row, ...page] = await writer.queryAllBytes(
         lockStatement(told.until, PAGE_ENTRIES, LOCKED_BYTES));
-      const head = headOf(row);
+      const head = lockedHeadOf(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
       take(told, page.map(entryOf));
       const isNear = told.until >= head.sequence;
@@ -280,7 +280,7 @@ function take(told: Told, page: readonly LogEntry[]): void {
 async function readPage(
   connection: Connection, sequence: number, maxEntries: number,
 ): Promise<LogEntry[]> {
-  const { rows } = await connection.query(READ_AFTER, [sequence, maxEntries, ANSWER_BYTES_MAX]);
+  const rows = await connection.queryBytes(READ_AFTER, [sequence, maxEntries, ANSWER_BYTES_MAX]);
   return rows.map(entryOf);
 }
 

@@ -14,6 +14,8 @@
  * beyond it cannot be. A server may show rows that its standbys lack (a phantom: its power failed
  * before they confirmed); they are told apart by the chain, and by the barrier.
  */
+import { ENTRY_COLUMNS, HEAD_COLUMNS } from './rows.ts';
+
 /** Whoever may not make schemas can be given this one. */
 export const MAKE_SCHEMA = 'create schema if not exists hookshelf';
 
@@ -72,7 +74,7 @@ export const INSPECT = "select current_setting('server_version_num')::int as ver
 /** Since when the server runs: two connections with the same answer lead to the same one. */
 export const IDENTITY = 'select extract(epoch from pg_postmaster_start_time())::text as started';
 
-const HEAD = 'log, format, sequence, chain, floor';
+const HEAD = HEAD_COLUMNS.join(', ');
 export const READ_HEAD = `select ${HEAD} from hookshelf.head`;
 export const CREATE_HEAD = `insert into hookshelf.head (${HEAD}) values ($1, $2, $3, $4, $5) `
   + 'on conflict (one) do nothing returning sequence';
@@ -93,7 +95,7 @@ export const appendStatement = (notifies: boolean): string =>
   + "select coalesce(current_setting('synchronous_standby_names', true), '') as standbys"
   + `${notifies ? ", pg_notify('hookshelf', sequence::text)" : ''} from r`;
 
-const ENTRY = 'sequence, first, batch, chain, lines';
+const ENTRY = ['lines', ...ENTRY_COLUMNS].join(', ');
 export const FIND_BATCH = `select ${ENTRY} from hookshelf.journal where batch = $1`;
 /** $1 after, $2 entries at most, $3 bytes after which no more follow; one at least. */
 export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_length(lines)) over `

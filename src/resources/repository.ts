@@ -107,6 +107,27 @@ export function createRepository(options: {
     });
   };
 
+  // Not async: its caller would wait for a promise more.
+  const add = (body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> => {
+    const wanted = reconcile !== undefined && isJsonObject(body)
+      ? reconcile(body, null, 'add') : body;
+    const fields = parseFields(resource, wanted, null);
+    const givenId = resource.isKeyGiven === true ? givenKey(wanted, key) : undefined;
+    const id = givenId ?? makeId();
+    const drawn = draw(hops);
+    const stamps = firstStamps(drawn.nowMs);
+    // Here, as the transaction runs again wherever other nodes write too.
+    const json = encodeRecord(key, id, stamps, fields);
+    return store.transact((transaction) => {
+      if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
+        throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
+      }
+      const added = put(transaction, id, null, { json, updatedMs: stamps.updatedMs, drawn });
+      onAdded?.(transaction, added);
+      return added;
+    });
+  };
+
   return {
     get size() {
       return records.size;
@@ -126,25 +147,12 @@ export function createRepository(options: {
       return present === undefined ? remembered(stored, id, represent)
         : represent(id, stored.bytes);
     },
-    async add(body, hops, onAdded) {
-      const wanted = reconcile !== undefined && isJsonObject(body)
-        ? reconcile(body, null, 'add') : body;
-      const fields = parseFields(resource, wanted, null);
-      const givenId = resource.isKeyGiven === true ? givenKey(wanted, key) : undefined;
-      const id = givenId ?? makeId();
-      const drawn = draw(hops);
-      const stamps = firstStamps(drawn.nowMs);
-      // Here, as the transaction runs again wherever other nodes write too.
-      const json = encodeRecord(key, id, stamps, fields);
-      // Awaited here: for a promise that is only passed on the caller waits two turns longer.
-      return await store.transact((transaction) => {
-        if (givenId !== undefined && transaction.find(collection, id) !== undefined) {
-          throw new AppError('conflict', `another ${noun} has the ${key} ${id} already`);
-        }
-        const added = put(transaction, id, null, { json, updatedMs: stamps.updatedMs, drawn });
-        onAdded?.(transaction, added);
-        return added;
-      });
+    add(body, hops, onAdded) {
+      try {
+        return add(body, hops, onAdded);
+      } catch (thrown) {
+        return Promise.reject(thrown);
+      }
     },
     async replace(id, body, expect, hops) {
       return update(id, expect, 'replace', body, hops);

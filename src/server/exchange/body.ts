@@ -6,6 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import type { Route } from '../route.ts';
+import type { BodyReader } from './body-batcher.ts';
 import { cutShort } from './body-stream.ts';
 import { HELD_BYTES_MAX, OwnRequest } from './own-request.ts';
 import { bodyConsumed, consumedBytes, isConsumed } from './mounting.ts';
@@ -27,52 +29,69 @@ export function announcedLength(request: IncomingMessage): number | null {
 }
 
 /**
- * The raw body. Throws `too_large` over `bytesMax`: before anything is read when the head says so;
- * and `malformed` when the body was cut short. What is not read stays with the request, paused.
- * Throws `misconfigured` when somebody else, a body parser in front of us, has read it and not kept
- * its bytes.
+ * What `take` makes of the raw body: here, as another promise for each body would be resolved in
+ * another microtask. Throws what `take` throws, and `too_large` over `bytesMax`: before anything is
+ * read when the head says so; and `malformed` when the body was cut short. What is not read stays
+ * with the request, paused. Throws `misconfigured` when somebody else, a body parser in front of
+ * us, has read it and not kept its bytes.
  */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export function readBody<T>(
+  request: IncomingMessage, bytesMax: number, take: (bytes: Buffer) => T,
+): Promise<T> {
   return new Promise((resolve, reject) => {
+    const reader: BodyReader = {
+      resolve: (bytes) => {
+        try {
+          resolve(take(bytes));
+        } catch (thrown) {
+          reject(thrown);
+        }
+      },
+      reject,
+    };
     const announced = announcedLength(request);
     if ((announced ?? 0) > bytesMax) return reject(tooLarge(bytesMax));
     if (request.destroyed && !request.complete) return reject(cutShort());
     if (request instanceof OwnRequest && announced !== null && announced <= HELD_BYTES_MAX
-      && request.readWhole({ resolve, reject })) return undefined;
-    if (isConsumed(request)) return resolve(bytesKept(request, bytesMax));
-    if (request.readableEnded) return resolve(Buffer.alloc(0));
-    const collector = new ByteCollector();
-    const settle = (): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
-    };
-    const onData = (chunk: Buffer): void => {
-      if (collector.length + chunk.length <= bytesMax) {
-        collector.add(chunk);
-        return;
-      }
-      settle();
-      request.pause();
-      reject(tooLarge(bytesMax));
-    };
-    let isEnded = false;
-    // The listeners go with the request: taking each off costs more than calling it once more.
-    const onEnd = (): void => {
-      isEnded = true;
-      resolve(collector.take());
-    };
-    const onClose = (): void => {
-      if (!isEnded) reject(cutShort());
-    };
-    // Ours when the body came too late or broken; 'close' follows those of the connection. It
-    // stays, as an error without a listener would end the process.
-    const onError = (thrown: Error): void => {
-      if (!(thrown instanceof AppError)) return;
-      settle();
-      reject(thrown);
-    };
-    request.on('error', onError).on('data', onData).on('end', onEnd).on('close', onClose);
-    return undefined;
+      && request.readWhole(reader)) return undefined;
+    if (isConsumed(request)) return reader.resolve(bytesKept(request, bytesMax));
+    if (request.readableEnded) return reader.resolve(Buffer.alloc(0));
+    return collect(request, bytesMax, reader);
   });
+}
+
+/** Apart, so that what it shares with its listeners is not made for bodies that need none. */
+function collect(request: IncomingMessage, bytesMax: number, reader: BodyReader): void {
+  const collector = new ByteCollector();
+  const stop = (): void => {
+    request.off('data', onData).off('end', onEnd).off('close', onClose);
+  };
+  const onData = (chunk: Buffer): void => {
+    if (collector.length + chunk.length <= bytesMax) {
+      collector.add(chunk);
+      return;
+    }
+    stop();
+    request.pause();
+    reader.reject(tooLarge(bytesMax));
+  };
+  let isEnded = false;
+  // The listeners go with the request: taking each off costs more than calling it once more.
+  const onEnd = (): void => {
+    isEnded = true;
+    reader.resolve(collector.take());
+  };
+  const onClose = (): void => {
+    if (!isEnded) reader.reject(cutShort());
+  };
+  // Ours when the body came too late or broken; 'close' follows those of the connection. It
+  // stays, as an error without a listener would end the process.
+  const onError = (thrown: Error): void => {
+    if (!(thrown instanceof AppError)) return;
+    stop();
+    reader.reject(thrown);
+  };
+  request.on('error', onError).on('data', onData).on('end', onEnd).on('close', onClose);
 }
 
 function bytesKept(request: IncomingMessage, bytesMax: number): Buffer {
@@ -102,6 +121,15 @@ export function checkMediaType(request: IncomingMessage, mediaTypes: readonly st
   if (given !== undefined && mediaTypes.includes(mediaTypeOf(given))) return;
   const wanted = mediaTypes.map((type) => `\`Content-Type: ${type}\``).join(' or ');
   throw new AppError('unsupported_media_type', `send ${wanted}`);
+}
+
+/** RFC 9110 §15.5.16: a 415 says what would be taken. */
+export function addAccepted(headers: string[], route: Route, request: IncomingMessage): void {
+  const isEncoded = request.headers['content-encoding'] !== undefined;
+  if (isEncoded) headers.push('Accept-Encoding', 'identity');
+  if (route.body === undefined) return;
+  const name = route.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
+  if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
 }
 
 /** The value of a JSON body; throws `malformed`. */

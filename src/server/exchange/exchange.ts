@@ -11,7 +11,8 @@ import type { ErrorCode } from '../../base/errors.ts';
 import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import {
-  announcedLength, checkMediaType, checkUnread, isFramingDoubtful, parseBody, readBody,
+  addAccepted, announcedLength, checkMediaType, checkUnread, isFramingDoubtful, parseBody,
+  readBody,
 } from './body.ts';
 import { bodyChunks } from './body-stream.ts';
 import type { ClientAddressOf } from './client-address.ts';
@@ -152,13 +153,17 @@ export class HttpExchange implements Exchange {
   }
 
   readBody(): Promise<Buffer> {
+    return this.#readBody((bytes) => bytes);
+  }
+
+  #readBody<T>(take: (bytes: Buffer) => T): Promise<T> {
     const { bodyBytesMax } = this.#context;
     const isRefused = (announcedLength(this.request) ?? 0) > bodyBytesMax;
     if (this.awaitsContinue && !isRefused) {
       this.awaitsContinue = false;
       this.response.writeContinue();
     }
-    return readBody(this.request, bodyBytesMax);
+    return readBody(this.request, bodyBytesMax, take);
   }
 
   readChunks(): AsyncIterable<Buffer> {
@@ -171,9 +176,14 @@ export class HttpExchange implements Exchange {
     return bodyChunks(this.request, stallMs, this.#context.clock);
   }
 
-  async readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
-    checkMediaType(this.request, mediaTypes);
-    return consumedJson(this.request) ?? parseBody(await this.readBody());
+  readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {
+    try {
+      checkMediaType(this.request, mediaTypes);
+      const parsed = consumedJson(this.request);
+      return parsed === undefined ? this.#readBody(parseBody) : Promise.resolve(parsed);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   /** Answers with the error that was thrown; a bug goes to the log in full. */
@@ -287,13 +297,4 @@ export class HttpExchange implements Exchange {
       client: this.clientAddress,
     });
   }
-}
-
-// RFC 9110 §15.5.16: a 415 says what would be taken.
-function addAccepted(headers: string[], route: Route, request: IncomingMessage): void {
-  const isEncoded = request.headers['content-encoding'] !== undefined;
-  if (isEncoded) headers.push('Accept-Encoding', 'identity');
-  if (route.body === undefined) return;
-  const name = route.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
-  if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
 }

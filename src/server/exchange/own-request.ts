@@ -5,13 +5,8 @@
  */
 import { http } from '../../base/node-modules.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
+import { handOver, type BodyReader } from './body-batcher.ts';
 import { cutShort } from './body-stream.ts';
-
-/** Who waits for a whole body. */
-type BodyReader = {
-  readonly resolve: (bytes: Buffer) => void;
-  readonly reject: (error: Error) => void;
-};
 
 /** So much of a body is held while nobody reads it, as Node does. */
 export const HELD_BYTES_MAX = 16_384;
@@ -54,7 +49,8 @@ export class OwnRequest extends http.IncomingMessage {
   override push(chunk: unknown): boolean {
     if (this.#isStream) return super.push(chunk);
     if (chunk === null) {
-      this.#takeReader()?.resolve(this.#take());
+      const reader = this.#takeReader();
+      if (reader !== null) handOver(reader, this.#take());
       return false;
     }
     const held = this.#held ?? new ByteCollector();

@@ -26,15 +26,15 @@ export class RecordTable {
   /** Where the key's value begins in a record. */
   readonly keyStart: number;
   /** What stands before it. */
-  readonly #head: string;
+  readonly head: string;
   #pages: Page[] = [];
   #bound = 0;
   #firstEmpty = 0;
   #epoch = 0;
 
   constructor(key: string) {
-    this.#head = `{"${key}":"`;
-    this.keyStart = this.#head.length;
+    this.head = `{"${key}":"`;
+    this.keyStart = this.head.length;
   }
 
   /** All slots are below this. */
@@ -99,7 +99,7 @@ export class RecordTable {
   /** Whether a record begins with that key. Byte by byte, as it is cheaper than making a string. */
   isKeyed(record: Buffer, key: string): boolean {
     const end = this.keyStart + key.length;
-    return record[end] === QUOTE && hasAt(record, 0, this.#head)
+    return record[end] === QUOTE && hasAt(record, 0, this.head)
       && hasAt(record, this.keyStart, key);
   }
 

@@ -15,6 +15,7 @@ import { BatchWindow } from './batch-window.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { StagedTransaction, grows, newBatch } from './staging.ts';
 import type { Batch, Staging, Submission } from './staging.ts';
+import { WaitingSubmission } from './waiting-submission.ts';
 
 // What is held back is counted, as its bytes are not known before it has run.
 const HELD_MAX = 512;
@@ -50,14 +51,8 @@ export class GroupCommit {
   submit<T>(prepare: (transaction: Transaction) => T): Promise<T> {
     const refusal = this.#findRefusal();
     if (refusal !== null) return Promise.reject(refusal);
-    return new Promise((resolve, reject) => this.#take({
-      stage: (transaction) => {
-        const result = prepare(transaction);
-        return () => resolve(result);
-      },
-      reject,
-      isFresh: false,
-    }));
+    return new Promise((resolve, reject) =>
+      this.#take(new WaitingSubmission(prepare, resolve, reject)));
   }
 
   // Among three busy nodes each transaction ran twice or more, an eighth of what a POST cost there.
@@ -113,7 +108,7 @@ export class GroupCommit {
   #stage(submission: Submission): void {
     const transaction = new StagedTransaction(this.#options.staging, submission);
     try {
-      transaction.resolve = submission.stage(transaction);
+      submission.stage(transaction);
     } catch (error) {
       transaction.undo();
       this.#settleAfter(transaction.restsOn, submission, () => submission.reject(error));
@@ -121,7 +116,7 @@ export class GroupCommit {
     }
     transaction.end();
     if (transaction.operations.length === 0) {
-      this.#settleAfter(transaction.restsOn, submission, transaction.resolve);
+      this.#settleAfter(transaction.restsOn, submission, () => submission.resolve());
       return;
     }
     const refusal = this.#findRefusalOf(transaction);
@@ -166,7 +161,8 @@ export class GroupCommit {
       return;
     }
     submission.isFresh = true;
-    journal.catchUp().then(() => this.#stageAgain(submission), submission.reject);
+    journal.catchUp().then(() => this.#stageAgain(submission),
+      (error: unknown) => submission.reject(error));
   }
 
   #stageAgain(submission: Submission): void {
@@ -239,7 +235,7 @@ export class GroupCommit {
       this.#syncing = null;
       this.#options.staging.dropSealed();
     }
-    for (const transaction of committed) transaction.resolve();
+    for (const { submission } of committed) submission.resolve();
     if (isWhole) for (const follower of batch.followers) follower(true);
   }
 

@@ -15,17 +15,20 @@ import { StagedRecords } from './staged-records.ts';
 // At least what an operation and a transaction add in the journal to records and deleted keys.
 const OPERATION_BYTES = 64;
 const TRANSACTION_BYTES = 96;
+const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const LINE_FEED = 0x0a;
 
 /** What a transaction does, as often as it runs, and whom it tells of its end. */
-export type Submission = {
-  /** Stages; returns what tells the waiter the result. What it throws is for `reject`. */
-  stage(transaction: Transaction): () => void;
+export interface Submission {
+  /** Stages. What it throws is for `reject`. */
+  stage(transaction: Transaction): void;
+  /** Tells the waiter what it returned when it ran last. */
+  resolve(): void;
   reject(error: unknown): void;
   /** It has begun to run on a state that is no older than the call. */
   isFresh: boolean;
-};
+}
 
 /** Transactions that go to disk together. */
 export type Batch = {
@@ -130,8 +133,6 @@ export class StagedTransaction implements Transaction {
   batch: Batch | null = null;
   /** The latest batch of another transaction whose staged record this one has read. */
   restsOn: Batch | null = null;
-  /** Tells the waiter the result of `submission`. */
-  resolve: () => void = () => {};
   readonly #staging: Staging;
   #isOver = false;
 
@@ -264,12 +265,15 @@ function isKey(id: string): boolean {
 }
 
 function isRecordOf(
-  json: string | Buffer, { spec, table }: StoredCollection, id: string,
+  json: string | Buffer, { table: { head, keyStart }, table }: StoredCollection, id: string,
 ): boolean {
-  if (typeof json === 'string') {
-    return json.startsWith(`{"${spec.key}":"${id}"`) && json.endsWith('}');
+  if (typeof json !== 'string') {
+    return table.isKeyed(json, id) && json[json.length - 1] === CLOSING_BRACE;
   }
-  return table.isKeyed(json, id) && json[json.length - 1] === CLOSING_BRACE;
+  // Piece by piece: a text put together to compare with would be made for each record.
+  return json.startsWith(head) && json.startsWith(id, keyStart)
+    && json.charCodeAt(keyStart + id.length) === QUOTE
+    && json.charCodeAt(json.length - 1) === CLOSING_BRACE;
 }
 
 /** Whether the records take more room after these operations. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Socket, connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -131,3 +131,20 @@ test('a request that nobody reads has ended once it is there, as far as Node is 
     };
     assert.equal(await serveOne([`${post(5)}hello`], serve), 'true true null');
   });
+
+test('hands all bodies of a turn of the event loop over at its end, in order', async () => {
+  const told: string[] = [];
+  const begin = (name: string): OwnRequest => {
+    const request = new OwnRequest(new Socket());
+    const resolve = (bytes: Buffer): void => { told.push(`${name} ${bytes.toString()}`); };
+    request.readWhole({ resolve, reject: (error) => assert.fail(error) });
+    return request;
+  };
+  for (const request of [begin('first'), begin('second')]) {
+    request.push(Buffer.from('body'));
+    request.push(null);
+  }
+  assert.deepEqual(told, []);
+  await nextTurn();
+  assert.deepEqual(told, ['first body', 'second body']);
+});

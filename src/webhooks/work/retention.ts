@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/port.ts';
+import type { Collection, Store } from '../../store/port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
@@ -58,6 +58,9 @@ const FORGOTTEN_STEP = 1000;
 
 export class Retention<Item, Status extends string, Gone extends string = never> {
   readonly #parts: RetentionParts<Item, Status, Gone>;
+  readonly #records: Collection;
+  /** Whose bytes count. */
+  readonly #counted: readonly Collection[];
   readonly #unfollow: (() => void)[] = [];
   readonly #queues = {
     finished: new PriorityQueue<Old>(isEarlier), failed: new PriorityQueue<Old>(isEarlier),
@@ -70,13 +73,14 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   constructor(parts: RetentionParts<Item, Status, Gone>) {
     this.#parts = parts;
-    const { store, beside, kind } = parts;
+    const { store, beside, kind, collections } = parts;
+    this.#records = store.collection(kind.collection.name);
+    this.#counted = collections.map((name) => store.collection(name));
     if (beside !== null) {
       this.#unfollow.push(follow(store.collection(beside.collection), (applied) =>
         this.#applyBeside(applied, beside.bytesOf)));
     }
-    this.#unfollow.push(follow(store.collection(kind.collection.name), (applied) =>
-      this.#apply(applied)));
+    this.#unfollow.push(follow(this.#records, (applied) => this.#apply(applied)));
   }
 
   start(): void {
@@ -133,10 +137,10 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** By how much all work together is over its limits. */
   #surplus(): { count: number; bytes: number } {
-    const { store, kind, collections, countMax, bytesMax } = this.#parts;
+    const { countMax, bytesMax } = this.#parts;
     let bytes = -bytesMax;
-    for (const name of collections) bytes += store.collection(name).bytesTotal;
-    return { count: store.collection(kind.collection.name).size - countMax, bytes };
+    for (const { bytesTotal } of this.#counted) bytes += bytesTotal;
+    return { count: this.#records.size - countMax, bytes };
   }
 
   #startSweep(): void {
@@ -175,11 +179,9 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** Another node removes them. */
   async #forgetRemoved(): Promise<void> {
-    const { store, kind } = this.#parts;
-    const records = store.collection(kind.collection.name);
     const isRemoved = ({ id, atMs }: Old): boolean => {
-      const bytes = records.bytesOf(id);
-      return bytes === undefined || kind.updatedMsOf(bytes) !== atMs;
+      const bytes = this.#records.bytesOf(id);
+      return bytes === undefined || this.#parts.kind.updatedMsOf(bytes) !== atMs;
     };
     let forgotten = 0;
     for (const queue of Object.values(this.#queues)) {
@@ -204,9 +206,8 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** What removing it frees. Looked up then, and not for each that finishes. */
   #bytesOf({ id }: Old): number {
-    const { store, kind, bytesOf } = this.#parts;
-    const bytes = store.collection(kind.collection.name).bytesOf(id);
-    return bytes === undefined ? 0 : bytesOf(id, bytes);
+    const bytes = this.#records.bytesOf(id);
+    return bytes === undefined ? 0 : this.#parts.bytesOf(id, bytes);
   }
 
   #takeOld(): Old[] {

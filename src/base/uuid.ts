@@ -26,17 +26,14 @@ export function createIdSource(
   clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = fillAtRandom,
 ): IdSource {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
-  // As hex once for all its ids, like the time for those of a millisecond: ids come in bursts.
-  let poolHex = '';
   let poolOffset = RANDOM_POOL_BYTES;
   let lastMs = -1;
-  let timeHex = '';
   let counter = 0;
+  const text = Buffer.from('00000000-0000-7000-8000-000000000000');
 
   const takeRandom = (): number => {
     if (poolOffset === RANDOM_POOL_BYTES) {
       fillRandom(pool);
-      poolHex = pool.toString('hex');
       poolOffset = 0;
     }
     const offset = poolOffset;
@@ -49,16 +46,32 @@ export function createIdSource(
     const nowMs = clock.now();
     if (nowMs > lastMs || counter === COUNTER_MAX) {
       lastMs = Math.max(nowMs, lastMs + 1);
-      timeHex = formatTime(lastMs);
+      text.write(formatTime(lastMs), 'latin1');
       counter = pool.readUInt32LE(offset + RANDOM_ID_BYTES) % COUNTER_START_MAX;
     } else {
       counter += 1;
     }
-    const randA = (0x7000 | (counter >>> 14)).toString(16);
-    const randB = (0x8000 | (counter & 0x3fff)).toString(16);
-    const rest = poolHex.slice(offset * 2, (offset + RANDOM_ID_BYTES) * 2);
-    return `${timeHex}-${randA}-${randB}-${rest}`;
+    writeHex(text, RAND_A_END, 0x7000 | (counter >>> 14), 4);
+    writeHex(text, RAND_B_END, 0x8000 | (counter & 0x3fff), 4);
+    for (let index = 0; index < RANDOM_ID_BYTES; index += 1) {
+      writeHex(text, RANDOM_START + 2 * index + 2, pool[offset + index] ?? 0, 2);
+    }
+    // In one piece: an id of several takes longer whenever it is looked at, 0.2 µs for a record.
+    return text.toString('latin1');
   };
+}
+
+// Where these end, and the random digits begin, in the text of an id.
+const RAND_A_END = 18;
+const RAND_B_END = 23;
+const RANDOM_START = 24;
+const HEX = Buffer.from('0123456789abcdef');
+
+/** The last `count` digits of `value`, before `end`. */
+function writeHex(text: Buffer, end: number, value: number, count: number): void {
+  for (let rest = value, at = end - 1; at >= end - count; at -= 1, rest >>>= 4) {
+    text[at] = HEX[rest & 15] ?? 0;
+  }
 }
 
 /**

@@ -19,6 +19,8 @@ import { WaitingSubmission } from './waiting-submission.ts';
 
 // What is held back is counted, as its bytes are not known before it has run.
 const HELD_MAX = 512;
+/** As much room is taken to be needed for each. */
+const HELD_BYTES = 128 << 10;
 
 type GroupCommitOptions = {
   readonly journal: Journal;
@@ -57,7 +59,9 @@ export class GroupCommit {
 
   // Among three busy nodes each transaction ran twice or more, an eighth of what a POST cost there.
   #take(submission: Submission): void {
-    if (this.#options.journal.isContended && this.#held.length < HELD_MAX) {
+    const { journal, stagedBytesMax } = this.#options;
+    const heldMax = Math.min(HELD_MAX, stagedBytesMax / HELD_BYTES);
+    if (journal.isContended && this.#held.length < heldMax) {
       this.#held.push(submission);
       this.#goOn();
     } else {

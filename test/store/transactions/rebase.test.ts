@@ -55,14 +55,16 @@ let journal: HeldJournal;
 let books: StoredCollection;
 let commit: GroupCommit;
 
-beforeEach(() => {
+beforeEach(() => begin(1e9));
+
+function begin(stagedBytesMax: number): void {
   journal = new HeldJournal();
   books = new StoredCollection({ name: 'books', key: 'id', unique: 'title' });
   const fail = (error: unknown): void => assert.fail(String(error));
   commit = new GroupCommit({
-    journal, feed: new ChangeFeed(fail), staging: new Staging([books], fail), stagedBytesMax: 1e9,
+    journal, feed: new ChangeFeed(fail), staging: new Staging([books], fail), stagedBytesMax,
   });
-});
+}
 
 function put(id: string, title: string) {
   return (transaction: Transaction): string => {
@@ -229,18 +231,25 @@ test('what was held back runs before what comes later', async () => {
   assert.deepEqual(await Promise.all([first, second]), [1, 2]);
 });
 
-test('more than 512 are not held back', async () => {
-  journal.isContended = true;
-  let runs = 0;
-  const writes = Array.from({ length: 513 }, (_, index) => commit.submit((transaction) => {
-    runs += 1;
-    return put(`b${index}`, `${index}`)(transaction);
-  }));
-  assert.equal(runs, 513);
-  journal.end((await journal.next()).prepare());
-  await Promise.all(writes);
-  assert.equal(books.size, 513);
-});
+for (const [stagedBytesMax, heldMax] of [[1e9, 512], [8 << 20, 64]] as const) {
+  test(`more than ${heldMax} are not held back, where ${stagedBytesMax} bytes may wait`,
+    async () => {
+      begin(stagedBytesMax);
+      journal.isContended = true;
+      let runs = 0;
+      const submit = (id: string): Promise<string> => commit.submit((transaction) => {
+        runs += 1;
+        return put(id, id)(transaction);
+      });
+      const writes = Array.from({ length: heldMax }, (_, index) => submit(`b${index}`));
+      assert.equal(runs, 0);
+      writes.push(submit('one-more'));
+      assert.equal(runs, heldMax + 1);
+      journal.end((await journal.next()).prepare());
+      await Promise.all(writes);
+      assert.equal(books.size, heldMax + 1);
+    });
+}
 
 test('what is held back is refused, without having run, when the append fails', async () => {
   journal.isContended = true;

@@ -18,6 +18,9 @@ export const TIMER_SECONDS_MAX = 2_000_000;
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+// Taken once: as a global it is a function call for each use.
+const { performance } = globalThis;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

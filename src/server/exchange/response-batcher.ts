@@ -25,7 +25,8 @@ export class ResponseBatcher {
   readonly #flush = (): void => {
     const answers = this.#answers;
     this.#answers = [];
-    for (const answer of answers) this.#send(answer, true);
+    const date = httpDate(this.#options.clock.now());
+    for (const answer of answers) this.#send(answer, date);
   };
 
   constructor(options: ResponseBatcherOptions) {
@@ -34,17 +35,20 @@ export class ResponseBatcher {
 
   /** `isUrgent`: is sent at once. */
   add(answer: Answer, isUrgent: boolean): void {
-    if (isUrgent) this.#send(answer, false);
+    if (isUrgent) this.#send(answer, null);
     else if (this.#answers.push(answer) === 1) setImmediate(this.#flush);
   }
 
-  /** In the midst of a turn it goes Node's way, which keeps the next request for another turn. */
-  #send(answer: Answer, isAtItsEnd: boolean): void {
+  /**
+   * In the midst of a turn, without a date, it goes Node's way, which keeps the next request for
+   * another turn.
+   */
+  #send(answer: Answer, date: string | null): void {
     const { response, status, lines, body } = answer;
     if (response.destroyed) return;
     try {
-      const isSent = isAtItsEnd && response instanceof OwnResponse
-        && response.sendWhole(answer, httpDate(this.#options.clock.now()));
+      const isSent = date !== null && response instanceof OwnResponse
+        && response.sendWhole(answer, date);
       if (!isSent) response.writeHead(status, headerList(lines)).end(body);
     } catch (thrown) {
       // Another program's server may have changed it. Other answers must not go down with it.

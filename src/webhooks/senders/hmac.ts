@@ -55,13 +55,27 @@ function innerHash(
   for (const piece of pieces) {
     const bytesMax = typeof piece === 'string' ? piece.length * UTF8_BYTES_MAX : piece.length;
     if (length + bytesMax > MESSAGE_BYTES_MAX) return longInnerHash(hash, inner, pieces);
-    if (typeof piece === 'string') length += innerMessage.write(piece, length, 'utf8');
+    if (typeof piece === 'string') length += writeText(piece, length);
     else {
       innerMessage.set(piece, length);
       length += piece.length;
     }
   }
   return loadCrypto().hash(hash, innerMessage.subarray(0, length), 'binary');
+}
+
+/** Times, ids and the texts between them are short: to write them takes less than to call Node. */
+const SHORT_TEXT_MAX = 48;
+const ASCII_MAX = 0x7f;
+
+function writeText(text: string, start: number): number {
+  if (text.length > SHORT_TEXT_MAX) return innerMessage.write(text, start, 'utf8');
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code > ASCII_MAX) return innerMessage.write(text, start, 'utf8');
+    innerMessage[start + index] = code;
+  }
+  return text.length;
 }
 
 function longInnerHash(

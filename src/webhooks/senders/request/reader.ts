@@ -26,10 +26,21 @@ export function readerOf({ payload }: Scheme, request: SignedRequest): RequestRe
 /** How many steps a path may have, and how many elements `[]` may stand for. */
 const STEPS_MAX = 16;
 const ELEMENTS_MAX = 1000;
-type JsonSource = Extract<ValueSource, { readonly json: string }>;
+type HeaderSource = Extract<ValueSource, { readonly header: string }>;
 
-/** Schemes live as long as their webhooks; to cut a path for each request costs 0.3 µs. */
-const stepsBySource = new WeakMap<JsonSource, Path>();
+/** A source made ready: `name` is a header's in lower case, as Node has it. */
+type Place = {
+  readonly kind: 'header' | 'form' | 'query' | 'json' | 'every';
+  readonly name: string;
+  /** Of a path; `every` is one with `[]`. */
+  readonly steps: Path;
+};
+
+/**
+ * Schemes live as long as their webhooks: for each request, to cut a path costs 0.3 µs, and to look
+ * a header up by a name that was just made 0.5 µs.
+ */
+const placeBySource = new WeakMap<ValueSource, Place>();
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -63,23 +74,22 @@ export class RequestReader {
 
   /** Of a path with `[]`, the text of every element; null for one that lacks it. */
   readEvery(source: ValueSource): readonly (string | null)[] {
-    if (!('json' in source)) return [this.#readOne(source)];
-    const found: unknown[] = [];
-    collect(this.json(), source.json.split('.'), found);
-    return found.map(textOf);
+    const { kind, steps } = placeOf(source);
+    if (kind !== 'every') return [this.#readOne(source)];
+    return this.#collect(steps).map(textOf);
   }
 
   /** Whether anything but null stands there. */
   has(source: ValueSource): boolean {
-    if (!('json' in source)) return this.#readOne(source) !== null;
-    if (!source.json.includes('[]')) return isThere(memberAt(this.json(), source));
-    const found: unknown[] = [];
-    collect(this.json(), source.json.split('.'), found);
-    return found.some(isThere);
+    const { kind, steps } = placeOf(source);
+    if (kind === 'json') return isThere(valueAt(this.json(), steps));
+    if (kind !== 'every') return this.#readOne(source) !== null;
+    return this.#collect(steps).some(isThere);
   }
 
-  /** How many header lines have that lower-case name: Node joins them, or drops all but one. */
-  count(name: string): number {
+  /** How many header lines have that name: Node joins them, or drops all but one. */
+  count(source: HeaderSource): number {
+    const { name } = placeOf(source);
     const { rawHeaders } = this.request;
     let count = 0;
     for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -117,6 +127,12 @@ export class RequestReader {
     return this.#isForm;
   }
 
+  #collect(steps: Path): readonly unknown[] {
+    const found: unknown[] = [];
+    collect(this.json(), steps, found);
+    return found;
+  }
+
   #field(name: string): string | null {
     return this.form()?.get(name)?.[0] ?? null;
   }
@@ -128,18 +144,37 @@ export class RequestReader {
   }
 
   #readOne(source: ValueSource): string | null {
-    if ('header' in source) {
-      const value = this.request.headers[source.header.toLowerCase()];
-      return typeof value === 'string' ? value : null;
+    const { kind, name, steps } = placeOf(source);
+    switch (kind) {
+      case 'header': {
+        const value = this.request.headers[name];
+        return typeof value === 'string' ? value : null;
+      }
+      case 'form': return this.#field(name);
+      case 'query':
+        this.#query ??= new URLSearchParams(this.request.search);
+        return this.#query.get(name);
+      case 'json': return textOf(valueAt(this.json(), steps));
+      case 'every': return this.readEvery(source)[0] ?? null;
     }
-    if ('form' in source) return this.#field(source.form);
-    if ('query' in source) {
-      this.#query ??= new URLSearchParams(this.request.search);
-      return this.#query.get(source.query);
-    }
-    if (source.json.includes('[]')) return this.readEvery(source)[0] ?? null;
-    return textOf(memberAt(this.json(), source));
   }
+}
+
+function placeOf(source: ValueSource): Place {
+  let place = placeBySource.get(source);
+  if (place === undefined) {
+    place = makePlace(source);
+    placeBySource.set(source, place);
+  }
+  return place;
+}
+
+function makePlace(source: ValueSource): Place {
+  if ('header' in source) return { kind: 'header', name: source.header.toLowerCase(), steps: [] };
+  if ('form' in source) return { kind: 'form', name: source.form, steps: [] };
+  if ('query' in source) return { kind: 'query', name: source.query, steps: [] };
+  const kind = source.json.includes('[]') ? 'every' : 'json';
+  return { kind, name: source.json, steps: source.json.split('.', STEPS_MAX + 1) };
 }
 
 function isList(sources: ValueSources): sources is readonly ValueSource[] {
@@ -173,16 +208,6 @@ function collect(value: unknown, steps: readonly string[], found: unknown[]): vo
 
 function isThere(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-/** What stands at a path without `[]`. */
-function memberAt(value: unknown, source: JsonSource): unknown {
-  let steps = stepsBySource.get(source);
-  if (steps === undefined) {
-    steps = source.json.split('.', STEPS_MAX + 1);
-    stepsBySource.set(source, steps);
-  }
-  return valueAt(value, steps);
 }
 
 function textOf(value: unknown): string | null {

@@ -28,27 +28,20 @@ export function parseContent(template: string): readonly ContentPart[] {
   });
 }
 
-/** The pieces whose bytes, one after the other, are what was signed: few, as each costs a call. */
+/** The pieces whose bytes, one after the other, are what was signed. */
 export function contentPieces(
   content: readonly ContentPart[], values: ContentValues,
 ): readonly (string | Buffer)[] {
   const pieces: (string | Buffer)[] = [];
-  let text = '';
-  for (const part of content) {
-    if (part.kind === 'body') {
-      if (text !== '') pieces.push(text);
-      text = '';
-      pieces.push(values.body);
-    } else text += textOf(part, values);
-  }
-  if (text !== '') pieces.push(text);
+  // Not joined: a text that is joined anew for each request takes longer than its pieces.
+  for (const part of content) pieces.push(pieceOf(part, values));
   return pieces;
 }
 
-function textOf(part: ContentPart, values: ContentValues): string {
+function pieceOf(part: ContentPart, values: ContentValues): string | Buffer {
   switch (part.kind) {
     case 'text': return part.text;
-    case 'body': return '';
+    case 'body': return values.body;
     case 'timestamp': return values.timestamp;
     case 'id': case 'token': return values.id;
     case 'url': return values.url;

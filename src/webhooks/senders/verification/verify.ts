@@ -152,7 +152,7 @@ function isSignedBy(
 function verifyToken(verifier: Verifier, parts: RequestReader, nowMs: number): SenderVerdict {
   const { scheme: { signature }, keys } = verifier;
   const [source] = Array.isArray(signature.from) ? signature.from : [signature.from];
-  if ('header' in source && parts.count(source.header.toLowerCase()) > 1) {
+  if ('header' in source && parts.count(source) > 1) {
     return refusal('signature_form', `${source.header} is there more than once`);
   }
   const texts = parts.readEvery(source);

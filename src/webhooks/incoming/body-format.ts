@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/payload.ts';
 import {
-  FORM_TYPE, mediaTypeOf, parseForm, type FormFields,
+  FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm,
 } from '../senders/request/form.ts';
 import type { RequestReader } from '../senders/request/reader.ts';
 import { sourcesOf, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
@@ -62,12 +62,12 @@ function kindOf(mediaType: string): BodyKind | null {
   return mediaType.startsWith('text/') ? 'text' : null;
 }
 
-function formPayload(form: FormFields | null, formField: string | null): Payload | null {
+function formPayload(form: ParsedForm | null, formField: string | null): Payload | null {
   if (form === null) return null;
-  const json = formField === null ? undefined : form.get(formField)?.[0];
+  const json = formField === null ? undefined : form.fields.get(formField)?.[0];
   if (json !== undefined) return decodePayload(Buffer.from(json, 'utf8'));
   const payload: Record<string, JsonValue> = {};
-  for (const [name, values] of form) {
+  for (const [name, values] of form.fields) {
     const value = values.length === 1 ? values[0] ?? '' : values;
     if (name !== '__proto__') payload[name] = value;
     else Object.defineProperty(payload, name, { ...OWN_MEMBER, value });

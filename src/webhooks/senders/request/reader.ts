@@ -5,8 +5,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { memberOf, valueAt, type Path } from '../../../base/json/path.ts';
-import { FORM_TYPE, mediaTypeOf, parseForm, sortedFields, type FormFields } from './form.ts';
+import { FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm } from './form.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
+import { sortedForm } from './sorted-form.ts';
 
 export type SignedRequest = {
   readonly method: string;
@@ -49,7 +50,7 @@ export class RequestReader {
   readonly #formField: string | null;
   #json: unknown;
   #isJsonRead = false;
-  #form: FormFields | null | undefined;
+  #form: ParsedForm | null | undefined;
   #sortedForm: string | null = null;
   #isForm: boolean | null = null;
   #query: URLSearchParams | null = null;
@@ -109,7 +110,7 @@ export class RequestReader {
   }
 
   /** null: the body is no form, or one of too many fields. */
-  form(): FormFields | null {
+  form(): ParsedForm | null {
     if (this.#form === undefined) {
       this.#form = this.isForm() ? parseForm(this.request.body) : null;
     }
@@ -118,7 +119,10 @@ export class RequestReader {
 
   /** Names and values as Twilio signs them. */
   sortedForm(): string {
-    this.#sortedForm ??= sortedFields(this.form() ?? new Map());
+    if (this.#sortedForm === null) {
+      const form = this.form();
+      this.#sortedForm = form === null ? '' : sortedForm(form);
+    }
     return this.#sortedForm;
   }
 
@@ -134,7 +138,7 @@ export class RequestReader {
   }
 
   #field(name: string): string | null {
-    return this.form()?.get(name)?.[0] ?? null;
+    return this.form()?.fields.get(name)?.[0] ?? null;
   }
 
   #jsonText(): string | null {

@@ -16,11 +16,11 @@
  * C are right and the keys rise.
  *
  * The records lie as they do in memory, each followed by `,` and a line feed, so that a file is
- * loaded by taking over what was read as chunks.
+ * loaded by taking over what was read as chunks; only a line that two of them share is copied.
  */
 import { crc32 } from 'node:zlib';
 import { isJsonObject } from '../../base/fields.ts';
-import { CHUNK_BYTES } from '../records/arena.ts';
+import { CHUNK_BYTES, takeChunk } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damagedAt, foreignLine } from './damage.ts';
 import { readFully, readLines } from '../disk/read-write.ts';
@@ -93,10 +93,20 @@ export async function loadSnapshot(
   }
 }
 
+/** Pieces of a file that are read at once, while another one is indexed. */
+const READS_AHEAD = 3;
+/** Records of a chunk that are put into the collection at once. */
+const SPANS_MAX = 4096;
+
 class SnapshotLoader {
   readonly #files: Files;
   readonly #descriptor: Descriptor;
   readonly #collection: StoredCollection;
+  readonly #size: number;
+  #position = 0;
+  readonly #reading: Promise<Buffer>[] = [];
+  /** Of each record its offset and its length. */
+  readonly #spans = new Uint32Array(2 * SPANS_MAX);
   #crc = 0;
   #count = 0;
   #isHeaderRead = false;
@@ -107,78 +117,102 @@ class SnapshotLoader {
     this.#files = files;
     this.#descriptor = descriptor;
     this.#collection = collection;
+    this.#size = files.sizeOf(descriptor);
   }
 
   /** False when the file is not a valid snapshot. */
   async load(): Promise<boolean> {
-    const size = this.#files.sizeOf(this.#descriptor);
-    const checkedEnd = size - SNAPSHOT_END.length - CRC_HEX;
-    let chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size));
-    let kept = 0;
+    const checkedEnd = this.#size - SNAPSHOT_END.length - CRC_HEX;
+    // What was read of a line that goes on in the next piece.
+    let begun: Buffer[] = [];
     let position = 0;
-    let reading = this.#read(chunk, 0, position);
-    while (true) {
-      const count = await reading;
-      if (count === 0) break;
-      const from = kept;
-      const filled = kept + count;
-      const current = chunk;
-      const end = current.lastIndexOf(LINE_FEED, filled - 1) + 1;
-      position += count;
-      kept = filled - end;
-      // The next piece is read while this one is indexed. What is left of a line goes first in it.
-      const room = end === 0 ? current.length * 2 : CHUNK_BYTES;
-      const rest = kept + size - position + 1;
-      chunk = Buffer.allocUnsafeSlow(Math.min(Math.max(room, kept + 1), rest));
-      current.copy(chunk, 0, end, filled);
-      reading = this.#read(chunk, kept, position);
-      const checked = Math.min(filled, filled - position + checkedEnd);
-      if (checked > from) this.#crc = crc32(current.subarray(from, checked), this.#crc);
-      try {
-        if (end > 0) this.#index(current, end);
-      } catch (error) {
-        // The caller closes the file, which must not happen under a read.
-        await reading.catch(() => {});
-        throw error;
+    try {
+      for (let reading = this.#readOn(); reading !== undefined; reading = this.#readOn()) {
+        const piece = await reading;
+        const checked = Math.max(0, Math.min(piece.length, checkedEnd - position));
+        this.#crc = crc32(piece.subarray(0, checked), this.#crc);
+        position += piece.length;
+        const start = begun.length === 0 ? 0 : piece.indexOf(LINE_FEED) + 1;
+        const end = piece.lastIndexOf(LINE_FEED) + 1;
+        if (end === 0) {
+          begun.push(piece);
+          continue;
+        }
+        if (start > 0) this.#takeLine(Buffer.concat([...begun, piece.subarray(0, start - 1)]));
+        this.#index(piece, start, end);
+        begun = end === piece.length ? [] : [piece.subarray(end)];
       }
+    } finally {
+      // The caller closes the file, which must not happen under a read.
+      await Promise.allSettled(this.#reading);
     }
-    return kept === 0 && this.#isInOrder && this.#trailer === this.#expectedTrailer();
+    return begun.length === 0 && position === this.#size && this.#isInOrder
+      && this.#trailer === this.#expectedTrailer();
   }
 
-  #read(chunk: Buffer, kept: number, position: number): Promise<number> {
-    return readFully(this.#files, this.#descriptor, chunk.subarray(kept), position);
+  /** The next piece, with those behind it under way; undefined at the end. */
+  #readOn(): Promise<Buffer> | undefined {
+    while (this.#reading.length <= READS_AHEAD && this.#position < this.#size) {
+      this.#reading.push(this.#read(this.#position));
+      this.#position += CHUNK_BYTES;
+    }
+    return this.#reading.shift();
   }
 
-  #index(chunk: Buffer, end: number): void {
+  async #read(position: number): Promise<Buffer> {
+    const chunk = takeChunk(Math.min(CHUNK_BYTES, this.#size - position));
+    const count = await readFully(this.#files, this.#descriptor, chunk, position);
+    return chunk.subarray(0, count);
+  }
+
+  /** The lines that lie in a piece as a whole. */
+  #index(chunk: Buffer, from: number, end: number): void {
     const { arena } = this.#collection.table;
     const id = arena.adopt(chunk);
-    let start = 0;
-    while (start < end) {
+    let count = 0;
+    for (let start = from; start < end;) {
       const lineEnd = chunk.indexOf(LINE_FEED, start);
-      if (chunk[start] === BRACE && this.#isHeaderRead) {
-        const isLast = chunk[lineEnd - 1] !== COMMA;
-        const isLoaded = isLast ? this.#loadLast(chunk, start, lineEnd)
-          : this.#collection.load(id, start, lineEnd - 1 - start);
-        this.#isInOrder &&= isLoaded;
-        this.#count += 1;
-      } else if (!this.#isHeaderRead) {
-        this.#isHeaderRead = true;
-      } else if (chunk[start] === BRACKET && this.#trailer === null) {
-        this.#trailer = chunk.toString('latin1', start, lineEnd + 1);
+      if (chunk[start] === BRACE && chunk[lineEnd - 1] === COMMA && this.#isHeaderRead) {
+        this.#spans[2 * count] = start;
+        this.#spans[2 * count + 1] = lineEnd - 1 - start;
+        count += 1;
       } else {
-        this.#isInOrder = false;
+        this.#load(id, count);
+        count = 0;
+        this.#takeLine(chunk.subarray(start, lineEnd));
+      }
+      if (count === SPANS_MAX) {
+        this.#load(id, count);
+        count = 0;
       }
       start = lineEnd + 1;
     }
+    this.#load(id, count);
     arena.dropIfDead(id);
   }
 
-  // The last record lacks the comma that every record in a chunk is followed by.
-  #loadLast(chunk: Buffer, start: number, end: number): boolean {
-    const { arena } = this.#collection.table;
-    const place = arena.appendBytes(chunk, start, end);
-    arena.release(place.chunk, place.length);
-    return this.#collection.load(place.chunk, place.offset, place.length);
+  #load(chunk: number, count: number): void {
+    this.#isInOrder &&= this.#collection.load(chunk, this.#spans, count);
+    this.#count += count;
+  }
+
+  /** The first line, one that does not lie in a chunk with its comma, or what is no record. */
+  #takeLine(line: Buffer): void {
+    if (!this.#isHeaderRead) {
+      this.#isHeaderRead = true;
+    } else if (line[0] === BRACE) {
+      const { arena } = this.#collection.table;
+      const end = line.at(-1) === COMMA ? line.length - 1 : line.length;
+      const place = arena.appendBytes(line, 0, end);
+      arena.release(place.chunk, place.length);
+      this.#spans[0] = place.offset;
+      this.#spans[1] = place.length;
+      this.#load(place.chunk, 1);
+    } else if (line[0] === BRACKET && this.#trailer === null) {
+      this.#trailer = `${line.toString('latin1')}\n`;
+    } else {
+      this.#isInOrder = false;
+    }
   }
 
   #expectedTrailer(): string {

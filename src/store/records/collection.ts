@@ -127,17 +127,22 @@ export class StoredCollection implements Collection {
   }
 
   /**
-   * Adds a record of a chunk that was loaded whole. False when its key does not follow the last
-   * one: the records of a snapshot are in order.
+   * Adds records of a chunk that was loaded whole, by the offset and the length of each. False when
+   * a key does not follow the last one: the records of a snapshot are in order.
    */
-  load(chunk: number, offset: number, length: number): boolean {
+  load(chunk: number, spans: Uint32Array, count: number): boolean {
     const { arena, keyStart } = this.table;
-    if (!this.order.isAfterAll(arena.chunk(chunk), offset + keyStart)) return false;
-    arena.retain(chunk, length);
-    const slot = this.table.add({ chunk, offset, length });
-    this.order.append(slot);
+    const bytes = arena.chunk(chunk);
+    if (count === 0) return true;
+    if (!this.order.isAfterAll(bytes, (spans[0] ?? 0) + keyStart)) return false;
+    if (!this.table.areRising(bytes, spans, count)) return false;
+    const first = this.table.bound;
+    const length = this.table.addRun(chunk, spans, count);
+    arena.retain(chunk, length, count);
+    this.order.append(first, count);
     this.#bytesTotal += length;
-    if (this.unique.member !== undefined) {
+    if (this.unique.member === undefined) return true;
+    for (let slot = first; slot < first + count; slot += 1) {
       this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));
     }
     return true;

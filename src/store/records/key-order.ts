@@ -107,10 +107,20 @@ export class KeyOrder {
     return this.#size === 0 || this.#compareLast(this.#blocks.length - 1, target, at) < 0;
   }
 
-  /** Inserts a slot after all there are. */
-  append(slot: number): void {
-    const block = Math.max(0, this.#blocks.length - 1);
-    this.insert({ block, position: this.countOf(block) }, slot);
+  /** Inserts slots that follow one another after all there are. */
+  append(first: number, count: number): void {
+    for (let slot = first; slot < first + count;) {
+      const taken = this.#extend(slot, first + count - slot);
+      if (taken > 0) {
+        this.#size += taken;
+        this.version += 1;
+        slot += taken;
+        continue;
+      }
+      const block = Math.max(0, this.#blocks.length - 1);
+      this.insert({ block, position: this.countOf(block) }, slot);
+      slot += 1;
+    }
   }
 
   /** Inserts a slot before `place`. */
@@ -119,7 +129,7 @@ export class KeyOrder {
     this.version += 1;
     let { block, position } = place;
     const isAtEnd = block >= this.#blocks.length - 1 && position === this.countOf(block);
-    if (isAtEnd && this.#extend(slot)) return;
+    if (isAtEnd && this.#extend(slot, 1) > 0) return;
     if (this.countOf(block) === BLOCK_SLOTS) {
       this.#split(block);
       if (position > BLOCK_SLOTS / 2) {
@@ -149,17 +159,19 @@ export class KeyOrder {
     return [...this.#blocks];
   }
 
-  /** Whether the slot at the end could go there without an array of slots. */
-  #extend(slot: number): boolean {
+  /** How many slots from `slot` on could go to the end without an array of slots. */
+  #extend(slot: number, count: number): number {
     const last = this.#blocks.at(-1);
     if (last === undefined || last.count === BLOCK_SLOTS) {
-      this.#blocks.push({ slots: null, first: slot, count: 1, epoch: this.#epoch });
-      return true;
+      const taken = Math.min(count, BLOCK_SLOTS);
+      this.#blocks.push({ slots: null, first: slot, count: taken, epoch: this.#epoch });
+      return taken;
     }
-    if (last.slots !== null || last.first + last.count !== slot) return false;
-    if (last.epoch === this.#epoch) last.count += 1;
-    else this.#blocks.splice(-1, 1, { ...last, count: last.count + 1, epoch: this.#epoch });
-    return true;
+    if (last.slots !== null || last.first + last.count !== slot) return 0;
+    const taken = Math.min(count, BLOCK_SLOTS - last.count);
+    if (last.epoch === this.#epoch) last.count += taken;
+    else this.#blocks.splice(-1, 1, { ...last, count: last.count + taken, epoch: this.#epoch });
+    return taken;
   }
 
   /** The first block whose last key is at or after the target. */

@@ -50,12 +50,33 @@ export class RecordTable {
     } else {
       slot = this.#bound;
       this.#bound += 1;
-      if ((slot & SLOT_MASK) === 0) {
-        this.#pages.push({ words: new Uint32Array(PAGE_SLOTS * SLOT_WORDS), epoch: this.#epoch });
-      }
+      if ((slot & SLOT_MASK) === 0) this.#addPage();
     }
     this.#set(slot, place.chunk, place.offset, place.length);
     return slot;
+  }
+
+  /**
+   * New slots in a row, from `bound` on, for records of one chunk that the arena is to count; the
+   * sum of their lengths.
+   */
+  addRun(chunk: number, spans: Uint32Array, count: number): number {
+    let total = 0;
+    for (let index = 0; index < count;) {
+      const start = this.#bound & SLOT_MASK;
+      if (start === 0) this.#addPage();
+      const { words } = this.#writable(this.#bound);
+      const end = Math.min(count, index + PAGE_SLOTS - start);
+      this.#bound += end - index;
+      for (let word = start * SLOT_WORDS; index < end; index += 1, word += SLOT_WORDS) {
+        const length = spans[2 * index + 1] ?? 0;
+        words[word] = chunk;
+        words[word + 1] = spans[2 * index] ?? 0;
+        words[word + 2] = length;
+        total += length;
+      }
+    }
+    return total;
   }
 
   /** Points a slot at its record's next version, or at the same bytes elsewhere. */
@@ -124,6 +145,17 @@ export class RecordTable {
     return this.compareTo(left, chunk, this.offsetOf(right) + this.keyStart);
   }
 
+  /** Whether the keys of records in one chunk rise, told by where each begins. */
+  areRising(bytes: Uint8Array, spans: Uint32Array, count: number): boolean {
+    for (let index = 1; index < count; index += 1) {
+      const left = (spans[2 * index - 2] ?? 0) + this.keyStart;
+      if (compareKeys(bytes, left, bytes, (spans[2 * index] ?? 0) + this.keyStart) >= 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   freeze(): readonly Page[] {
     this.#epoch += 1;
     return [...this.#pages];
@@ -139,16 +171,24 @@ export class RecordTable {
     return page;
   }
 
+  #addPage(): void {
+    this.#pages.push({ words: new Uint32Array(PAGE_SLOTS * SLOT_WORDS), epoch: this.#epoch });
+  }
+
+  #writable(slot: number): Page {
+    const page = this.#page(slot);
+    if (page.epoch === this.#epoch) return page;
+    const copy = { words: page.words.slice(), epoch: this.#epoch };
+    this.#pages[slot >>> PAGE_BITS] = copy;
+    return copy;
+  }
+
   #set(slot: number, chunk: number, offset: number, length: number): void {
-    let page = this.#page(slot);
-    if (page.epoch !== this.#epoch) {
-      page = { words: page.words.slice(), epoch: this.#epoch };
-      this.#pages[slot >>> PAGE_BITS] = page;
-    }
+    const { words } = this.#writable(slot);
     const word = (slot & SLOT_MASK) * SLOT_WORDS;
-    page.words[word] = chunk;
-    page.words[word + 1] = offset;
-    page.words[word + 2] = length;
+    words[word] = chunk;
+    words[word + 1] = offset;
+    words[word + 2] = length;
   }
 }
 

@@ -14,7 +14,9 @@ function slotsOf(blocks: readonly Block[]): number[] {
 
 test('slots that follow one another at the end need no array', () => {
   const order = new KeyOrder(new RecordTable('id'));
-  for (let slot = 0; slot < 3 * BLOCK_SLOTS; slot += 1) order.append(slot);
+  order.append(0, 5);
+  for (let slot = 5; slot < 12; slot += 1) order.append(slot, 1);
+  order.append(12, 3 * BLOCK_SLOTS - 12);
   const blocks = order.freeze();
   assert.deepEqual(blocks.map(({ slots, first, count }) => [slots, first, count]),
     [0, 1, 2].map((index) => [null, index * BLOCK_SLOTS, BLOCK_SLOTS]));
@@ -40,12 +42,11 @@ test('slots stay as in a plain list, and frozen views as they were, whatever is 
     for (let step = 0; step < 300; step += 1) {
       const kind = below(random, 10);
       if (kind < 5) {
-        for (let count = below(random, 60); count >= 0; count -= 1) {
-          order.append(next);
-          model.push(next);
-          next += 1;
-          appended += 1;
-        }
+        const count = 1 + below(random, 60);
+        order.append(next, count);
+        model.push(...Array.from({ length: count }, (_, index) => next + index));
+        next += count;
+        appended += count;
       } else if (kind < 7 && model.length > 0) {
         const rank = below(random, model.length);
         next += 1 + below(random, 2);

@@ -1,22 +1,28 @@
 /**
- * When a batch has gathered enough: once a turn of the loop brings no new transaction, at the
- * latest after so many turns. No timer is set. Without it 64 connections fall into cohorts that
- * take turns, which costs a seventh more CPU time for each durable write.
+ * When a batch has gathered enough: once two turns of the loop in a row bring no new transaction,
+ * at the latest after so many turns. No timer is set. Without it 64 connections fall into cohorts
+ * that take turns. With one quiet turn they still do, as this is asked before the bodies of the
+ * same turn are handed over: a third more batches, and a twelfth more CPU time for each durable
+ * write of 64 connections, a tenth for 8.
  */
 const TURNS_MAX = 8;
+const QUIET_TURNS = 2;
 const BATCH_BYTES_MAX = 4 << 20;
 
 export class BatchWindow {
   #seen = 0;
   #turns = 0;
+  /** In a row, without a new transaction. */
+  #quietTurns = 0;
 
   /** Asked once a turn; starts anew after it has said yes. */
   isOver(transactions: number, bytes: number): boolean {
     this.#turns += 1;
-    const isOver = transactions === this.#seen || this.#turns >= TURNS_MAX
+    this.#quietTurns = transactions === this.#seen ? this.#quietTurns + 1 : 0;
+    const isOver = this.#quietTurns >= QUIET_TURNS || this.#turns >= TURNS_MAX
       || bytes >= BATCH_BYTES_MAX;
-    this.#seen = isOver ? 0 : transactions;
-    if (isOver) this.#turns = 0;
+    this.#seen = transactions;
+    if (isOver) this.#seen = this.#turns = this.#quietTurns = 0;
     return isOver;
   }
 }

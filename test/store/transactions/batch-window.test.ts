@@ -11,9 +11,10 @@ function countTurns(counts: (turn: number) => number, bytesEach = 500): number {
   }
 }
 
-test('waits a turn for a lone writer, and for a crowd until nobody comes', () => {
-  assert.equal(countTurns(() => 1), 1);
-  assert.equal(countTurns((turn) => Math.min(turn + 1, 4)), 4);
+test('waits until nobody has come for two turns', () => {
+  assert.equal(countTurns(() => 1), 2);
+  assert.equal(countTurns((turn) => Math.min(turn + 1, 4)), 5);
+  assert.equal(countTurns((turn) => [1, 2, 2, 3][turn] ?? 3), 5);
 });
 
 test('waits for nobody longer than a few turns', () => {
@@ -27,6 +28,6 @@ test('closes at once when the batch is large', () => {
 test('opens anew for each batch', () => {
   const window = new BatchWindow();
   const ask = (count: number) => window.isOver(count, count);
-  assert.deepEqual([ask(5), ask(5)], [false, true]);
-  assert.deepEqual([ask(5), ask(6), ask(6)], [false, false, true]);
+  assert.deepEqual([ask(5), ask(5), ask(5)], [false, false, true]);
+  assert.deepEqual([ask(5), ask(6), ask(6), ask(6)], [false, false, false, true]);
 });

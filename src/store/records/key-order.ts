@@ -14,6 +14,8 @@ const BLOCK_SLOTS = 1024;
 const SPARSE_SLOTS = 256;
 // Leaves room, so that merging and splitting do not take turns.
 const MERGED_SLOTS_MAX = 768;
+/** So many places after a key that was added the next is looked for. */
+const ADDED_REACH = 16;
 
 export type Block = {
   /** null for a run: the slots from `first` on. */
@@ -34,8 +36,8 @@ export class KeyOrder {
   #blocks: Block[] = [];
   #epoch = 0;
   #size = 0;
-  /** Where the last key was found. */
-  readonly #found: KeyPosition = { block: 0, position: 0 };
+  /** Where the last key was found or inserted; what has moved since only costs time. */
+  readonly #last = { block: 0, position: 0, reach: 1 };
 
   constructor(table: RecordTable) {
     this.#table = table;
@@ -68,38 +70,60 @@ export class KeyOrder {
     place.position = this.countOf(place.block);
     // First, as new ids rise: what lies elsewhere has left the caches between two batches.
     if (this.#size === 0 || this.#compareLast(place.block, target, at) < 0) return false;
-    if (this.#isNextAfterFound(target, at, place)) return true;
+    const near = this.#seekAfterLast(target, at, place);
+    if (near !== 0) return near > 0;
     place.block = this.#findBlock(target, at);
-    let low = 0;
-    let high = this.countOf(place.block) - 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const order = this.#table.compareTo(this.slotAt(place.block, middle), target, at);
-      if (order < 0) low = middle + 1;
-      else high = middle;
-    }
-    place.position = low;
-    if (this.#table.compareTo(this.slotAt(place.block, low), target, at) !== 0) return false;
-    this.#found.block = place.block;
-    this.#found.position = low;
-    return true;
+    place.position = this.countOf(place.block) - 1;
+    return this.#narrow(target, at, place, 0);
   }
 
   /**
    * Whoever goes through records in order asks for the one found last again, for the next, or,
-   * having removed it, for what took its place: three comparisons instead of seventeen.
+   * having removed it, for what took its place: two comparisons instead of seventeen. What another
+   * node has added rises too, each key a few places after the one before. 1: it is there, -1: its
+   * place is known, 0: it is none of these.
    */
-  #isNextAfterFound(target: Uint8Array, at: number, place: KeyPosition): boolean {
-    const { block, position } = this.#found;
-    for (let candidate = position; candidate < position + 2; candidate += 1) {
-      const slot = this.slotAt(block, candidate);
-      if (slot < 0 || this.#table.compareTo(slot, target, at) !== 0) continue;
-      place.block = block;
-      place.position = candidate;
-      this.#found.position = candidate;
-      return true;
+  #seekAfterLast(target: Uint8Array, at: number, place: KeyPosition): -1 | 0 | 1 {
+    const { block, position, reach } = this.#last;
+    place.block = block;
+    for (let low = position, step = 0; step <= reach; step = Math.max(1, step * 2)) {
+      place.position = position + step;
+      const slot = this.slotAt(block, place.position);
+      if (slot < 0) return 0;
+      const order = this.#table.compareTo(slot, target, at);
+      if (order === 0) return this.#note(place, 1);
+      if (order > 0) {
+        // What lies before the first of them is not known.
+        if (step === 0) return 0;
+        return this.#narrow(target, at, place, low) ? 1 : -1;
+      }
+      low = place.position + 1;
     }
-    return false;
+    return 0;
+  }
+
+  /** Moves the place down, to `low` at most, to the first key that is not before the target. */
+  #narrow(target: Uint8Array, at: number, place: KeyPosition, low: number): boolean {
+    let high = place.position;
+    for (let first = low; first < high;) {
+      const middle = (first + high) >>> 1;
+      if (this.#table.compareTo(this.slotAt(place.block, middle), target, at) < 0) {
+        first = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    place.position = high;
+    if (this.#table.compareTo(this.slotAt(place.block, high), target, at) !== 0) return false;
+    this.#note(place, 1);
+    return true;
+  }
+
+  #note({ block, position }: KeyPosition, reach: number): 1 {
+    this.#last.block = block;
+    this.#last.position = position;
+    this.#last.reach = reach;
+    return 1;
   }
 
   /** Whether the key at `at` in `target` sorts after all there are. */
@@ -141,6 +165,7 @@ export class KeyOrder {
     if (position < target.count) target.slots.copyWithin(position + 1, position, target.count);
     target.slots[position] = slot;
     target.count += 1;
+    this.#note({ block, position }, ADDED_REACH);
   }
 
   remove({ block, position }: KeyPosition): void {

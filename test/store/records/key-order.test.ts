@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeyOrder, slotIn } from '../../../src/store/records/key-order.ts';
-import type { Block } from '../../../src/store/records/key-order.ts';
+import type { Block, KeyPosition } from '../../../src/store/records/key-order.ts';
 import { RecordTable } from '../../../src/store/records/record-table.ts';
 import { below, createRandom } from '../../support/random.ts';
 
@@ -73,3 +73,40 @@ test('slots stay as in a plain list, and frozen views as they were, whatever is 
   }
   assert.ok(appended > 8 * BLOCK_SLOTS, `${appended} appended`);
 });
+
+test('a key is found, or its place, whatever was added, found and removed just before', () => {
+  for (let seed = 1; seed <= 8; seed += 1) {
+    const random = createRandom(seed);
+    const table = new RecordTable('id');
+    const order = new KeyOrder(table);
+    const keys: string[] = [];
+    const place = { block: 0, position: 0 };
+    let key = 0;
+    for (let step = 0; step < 6000; step += 1) {
+      // Rising, by little mostly, as the ids of one batch; now and then from elsewhere.
+      key = below(random, 40) === 0 ? below(random, 40_000) : key + below(random, 12);
+      const text = String(key).padStart(6, '0');
+      const target = Buffer.from(`${text}"`);
+      const expected = keys.findIndex((other) => other >= text);
+      const rank = expected < 0 ? keys.length : expected;
+      const isFound = order.seek(target, 0, place);
+      assert.equal(isFound, keys[rank] === text, `seed ${seed}, step ${step}`);
+      assert.equal(rankOf(order, place), rank, `seed ${seed}, step ${step}`);
+      const isGoing = below(random, 8) === 0;
+      if (isFound && isGoing) {
+        order.remove(place);
+        keys.splice(rank, 1);
+      } else if (!isFound && !isGoing) {
+        order.insert(place, table.add(table.arena.append(`{"id":"${text}"}`)));
+        keys.splice(rank, 0, text);
+      }
+    }
+    assert.ok(order.blockCount > 2);
+  }
+});
+
+function rankOf(order: KeyOrder, { block, position }: KeyPosition): number {
+  let rank = position;
+  for (let before = 0; before < block; before += 1) rank += order.countOf(before);
+  return rank;
+}

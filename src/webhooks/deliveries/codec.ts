@@ -9,6 +9,7 @@
  * for what is left out. A finished delivery keeps what it sent, so that it can be shown and sent
  * again; those of version 1.0.0 do not.
  */
+import { textJson } from '../../base/json/text.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
@@ -17,6 +18,7 @@ import {
 import { messageStart } from './message.ts';
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 /** A stored delivery, with what it leaves out filled in. */
 export function decodeDelivery(bytes: Buffer): Delivery {
@@ -60,32 +62,31 @@ function isSound({ identifier, status, createdAt }: JsonObject): boolean {
 
 /**
  * One line, members in a fixed order. What follows from the others is left out: a hundred thousand
- * waiting deliveries are to fit in memory.
+ * waiting deliveries are to fit in memory. Member by member, as an object made for JSON.stringify
+ * takes twice as long.
  */
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, message, carried } = delivery;
   const { nextAttemptAt, failures, proxyFailures, resendOf, isPayload, sent, body } = delivery;
   const { attempts } = delivery;
-  const isDefaultTime = nextAttemptAt === (status === 'pending' ? createdAt : null);
-  const json = JSON.stringify({
-    identifier,
-    createdAt,
-    updatedAt: updatedAt === createdAt ? undefined : updatedAt,
-    status,
-    hook: hook ?? undefined,
-    event: event ?? undefined,
-    message: message === identifier ? undefined : message,
-    nextAttemptAt: isDefaultTime ? undefined : nextAttemptAt,
-    failures: failures === 0 ? undefined : failures,
-    proxyFailures: proxyFailures === 0 ? undefined : proxyFailures,
-    resendOf: resendOf ?? undefined,
-    isPayload: isPayload && sent === null ? true : undefined,
-    // No object: a header may have the name of a member that is searched for.
-    sent: sent === null ? undefined : [sent.method, sent.url, ...sent.headers],
-    attempts: attempts.length === 0 ? undefined : attempts,
-    body: body ?? undefined,
-  });
-  return carried !== null ? `${json.slice(0, -1)},${carried}}` : json;
+  let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
+  if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
+  json += `,"status":"${status}"`;
+  if (hook !== null) json += `,"hook":${textJson(hook)}`;
+  if (event !== null) json += `,"event":${textJson(event)}`;
+  if (message !== identifier) json += `,"message":"${message}"`;
+  if (nextAttemptAt !== (status === 'pending' ? createdAt : null)) {
+    json += `,"nextAttemptAt":${JSON.stringify(nextAttemptAt)}`;
+  }
+  if (failures !== 0) json += `,"failures":${failures}`;
+  if (proxyFailures !== 0) json += `,"proxyFailures":${proxyFailures}`;
+  if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
+  if (isPayload && sent === null) json += ',"isPayload":true';
+  // No object: a header may have the name of a member that is searched for.
+  if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
+  if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
+  if (body !== null) json += `,"body":${JSON.stringify(body)}`;
+  return carried === null ? `${json}}` : `${json},${carried}}`;
 }
 
 const IDENTIFIER_MARK = Buffer.from('{"identifier":"');
@@ -94,7 +95,8 @@ const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('"updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
 const FRESH_MARK = Buffer.from('"status":"pending","hook":"');
-const NEXT_MARK = Buffer.from('"nextAttemptAt":"');
+const MEMBER_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
+const NEXT_MARK = Buffer.from(',"nextAttemptAt":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at the same places. To look there costs a
 // tenth of a search, and it is done many times for each delivery.
@@ -115,9 +117,23 @@ export function statusOf(bytes: Buffer): DeliveryStatus {
  * of the time of an event.
  */
 export function freshHookOf(bytes: Buffer): string | null {
-  if (!isAt(bytes, FRESH_MARK, SECOND_AT) || bytes.includes(NEXT_MARK)) return null;
+  if (!isAt(bytes, FRESH_MARK, SECOND_AT)) return null;
   const start = SECOND_AT + FRESH_MARK.length;
-  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
+  const end = quoteAfter(bytes, start);
+  let at = end + 1;
+  for (const mark of MEMBER_MARKS) {
+    if (isAt(bytes, mark, at)) at = quoteAfter(bytes, at + mark.length) + 1;
+  }
+  // Looked for where it would stand: to search the record took 2,200 of the 190,000 cycles of an
+  // event.
+  return isAt(bytes, NEXT_MARK, at) ? null : bytes.toString('latin1', start, end);
+}
+
+/** Where a short text ends. */
+function quoteAfter(bytes: Buffer, start: number): number {
+  let at = start;
+  for (; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
+  return at;
 }
 
 /** The record that has the message of a stored delivery which does not carry it. */

@@ -12,6 +12,7 @@
  */
 import { timeOf } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
+import { textJson as text } from '../../base/json/text.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
@@ -155,14 +156,6 @@ function fateJson({ routes, answered, duplicateOf, replayOf, isReplay }: KeptReq
   if (duplicateOf !== null) json += `,"duplicateOf":"${duplicateOf}"`;
   if (replayOf !== null) json += `,"replayOf":"${replayOf}"`;
   return isReplay ? `${json},"isReplay":true,` : `${json},`;
-}
-
-/** Printable ASCII without quote and backslash, which is what nearly all are. */
-const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
-
-// To look is cheaper than to have each escaped.
-function text(value: string): string {
-  return PLAIN_TEXT.test(value) ? `"${value}"` : JSON.stringify(value);
 }
 
 function verdictJson({ preset, accepted, failedCheck, secret, signedAt }: KeptVerdict): string {

@@ -135,10 +135,11 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     return { delivery: id };
   }
 
-  #apply({ id, after }: RecordChange): void {
+  #apply({ id, before, after }: RecordChange): void {
     const { scheduler, clock } = this.#parts;
     if (after === null || statusOf(after) !== 'pending') return scheduler.remove(id);
-    const task = scheduler.find(id);
+    // Many may wait: to look for one that is new takes a cache miss or two.
+    const task = before === null ? undefined : scheduler.find(id);
     // What runs is given its next time when its attempt is over.
     if (task?.state === 'running') return;
     const freshHook = task === undefined ? freshHookOf(after) : null;

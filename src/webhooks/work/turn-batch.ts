@@ -35,6 +35,7 @@ export class TurnBatch<Piece, Outcome> {
   write(piece: Piece): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ piece, resolve, reject }) > 1) return;
+      setImmediate(this.#flush);
       process.nextTick(this.#flushIfSeveral);
     });
   }
@@ -46,7 +47,6 @@ export class TurnBatch<Piece, Outcome> {
    */
   readonly #flushIfSeveral = (): void => {
     if (this.#waiting.length > 1) this.#flush();
-    else setImmediate(this.#flush);
   };
 
   readonly #flush = (): void => {

@@ -1,6 +1,6 @@
 /** Who may see what in the console: signing in, tokens by scope, keys, a server that is lost. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { Browser, hasBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
@@ -11,16 +11,15 @@ const skip = !hasBrowser && 'chromium and chromedriver are not installed';
 
 type Made = { readonly identifier: string; readonly token: string };
 
-function inBrowser(use: (data: string, browser: Browser) => Promise<void>): Promise<void> {
-  return inFolder(async (data) => {
-    const browser = await Browser.open();
-    try {
-      await use(data, browser);
-    } finally {
-      await browser.close();
-    }
-  });
-}
+let browser: Browser;
+
+before(async () => {
+  if (hasBrowser) browser = await Browser.open();
+});
+
+after(async () => {
+  if (hasBrowser) await browser.close();
+});
 
 async function make(data: string, scope: string): Promise<Made> {
   const { stdout, stderr } = await hookshelf(['token:create', '--name', scope, '--scope', scope,
@@ -34,7 +33,7 @@ async function namesOf(person: Person, role: string): Promise<string[]> {
 }
 
 test('a token shows what its scope may do, and what is typed outlives it', { skip }, () =>
-  inBrowser(async (data, browser) => {
+  inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     const person = new Person(browser);
     try {
@@ -71,7 +70,7 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
     }
   }));
 
-test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, browser) => {
+test('the keyboard alone is enough', { skip }, () => inFolder(async (data) => {
   const server = await startServer(['--data', data]);
   const person = new Person(browser);
   const focus = 'return document.activeElement.innerText || document.activeElement.name || "";';
@@ -123,7 +122,7 @@ test('the keyboard alone is enough', { skip }, () => inBrowser(async (data, brow
 }));
 
 test('a server that is lost is told of, and found again', { skip }, () =>
-  inBrowser(async (data, browser) => {
+  inFolder(async (data) => {
     const first = await startServer(['--data', data]);
     const person = new Person(browser);
     await openScreen(browser, first.url, '#/books/new');

@@ -1,6 +1,6 @@
 /** The catalog in the console: adding, changing beside somebody else, importing, deleting. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { Browser, hasBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
@@ -10,8 +10,18 @@ import { inFolder, startServer } from './processes.ts';
 const skip = !hasBrowser && 'chromium and chromedriver are not installed';
 const CSV = 'title,authors,numberOfPages\n"Emma, a novel",Jane Austen,474\nBroken,,none\n';
 
+let browser: Browser;
+
+before(async () => {
+  if (hasBrowser) browser = await Browser.open();
+});
+
+after(async () => {
+  if (hasBrowser) await browser.close();
+});
+
 /** Chooses a file as a person would in the dialog of the system. */
-async function chooseFile(browser: Browser, name: string, text: string): Promise<void> {
+async function chooseFile(name: string, text: string): Promise<void> {
   await browser.evaluate(`const transfer = new DataTransfer();
     transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
     document.querySelector('input[type=file]').files = transfer.files;`);
@@ -20,7 +30,6 @@ async function chooseFile(browser: Browser, name: string, text: string): Promise
 test('a book is added, changed beside somebody else, and deleted', { skip }, () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
-    const browser = await Browser.open();
     const person = new Person(browser);
     const books = async (): Promise<readonly Record<string, unknown>[]> =>
       JSON.parse((await ask(`${server.url}/api/books`)).text);
@@ -55,7 +64,6 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
       assert.deepEqual((await browser.complaints()).filter((text) => !/status of 4/.test(text)
         && !text.includes('"recommendation"')), []);
     } finally {
-      await browser.close();
       await server.stop();
     }
   }));
@@ -63,27 +71,25 @@ test('a book is added, changed beside somebody else, and deleted', { skip }, () 
 test('a file is checked first, then imported, and its errors are told by line', { skip }, () =>
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
-    const browser = await Browser.open();
     const person = new Person(browser);
     try {
       await openScreen(browser, server.url, '#/books/import');
       for (const [name, text] of [['books.csv', CSV], ['books.jsonl', '{"title":"A"}\n\n{}\n'],
         ['books.json', '[{"title":"B"},{"title":1}]']] as const) {
-        await chooseFile(browser, name, text);
+        await chooseFile(name, text);
         await person.click('button', 'Import');
         await person.sees('1 imported, 0 replaced, 1 skipped; nothing was stored');
         await person.sees(name === 'books.json' ? 'Book 2: /title' : 'Line 3: /');
       }
       assert.equal((await ask(`${server.url}/api/books`)).text.trim(), '[]');
       await person.click('checkbox', 'Only check it: store nothing');
-      await chooseFile(browser, 'books.csv', CSV);
+      await chooseFile('books.csv', CSV);
       await person.click('button', 'Import');
       await person.sees('1 imported, 0 replaced, 1 skipped.');
       const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
       assert.deepEqual([book.title, book.authors, book.numberOfPages],
         ['Emma, a novel', [{ name: 'Jane Austen' }], 474]);
     } finally {
-      await browser.close();
       await server.stop();
     }
   }));

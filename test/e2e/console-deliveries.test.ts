@@ -59,8 +59,7 @@ async function emit(name: string, payload: object = {}): Promise<void> {
 }
 
 async function open(hash: string): Promise<void> {
-  await browser.visit('about:blank');
-  await browser.visit(`${server.url}/console${hash}`);
+  await browser.visitAnew(`${server.url}/console${hash}`);
 }
 
 test('one finds what failed and sends it again, all at once', { skip }, async () => {

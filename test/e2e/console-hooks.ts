@@ -69,8 +69,7 @@ export class ConsoleAtWork {
 
   async #visit(hash: string): Promise<void> {
     await this.browser.complaints();
-    await this.browser.visit('about:blank');
-    await this.browser.visit(`${this.url}/console${hash}`);
+    await this.browser.visitAnew(`${this.url}/console${hash}`);
   }
 
   /** Nothing but this server was asked, and the browser has nothing to say against the page. */

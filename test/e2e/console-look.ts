@@ -80,8 +80,7 @@ export async function readLook(browser: Browser): Promise<Look> {
 
 /** Opens the page anew, with nothing of the screen before, and waits until all is there. */
 export async function openScreen(browser: Browser, url: string, hash: string): Promise<Look> {
-  await browser.visit('about:blank');
-  await browser.visit(`${url}/console${hash}`);
+  await browser.visitAnew(`${url}/console${hash}`);
   await until(`${hash} is there`, async () => await browser.evaluate(READY) === true);
   return readLook(browser);
 }

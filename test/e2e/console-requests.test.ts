@@ -88,8 +88,7 @@ async function sendMany(hook: string, count: number): Promise<void> {
 }
 
 async function open(hash: string): Promise<void> {
-  await browser.visit('about:blank');
-  await browser.visit(`${server.url}/console${hash}`);
+  await browser.visitAnew(`${server.url}/console${hash}`);
 }
 
 test('one finds out why a request was refused, and mends it until it is accepted', { skip },

@@ -1,8 +1,9 @@
 /** `GET /console` of a real server in a real browser: every screen, as anybody may see it. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Browser, hasBrowser } from '../support/browser.ts';
+import { IS_LONG } from '../support/long.ts';
 import { Person } from '../support/person.ts';
 import { openScreen, readLook } from './console-look.ts';
 import type { Look } from './console-look.ts';
@@ -22,16 +23,28 @@ const NAMED = new Set([
 ]);
 const SHIFT_MAX = 0.1;
 
-type Place = { readonly server: Running; readonly browser: Browser; readonly person: Person };
+/** Beside 360 pixels, dark; the last shares neither with it, and a long run takes all. */
+const LOOKS = [[360, 'light'], [1280, 'dark'], [1280, 'light']] as const;
 
-function inConsole(use: (place: Place) => Promise<void>): Promise<void> {
+let browser: Browser;
+let person: Person;
+
+before(async () => {
+  if (!hasBrowser) return;
+  browser = await Browser.open();
+  person = new Person(browser);
+});
+
+after(async () => {
+  if (hasBrowser) await browser.close();
+});
+
+function inConsole(use: (server: Running) => Promise<void>): Promise<void> {
   return inFolder(async (data) => {
     const server = await startServer(['--data', data]);
-    const browser = await Browser.open();
     try {
-      await use({ server, browser, person: new Person(browser) });
+      await use(server);
     } finally {
-      await browser.close();
       await server.stop();
     }
   });
@@ -45,7 +58,7 @@ function assertGood(look: Look, name: string): void {
 
 test('every screen can be read and used at each width, light and dark, whatever is stored', {
   skip,
-}, (t: TestContext) => inConsole(async ({ server, browser, person }) => {
+}, (t: TestContext) => inConsole(async (server) => {
   const records = await seedHostile(server.url);
   await openScreen(browser, server.url, '#/');
   const paintedMs = await browser.evaluate(
@@ -56,7 +69,7 @@ test('every screen can be read and used at each width, light and dark, whatever 
     const first = await openScreen(browser, server.url, hash);
     assertGood(first, `${hash}, 360, dark`);
     assert.ok(first.shift < SHIFT_MAX, `${hash} moves by ${first.shift}`);
-    for (const [width, scheme] of [[360, 'light'], [1280, 'dark'], [1280, 'light']] as const) {
+    for (const [width, scheme] of IS_LONG ? LOOKS : LOOKS.slice(2)) {
       await browser.look(width, 800, scheme);
       assertGood(await readLook(browser), `${hash}, ${width}, ${scheme}`);
     }
@@ -72,7 +85,7 @@ test('every screen can be read and used at each width, light and dark, whatever 
 
 test('the theme can be chosen and is kept, motion is left out, and twice the zoom fits', {
   skip,
-}, () => inConsole(async ({ server, browser, person }) => {
+}, () => inConsole(async (server) => {
   const ground = 'return getComputedStyle(document.body).backgroundColor;';
   await browser.look(640, 400, 'light');
   for (const hash of ['#/', '#/requests', '#/settings', '#/books/new']) {

@@ -29,6 +29,7 @@ export class Browser {
   readonly #port: number;
   readonly #profile: string;
   #session = '';
+  #loads = 0;
 
   private constructor(driver: ChildProcess, port: number, profile: string) {
     this.#driver = driver;
@@ -67,6 +68,16 @@ export class Browser {
       assert.ok(performance.now() < endMs, `${url} is not there`);
       await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
     }
+  }
+
+  /**
+   * Opens that address as a page of its own, whatever of it is open. A query tells its loads apart:
+   * another page between them is another process, and twice the processor time of an opening.
+   */
+  async visitAnew(url: string): Promise<void> {
+    const [page, ...hash] = url.split('#');
+    this.#loads += 1;
+    await this.visit([`${page}?load=${this.#loads}`, ...hash].join('#'));
   }
 
   /** Runs the body of a function in the page and gives what it returns. */

@@ -7,8 +7,8 @@ import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
 
-const SEEDS = IS_LONG ? 8 : 3;
-const IMAGES = IS_LONG ? 180 : 60;
+const SEEDS = IS_LONG ? 8 : 2;
+const IMAGES = IS_LONG ? 180 : 40;
 
 test('a crash at any operation or byte, from the first start on, keeps what was acknowledged',
   async () => {

@@ -7,11 +7,12 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import type { Store } from '../../src/store/port.ts';
 import { owned } from '../support/children.ts';
+import { IS_LONG } from '../support/long.ts';
 import { openInDirectory } from '../support/open-directory.ts';
 import { below, createRandom } from '../support/random.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
-const ROUNDS = 6;
+const ROUNDS = IS_LONG ? 6 : 3;
 
 const root = mkdtempSync(join(tmpdir(), 'hookshelf-durability-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -95,7 +96,7 @@ test(`kill -9 under 32 concurrent writers, ${ROUNDS} times on one directory, los
 test('of two starts at once on one directory exactly one wins, the other names its process',
   async () => {
     const directory = join(root, 'raced');
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < (IS_LONG ? 2 : 1); round++) {
       const runs = ['a', 'b'].map((prefix) =>
         startChild(directory, `${prefix}${round}`, 'write', 50_000));
       const loser = await Promise.race(runs.map(({ ended }) => ended));

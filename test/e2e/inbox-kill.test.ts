@@ -11,8 +11,8 @@ import { MOODS, type FlappingTarget } from './relay-target.ts';
 import { DRAIN_MS_MAX, make, withRelay, type Survivor } from './survivor.ts';
 
 const SEED = 20261122;
-const REQUESTS = IS_LONG ? 1500 : 700;
-const KILLS = IS_LONG ? 10 : 5;
+const REQUESTS = IS_LONG ? 1500 : 400;
+const KILLS = IS_LONG ? 10 : 3;
 const CONNECTIONS = 24;
 const ROUTES = ['first', 'second'];
 const SETTINGS = {

@@ -20,8 +20,8 @@ const SETTINGS = {
   HOOKSHELF_OUTGOING_RETENTION_COUNT: '100000',
 };
 
-const EVENTS = IS_LONG ? 5000 : 1200;
-const KILLS = IS_LONG ? 12 : 4;
+const EVENTS = IS_LONG ? 5000 : 700;
+const KILLS = IS_LONG ? 12 : 3;
 
 /** The nth thing that is to arrive: three ways in, each with its own number in what it sends. */
 function offer(post: Post, n: number): Promise<number> {

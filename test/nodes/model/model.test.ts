@@ -6,11 +6,12 @@ import { check } from '../checker/check.ts';
 import { BUGS, isBug } from './bugs.ts';
 import { live } from './run.ts';
 
-const SEEDS = 12;
-const SOUND_SEEDS = IS_LONG ? SEEDS : 4;
+/** Those that break the most rules come first. */
+const SEEDS = [4, 5, 2, 1, 3, 6, 7, 8, 9, 10, 11, 12];
+const SOUND_SEEDS = IS_LONG ? SEEDS : SEEDS.slice(0, 3);
 
 test('lives of the protocol as it is keep every promise', async () => {
-  for (let seed = 1; seed <= SOUND_SEEDS; seed += 1) {
+  for (const seed of SOUND_SEEDS) {
     const history = await live(seed, null);
     assert.deepEqual(check(history).slice(0, 3), [], `seed ${seed}`);
     const count = (outcome: string): number =>
@@ -24,9 +25,10 @@ for (const [bug, rule] of Object.entries(BUGS)) {
   test(`found: ${bug}`, async () => {
     assert.ok(isBug(bug));
     const found = new Set<string>();
-    for (let seed = 1; seed <= SEEDS && !found.has(rule); seed += 1) {
+    for (const seed of SEEDS) {
+      if (found.has(rule)) break;
       for (const violation of check(await live(seed, bug))) found.add(violation.rule);
     }
-    assert.ok(found.has(rule), `${SEEDS} lives broke only: ${[...found].join(', ')}`);
+    assert.ok(found.has(rule), `${SEEDS.length} lives broke only: ${[...found].join(', ')}`);
   });
 }

@@ -26,7 +26,7 @@ import { keptRequest } from '../requests/kept-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
 const REQUESTS = 12;
-const IMAGES = IS_LONG ? 80 : 30;
+const IMAGES = IS_LONG ? 80 : 15;
 const BODY = Buffer.from('{"n":1}');
 const LARGE = Buffer.alloc(20_000, 'x');
 

@@ -13,8 +13,8 @@ import { inFolder, startServer, type Running } from '../../e2e/processes.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const EVENTS = IS_LONG ? 5000 : 600;
-const KILLS = IS_LONG ? 12 : 4;
+const EVENTS = IS_LONG ? 5000 : 400;
+const KILLS = IS_LONG ? 12 : 3;
 const CONNECTIONS = 16;
 const WAIT_MS_MAX = 60_000;
 const SETTINGS = {

@@ -32,6 +32,13 @@ test('sorts fields by code units, with a repeated value once', () => {
     'A0a1a3b2\u{1f600}x\ufffdy');
 });
 
+test('sorts a form whose names begin as those of the form before it', () => {
+  assert.equal(sorted('abcdefz=1&b=2&abcdefa=3'), 'abcdefa3abcdefz1b2');
+  assert.equal(sorted('abcdefa=1&b=2&abcdefz=3'), 'abcdefa1abcdefz3b2');
+  assert.equal(sorted('abcdefa=1&b=2'), 'abcdefa1b2');
+  assert.equal(sorted('abcdefz=1&b=2&abcdefa=3'), 'abcdefa3abcdefz1b2');
+});
+
 test('sorts many names and few as code units have them', () => {
   const random = createRandom(11);
   const ascii = ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'abcdefg', 'b', '\0', 'a\0', '~'];

@@ -16,44 +16,78 @@ function sortedFields(fields: FormFields): string {
 
 /** So many fields are sorted by inserting each; more are left to the engine. */
 const RANKED_MAX = 64;
-/** A rank holds so many bytes of a name, and behind them which field it is of. */
-const RANK_BYTES = 5;
+/** Of each field the first five bytes of its name as a number, and behind them which field it is. */
 const ranks = new Float64Array(RANKED_MAX);
+/** The same in order. */
+const sorted = new Float64Array(RANKED_MAX);
+let sortedCount = 0;
 
 /**
- * No text is made or compared but one of each whole field: of a text message of Twilio, 1 KB in 20
- * fields, what is signed is made in 0.9 µs instead of 1.4.
+ * No text is made or compared but one of each whole field, and fields that come in the order of the
+ * form before, as a sender's do, are not sorted again: of a text message of Twilio, 1 KB in 20
+ * fields, what is signed is made in 0.6 µs instead of 1.4.
  */
 function sortedPlain(form: PlainForm): string {
   const { text, places } = form;
   const count = places.length / 3;
-  for (let field = 0; field < count; field += 1) insertRank(form, field);
-  let sorted = '';
-  for (let index = 0; index < count; index += 1) {
-    const place = fieldOf(ranks[index] ?? 0) * 3;
-    sorted += text.slice(places[place], places[place + 2]);
+  let isAsBefore = count === sortedCount;
+  for (let field = 0; field < count; field += 1) {
+    const rank = rankOf(form, field);
+    if (ranks[field] === rank) continue;
+    ranks[field] = rank;
+    isAsBefore = false;
   }
-  return sorted;
+  if (!isAsBefore) sortRanks(count);
+  sortTies(form);
+  let content = '';
+  for (let index = 0; index < count; index += 1) {
+    const place = fieldOf(sorted[index] ?? 0) * 3;
+    content += text.slice(places[place], places[place + 2]);
+  }
+  return content;
 }
 
-/** Puts a field among those before it. */
-function insertRank(form: PlainForm, field: number): void {
-  const { bytes, places } = form;
+function rankOf({ bytes, places }: PlainForm, field: number): number {
   const start = places[field * 3] ?? 0;
   const size = (places[field * 3 + 1] ?? 0) - start;
-  let prefix = 0;
-  for (let index = 0; index < RANK_BYTES; index += 1) {
-    prefix = prefix * 0x100 + (index < size ? bytes[start + index] ?? 0 : 0);
+  const high = (size > 0 ? bytes[start] ?? 0 : 0) << 8 | (size > 1 ? bytes[start + 1] ?? 0 : 0);
+  const low = (size > 2 ? bytes[start + 2] ?? 0 : 0) << 16
+    | (size > 3 ? bytes[start + 3] ?? 0 : 0) << 8 | (size > 4 ? bytes[start + 4] ?? 0 : 0);
+  return (high * 0x1000000 + low) * RANKED_MAX + field;
+}
+
+function sortRanks(count: number): void {
+  for (let field = 0; field < count; field += 1) {
+    const rank = ranks[field] ?? 0;
+    let place = field;
+    for (; place > 0; place -= 1) {
+      const before = sorted[place - 1] ?? 0;
+      if (before < rank) break;
+      sorted[place] = before;
+    }
+    sorted[place] = rank;
   }
-  const rank = prefix * RANKED_MAX + field;
-  let index = field;
-  for (; index > 0; index -= 1) {
-    const before = ranks[index - 1] ?? 0;
-    if (before < prefix * RANKED_MAX) break;
-    if (before < rank && isBefore(form, fieldOf(before), field)) break;
-    ranks[index] = before;
+  sortedCount = count;
+}
+
+/** Puts names with the same first bytes in order. */
+function sortTies(form: PlainForm): void {
+  let prefixBefore = -1;
+  for (let index = 0; index < sortedCount; index += 1) {
+    const rank = sorted[index] ?? 0;
+    const prefix = Math.floor(rank / RANKED_MAX);
+    if (prefix === prefixBefore) {
+      const field = fieldOf(rank);
+      let place = index;
+      for (; place > 0; place -= 1) {
+        const before = sorted[place - 1] ?? 0;
+        if (before < prefix * RANKED_MAX || isBefore(form, fieldOf(before), field)) break;
+        sorted[place] = before;
+      }
+      sorted[place] = rank;
+    }
+    prefixBefore = prefix;
   }
-  ranks[index] = rank;
 }
 
 /** By all bytes of their names. */

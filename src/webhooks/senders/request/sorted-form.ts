@@ -16,7 +16,7 @@ function sortedFields(fields: FormFields): string {
 
 /** So many fields are sorted by inserting each; more are left to the engine. */
 const RANKED_MAX = 64;
-/** Of each field the first five bytes of its name as a number, and behind them which field it is. */
+/** Of each field five bytes of its name as a number, and behind them which field it is. */
 const ranks = new Float64Array(RANKED_MAX);
 /** The same in order. */
 const sorted = new Float64Array(RANKED_MAX);

@@ -37,8 +37,9 @@ function sortedPlain(form: PlainForm): string {
     ranks[field] = rank;
     isAsBefore = false;
   }
-  if (!isAsBefore) sortRanks(count);
-  sortTies(form);
+  if (!isAsBefore) sorted.set(ranks);
+  sortedCount = count;
+  sortRanks(form);
   let content = '';
   for (let index = 0; index < count; index += 1) {
     const place = fieldOf(sorted[index] ?? 0) * 3;
@@ -56,38 +57,23 @@ function rankOf({ bytes, places }: PlainForm, field: number): number {
   return (high * 0x1000000 + low) * RANKED_MAX + field;
 }
 
-function sortRanks(count: number): void {
-  for (let field = 0; field < count; field += 1) {
-    const rank = ranks[field] ?? 0;
-    let place = field;
+/** By insertion: what is in order but for names with the same first bytes is gone through once. */
+function sortRanks(form: PlainForm): void {
+  for (let index = 1; index < sortedCount; index += 1) {
+    const rank = sorted[index] ?? 0;
+    let place = index;
     for (; place > 0; place -= 1) {
       const before = sorted[place - 1] ?? 0;
-      if (before < rank) break;
+      if (isInOrder(form, before, rank)) break;
       sorted[place] = before;
     }
     sorted[place] = rank;
   }
-  sortedCount = count;
 }
 
-/** Puts names with the same first bytes in order. */
-function sortTies(form: PlainForm): void {
-  let prefixBefore = -1;
-  for (let index = 0; index < sortedCount; index += 1) {
-    const rank = sorted[index] ?? 0;
-    const prefix = Math.floor(rank / RANKED_MAX);
-    if (prefix === prefixBefore) {
-      const field = fieldOf(rank);
-      let place = index;
-      for (; place > 0; place -= 1) {
-        const before = sorted[place - 1] ?? 0;
-        if (before < prefix * RANKED_MAX || isBefore(form, fieldOf(before), field)) break;
-        sorted[place] = before;
-      }
-      sorted[place] = rank;
-    }
-    prefixBefore = prefix;
-  }
+function isInOrder(form: PlainForm, left: number, right: number): boolean {
+  const isTie = Math.floor(left / RANKED_MAX) === Math.floor(right / RANKED_MAX);
+  return isTie ? isBefore(form, fieldOf(left), fieldOf(right)) : left < right;
 }
 
 /** By all bytes of their names. */

@@ -30,8 +30,11 @@ function install({ name, version, integrity }, folder) {
   // --force: a runtime for another platform is wanted, whatever its package says it runs on.
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--force', '--loglevel=error',
     '--fetch-retries=1'];
+  const { NODE_EXTRA_CA_CERTS, TEST_CA_CERTS, ...env } = process.env;
+  const certificates = NODE_EXTRA_CA_CERTS ?? TEST_CA_CERTS;
+  if (certificates !== undefined) env.NODE_EXTRA_CA_CERTS = certificates;
   const result = spawnSync('npm', ['ci', ...options], {
-    cwd: unfinished, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8',
+    cwd: unfinished, env, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8',
   });
   if (result.status !== 0) {
     rmSync(unfinished, { recursive: true, force: true });

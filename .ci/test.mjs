@@ -17,7 +17,10 @@ const files = named.length > 0 ? named : readdirSync('test', { recursive: true }
 const options = ['--test', '--test-concurrency=4', '--test-timeout=600000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 // Ours, not the program's: it refuses to start with a HOOKSHELF_ variable that it does not know.
-const { HOOKSHELF_TEST_NODE: otherNode, ...env } = process.env;
+const { HOOKSHELF_TEST_NODE: otherNode, NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env;
+// Each Node that starts would read them, 0.4 thousand million instructions for those of a system,
+// and what tests ask is on this machine; pinned.mjs asks the npm registry.
+env.TEST_CA_CERTS = certificates;
 // An interrupt reaches all of us at once; what was made is still to be removed.
 process.on('SIGINT', () => {});
 

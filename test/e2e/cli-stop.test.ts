@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { IS_LONG } from '../support/long.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
-const ROUNDS = 6;
+const ROUNDS = IS_LONG ? 6 : 2;
 const WAIT_MS_MAX = 60_000;
 
 for (const flags of [[], ['--max-memory', '128']]) {

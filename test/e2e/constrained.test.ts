@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, chownSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
+  chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { NOBODY, needsRoot } from '../support/users.ts';
 import { ask } from './ask.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
@@ -23,30 +24,36 @@ const needsNobody = needsRoot || (!hasSetpriv && 'there is no setpriv');
 const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups',
   '--no-new-privs', '--bounding-set=-all'];
 
+/** Installed for all tests of this file, none of which can write in it. */
+const program = mkdtempSync(join(tmpdir(), 'hookshelf-program-'));
 /** The installed program, run by nobody. */
-function nobodyRunning(program: string): ProcessOptions {
-  return {
-    environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
-  };
-}
+const asInstalled: ProcessOptions = {
+  environment, cwd: '/', program: [...asNobody, process.execPath, join(program, 'dist/main.js')],
+};
+
+before(() => {
+  if (needsNobody === false) installIn(program);
+});
+
+after(() => rmSync(program, { recursive: true }));
 
 test('a user without rights serves from a program folder that nobody may write', {
   skip: needsNobody,
 }, () => inFolder(async (folder) => {
-  const { program, data } = placeFor(folder, NOBODY);
-  const before = namesIn(program);
-  const options = nobodyRunning(program);
+  const data = dataOf(folder, NOBODY);
+  const names = namesIn(program);
+  const options = asInstalled;
   const server = await startServer(['--data', data], options);
   const status = readFileSync(`/proc/${server.child.pid}/status`, 'latin1');
   assert.match(status, new RegExp(`^Uid:\\s+${NOBODY}\\s`, 'm'));
   assert.equal((await tour(server.url, data, options)), '');
   assert.equal((await server.stop()).code, 0);
-  assert.deepEqual(namesIn(program), before);
+  assert.deepEqual(namesIn(program), names);
 }));
 
 test('what root makes in a directory takes the owner of that directory', { skip: needsRoot },
   () => inFolder(async (folder) => {
-    const { data } = placeFor(folder, NOBODY);
+    const data = dataOf(folder, NOBODY);
     const server = await startServer(['--data', data], { environment });
     await tour(server.url, data, { environment });
     assert.equal(statSync(join(data, 'control.sock')).uid, NOBODY);
@@ -63,8 +70,8 @@ test('what root makes in a directory takes the owner of that directory', { skip:
 test('who may not look into a data directory is told whose it is to be', {
   skip: needsNobody,
 }, () => inFolder(async (folder) => {
-  const { program, data } = placeFor(folder, 0);
-  const { code, stderr } = await hookshelf(['book:list', '--data', data], nobodyRunning(program));
+  const data = dataOf(folder, 0);
+  const { code, stderr } = await hookshelf(['book:list', '--data', data], asInstalled);
   assert.equal(code, 1);
   assert.match(stderr, /^hookshelf: cannot look into the data directory .*: run as its owner, or /);
 }));
@@ -72,8 +79,8 @@ test('who may not look into a data directory is told whose it is to be', {
 test('where nothing may be written books are read, and a server says what it lacks', {
   skip: needsNobody,
 }, () => inFolder(async (folder) => {
-  const { program, data } = placeFor(folder, NOBODY);
-  const options = nobodyRunning(program);
+  const data = dataOf(folder, NOBODY);
+  const options = asInstalled;
   const server = await startServer(['--data', data], options);
   const added = ['book:add', '--input', '{"title":"Emma"}', '--data', data];
   assert.equal((await hookshelf(added, options)).code, 0);
@@ -98,8 +105,8 @@ test('where nothing may be written books are read, and a server says what it lac
 test('a backup goes where its command may write, not the server', {
   skip: needsNobody,
 }, () => inFolder(async (folder) => {
-  const { program, data } = placeFor(folder, NOBODY);
-  const options = nobodyRunning(program);
+  const data = dataOf(folder, NOBODY);
+  const options = asInstalled;
   const server = await startServer(['--data', data], options);
   await tour(server.url, data, { environment });
   const vault = join(folder, 'vault');
@@ -143,23 +150,23 @@ test('no network is needed but its own port', {
   assert.equal((await server.stop()).code, 0);
 }));
 
-type Place = { readonly program: string; readonly data: string };
-
-/** The built program, read-only, and a data directory that `owner` owns. */
-function placeFor(folder: string, owner: number): Place {
+/** A data directory that `owner` owns. */
+function dataOf(folder: string, owner: number): string {
   chmodSync(folder, 0o755);
-  const program = join(folder, 'program');
   const data = join(folder, 'data');
-  mkdirSync(program);
+  mkdirSync(data, { mode: 0o700 });
+  chownSync(data, owner, owner);
+  return data;
+}
+
+/** The built program, read-only. */
+function installIn(program: string): void {
   cpSync(join(ROOT, 'dist'), join(program, 'dist'), {
     recursive: true, filter: (path) => !/\/(bin|binary)(\/|$)/.test(path.slice(ROOT.length)),
   });
   cpSync(join(ROOT, 'package.json'), join(program, 'package.json'));
   cpSync(join(ROOT, 'data/samples'), join(program, 'data/samples'), { recursive: true });
   spawnSync('chmod', ['-R', 'a-w,a+rX', program]);
-  mkdirSync(data, { mode: 0o700 });
-  chownSync(data, owner, owner);
-  return { program, data };
 }
 
 /** Writes, reads and imports; the errors that commands have told. */

@@ -54,11 +54,12 @@ const EXPRESSIONS_MIN = 100;
 test('no regular expression takes more than linear time', () => {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'));
-  const expressions = files.flatMap((file) =>
+  // The same one in several files is tried once.
+  const places = new Map(files.flatMap((file) =>
     expressionsOf(readFileSync(join(SOURCE, file), 'utf8')).map((expression) =>
-      ({ file, expression })));
-  assert.ok(expressions.length >= EXPRESSIONS_MIN, String(expressions.length));
-  const slow = expressions.filter(({ expression }) => isSlow(expression))
+      [String(expression), { file, expression }])));
+  assert.ok(places.size >= EXPRESSIONS_MIN, String(places.size));
+  const slow = [...places.values()].filter(({ expression }) => isSlow(expression))
     .map(({ file, expression }) => `${file}: ${expression}`);
   assert.deepEqual(slow, []);
 });
@@ -77,7 +78,10 @@ test('an expression of quadratic time is found', () => {
 function isSlow(expression: RegExp): boolean {
   for (const attacks of attacksOn(expression)) {
     const texts = attacks.map((attack) => attack(SCREEN_LENGTH));
-    const ms = msOf(() => texts.forEach((text) => text.search(expression)));
+    // By the wall clock, which tells no less: to ask for the time of the processor costs more.
+    const startedAt = performance.now();
+    for (const text of texts) text.search(expression);
+    const ms = performance.now() - startedAt;
     if (ms > SCREEN_MS && attacks.some((attack) => isSlowAtLength(expression, attack))) return true;
   }
   return false;

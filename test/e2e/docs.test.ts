@@ -3,15 +3,17 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { Browser, hasBrowser } from '../support/browser.ts';
+import { someOf } from '../support/long.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 
-const SCREENS = [
+/** The first and the last share neither width nor scheme; a long run takes all. */
+const SCREENS = someOf([
   { name: 'desktop, light', width: 1280, height: 900, scheme: 'light' },
   { name: 'desktop, dark', width: 1280, height: 900, scheme: 'dark' },
   { name: 'phone, light', width: 360, height: 740, scheme: 'light' },
   { name: 'phone, dark', width: 360, height: 740, scheme: 'dark' },
-] as const;
+] as const, 3);
 
 /** What the browser sees: sizes, colours as red-green-blue sums, and what it loaded. */
 const LOOK = `

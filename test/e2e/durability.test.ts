@@ -7,15 +7,16 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import type { Store } from '../../src/store/port.ts';
 import { owned } from '../support/children.ts';
+import { compile } from '../support/compile.ts';
 import { IS_LONG } from '../support/long.ts';
 import { openInDirectory } from '../support/open-directory.ts';
 import { below, createRandom } from '../support/random.ts';
 
-const CHILD = join(import.meta.dirname, '../support/store-child.ts');
 const ROUNDS = IS_LONG ? 6 : 3;
 
 const root = mkdtempSync(join(tmpdir(), 'hookshelf-durability-'));
 after(() => rmSync(root, { recursive: true, force: true }));
+const CHILD = compile(join(import.meta.dirname, '../support/store-child.ts'), root);
 
 type Running = {
   readonly child: ChildProcess;
@@ -27,11 +28,10 @@ type Ended = { readonly code: number | null; readonly lines: string[]; readonly 
 
 /** Runs the child until it has said `linesMax` lines, or ends; then kills it. */
 function startChild(directory: string, prefix: string, mode: string, linesMax: number): Running {
-  const child = owned(spawn(process.execPath, ['--import', 'tsx', CHILD, directory, prefix, mode],
-    {
-      // One that says nothing any more is ended, so that the test tells how far it came.
-      stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000, killSignal: 'SIGKILL',
-    }));
+  const child = owned(spawn(process.execPath, [CHILD, directory, prefix, mode], {
+    // One that says nothing any more is ended, so that the test tells how far it came.
+    stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000, killSignal: 'SIGKILL',
+  }));
   const exited = exitOf(child);
   const lines: string[] = [];
   let errors = '';

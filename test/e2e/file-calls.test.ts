@@ -1,10 +1,12 @@
 /** The real file calls of the real program, watched from outside. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { ask } from './ask.ts';
+import { compile } from '../support/compile.ts';
 import { checkDurable, checkLockLast, parseTrace, type FileCall } from '../support/file-calls.ts';
 import { PROGRAM } from '../support/program.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
@@ -12,7 +14,10 @@ import { hookshelf, inFolder, startServer } from './processes.ts';
 const WRITES = 12;
 const CALLS = ['openat', 'pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync',
   'ftruncate', 'close', '/rename', '/unlink'].join();
-const PRELOAD = resolve(import.meta.dirname, '../support/interpose-files.ts');
+
+const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-preload-'));
+after(() => rmSync(compiled, { recursive: true }));
+const PRELOAD = compile(resolve(import.meta.dirname, '../support/interpose-files.ts'), compiled);
 
 type Watched = {
   readonly program: readonly string[];
@@ -28,7 +33,7 @@ const WATCHERS: Readonly<Record<string, (trace: string) => Watched>> = {
     environment: { UV_USE_IO_URING: '0' },
   }),
   'an interposed fs': (trace) => ({
-    program: [process.execPath, '--import', 'tsx', '--import', PRELOAD, PROGRAM],
+    program: [process.execPath, '--import', PRELOAD, PROGRAM],
     environment: { TRACE: trace },
   }),
 };

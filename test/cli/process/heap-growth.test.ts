@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { compile } from '../../support/compile.ts';
 
 // What a V8 of Node 26 does by itself, whatever it is told: 6 to 8 for 512 MB.
 const FEW = 12;
-const MODULE = new URL('../../../src/cli/process/heap-growth.ts', import.meta.url).href;
+const MODULE = resolve(import.meta.dirname, '../../../src/cli/process/heap-growth.ts');
+
+const compiled = mkdtempSync(join(tmpdir(), 'hookshelf-growth-'));
+after(() => rmSync(compiled, { recursive: true }));
 
 /** Beside a heap of some 20 MB it keeps 512 MB in buffers, a piece at a time, none ever touched. */
 const PROGRAM = `
-  const { letHeapGrow } = await import('${MODULE}');
+  const { letHeapGrow } = await import('${pathToFileURL(compile(MODULE, compiled)).href}');
   if (process.env.GROWS === 'yes') letHeapGrow();
   const alive = Array.from({ length: 200_000 }, (_, index) => ({ index, list: [index] }));
   const kept = [];
@@ -22,7 +30,7 @@ const PROGRAM = `
 
 function collections(grows: 'yes' | 'no', flags: readonly string[] = []): number {
   const { stdout, status } = spawnSync(process.execPath, [
-    ...flags, '--trace-gc', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM,
+    ...flags, '--trace-gc', '--input-type=module', '--eval', PROGRAM,
   ], { encoding: 'utf8', env: { ...process.env, GROWS: grows } });
   assert.equal(status, 0);
   return stdout.match(/Mark-Compact/g)?.length ?? 0;

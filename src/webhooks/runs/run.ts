@@ -49,10 +49,10 @@ export function runKept(
   parts: RunParts, taskId: string, hold: Hold, cutOff: AbortSignal,
 ): Ran | null | Promise<Ran | null> {
   const id = requestOf(taskId);
-  const bytes = parts.store.collection(requestCollection.name).bytesOf(id);
-  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
-  const recent = parts.recent.find(id, bytes);
-  const known = recent ?? { bytes, item: decodeRequest(bytes) };
+  // Whoever follows the records has deleted what is not the pending one: nothing is looked up.
+  const recent = parts.recent.get(id);
+  const known = recent ?? findPending(parts, id);
+  if (known === null) return null;
   const index = routeIndexOf(taskId);
   const route = known.item.routes[index];
   const hook = parts.hooks.find(known.item.hook);
@@ -64,6 +64,12 @@ export function runKept(
   };
   const running = runRoute(parts, known.item, recent, hook, route);
   return types.isPromise(running) ? unlessCutOff(running, cutOff).then(end) : end(running);
+}
+
+function findPending({ store }: RunParts, id: string): Known<KeptRequest> | null {
+  const bytes = store.collection(requestCollection.name).bytesOf(id);
+  if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
+  return { bytes, item: decodeRequest(bytes) };
 }
 
 function runRoute(

@@ -51,7 +51,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   readonly #results: ResultBatch<KeptRequest, KeptStatus, RequestGone>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
-  /** How many routes a pending request has. */
+  /** How many routes a pending request has that has several. */
   readonly #routeCounts = new Map<string, number>();
 
   constructor(parts: WorkerParts) {
@@ -126,9 +126,9 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   dueTimeMs(id: string, recorded: KeptRequest | undefined): number | null {
-    const request = requestOf(id);
     // Mostly it is done: then the record need not be looked up.
-    const bytes = this.#routeCounts.has(request) ? this.#records.bytesOf(request) : undefined;
+    if (this.#scheduler.find(id) === undefined) return null;
+    const bytes = this.#records.bytesOf(requestOf(id));
     if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
     const isCurrent = recorded !== undefined
       && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);
@@ -141,19 +141,28 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   #apply({ id, after }: RecordChange): void {
     if (after === null || statusOf(after) !== 'pending') return this.#forget(id);
-    const request = this.#parts.recent.find(id, after)?.item ?? decodeRequest(after);
-    this.#routeCounts.set(id, request.routes.length);
+    const recent = this.#parts.recent.find(id, after);
+    if (recent === undefined) this.#parts.recent.delete(id);
+    const request = recent?.item ?? decodeRequest(after);
+    if (request.routes.length > 1) this.#routeCounts.set(id, request.routes.length);
     for (let index = 0; index < request.routes.length; index += 1) this.#sync(request, index);
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
   }
 
   #write({ known, index, attempt, hold }: Ran): Promise<KeptRequest | undefined> {
     const { clock, schedule, random, makeId, ownEvents } = this.#parts;
-    const drawn = { nowMs: clock.now(), seed: makeId() };
+    const nowMs = clock.now();
     const retries = { schedule, random: random() };
+    const change = (before: KeptRequest): KeptRequest =>
+      afterRun(before, index, attempt, retries, nowMs);
+    // Nothing fails then, and nobody is to be told.
+    if (attempt.success && known.item.routes.length === 1) {
+      return this.#results.write(known, hold, change);
+    }
+    const drawn = { nowMs, seed: makeId() };
     let hasFailed = false;
     return this.#results.write(known, hold, (before) => {
-      const after = afterRun(before, index, attempt, retries, drawn.nowMs);
+      const after = change(before);
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
     }, (transaction, after) => {
@@ -162,8 +171,8 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   #forget(id: string): void {
-    const count = this.#routeCounts.get(id) ?? 0;
-    this.#routeCounts.delete(id);
+    const count = this.#routeCounts.get(id) ?? 1;
+    if (count > 1) this.#routeCounts.delete(id);
     this.#parts.recent.delete(id);
     for (let index = 0; index < count; index += 1) this.#scheduler.remove(taskIdOf(id, index));
   }

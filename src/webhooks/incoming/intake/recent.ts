@@ -32,8 +32,13 @@ export class RecentRequests {
 
   /** `bytes` are the record's now. */
   find(id: string, bytes: Buffer): Recent | undefined {
-    const { recent = null } = this.#byId.get(id) ?? {};
-    return recent !== null && isSame(recent.bytes, bytes) ? recent : undefined;
+    const recent = this.get(id);
+    return recent !== undefined && isSame(recent.bytes, bytes) ? recent : undefined;
+  }
+
+  /** For who deletes each that is not what is stored any more. */
+  get(id: string): Recent | undefined {
+    return this.#byId.get(id)?.recent ?? undefined;
   }
 
   delete(id: string): void {

@@ -1,6 +1,7 @@
 /** Runs an action within its time limit; what goes wrong in it becomes a failed result. */
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
+import { isEmptyObject } from '../../base/json/text.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
@@ -85,12 +86,6 @@ export function encodeData(data: object, holder: LogHolder): string | null {
     holder.log.error('an action gave data that cannot be JSON', { error: thrown });
   }
   return null;
-}
-
-function isEmptyObject(data: object): boolean {
-  if (Object.getPrototypeOf(data) !== Object.prototype) return false;
-  for (const _ in data) return false;
-  return true;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -12,7 +12,7 @@
  */
 import { timeOf } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { textJson as text } from '../../base/json/text.ts';
+import { RepeatedTexts, isEmptyObject, textJson as text } from '../../base/json/text.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
@@ -25,8 +25,7 @@ import {
 const ID_LENGTH = 36;
 const RECEIVED_AT = '{"id":"","receivedAt":"'.length + ID_LENGTH;
 const UPDATED_AT = RECEIVED_AT + TIME_LENGTH + '","updatedAt":"'.length;
-const STATUS_MARK = Buffer.from('","status":"');
-const STATUS_AT = UPDATED_AT + TIME_LENGTH + STATUS_MARK.length;
+const STATUS_AT = UPDATED_AT + TIME_LENGTH + '","status":"'.length;
 const PINNED_LENGTH = '","pinned":'.length;
 const LETTER_T = 0x74;
 type StoredRoute = Partial<RouteRun> & Pick<RouteRun, 'name' | 'status'>;
@@ -105,31 +104,36 @@ export function encodeRequest(request: KeptRequest, before: Buffer | null = null
   const { id, receivedAt, updatedAt, status, pinned, hook, carried } = request;
   const head = `{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
     + `"status":"${status}","pinned":${pinned},"hook":"${hook}"`;
+  const fate = carried === null ? `${fateJson(request)}${NO_BODY}}` : fateJson(request);
   writer.clear();
   if (before === null) {
-    writer.addText(head + originJson(request) + fateJson(request));
+    writer.addText(head + originJson(request) + fate);
   } else {
     writer.addText(head);
-    const origin = before.indexOf(QUOTE, hookStart(before)) + 1;
+    const origin = hookStart(before) + hook.length + 1;
     writer.addBytes(before, origin, before.indexOf(ROUTES_MARK, origin));
-    writer.addText(fateJson(request));
+    writer.addText(fate);
   }
-  if (carried === null) writer.addText(NO_BODY);
-  else addCarried(writer, carried);
+  if (carried === null) return writer.bytes;
+  addCarried(writer, carried);
   writer.addText('}');
   return writer.bytes;
 }
 
+// Their places: the method, the path, the client, the host, and the headers.
+const repeated = new RepeatedTexts();
+const FIRST_HEADER = 4;
+
 /** What the request was as it came. */
 function originJson(request: KeptRequest): string {
   const { query, signatures, host } = request;
-  let json = `,"bodyBytes":${request.bodyBytes},"method":${text(request.method)}`
-    + `,"path":${text(request.path)}`;
+  let json = `,"bodyBytes":${request.bodyBytes},"method":${repeated.json(0, request.method)}`
+    + `,"path":${repeated.json(1, request.path)}`;
   if (query !== '') json += `,"query":${text(query)}`;
   json += `,"headers":[${listJson(request.headers, headerJson)}]`;
   if (signatures.length > 0) json += `,"signatures":[${listJson(signatures, text)}]`;
-  json += `,"bodySha256":"${request.bodySha256}","client":${text(request.client)}`;
-  if (host !== '') json += `,"host":${text(host)}`;
+  json += `,"bodySha256":"${request.bodySha256}","client":${repeated.json(2, request.client)}`;
+  if (host !== '') json += `,"host":${repeated.json(3, host)}`;
   if (request.protocol !== 'http') json += `,"protocol":${text(request.protocol)}`;
   if (request.event !== null) json += `,"event":${text(request.event)}`;
   if (request.eventId !== null) json += `,"eventId":${text(request.eventId)}`;
@@ -137,14 +141,19 @@ function originJson(request: KeptRequest): string {
   return `${json},"verdict":${verdictJson(request.verdict)}`;
 }
 
-function listJson<T>(items: readonly T[], itemJson: (item: T) => string): string {
+function listJson<T>(items: readonly T[], itemJson: (item: T, index: number) => string): string {
   let json = '';
-  for (const item of items) json += json === '' ? itemJson(item) : `,${itemJson(item)}`;
+  let index = 0;
+  for (const item of items) {
+    json += index === 0 ? itemJson(item, index) : `,${itemJson(item, index)}`;
+    index += 1;
+  }
   return json;
 }
 
-function headerJson([name, value]: readonly [string, string]): string {
-  return `[${text(name)},${text(value)}]`;
+function headerJson([name, value]: readonly [string, string], index: number): string {
+  const place = FIRST_HEADER + 2 * index;
+  return `[${repeated.json(place, name)},${repeated.json(place + 1, value)}]`;
 }
 
 /** What became of it. */
@@ -181,8 +190,7 @@ function routeJson(
 function attemptJson({ at, durationMs, success, message, data }: RunAttempt): string {
   let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
   if (message !== null) json += `,"message":${text(message)}`;
-  const dataJson = JSON.stringify(data);
-  if (dataJson !== '{}') json += `,"data":${dataJson}`;
+  if (!isEmptyObject(data)) json += `,"data":${JSON.stringify(data)}`;
   return `${json}}`;
 }
 
@@ -237,8 +245,7 @@ function textAfter(bytes: Buffer, mark: Buffer): string | null {
   const start = at + mark.length - 1;
   let end = bytes.indexOf(QUOTE, start + 1);
   while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
-  const text: unknown = JSON.parse(bytes.toString('utf8', start, end + 1));
-  return String(text);
+  return String(JSON.parse(bytes.toString('utf8', start, end + 1)));
 }
 
 /** Milliseconds since the epoch. */

@@ -116,30 +116,40 @@ export async function stop(server: Running): Promise<void> {
 }
 
 /** Sends raw requests in turn, from a process of its own; what they cost the server. */
-export async function load(
-  server: Running, requests: readonly string[],
-  plan: Omit<LoadPlan, 'port' | 'requestsPath'>,
+export function load(
+  server: Running, requests: readonly string[], plan: Omit<LoadPlan, 'ports' | 'requestsPath'>,
+): Promise<Sample> {
+  return loadTogether([server], requests, plan);
+}
+
+/** The same to several servers, from one process, which compiles its own code once. */
+export async function loadTogether(
+  servers: readonly Running[], requests: readonly string[],
+  plan: Omit<LoadPlan, 'ports' | 'requestsPath'>,
 ): Promise<Sample> {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
   try {
     const requestsPath = join(folder, 'requests.json');
     writeFileSync(requestsPath, JSON.stringify(requests));
-    return await runLoad(server, { ...plan, port: server.port, requestsPath });
+    const ports = servers.map(({ port }) => port);
+    return await runLoad(servers, { ...plan, ports, requestsPath });
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function runLoad(server: Running, plan: LoadPlan): Promise<Sample> {
+async function runLoad(servers: readonly Running[], plan: LoadPlan): Promise<Sample> {
+  const cpuOfAll = (): number =>
+    servers.reduce((total, { child }) => total + cpuSeconds(child.pid), 0);
   const child = spawnPinned(1, ['--import', 'tsx', join(HERE, 'load.ts'), JSON.stringify(plan)]);
   let output = '';
   let cpuAtStart = 0;
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
-    if (cpuAtStart === 0) cpuAtStart = cpuSeconds(server.child.pid);
+    if (cpuAtStart === 0) cpuAtStart = cpuOfAll();
   });
   await once(child, 'close');
-  const cpuAtEnd = cpuSeconds(server.child.pid);
+  const cpuAtEnd = cpuOfAll();
   const result: LoadResult = JSON.parse(output.trim().split('\n').at(-1) ?? '');
   if (result.wrong > 0) throw new Error(`${result.wrong} wrong answers`);
   const cpuMicros = (cpuAtEnd - cpuAtStart) * 1e6 / Math.max(1, result.requests);

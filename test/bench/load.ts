@@ -8,7 +8,9 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 export type LoadPlan = {
-  readonly port: number;
+  /** Of servers that get the same number of connections each. */
+  readonly ports: readonly number[];
+  /** To all of them together. */
   readonly connections: number;
   readonly warmupMs: number;
   /** It goes on until so many are answered, a minute at most. */
@@ -125,7 +127,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   let isMeasuring = false;
   let isOver = false;
 
-  const open = (): void => {
+  const open = (port: number | undefined): void => {
     let sentAt = 0;
     const send = (): void => {
       sentAt = performance.now();
@@ -139,7 +141,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     });
     const buffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
     const socket = connect({
-      port: plan.port,
+      port: port ?? 0,
       host: '127.0.0.1',
       onread: {
         buffer,
@@ -153,7 +155,9 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     socket.on('error', () => { wrong += isOver ? 0 : 1; });
     sockets.push(socket);
   };
-  for (let count = 0; count < plan.connections; count += 1) open();
+  for (let count = 0; count < plan.connections; count += 1) {
+    open(plan.ports[count % plan.ports.length]);
+  }
   await pause(plan.warmupMs);
   const { warmupRequests = 0 } = plan;
   for (let waited = 0; waited < WARMUP_MS_MAX && next < warmupRequests; waited += WARMUP_STEP_MS) {

@@ -11,20 +11,27 @@ import { PostgresCluster } from '../nodes/support/postgres-cluster.ts';
 import {
   MAIN, getJson, makeBook, makeCatalog, rawPost, requestsForAll, temporaryFolder,
 } from './books.ts';
-import { heading, load, median, print, printTable, start, stop } from './harness.ts';
+import {
+  heading, load, loadTogether, median, print, printTable, start, stop,
+} from './harness.ts';
 import type { Running, Sample } from './harness.ts';
 
 const CONNECTIONS = 64;
 const BODIES = 2000;
-const ROUNDS = 3;
 const READ_BOOKS = 10_000;
+const READ_ROUNDS = 3;
+const READ_MS = 3000;
 const START_BOOKS = 100_000;
-const PROBES = 500;
-const DURATION_MS = 3000;
-const WARM_UP_MS = 1000;
+const START_ROUNDS = 3;
+const PROBES = 100;
+// All that is compared runs side by side, in short turns one after the other: the machine changes
+// by a third within a minute, and all of it alike within seconds.
+const TURNS = 16;
+const TURN_MS = 1500;
+const WARM_UP_MS = 400;
 // Of each node: one of three gets a third of the requests, and compiles as much code as one alone.
 // After 16,000 of each that still was a tenth of what a request cost, on a busy machine.
-const WARM_UP_REQUESTS = 20_000;
+const WARM_UP_REQUESTS = 40_000;
 // Several nodes share them, as they share the machine with PostgreSQL.
 const CORES = 2;
 
@@ -44,42 +51,54 @@ export async function nodes(): Promise<void> {
 }
 
 type Group = {
-  readonly name: string;
+  /** Of the nodes' database; null: one node whose journal is files. */
+  readonly database: string | null;
   readonly size: number;
-  readonly isShared: boolean;
-  /** To all of its nodes together. */
+};
+
+const FILES: Group = { database: null, size: 1 };
+const ONE: Group = { database: 'one', size: 1 };
+const THREE: Group = { database: 'three', size: 3 };
+
+type Row = {
+  readonly name: string;
+  readonly group: Group;
+  /** To all of the group's nodes together. */
   readonly connections: number;
 };
 
+const ONE_NODE: Row = { name: 'one node', group: ONE, connections: CONNECTIONS };
 // With as many connections to each of three nodes as to one alone, each has batches as large; with
 // as many together, three appends carry what one does, and each costs as much.
-const GROUPS: readonly Group[] = [
-  { name: 'files', size: 1, isShared: false, connections: CONNECTIONS },
-  { name: 'one node', size: 1, isShared: true, connections: CONNECTIONS },
-  { name: 'three nodes, 64 each', size: 3, isShared: true, connections: 3 * CONNECTIONS },
-  { name: 'three nodes, 64 together', size: 3, isShared: true, connections: CONNECTIONS },
+const ROWS: readonly Row[] = [
+  { name: 'files', group: FILES, connections: CONNECTIONS },
+  ONE_NODE,
+  { name: 'three nodes, 64 each', group: THREE, connections: 3 * CONNECTIONS },
+  { name: 'three nodes, 64 together', group: THREE, connections: CONNECTIONS },
 ];
 
 async function posts(cluster: PostgresCluster): Promise<void> {
-  const samples = new Map<Group, Sample[]>(GROUPS.map((group) => [group, []]));
-  const lags = new Map<Group, number[]>(GROUPS.map((group) => [group, []]));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const group of GROUPS) {
-      await withNodes(cluster, group, async (servers) => {
-        await warmUp(group, servers);
-        const measured = measureTogether(group, servers);
+  const samples = new Map<Row, Sample[]>(ROWS.map((row) => [row, []]));
+  const lags = new Map<Row, number[]>(ROWS.map((row) => [row, []]));
+  await withNodes(cluster, [FILES, ONE, THREE], async (serversOf) => {
+    for (const row of ROWS) await warmUp(row, serversOf(row.group));
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      for (const row of turn % 2 === 0 ? ROWS : ROWS.toReversed()) {
+        const servers = serversOf(row.group);
+        const measured = measure(row, servers);
         const [first, , last] = servers;
         const probed = first !== undefined && last !== undefined
           ? probe(first.port, last.port) : Promise.resolve([]);
-        samples.get(group)?.push(await measured);
-        lags.get(group)?.push(...await probed);
-      });
+        samples.get(row)?.push(await measured);
+        lags.get(row)?.push(...await probed);
+      }
     }
-  }
+  });
   printTable({
     title: 'POST durable to nodes on PostgreSQL with a standby, 64 connections',
     target: 'one node 0.5 of files; three nodes together as much as one',
   }, samples);
+  printBesideOne(samples);
   heading('Seen on another node, from the answer to a POST, under that load', 'p99 20 ms');
   for (const [{ name }, found] of lags) {
     const lagsMs = found.toSorted((left, right) => left - right);
@@ -88,39 +107,35 @@ async function posts(cluster: PostgresCluster): Promise<void> {
   }
 }
 
+/** Turn by turn, which the machine's own changes leave alone. */
+function printBesideOne(samples: ReadonlyMap<Row, readonly Sample[]>): void {
+  const alone = samples.get(ONE_NODE) ?? [];
+  heading('Three nodes together beside one', '1');
+  for (const [{ name, group }, found] of samples) {
+    if (group !== THREE) continue;
+    const ratios = found.map(({ perSecond }, turn) => perSecond / (alone[turn]?.perSecond ?? 0))
+      .toSorted((left, right) => left - right);
+    print(`${name}: ${median(ratios).toFixed(2)} of one node's in the same turn, the middle half `
+      + `of ${ratios.length} turns ${at(ratios, 0.25, 2)} – ${at(ratios, 0.75, 2)}`);
+  }
+}
+
 function bodies(): string[] {
   return Array.from({ length: BODIES }, (_, index) =>
     rawPost('/api/books', JSON.stringify(makeBook(index))));
 }
 
-function spread({ connections, size }: Group): { connections: number; expectedStatus: number } {
-  return { connections: Math.ceil(connections / size), expectedStatus: 201 };
+async function warmUp({ group, connections }: Row, servers: readonly Running[]): Promise<void> {
+  await loadTogether(servers, bodies(), {
+    connections, expectedStatus: 201, warmupMs: 0,
+    warmupRequests: WARM_UP_REQUESTS * group.size, durationMs: 1,
+  });
 }
 
-async function warmUp(group: Group, servers: readonly Running[]): Promise<void> {
-  const requests = bodies();
-  await Promise.all(servers.map((server) => load(server, requests, {
-    ...spread(group), warmupMs: 0, warmupRequests: WARM_UP_REQUESTS, durationMs: 1,
-  })));
-}
-
-async function measureTogether(group: Group, servers: readonly Running[]): Promise<Sample> {
-  const requests = bodies();
-  const all = await Promise.all(servers.map((server) => load(server, requests, {
-    ...spread(group), warmupMs: WARM_UP_MS, durationMs: DURATION_MS,
-  })));
-  const sum = (of: (sample: Sample) => number): number =>
-    all.reduce((total, sample) => total + of(sample), 0);
-  return {
-    requests: sum(({ requests }) => requests), wrong: sum(({ wrong }) => wrong),
-    perSecond: sum(({ perSecond }) => perSecond),
-    cpuMicros: sum(({ cpuMicros, requests }) => cpuMicros * requests)
-      / Math.max(1, sum(({ requests }) => requests)),
-    p50Ms: Math.max(...all.map(({ p50Ms }) => p50Ms)),
-    p99Ms: Math.max(...all.map(({ p99Ms }) => p99Ms)),
-    p999Ms: Math.max(...all.map(({ p999Ms }) => p999Ms)),
-    maxMs: Math.max(...all.map(({ maxMs }) => maxMs)),
-  };
+function measure({ connections }: Row, servers: readonly Running[]): Promise<Sample> {
+  return loadTogether(servers, bodies(), {
+    connections, expectedStatus: 201, warmupMs: WARM_UP_MS, durationMs: TURN_MS,
+  });
 }
 
 /**
@@ -131,7 +146,7 @@ async function probe(from: number, to: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const lagsMs: number[] = [];
   await delay(WARM_UP_MS);
-  const endsAt = performance.now() + DURATION_MS;
+  const endsAt = performance.now() + TURN_MS;
   for (let index = 0; index < PROBES && performance.now() < endsAt; index += 1) {
     const made = await ask(agent, from, 'POST', '/api/books', {}, JSON.stringify(makeBook(index)));
     const answeredAt = performance.now();
@@ -147,38 +162,34 @@ async function probe(from: number, to: number): Promise<number[]> {
 
 async function reads(cluster: PostgresCluster): Promise<void> {
   empty(cluster);
-  const places = GROUPS.slice(0, 2).map((group) => {
-    const { folder } = inEnvironment(group, cluster, () => makeCatalog(READ_BOOKS));
-    return { group, folder };
-  });
-  const samples = new Map<Group, Sample[]>(places.map(({ group }) => [group, []]));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { group, folder } of places) {
-      const server = await startNode(cluster, group, folder);
-      samples.get(group)?.push(await load(server, await requestsForAll(server.port), {
-        connections: CONNECTIONS, warmupMs: WARM_UP_MS, durationMs: DURATION_MS,
-        expectedStatus: 200,
+  const rows = ROWS.slice(0, 2).map((row) => ({
+    row, folder: inEnvironment(row.group, cluster, () => makeCatalog(READ_BOOKS)).folder,
+  }));
+  const samples = new Map<Row, Sample[]>(rows.map(({ row }) => [row, []]));
+  for (let round = 0; round < READ_ROUNDS; round += 1) {
+    for (const { row, folder } of rows) {
+      const server = await startNode(cluster, row.group, folder);
+      samples.get(row)?.push(await load(server, await requestsForAll(server.port), {
+        connections: CONNECTIONS, warmupMs: WARM_UP_MS, durationMs: READ_MS, expectedStatus: 200,
       }));
       await stop(server);
     }
   }
-  for (const { folder } of places) rmSync(folder, { recursive: true });
+  for (const { folder } of rows) rmSync(folder, { recursive: true });
   printTable({
     title: 'GET one book of 10 000 from a node, 64 connections', target: '0.97 of files',
   }, samples);
 }
 
 async function startFromSnapshot(cluster: PostgresCluster): Promise<void> {
-  const [, group] = GROUPS;
-  if (group === undefined) return;
   empty(cluster);
-  const { folder } = inEnvironment(group, cluster, () => makeCatalog(START_BOOKS));
+  const { folder } = inEnvironment(ONE, cluster, () => makeCatalog(START_BOOKS));
   rmSync(folder, { recursive: true });
   const tookMs: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < START_ROUNDS; round += 1) {
     const place = temporaryFolder();
     const startedAt = performance.now();
-    const server = await startNode(cluster, group, place);
+    const server = await startNode(cluster, ONE, place);
     await getJson(server.port, '/api/books?limit=1');
     tookMs.push(performance.now() - startedAt);
     await stop(server);
@@ -189,18 +200,25 @@ async function startFromSnapshot(cluster: PostgresCluster): Promise<void> {
 }
 
 async function withNodes(
-  cluster: PostgresCluster, group: Group, use: (servers: readonly Running[]) => Promise<void>,
+  cluster: PostgresCluster, groups: readonly Group[],
+  use: (serversOf: (group: Group) => readonly Running[]) => Promise<void>,
 ): Promise<void> {
   empty(cluster);
-  const folders = Array.from({ length: group.size }, temporaryFolder);
-  const servers: Running[] = [];
+  const folders: string[] = [];
+  const serversOf = new Map<Group, Running[]>();
   try {
-    for (const [index, folder] of folders.entries()) {
-      servers.push(await startNode(cluster, group, folder, index % CORES));
+    for (const group of groups) {
+      const servers: Running[] = [];
+      serversOf.set(group, servers);
+      for (let index = 0; index < group.size; index += 1) {
+        const folder = temporaryFolder();
+        folders.push(folder);
+        servers.push(await startNode(cluster, group, folder, index % CORES));
+      }
     }
-    await use(servers);
+    await use((group) => serversOf.get(group) ?? []);
   } finally {
-    await Promise.all(servers.map(stop));
+    await Promise.all([...serversOf.values()].flat().map(stop));
     for (const folder of folders) rmSync(folder, { recursive: true });
   }
 }
@@ -212,13 +230,17 @@ function startNode(
     core);
 }
 
-/** Each group begins with nothing. */
-function empty(cluster: PostgresCluster): void {
-  cluster.primary.query('drop schema if exists hookshelf cascade');
+/** Each begins with nothing. */
+function empty({ primary }: PostgresCluster): void {
+  for (const { database } of [ONE, THREE]) {
+    primary.query(`drop database if exists ${database}`);
+    primary.query(`create database ${database}`);
+  }
 }
 
-function environmentOf({ isShared }: Group, cluster: PostgresCluster): Record<string, string> {
-  return isShared ? { HOOKSHELF_STORE_URL: cluster.primary.url() } : {};
+function environmentOf({ database }: Group, { primary }: PostgresCluster): Record<string, string> {
+  return database === null ? {}
+    : { HOOKSHELF_STORE_URL: primary.url(undefined, '', database) };
 }
 
 /** Commands take it from ours. */
@@ -254,6 +276,7 @@ function ask(
   });
 }
 
-function at(sorted: readonly number[], share: number): string {
-  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+function at(sorted: readonly number[], share: number, digits = 1): string {
+  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
+  return (sorted[index] ?? 0).toFixed(digits);
 }

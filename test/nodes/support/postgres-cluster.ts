@@ -148,9 +148,9 @@ export class PostgresServer {
   }
 
   /** Where it listens, with the password; `port` is another one for a proxy before it. */
-  url(port = this.port, parameters = ''): string {
+  url(port = this.port, parameters = '', database = 'postgres'): string {
     const password = encodeURIComponent(POSTGRES_PASSWORD);
-    return `postgres://postgres:${password}@127.0.0.1:${port}/postgres${parameters}`;
+    return `postgres://postgres:${password}@127.0.0.1:${port}/${database}${parameters}`;
   }
 
   /** Resolves when it takes connections. */

@@ -61,6 +61,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   store: ['backup', 'replication', 'generations', 'engines', 'transactions', 'journal', 'records',
     'lock', 'disk'],
   'store/engines': ['etcd', 'postgres'],
+  'store/replication': ['appending'],
   'webhooks/deliveries': ['api'],
   'webhooks/incoming': ['setup', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],

@@ -176,6 +176,17 @@ test('others are woken by an append, and its writer is not', { skip }, async () 
   assert.equal(foreign, 5);
 });
 
+test('who watches again is told that something may have come', { skip }, async () => {
+  const { log, one, other } = await newLog();
+  other.watch(() => undefined)();
+  const at = await appendMany(one, log, START, 1);
+  let wakes = 0;
+  other.watch(() => void (wakes += 1));
+  await until('it is woken for what came before', () => wakes === 1, () => String(wakes));
+  await appendMany(one, log, at, 2);
+  await until('it is woken for each', () => wakes === 3, () => String(wakes));
+});
+
 test('trimming keeps the entry that is the floor, and all after it', { skip }, async () => {
   const { log, one, other } = await newLog();
   const at = await appendMany(one, log, START, 30);

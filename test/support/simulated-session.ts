@@ -144,6 +144,10 @@ export class SimulatedSession implements EngineSession {
     this.lose();
   }
 
+  get isWatched(): boolean {
+    return this.#wakes.size > 0;
+  }
+
   wake(): void {
     for (const wake of this.#wakes) wake();
   }

@@ -95,7 +95,10 @@ export interface EngineSession {
    * only where the log ends, or once they have `PAGE_BYTES`.
    */
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]>;
-  /** Calls `wake` when others have appended: a hint, which may be lost. Returns what ends it. */
+  /**
+   * Calls `wake` when others have appended, and where it takes a while to begin, once it has: a
+   * hint, which may be lost. Returns what ends it.
+   */
   watch(wake: () => void): () => void;
   readonly snapshots: EngineSnapshots;
   /** Removes the entries with a `sequence` below `floor`, and makes that the head's. */

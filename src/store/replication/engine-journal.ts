@@ -15,7 +15,8 @@ import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { Append, Journal } from '../journal/port.ts';
 import type { LogReader } from '../port.ts';
-import { Appender } from './appender.ts';
+import { AppendWatch } from './appending/append-watch.ts';
+import { Appender } from './appending/appender.ts';
 import { ReconnectPause, TICK_MS } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
 import { openEngineReader } from './engine-reader.ts';
@@ -67,6 +68,7 @@ export class EngineJournal implements Journal {
   readonly #pause = new ReconnectPause();
   #awayError: unknown = null;
   #signal: () => void = () => {};
+  readonly #watch = new AppendWatch(() => this.#wake());
   #patienceTicks = PATIENCE_TICKS;
   #isClosed = false;
   #running: Promise<void> | null = null;
@@ -81,7 +83,7 @@ export class EngineJournal implements Journal {
     this.maxRecordBytes = maxRecordBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, clock);
-    this.appender.onUnexpected = () => this.#signal();
+    this.appender.contention.onUnexpected = () => this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
     this.#fresh = new FreshReads(() => this.#signal());
     this.standstill = new Standstill({
@@ -91,7 +93,7 @@ export class EngineJournal implements Journal {
   }
 
   get sequence(): number { return this.image.position.sequence; }
-  get isContended(): boolean { return this.appender.isContended; }
+  get isContended(): boolean { return this.appender.contention.isContended; }
   get failure(): AppError | null { return this.#failure; }
 
   /** Of the log since a snapshot was last made or loaded. */
@@ -153,6 +155,7 @@ export class EngineJournal implements Journal {
 
   async #step(): Promise<void> {
     const { session } = this.#link;
+    this.#watch.update(session, !this.appender.contention.isSteady);
     if (session === null) {
       if (!this.#pause.isOver) await this.#wait();
       else await this.#connect();
@@ -162,7 +165,7 @@ export class EngineJournal implements Journal {
       if (await this.#fresh.prove(() => this.appender.attempt(session))) this.#goOn();
     } else if (this.#fresh.isAsked) {
       if (await this.#fresh.prove(() => this.#catchUp(session))) this.#goOn();
-    } else if (this.#isBehind && !this.appender.isExpected) {
+    } else if (this.#isBehind && !this.appender.contention.isExpected) {
       await this.#follow(session);
       this.#goOn();
     } else {
@@ -213,9 +216,7 @@ export class EngineJournal implements Journal {
   }
 
   #useSession(): void {
-    const { session } = this.#link;
-    session?.watch(() => this.#wake());
-    session?.onLost(() => this.#signal());
+    this.#link.session?.onLost(() => this.#signal());
     this.#pause.begin();
     this.#isBehind = true;
   }

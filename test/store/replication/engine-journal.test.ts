@@ -62,7 +62,7 @@ test('nodes that write all the time read with the lock, who stops by itself', as
   const reads = engine.calls.filter((call) => call === 'readAfter').length;
   assert.ok(reads <= 5, `${reads} reads beside 60 appends`);
   await one.transact(put('last'));
-  await clock.advance(10);
+  await clock.advance(20);
   await turnsUntil(() => has(two, 'last'));
 });
 

@@ -17,7 +17,7 @@ import { textOf } from './rows.ts';
 import { PostgresSession } from './session.ts';
 import { openSocket } from './socket.ts';
 import {
-  HAS_TABLES, IDENTITY, INSPECT, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, PREPARE_LOCK,
+  HAS_TABLES, IDENTITY, INSPECT, LISTEN, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, PREPARE_LOCK,
   SET_SESSION,
 } from './statements.ts';
 
@@ -192,7 +192,7 @@ async function makeTables(writer: Connection): Promise<void> {
 /** False where the service has no notifications. */
 async function listen(writer: Connection): Promise<boolean> {
   try {
-    await writer.query('listen hookshelf');
+    await writer.query(LISTEN);
     return true;
   } catch (thrown) {
     if (writer.lost !== null) throw thrown;

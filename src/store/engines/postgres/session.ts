@@ -13,6 +13,7 @@ import type {
   EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
 } from '../engine.ts';
 import type { QueryResult, Connection } from './driver.ts';
+import { Notifications } from './notifications.ts';
 import { PostgresRefusal } from './refusal.ts';
 import { entryOf, headOf, lockedHeadOf, textOf } from './rows.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -53,13 +54,9 @@ export class PostgresSession implements EngineSession {
   readonly snapshots: EngineSnapshots;
   readonly #parts: SessionParts;
   readonly #append: string;
+  readonly #notifications: Notifications;
   #third: Promise<Connection> | null = null;
-  readonly #wakes = new Set<() => void>();
   readonly #lostListeners = new Set<(error: Error) => void>();
-  /** Sequences that were appended here, until their notifications come: they are no news. */
-  readonly #own = new Set<string>();
-  /** Others' entries were read up to here. */
-  #seen = 0;
   #lost: AppError | null = null;
   #isClosing = false;
 
@@ -67,6 +64,7 @@ export class PostgresSession implements EngineSession {
     this.promise = parts.promise;
     this.#parts = parts;
     this.#append = appendStatement(parts.notifies);
+    this.#notifications = new Notifications(parts.writer, parts.notifies);
     this.snapshots = createSnapshots((text, parameters) => this.#ask(text, parameters));
   }
 
@@ -108,13 +106,12 @@ export class PostgresSession implements EngineSession {
 
   async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
     const page = await readPage(this.#parts.reader, sequence, maxEntries);
-    this.#seen = Math.max(this.#seen, page.at(-1)?.sequence ?? 0);
+    this.#notifications.see(page.at(-1)?.sequence ?? 0);
     return page;
   }
 
   watch(wake: () => void): () => void {
-    this.#wakes.add(wake);
-    return () => void this.#wakes.delete(wake);
+    return this.#notifications.watch(wake);
   }
 
   async trim(floor: number): Promise<void> {
@@ -136,8 +133,7 @@ export class PostgresSession implements EngineSession {
 
   /** Of the notification of an append, with its sequence. */
   notified(payload: string): void {
-    if (this.#own.delete(payload) || Number(payload) <= this.#seen) return;
-    for (const wake of this.#wakes) wake();
+    this.#notifications.notified(payload);
   }
 
   /** Ends all connections when one is lost. */
@@ -170,18 +166,17 @@ export class PostgresSession implements EngineSession {
   async #appendOnce(
     run: Run, log: string, expected: LogPosition, entry: LogEntry,
   ): Promise<boolean> {
-    const name = String(entry.sequence);
-    if (this.#parts.notifies) this.#own.add(name);
+    this.#notifications.expectOwn(entry.sequence);
     const { rows: [row], warning } = await run(this.#append, [
       expected.sequence, expected.chain, entry.sequence, entry.chain, entry.batch,
       entry.lines.toString(), log,
     ]).catch((thrown: unknown) => {
-      this.#own.delete(name);
+      this.#notifications.dropOwn(entry.sequence);
       throw thrown;
     });
     if (warning !== null) throw this.#unconfirmed(warning);
     if (row === undefined) {
-      this.#own.delete(name);
+      this.#notifications.dropOwn(entry.sequence);
       return false;
     }
     if (this.#parts.needsStandbys && textOf(row, 'standbys').trim() === '') {
@@ -196,7 +191,7 @@ export class PostgresSession implements EngineSession {
     const { writer } = this.#parts;
     try {
       const head = await this.#lock(told);
-      this.#seen = Math.max(this.#seen, told.until);
+      this.#notifications.see(told.until);
       const entry = build(told.missed.splice(0), head);
       if (entry === null) {
         await writer.query('rollback');

@@ -74,6 +74,9 @@ export const INSPECT = "select current_setting('server_version_num')::int as ver
 /** Since when the server runs: two connections with the same answer lead to the same one. */
 export const IDENTITY = 'select extract(epoch from pg_postmaster_start_time())::text as started';
 
+export const LISTEN = 'listen hookshelf';
+export const UNLISTEN = 'unlisten hookshelf';
+
 const HEAD = HEAD_COLUMNS.join(', ');
 export const READ_HEAD = `select ${HEAD} from hookshelf.head`;
 export const CREATE_HEAD = `insert into hookshelf.head (${HEAD}) values ($1, $2, $3, $4, $5) `

@@ -14,27 +14,23 @@
  * Who waits too long is told that it is unknown, or refused if nothing was sent. Nothing rests on
  * the batch then: if it is in the log after all, it is applied from there, like another node's.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
-import type { EngineSession, LogEntry, LogHead } from '../engines/engine.ts';
-import { LineEncoder } from '../journal/line-encoder.ts';
-import type { Append } from '../journal/port.ts';
-import { findBreak, isSamePosition } from './chain.ts';
-import { isRefused } from './engine-link.ts';
-import type { EngineLink } from './engine-link.ts';
-import { encodeEntry } from './entry.ts';
-import { unreachable } from './fresh-reads.ts';
-import type { ReplicatedImage } from './replicated-image.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
+import { LineEncoder } from '../../journal/line-encoder.ts';
+import type { Append } from '../../journal/port.ts';
+import { findBreak, isSamePosition } from '../chain.ts';
+import { isRefused } from '../engine-link.ts';
+import type { EngineLink } from '../engine-link.ts';
+import { encodeEntry } from '../entry.ts';
+import { unreachable } from '../fresh-reads.ts';
+import type { ReplicatedImage } from '../replicated-image.ts';
+import { Contention } from './contention.ts';
 
-// Where several write at once, most appends without the lock are in vain. One that has missed
-// nothing for so long is alone again.
-const LOCK_FIRST_APPENDS = 8;
 /** Who has missed more transactions, as after an outage, applies them in pages of so many. */
 const MISSED_MAX = 64;
-// A client that was answered asks again within some milliseconds.
-const EXPECT_MS = 5;
 // Readers may be 250 ms behind. From 10 ms on, p99 was 34 and 51 ms; from 160 on, 73 and 208.
-const WAIT_MS = 10;
+const WAIT_MS = 15;
 const WAIT_MS_MAX = 160;
 
 type Pending = {
@@ -49,8 +45,7 @@ type Pending = {
 
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
-  /** Told when one that was expected has not come. */
-  onUnexpected: () => void = () => {};
+  readonly contention: Contention;
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
@@ -62,27 +57,16 @@ export class Appender {
   #thrown: unknown = null;
   /** Counts attempts: a session that was lost may call back late. */
   #attempts = 0;
-  /** How many appends take the lock first from now on, as others write much too. */
-  #lockFirst = 0;
-  #expecting: Timer | null = null;
   #waiting: Timer | null = null;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
     this.#link = link;
     this.#clock = clock;
+    this.contention = new Contention(clock);
   }
 
   get isPending(): boolean { return this.#pending !== null; }
-
-  /**
-   * The next append is: whoever writes among others does so all the time. It takes the lock first
-   * and is told then what it has missed, which need not be read by itself.
-   */
-  get isExpected(): boolean { return this.#expecting !== null; }
-
-  /** Others have committed before one of the last few appends, and may before the next one. */
-  get isContended(): boolean { return this.#lockFirst > 0; }
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {
@@ -91,7 +75,7 @@ export class Appender {
 
   /** One at a time. */
   begin(append: Append): void {
-    this.#endExpecting();
+    this.contention.begin();
     this.#pending = {
       append, startedMs: this.#clock.monotonicMs(), ticks: 0, sent: null, isDoubtful: false,
     };
@@ -110,7 +94,7 @@ export class Appender {
 
   /** Who waits is told so now: unknown if anything of it was sent. */
   giveUp(refusal: AppError): void {
-    this.#endExpecting();
+    this.contention.end();
     if (this.#pending === null) return;
     const { message, details } = refusal;
     this.#settle(this.#pending, this.#pending.sent === null ? refusal
@@ -163,11 +147,7 @@ export class Appender {
   }
 
   async #append(session: EngineSession, pending: Pending): Promise<void> {
-    if (this.#lockFirst > 0) {
-      this.#lockFirst -= 1;
-      await this.#appendLocked(session, pending);
-      return;
-    }
+    if (this.contention.takesLock()) return this.#appendLocked(session, pending);
     const entry = this.#encode(pending);
     if (entry === null) return this.#settle(pending, null);
     pending.sent = entry;
@@ -242,7 +222,7 @@ export class Appender {
     }
     // A log that was trimmed meanwhile cannot tell that it does not have what was sent.
     if (!this.#image.accept(missed)) return null;
-    if (missed.length > 0) this.#lockFirst = LOCK_FIRST_APPENDS;
+    if (missed.length > 0) this.contention.meet();
     pending.sent = null;
     pending.isDoubtful = false;
     if (head.log !== this.#image.log || !isSamePosition(head, this.#image.position)) {
@@ -266,22 +246,9 @@ export class Appender {
     this.figures.appends += 1;
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
-    if (this.#lockFirst > 0) this.#expect();
+    this.contention.commit();
     this.#image.advance(entry);
     this.#settle(pending, null);
-  }
-
-  #expect(): void {
-    this.#endExpecting();
-    this.#expecting = this.#clock.startTimer(EXPECT_MS, () => {
-      this.#expecting = null;
-      this.onUnexpected();
-    });
-  }
-
-  #endExpecting(): void {
-    this.#expecting?.cancel();
-    this.#expecting = null;
   }
 
   #settle(pending: Pending, error: AppError | null): void {

@@ -1,0 +1,66 @@
+/**
+ * Tells who watches that others have appended. The server is asked for notifications only while
+ * somebody does: each wakes a process of the server and this one.
+ */
+import type { Connection } from './driver.ts';
+import { LISTEN, UNLISTEN } from './statements.ts';
+
+export class Notifications {
+  readonly #writer: Connection;
+  /** False where the service has no LISTEN. */
+  readonly #isThere: boolean;
+  #isListening: boolean;
+  readonly #wakes = new Set<() => void>();
+  /** Sequences that were appended here, until their notifications come: they are no news. */
+  readonly #own = new Set<string>();
+  /** Others' entries were read up to here. */
+  #seen = 0;
+
+  /** The connection listens already, where it can. */
+  constructor(writer: Connection, isThere: boolean) {
+    this.#writer = writer;
+    this.#isThere = isThere;
+    this.#isListening = isThere;
+  }
+
+  watch(wake: () => void): () => void {
+    this.#wakes.add(wake);
+    this.#listen(true);
+    return () => {
+      this.#wakes.delete(wake);
+      this.#listen(this.#wakes.size > 0);
+    };
+  }
+
+  /** An append up to `sequence` is sent. */
+  expectOwn(sequence: number): void {
+    if (this.#isListening) this.#own.add(String(sequence));
+  }
+
+  /** It has committed nothing. */
+  dropOwn(sequence: number): void {
+    this.#own.delete(String(sequence));
+  }
+
+  see(sequence: number): void {
+    this.#seen = Math.max(this.#seen, sequence);
+  }
+
+  /** Of the notification of an append, with its sequence. */
+  notified(payload: string): void {
+    if (this.#own.delete(payload) || Number(payload) <= this.#seen) return;
+    this.#wakeAll();
+  }
+
+  #listen(isNeeded: boolean): void {
+    if (this.#isListening === isNeeded || !this.#isThere) return;
+    this.#isListening = isNeeded;
+    this.#own.clear();
+    // Of what came before the server listens again nobody is told. A loss is told by itself.
+    this.#writer.query(isNeeded ? LISTEN : UNLISTEN).then(() => this.#wakeAll(), () => undefined);
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#wakes) wake();
+  }
+}

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { OpenedStore } from '../../../../src/store/store.ts';
+import { SharedStoreRig, put } from '../../../support/shared-store-rig.ts';
+import { turnsUntil } from '../../../support/turns.ts';
+
+let rig: SharedStoreRig;
+let stores: readonly OpenedStore[];
+
+beforeEach(async () => {
+  rig = new SharedStoreRig();
+  stores = [await rig.open(), await rig.open()];
+});
+
+afterEach(() => rig.close());
+
+const watched = (): boolean[] => [...rig.engine.sessions].map(({ isWatched }) => isWatched);
+
+async function writeAll(writers: readonly OpenedStore[], prefix: string): Promise<void> {
+  await Promise.all(writers.map(async (store, node) => {
+    for (let index = 0; index < 100; index += 1) {
+      await store.transact(put(`${prefix}-${node}-${index}`));
+    }
+  }));
+}
+
+test('nodes that write all the time are told of no appends, once they pause they are', async () => {
+  assert.deepEqual(watched(), [true, true]);
+  await writeAll(stores, 'busy');
+  assert.deepEqual(watched(), [false, false]);
+  await rig.clock.advance(20);
+  assert.deepEqual(watched(), [true, true]);
+  const [one, two] = stores;
+  await one?.transact(put('last'));
+  await turnsUntil(() => two?.collection('books').bytesOf('last') !== undefined);
+});
+
+test('a node that goes on alone is told again', async () => {
+  await writeAll(stores, 'busy');
+  await writeAll(stores.slice(0, 1), 'alone');
+  assert.equal(watched()[0], true);
+});

@@ -83,7 +83,8 @@ export class EngineJournal implements Journal {
     this.maxRecordBytes = maxRecordBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.appender = new Appender(image, link, clock);
-    this.appender.contention.onUnexpected = () => this.#signal();
+    const { contention } = this.appender;
+    contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
     this.#fresh = new FreshReads(() => this.#signal());
     this.standstill = new Standstill({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { OpenedStore } from '../../../../src/store/store.ts';
 import { SharedStoreRig, put } from '../../../support/shared-store-rig.ts';
-import { turnsUntil } from '../../../support/turns.ts';
+import { someTurns, turnsUntil } from '../../../support/turns.ts';
 
 let rig: SharedStoreRig;
 let stores: readonly OpenedStore[];
@@ -16,6 +16,8 @@ afterEach(() => rig.close());
 
 const watched = (): boolean[] => [...rig.engine.sessions].map(({ isWatched }) => isWatched);
 
+const has = (id: string): boolean => stores[1]?.collection('books').bytesOf(id) !== undefined;
+
 async function writeAll(writers: readonly OpenedStore[], prefix: string): Promise<void> {
   await Promise.all(writers.map(async (store, node) => {
     for (let index = 0; index < 100; index += 1) {
@@ -28,11 +30,20 @@ test('nodes that write all the time are told of no appends, once they pause they
   assert.deepEqual(watched(), [true, true]);
   await writeAll(stores, 'busy');
   assert.deepEqual(watched(), [false, false]);
-  await rig.clock.advance(20);
+  await rig.clock.advance(150);
   assert.deepEqual(watched(), [true, true]);
-  const [one, two] = stores;
-  await one?.transact(put('last'));
-  await turnsUntil(() => two?.collection('books').bytesOf('last') !== undefined);
+  await stores[0]?.transact(put('last'));
+  await turnsUntil(() => has('last'));
+});
+
+test('a node that is not told looks by itself', async () => {
+  await writeAll(stores, 'busy');
+  await rig.clock.advance(30);
+  await stores[0]?.transact(put('last'));
+  await someTurns();
+  assert.deepEqual([watched()[1], has('last')], [false, false]);
+  await rig.clock.advance(20);
+  await turnsUntil(() => has('last'));
 });
 
 test('a node that goes on alone is told again', async () => {

@@ -87,9 +87,8 @@ export class EngineJournal implements Journal {
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
     this.#fresh = new FreshReads(() => this.#signal());
-    this.standstill = new Standstill({
-      clock, catchUp: () => this.catchUp(), heardMs: () => link.heardMs,
-    });
+    const catchUp = (): Promise<void> => this.catchUp();
+    this.standstill = new Standstill({ clock, catchUp, heardMs: () => link.heardMs });
     link.onTick = () => this.#tick();
   }
 

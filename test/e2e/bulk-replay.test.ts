@@ -16,12 +16,13 @@ import {
   pendingRoute, requestCollection, type KeptRequest, type RouteRun,
 } from '../../src/webhooks/requests/request.ts';
 import { changeRequests } from '../../src/webhooks/requests/unit-of-work.ts';
+import { IS_LONG } from '../support/long.ts';
 import { keptRequest } from '../webhooks/requests/kept-request.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer, type Running } from './processes.ts';
 
-const COUNT = Number(process.env['HOOKSHELF_BULK_REQUESTS'] ?? 3000);
-const KILLS = 5;
+const COUNT = Number(process.env['HOOKSHELF_BULK_REQUESTS'] ?? (IS_LONG ? 3000 : 1500));
+const KILLS = IS_LONG ? 5 : 3;
 const STEP = 250;
 const LOOKS_MAX = 20_000;
 const PAUSE_MS = 20;

@@ -13,7 +13,7 @@ import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 
 const SEED = 20_261_120;
-const MUTANTS = IS_LONG ? 100 : 20;
+const MUTANTS = IS_LONG ? 100 : 10;
 const STEPS_MAX = 3;
 
 const BODIES: Readonly<Record<string, unknown>> = {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { compile } from '../../support/compile.ts';
 import { answer, closedPort, startServer } from '../../support/servers.ts';
 import type { Received } from '../../support/servers.ts';
 import { createCertificate } from '../../support/tls.ts';
@@ -251,10 +254,14 @@ test('a connection that the server closes while idle leaves the pool', async (co
 
 test('idle connections keep no process alive, closed or not', async (context) => {
   const server = await startServer({ onRequest: ({ socket }) => socket.write(answer()) });
-  context.after(() => server.close());
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-pool-'));
+  context.after(() => {
+    rmSync(folder, { recursive: true });
+    return server.close();
+  });
+  const program = compile(join(import.meta.dirname, 'one-request.ts'), folder);
   for (const mode of ['close', 'leave']) {
-    const program = join(import.meta.dirname, 'one-request.ts');
-    const child = spawn(process.execPath, ['--import', 'tsx', program, server.url(), mode],
+    const child = spawn(process.execPath, [program, server.url(), mode],
       { stdio: ['ignore', 'pipe', 'inherit'] });
     const answered = once(child.stdout, 'data');
     const exited = once(child, 'exit');

@@ -4,7 +4,7 @@ import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';
 import { DOWN, Simulation, UP, type Behaviour } from './simulation.ts';
 
-const STEPS = IS_LONG ? 1500 : 250;
+const STEPS = IS_LONG ? 1500 : 150;
 const YEARS_MS = 100 * 366 * 86_400_000;
 const HOSTS = ['a', 'b', 'c', 'd', 'e'];
 const IN_FLIGHT_MAX = 6;

@@ -1,25 +1,17 @@
 /** Who may see what in the console: signing in, tokens by scope, keys, a server that is lost. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { Browser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
 import { openScreen } from './console-look.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are not installed';
+const skip = lacksBrowser;
 
 type Made = { readonly identifier: string; readonly token: string };
 
-let browser: Browser;
-
-before(async () => {
-  if (hasBrowser) browser = await Browser.open();
-});
-
-after(async () => {
-  if (hasBrowser) await browser.close();
-});
+const browser = Browser.forTests();
 
 async function make(data: string, scope: string): Promise<Made> {
   const { stdout, stderr } = await hookshelf(['token:create', '--name', scope, '--scope', scope,

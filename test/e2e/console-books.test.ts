@@ -1,24 +1,16 @@
 /** The catalog in the console: adding, changing beside somebody else, importing, deleting. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { Browser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
 import { openScreen } from './console-look.ts';
 import { inFolder, startServer } from './processes.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are not installed';
+const skip = lacksBrowser;
 const CSV = 'title,authors,numberOfPages\n"Emma, a novel",Jane Austen,474\nBroken,,none\n';
 
-let browser: Browser;
-
-before(async () => {
-  if (hasBrowser) browser = await Browser.open();
-});
-
-after(async () => {
-  if (hasBrowser) await browser.close();
-});
+const browser = Browser.forTests();
 
 /** Chooses a file as a person would in the dialog of the system. */
 async function chooseFile(name: string, text: string): Promise<void> {

@@ -4,23 +4,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 import { FlappingTarget } from './relay-target.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 /** Requests that wait, and room for so many copies of them. */
 const PENDING = 250;
 const ROOM = 100;
 
 const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
 const target = new FlappingTarget();
+const browser = Browser.forTests();
+const person = new Person(browser);
 let server: Running;
-let browser: Browser;
-let person: Person;
 
 before(async () => {
   if (!hasBrowser) return;
@@ -30,8 +30,6 @@ before(async () => {
     HOOKSHELF_OUTGOING_RETRY_SCHEDULE: '[]', HOOKSHELF_INCOMING_RETRY_SCHEDULE: '[3600]',
     HOOKSHELF_INBOX_MAX_COUNT: String(PENDING + ROOM),
   } });
-  browser = await Browser.open();
-  person = new Person(browser);
   await browser.look(1280, 900, 'light');
   await make('/api/outgoing-webhooks', { targetUrl: `${target.url}sink`, triggerEvent: 'order.*',
     secret: 'a secret of some length' });
@@ -39,7 +37,6 @@ before(async () => {
 
 after(async () => {
   if (!hasBrowser) return;
-  await browser.close();
   await server.stop();
   await target.close();
   rmSync(directory, { recursive: true, force: true });

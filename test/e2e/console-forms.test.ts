@@ -1,20 +1,12 @@
 /** What forms ask for in ways of their own, and files to take away, in a real browser. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { hasBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
-let at: ConsoleAtWork;
-
-before(async () => {
-  if (hasBrowser) at = await ConsoleAtWork.begin();
-});
-
-after(async () => {
-  if (hasBrowser) await at.end();
-});
+const skip = lacksBrowser;
+const at = new ConsoleAtWork();
 
 test('headers are rows of a name and a value, and hidden values stay', { skip }, async () => {
   const { person } = at;

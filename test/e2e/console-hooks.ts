@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Browser } from '../support/browser.ts';
+import { after, before } from 'node:test';
+import { Browser, hasBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
 import { hookshelf, startServer } from './processes.ts';
@@ -13,48 +14,41 @@ type Scope = 'read' | 'write' | 'admin';
 type Answer = Readonly<Record<string, unknown>>;
 
 export class ConsoleAtWork {
-  readonly person: Person;
-  readonly browser: Browser;
-  readonly #directory: string;
-  readonly #server: Running;
-  readonly #tokens: Readonly<Record<Scope, string>>;
+  readonly browser = Browser.forTests();
+  readonly person = new Person(this.browser);
+  readonly #directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+  #server: Running | null = null;
+  #tokens: Readonly<Record<Scope, string>> = { read: '', write: '', admin: '' };
 
-  private constructor(
-    directory: string, server: Running, browser: Browser,
-    tokens: Readonly<Record<Scope, string>>,
-  ) {
-    this.#directory = directory;
-    this.#server = server;
-    this.#tokens = tokens;
-    this.browser = browser;
-    this.person = new Person(browser);
+  /** For all tests of a file: there from before them until after them. */
+  constructor() {
+    before(async () => {
+      if (hasBrowser) await this.#begin();
+    });
+    after(async () => {
+      await this.#server?.stop();
+      rmSync(this.#directory, { recursive: true, force: true });
+    });
   }
 
-  static async begin(): Promise<ConsoleAtWork> {
-    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+  async #begin(): Promise<void> {
+    const directory = this.#directory;
     const makeToken = async (scope: string): Promise<string> => {
       const { stdout } = await hookshelf(
         ['token:create', '--name', scope, '--scope', scope, '--json', '--data', directory]);
       return String(JSON.parse(stdout).token);
     };
-    const tokens = {
+    this.#tokens = {
       read: await makeToken('read'), write: await makeToken('write'),
       admin: await makeToken('admin'),
     };
-    const server = await startServer(['--data', directory]);
-    const browser = await Browser.open();
-    await browser.look(1280, 900, 'light');
-    return new ConsoleAtWork(directory, server, browser, tokens);
+    this.#server = await startServer(['--data', directory]);
+    await this.browser.look(1280, 900, 'light');
   }
 
   get url(): string {
+    assert.ok(this.#server !== null);
     return this.#server.url;
-  }
-
-  async end(): Promise<void> {
-    await this.browser.close();
-    await this.#server.stop();
-    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Opens a screen anew, as somebody who may do that. */

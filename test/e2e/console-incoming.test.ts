@@ -1,22 +1,14 @@
 /** Incoming webhooks in the console, used as a person does, in a real browser. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { hasBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 const CHANGES = ['Edit', 'Action and routes', 'Rotate the secret', 'Turn off', 'Delete'];
-let at: ConsoleAtWork;
-
-before(async () => {
-  if (hasBrowser) at = await ConsoleAtWork.begin();
-});
-
-after(async () => {
-  if (hasBrowser) await at.end();
-});
+const at = new ConsoleAtWork();
 
 /** A webhook that logs and keeps every request. */
 async function makeHook(pathSegment: string): Promise<string> {

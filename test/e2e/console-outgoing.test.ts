@@ -1,25 +1,16 @@
 /** Outgoing webhooks in the console, used as a person does, in a real browser. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { hasBrowser } from '../support/browser.ts';
+import { lacksBrowser } from '../support/browser.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 import { FlappingTarget } from './relay-target.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 const target = new FlappingTarget();
-let at: ConsoleAtWork;
+const at = new ConsoleAtWork();
 
-before(async () => {
-  if (!hasBrowser) return;
-  await target.open();
-  at = await ConsoleAtWork.begin();
-});
-
-after(async () => {
-  if (!hasBrowser) return;
-  await at.end();
-  await target.close();
-});
+before(() => target.open());
+after(() => target.close());
 
 function makeHook(): Promise<string> {
   return at.make('/api/outgoing-webhooks', {

@@ -5,14 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
 import type { Reply } from './ask.ts';
 import { startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 /** Of a list that is longer than its first pages. */
 const MANY = 1200;
 const CALLS = 16;
@@ -23,15 +23,13 @@ const SCRIPT = '<script>window.hacked = true</script>';
 const BIDI = '\u202egnp.exe\u2066';
 
 const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+const browser = Browser.forTests();
+const person = new Person(browser);
 let server: Running;
-let browser: Browser;
-let person: Person;
 
 before(async () => {
   if (!hasBrowser) return;
   server = await startServer(['--data', directory]);
-  browser = await Browser.open();
-  person = new Person(browser);
   await browser.look(1280, 900, 'light');
   const actionConfiguration = await make('/api/action-configurations',
     { actionType: 'log', options: {} });
@@ -50,7 +48,6 @@ before(async () => {
 
 after(async () => {
   if (!hasBrowser) return;
-  await browser.close();
   await server.stop();
   rmSync(directory, { recursive: true, force: true });
 });

@@ -1,10 +1,10 @@
 /** What changes while a screen of the console opens, before it is told of changes. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { hasBrowser } from '../support/browser.ts';
+import { before, test } from 'node:test';
+import { hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 /** Holds the page's stream back until `openStream` is called, as a slow way to the server may. */
 const HOLD_STREAM = `const send = window.fetch;
 window.fetch = async (url, options) => {
@@ -13,16 +13,11 @@ window.fetch = async (url, options) => {
   }
   return send(url, options);
 };`;
-let at: ConsoleAtWork;
+const at = new ConsoleAtWork();
 
 before(async () => {
   if (!hasBrowser) return;
-  at = await ConsoleAtWork.begin();
   await at.browser.command('Page.addScriptToEvaluateOnNewDocument', { source: HOLD_STREAM });
-});
-
-after(async () => {
-  if (hasBrowser) await at.end();
 });
 
 async function openStream(): Promise<void> {

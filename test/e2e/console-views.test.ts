@@ -1,26 +1,18 @@
 /** The log, settings, cards of books, overview, theme and keys, as a person uses them. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { hasBrowser } from '../support/browser.ts';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 /** Notes the theme as soon as there is a body that could be painted. */
 const NOTE_THEME = `new MutationObserver((_, observer) => {
   if (document.body === null) return;
   window.themeAtFirst = document.documentElement.dataset.theme ?? 'none yet';
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });`;
-let at: ConsoleAtWork;
-
-before(async () => {
-  if (hasBrowser) at = await ConsoleAtWork.begin();
-});
-
-after(async () => {
-  if (hasBrowser) await at.end();
-});
+const at = new ConsoleAtWork();
 
 /** Calls that the webhook at that path writes to the log; gives the last one's request id. */
 async function callHook(pathSegment: string, ...texts: readonly string[]): Promise<string> {

@@ -1,8 +1,8 @@
 /** `GET /console` of a real server in a real browser: every screen, as anybody may see it. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { Browser, lacksBrowser } from '../support/browser.ts';
 import { IS_LONG } from '../support/long.ts';
 import { Person } from '../support/person.ts';
 import { openScreen, readLook } from './console-look.ts';
@@ -11,7 +11,7 @@ import { seedHostile } from './console-seed.ts';
 import { inFolder, startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are not installed';
+const skip = lacksBrowser;
 const LISTS = [
   '#/', '#/books', '#/books?as=cards', '#/books/new', '#/books/import', '#/incoming',
   '#/incoming/new', '#/requests', '#/outgoing', '#/deliveries', '#/log', '#/settings', '#/nowhere',
@@ -26,18 +26,8 @@ const SHIFT_MAX = 0.1;
 /** Beside 360 pixels, dark; the last shares neither with it, and a long run takes all. */
 const LOOKS = [[360, 'light'], [1280, 'dark'], [1280, 'light']] as const;
 
-let browser: Browser;
-let person: Person;
-
-before(async () => {
-  if (!hasBrowser) return;
-  browser = await Browser.open();
-  person = new Person(browser);
-});
-
-after(async () => {
-  if (hasBrowser) await browser.close();
-});
+const browser = Browser.forTests();
+const person = new Person(browser);
 
 function inConsole(use: (server: Running) => Promise<void>): Promise<void> {
   return inFolder(async (data) => {

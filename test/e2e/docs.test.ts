@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { Browser, lacksBrowser } from '../support/browser.ts';
 import { someOf } from '../support/long.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
@@ -51,7 +51,7 @@ type Look = {
 };
 
 test('the page can be read on every screen, light and dark, and its curl lines work', {
-  skip: !hasBrowser && 'chromium and chromedriver are not installed',
+  skip: lacksBrowser,
 }, () => inFolder(async (data) => {
   const server = await startServer(['--data', data]);
   const browser = await Browser.open();

@@ -1,11 +1,11 @@
 /** What the console's overview shows of nodes, in a real browser. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Browser, hasBrowser } from '../support/browser.ts';
+import { Browser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { withNodes } from './apps.ts';
 
-const skip = !hasBrowser && 'chromium and chromedriver are needed';
+const skip = lacksBrowser;
 
 test('the overview shows each node with its shards, and that one has gone', { skip }, () =>
   withNodes(3, async (nodes) => {

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { owned } from './children.ts';
 
 const START_MS_MAX = 60_000;
@@ -23,33 +24,48 @@ const LOADED = "return document.readyState === 'complete' && location.href.split
 
 export const hasBrowser =
   ['chromium', 'chromedriver'].every((name) => spawnSync(name, ['--version']).status === 0);
+/** For `skip` of a test. */
+export const lacksBrowser = !hasBrowser && 'chromium and chromedriver are needed';
 
 export class Browser {
-  readonly #driver: ChildProcess;
-  readonly #port: number;
-  readonly #profile: string;
+  #driver: ChildProcess | null = null;
+  #port = 0;
+  #profile = '';
   #session = '';
   #loads = 0;
+  #begun: Promise<void> = Promise.resolve();
 
-  private constructor(driver: ChildProcess, port: number, profile: string) {
-    this.#driver = driver;
-    this.#port = port;
-    this.#profile = profile;
-  }
+  private constructor() {}
 
   static async open(): Promise<Browser> {
-    const driver = owned(spawn('chromedriver', ['--port=0'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }));
-    const port = await portOf(driver);
-    const browser = new Browser(driver, port, mkdtempSync(join(tmpdir(), 'hookshelf-browser-')));
-    await browser.#begin();
+    const browser = new Browser();
+    browser.#begun = browser.#begin();
+    await browser.#begun;
+    return browser;
+  }
+
+  /**
+   * One for all tests of a file, which is there from before them until after them. Hooks that use
+   * it wait for it by themselves: Node 20 begins all hooks of a file at once.
+   */
+  static forTests(): Browser {
+    const browser = new Browser();
+    before(() => {
+      if (hasBrowser) browser.#begun = browser.#begin();
+      return browser.#begun;
+    });
+    after(() => browser.close());
     return browser;
   }
 
   async #begin(): Promise<void> {
+    this.#driver = owned(spawn('chromedriver', ['--port=0'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }));
+    this.#port = await portOf(this.#driver);
+    this.#profile = mkdtempSync(join(tmpdir(), 'hookshelf-browser-'));
     const args = [...SWITCHES, `--user-data-dir=${this.#profile}`];
-    const value = await this.#call('POST', '/session', {
+    const value = await this.#ask('POST', '/session', {
       capabilities: { alwaysMatch: { 'goog:chromeOptions': { args }, 'goog:loggingPrefs': {
         browser: 'ALL',
       } } },
@@ -60,7 +76,7 @@ export class Browser {
 
   /** Opens that address, and waits until the whole page is there, not the one before it. */
   async visit(url: string): Promise<void> {
-    await this.#call('POST', `${this.#session}/url`, { url });
+    await this.#call('POST', '/url', { url });
     const endMs = performance.now() + LOAD_MS_MAX;
     const [page] = url.split('#');
     // The driver answers before that when a page before it has just ended to load.
@@ -82,12 +98,12 @@ export class Browser {
 
   /** Runs the body of a function in the page and gives what it returns. */
   evaluate(script: string): Promise<unknown> {
-    return this.#call('POST', `${this.#session}/execute/sync`, { script, args: [] });
+    return this.#call('POST', '/execute/sync', { script, args: [] });
   }
 
   /** A command of the Chrome DevTools protocol. */
   command(cmd: string, params: object): Promise<unknown> {
-    return this.#call('POST', `${this.#session}/goog/cdp/execute`, { cmd, params });
+    return this.#call('POST', '/goog/cdp/execute', { cmd, params });
   }
 
   /** As on a screen of that size, which prefers that scheme. */
@@ -100,25 +116,33 @@ export class Browser {
 
   /** A PNG of what is on the screen. */
   async screenshot(): Promise<Buffer> {
-    return Buffer.from(String(await this.#call('GET', `${this.#session}/screenshot`)), 'base64');
+    return Buffer.from(String(await this.#call('GET', '/screenshot')), 'base64');
   }
 
   /** What the browser complained about since it was last asked. */
   async complaints(): Promise<readonly string[]> {
-    const entries = await this.#call('POST', `${this.#session}/se/log`, { type: 'browser' });
+    const entries = await this.#call('POST', '/se/log', { type: 'browser' });
     assert.ok(Array.isArray(entries));
     return entries.map((entry) => JSON.stringify(entry));
   }
 
   async close(): Promise<void> {
-    if (this.#session !== '') await this.#call('DELETE', this.#session).catch(() => null);
+    if (this.#driver === null) return;
+    if (this.#session !== '') await this.#call('DELETE', '').catch(() => null);
     const ended = once(this.#driver, 'exit');
     this.#driver.kill();
     await ended;
+    this.#driver = null;
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  /** A command of the session, once there is one. */
   async #call(method: string, path: string, body?: object): Promise<unknown> {
+    await this.#begun;
+    return this.#ask(method, this.#session + path, body);
+  }
+
+  async #ask(method: string, path: string, body?: object): Promise<unknown> {
     const sent = request({ host: '127.0.0.1', port: this.#port, method, path, agent: false });
     sent.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = await once(sent, 'response');

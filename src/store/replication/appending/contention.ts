@@ -7,9 +7,10 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 
 /** One that has missed nothing for so long is alone again. */
 const LOCK_FIRST_APPENDS = 8;
-// A client that was answered asks again within some milliseconds: the half of three nodes that kept
-// two cores busy after 6, nine tenths after 25. With 5 here, half of what others wrote was read by
-// itself and again with the lock; with 15 a request cost all together 125 µs, not 137.
+// Clients that were answered ask again within some milliseconds: where three nodes kept two cores
+// busy, half of the appends came within 6 and nine tenths within 25. With 5 here, the others were
+// preceded by a read that the lock makes needless: a request cost all nodes and the engine 137 µs,
+// with 15 it cost 125.
 const EXPECT_MS = 15;
 /** Appends follow one another if none is longer after the one before. */
 const PAUSE_MS_MAX = 100;

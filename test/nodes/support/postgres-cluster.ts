@@ -107,7 +107,7 @@ export class PostgresCluster {
       "listen_addresses='127.0.0.1'", `unix_socket_directories='${this.directory}'`,
       'shared_buffers=32MB', 'wal_level=replica', 'wal_log_hints=on',
       'hot_standby=on', 'wal_keep_size=256MB', 'wal_retrieve_retry_interval=200ms',
-      'restart_after_crash=off', ...settings, '',
+      'restart_after_crash=off', 'dynamic_shared_memory_type=mmap', ...settings, '',
     ].join('\n'));
     for (const standby of this.standbys) {
       cpSync(primary.data, standby.data, { recursive: true });
@@ -126,7 +126,8 @@ export class PostgresCluster {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.kill('SIGKILL')));
+    for (const server of this.servers) server.signal('SIGCONT');
+    await Promise.all(this.servers.map((server) => server.kill('SIGQUIT')));
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -181,8 +182,8 @@ export class PostgresServer {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** SIGKILL is a crash, SIGINT a fast stop; resolves when the server has ended. */
-  async kill(signal: 'SIGKILL' | 'SIGINT' = 'SIGKILL'): Promise<void> {
+  /** SIGKILL is a crash, SIGQUIT one that leaves no shared memory, SIGINT a fast stop. */
+  async kill(signal: 'SIGKILL' | 'SIGINT' | 'SIGQUIT' = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === null || !this.isRunning) return;
     const ended = new Promise((resolve) => void child.once('exit', resolve));

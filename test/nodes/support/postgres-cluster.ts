@@ -189,13 +189,13 @@ export class PostgresServer {
     const ended = new Promise((resolve) => void child.once('exit', resolve));
     const processes = this.processes();
     child.kill(signal);
-    if (signal === 'SIGKILL') for (const pid of processes) end(pid);
+    if (signal === 'SIGKILL') for (const pid of processes) send(pid, signal);
     await ended;
   }
 
   /** The server itself and what it has started, all of which stop together. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    for (const pid of this.processes()) process.kill(pid, signal);
+    for (const pid of this.processes()) send(pid, signal);
   }
 
   processes(): number[] {
@@ -290,9 +290,9 @@ function parentOf(pid: string): number | null {
   }
 }
 
-function end(pid: number): void {
+function send(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It has ended with its parent.
   }

@@ -135,7 +135,6 @@ export class HttpExchange implements Exchange {
 
   async sendStream(status: number, headers: readonly string[], pull: Pull): Promise<void> {
     const { request, response } = this;
-    const { socket } = request;
     // Before the head is written, so that a failure can still be told.
     const first = request.method === 'HEAD' ? null : await pull();
     if (response.destroyed) return this.#abandon();
@@ -147,7 +146,8 @@ export class HttpExchange implements Exchange {
       cutStalledReader(response, this.#stallMs, this.#context.clock);
       bytes = await writePulled(response, first, pull);
     }
-    if (hasFailed(socket)) this.#closeFailed(socket);
+    // After a whole request, others may wait to be answered before the connection closes.
+    if (!request.complete && hasFailed(request.socket)) this.#closeFailed(request.socket);
     else this.#discardRest();
     return this.#finish(status, bytes);
   }

@@ -15,6 +15,11 @@ const slow = route('GET', '/slow', async (exchange) => {
   exchange.sendJson(200, 'slow');
 });
 
+const stream = route('GET', '/stream', (exchange) => {
+  const pieces = [Buffer.from('piece\n')];
+  return exchange.sendStream(200, [], () => pieces.length === 0 ? null : pieces.splice(0));
+});
+
 const notHttp: readonly [string, string, number, RegExp][] = [
   ['no HTTP at all', 'hello?\r\n\r\n', 400, /not an HTTP request/],
   ['an unknown method', 'FROB / HTTP/1.1\r\nHost: a\r\n\r\n', 400, /not an HTTP request/],
@@ -119,6 +124,19 @@ test('pipelined requests are answered in order, the slow ones too', async () => 
   assert.equal(await connection.rest(), '');
   connection.close();
 });
+
+for (const method of ['GET', 'HEAD']) {
+  test(`what follows a ${method} of a stream is answered, though rubbish follows it`, async () => {
+    await using server = await startServer([hello, stream]);
+    const connection = new RawConnection(server);
+    const requests = [encodeRequest(method, '/stream'), encodeRequest('GET', '/hello/1')];
+    connection.send(Buffer.concat([...requests, Buffer.from('rubbish\r\n\r\n')]));
+    const received = await connection.rest();
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]);
+    assert.deepEqual(statuses, ['200', '200', '400']);
+    connection.close();
+  });
+}
 
 test('a client that ends its side after its request still gets the answer', async () => {
   await using server = await startServer([hello, echoRoute('POST', '/echo'), slow]);

@@ -97,7 +97,7 @@ export class Appender {
     this.contention.end();
     if (this.#pending === null) return;
     const { message, details } = refusal;
-    this.#settle(this.#pending, this.#pending.sent === null ? refusal
+    this.#endWithout(this.#pending, this.#pending.sent === null ? refusal
       : new AppError('unknown_outcome', `it may be written or not: ${message}`, details));
   }
 
@@ -122,7 +122,7 @@ export class Appender {
     } catch (error) {
       if (!isRefused(error) || pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#settle(pending, error.code === 'damaged' ? unreachable(error) : error);
+      this.#endWithout(pending, error.code === 'damaged' ? unreachable(error) : error);
       return false;
     }
   }
@@ -149,7 +149,7 @@ export class Appender {
   async #append(session: EngineSession, pending: Pending): Promise<void> {
     if (this.contention.takesLock()) return this.#appendLocked(session, pending);
     const entry = this.#encode(pending);
-    if (entry === null) return this.#settle(pending, null);
+    if (entry === null) return this.#endWithout(pending, null);
     pending.sent = entry;
     const { log, position } = this.#image;
     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));
@@ -230,7 +230,7 @@ export class Appender {
       return null;
     }
     pending.sent = this.#encode(pending);
-    if (pending.sent === null) this.#settle(pending, null);
+    if (pending.sent === null) this.#endWithout(pending, null);
     return pending.sent;
   }
 
@@ -249,6 +249,13 @@ export class Appender {
     this.contention.commit();
     this.#image.advance(entry);
     this.#settle(pending, null);
+  }
+
+  /** Nothing was committed: another append need not follow, which would tell what is missed. */
+  #endWithout(pending: Pending, error: AppError | null): void {
+    if (this.#pending !== pending) return;
+    this.contention.end();
+    this.#settle(pending, error);
   }
 
   #settle(pending: Pending, error: AppError | null): void {

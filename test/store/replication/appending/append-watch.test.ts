@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { AppError } from '../../../../src/base/errors.ts';
+import type { Transaction } from '../../../../src/store/port.ts';
 import type { OpenedStore } from '../../../../src/store/store.ts';
 import { SharedStoreRig, put } from '../../../support/shared-store-rig.ts';
 import { someTurns, turnsUntil } from '../../../support/turns.ts';
@@ -50,4 +52,24 @@ test('a node that goes on alone is told again', async () => {
   await writeAll(stores, 'busy');
   await writeAll(stores.slice(0, 1), 'alone');
   assert.equal(watched()[0], true);
+});
+
+test('a node whose last write of many is refused is told again', async () => {
+  await writeAll(stores, 'busy');
+  const takeIfFree = (transaction: Transaction): void => {
+    if (transaction.find('books', 'name') !== undefined) throw new AppError('conflict', 'taken');
+    put('name')(transaction);
+  };
+  const writes = await Promise.allSettled(stores.map((store) => store.transact(takeIfFree)));
+  assert.deepEqual(writes.map(({ status }) => status), ['fulfilled', 'rejected']);
+  await rig.clock.advance(150);
+  assert.deepEqual(watched(), [true, true]);
+});
+
+test('a node whose last write of many the engine refuses is told again', async () => {
+  await writeAll(stores, 'busy');
+  rig.once('appendLocked', 'refused');
+  await assert.rejects(Promise.resolve(stores[1]?.transact(put('last'))));
+  await rig.clock.advance(150);
+  assert.deepEqual(watched(), [true, true]);
 });

@@ -17,6 +17,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { ResponseBatcher } from '../exchange/response-batcher.ts';
 import { isPipelined, waitForTurn } from '../exchange/pipeline.ts';
 import { givenRequestId } from '../exchange/request-id.ts';
+import { parseQuery } from '../query.ts';
 import type { Route } from '../route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
 import { splitTarget } from './target.ts';
@@ -213,6 +214,7 @@ class HttpDispatcher implements Dispatcher {
     if (this.#guard?.admit(exchange, isServed, table.allowedMethods) === true) return undefined;
     if (!isServed) return answerUnrouted(exchange, table.allowedMethods(path));
     const { route } = endpoint;
+    if (exchange.search !== '') checkQuery(route, exchange.search);
     const waiting = this.#sharing === null ? null : this.#sharing.wait(exchange);
     return waiting === null ? route.handle(exchange)
       : waiting.then(() => route.handle(exchange));
@@ -249,6 +251,12 @@ function createTable(routes: readonly Route[], metrics: Metrics): RouteTable {
 
 // What `OPTIONS *` is answered with.
 const SERVER_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+/** Refuses any parameter where the route knows none; others are looked at by the route. */
+function checkQuery({ path, parameters = [] }: Route, search: string): void {
+  const isKnown = parameters.some((parameter) => parameter.in === 'query');
+  if (path.startsWith('/api/') && !isKnown) parseQuery(search, []);
+}
 
 function answerUnrouted(exchange: HttpExchange, allow: readonly string[]): void {
   const { path, request: { method = '' } } = exchange;

@@ -1,7 +1,6 @@
 /** Jobs over HTTP: looking at them, and cancelling them. */
 import { arrayOf, pathParameter, shown } from '../../resources/route-parts.ts';
 import { problemAnswers } from '../../server/problem.ts';
-import { parseQuery } from '../../server/query.ts';
 import type { Route } from '../../server/route.ts';
 import { JOB_SCHEMA, shownJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
@@ -17,7 +16,6 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
       summary: 'Jobs, newest first: those that run, and the last hundred that have ended',
       answers: [shown('Jobs', arrayOf(JOB_SCHEMA)), ...problemAnswers(400)],
       handle(exchange) {
-        parseQuery(exchange.search, []);
         exchange.sendJson(200, jobs.list().map(shownJob));
       },
     },

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseQuery } from '../../../src/server/query.ts';
+import { rawRequest } from '../../support/raw-http.ts';
+import { echoRoute, route, startServer } from '../../support/test-server.ts';
+
+const parameters = [
+  { name: 'hook', in: 'query', description: '', schema: { kind: 'string' } },
+] as const;
+
+test('a query is refused before anything is done where an endpoint knows none', async () => {
+  let calls = 0;
+  await using server = await startServer([
+    route('POST', '/api/retry', (exchange) => {
+      calls += 1;
+      exchange.sendJson(202, calls);
+    }),
+    route('GET', '/api/list', (exchange) => {
+      exchange.sendJson(200, parseQuery(exchange.search, ['hook']).get('hook'));
+    }, { parameters }),
+    echoRoute('GET', '/healthz'),
+  ]);
+  for (const [method, target, status, body] of [
+    ['POST', '/api/retry?hook=one', 400, /unknown query parameter `hook`: there is none/],
+    ['POST', '/api/retry?%zz', 400, /the query holds a bad percent-encoding/],
+    ['POST', '/api/retry?', 202, /^1$/],
+    ['GET', '/api/list?hook=one', 200, /^"one"$/],
+    ['GET', '/api/list?hok=one', 400, /did you mean `hook`/],
+    ['PUT', '/api/retry?hook=one', 405, /./],
+    ['GET', '/healthz?at=now', 200, /"search":"at=now"/],
+  ] as const) {
+    const answer = await rawRequest(server, method, target);
+    assert.equal(answer.status, status, target);
+    assert.match(answer.body, body, target);
+  }
+  assert.equal(calls, 1);
+});

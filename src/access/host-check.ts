@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
+import { quoted } from '../base/text/refusal.ts';
 import { targetHost } from '../server/routing/target.ts';
 import { hostNameOf, isLoopbackName } from './host-name.ts';
 
@@ -29,8 +30,11 @@ export class HostCheck {
       this.#lastHost = host;
       return;
     }
-    throw new AppError('misdirected', `this service does not answer to the host ${
-      JSON.stringify(host.slice(0, 256))}: name it in server.allowedHosts, or set a token`);
+    // This goes into the log, where no credentials may stand.
+    const shown = quoted(host.slice(host.lastIndexOf('@') + 1));
+    throw new AppError('misdirected',
+      `this service does not answer to the host ${shown}: name it in server.allowedHosts, or set a `
+      + 'token');
   }
 }
 

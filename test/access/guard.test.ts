@@ -146,6 +146,17 @@ test('on loopback without a token only our own names are answered', async () => 
   assert.equal((await rawRequest(embedded, 'GET', '/api/books', headers)).status, 421);
 });
 
+test('credentials in front of a host are shown neither to the caller nor in the log', async () => {
+  await using server = await start();
+  const inTarget = await rawRequest(server, 'GET', 'http://ada:pass@evil.example/api/books');
+  const inHost = await rawRequest(server, 'GET', '/api/books', { Host: 'ada:pass@evil.example' });
+  for (const { status, body } of [inTarget, inHost]) {
+    assert.equal(status, 421);
+    assert.match(JSON.parse(body).detail, /does not answer to the host "evil\.example"/);
+  }
+  assert.doesNotMatch(JSON.stringify(server.logged), /pass@/);
+});
+
 test('a request has exactly one Host', async () => {
   await using server = await start();
   for (const [text, status] of [

@@ -86,13 +86,16 @@ function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Ro
       response.once('close', leave);
       if (response.destroyed) leave();
       // The server lets a client end its side and still answers; most have gone when they do.
-      request.socket.once('end', () => {
+      const onEnd = (): void => {
         broadcast.probe(reader);
         clock.startTimer(PROBE_MS, () => broadcast.probe(reader));
-      });
+      };
+      request.socket.once('end', onEnd);
       try {
         return await exchange.sendStream(200, HEADERS, () => reader.pull());
       } finally {
+        // The connection may be used again.
+        request.socket.off('end', onEnd);
         leave();
       }
     },

@@ -1,6 +1,7 @@
 /**
- * What the rest of the house sees of the store: records in collections, and transactions over them.
- * Nothing here says that a file is involved; a replicated log could stand behind it as well.
+ * What the rest of the program sees of the store: records in collections, and transactions over
+ * them. Whether files keep them, or a log that several nodes share, makes no difference here but
+ * for `Replica`.
  */
 
 /**
@@ -195,8 +196,8 @@ export interface Replica {
   /** True once `sequence` is applied here, false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**
-   * Whether this process stood still before `nowMs`, which is about now: it is behind then, by it
-   * knows not how much, until it has caught up or the engine is known to be away.
+   * Whether this process stood still before `nowMs`, which is about now, and may still be behind:
+   * until it has caught up, or the engine is known to be away.
    */
   isBehindSinceStandstill(nowMs: number): boolean;
   /** Resolves when that is over; rejects with `unavailable` when it takes more than 2 s. */

@@ -59,7 +59,7 @@ export class Gateway {
     return this.#ask({ path, body, isRepeatable: false });
   }
 
-  /** Of that member alone; null when it does not answer so. */
+  /** What came of asking that member alone; never rejects. */
   async askMember(endpoint: EtcdEndpoint, path: string): Promise<EtcdOutcome> {
     return await this.#send(endpoint, path, {});
   }

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { late } from '../../../base/late.ts';
-import { entryError, isLost, refusalOf } from './refusal.ts';
+import { loginError, isLost, refusalOf } from './refusal.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -146,7 +146,7 @@ class DriverConnection implements Connection {
       if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lost === null) {
         throw new AppError('unavailable', `${this.#options.place} is a standby, not the primary`);
       }
-      throw entryError(thrown, this.#options);
+      throw loginError(thrown, this.#options);
     }
   }
 

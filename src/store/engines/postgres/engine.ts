@@ -22,7 +22,7 @@ import {
 } from './statements.ts';
 
 const BATCH_BYTES_MAX = 8 << 20;
-/** Of the whole way in, beside the time to connect: tables may have to wait for standbys. */
+/** For a whole attempt, beside the time to connect: tables may have to wait for standbys. */
 const BEGIN_MS_MAX = 5000;
 
 /** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
@@ -47,15 +47,15 @@ class PostgresEngine implements Engine {
   }
 
   connect(): Promise<EngineSession> {
-    return this.#try((way, index) => way.begin(() => {
+    return this.#try((attempt, index) => attempt.begin(() => {
       this.#first = index;
     }));
   }
 
   inspect(): Promise<string> {
-    return this.#try(async (way) => {
-      const { durability: { promise } } = await way.enter();
-      way.close();
+    return this.#try(async (attempt) => {
+      const { durability: { promise } } = await attempt.openWriter();
+      attempt.close();
       return promise;
     });
   }
@@ -64,20 +64,23 @@ class PostgresEngine implements Engine {
    * Goes from host to host until one does. A server that nothing was confirmed by is tried last the
    * next time: a primary that others have replaced still lets everybody in.
    */
-  async #try<Found>(use: (way: Way, index: number) => Promise<Found>): Promise<Found> {
+  async #try<Found>(
+    use: (attempt: SessionAttempt, index: number) => Promise<Found>,
+  ): Promise<Found> {
     const { hosts } = this.#address;
     const order = hosts.map((_, step) => (this.#first + step) % hosts.length);
     const refusals: AppError[] = [];
     for (const index of order) {
       const host = hosts[index];
       if (host === undefined) continue;
-      const way = new Way(this.#address, host, findPassword(this.#address, host, this.#files));
+      const password = findPassword(this.#address, host, this.#files);
+      const attempt = new SessionAttempt(this.#address, host, password);
       try {
-        const found = await use(way, index);
+        const found = await use(attempt, index);
         this.#first = (index + 1) % hosts.length;
         return found;
       } catch (thrown) {
-        way.close();
+        attempt.close();
         if (!(thrown instanceof AppError)) throw thrown;
         refusals.push(thrown);
       }
@@ -95,13 +98,13 @@ function together(refusals: readonly AppError[]): AppError {
     refusals.map(({ message }) => message).join('; '), {}, worst);
 }
 
-type Entered = {
+type OpenedWriter = {
   readonly writer: Connection;
   readonly durability: Durability;
 };
 
 /** One attempt to begin a session with one server. */
-class Way {
+class SessionAttempt {
   readonly #address: PostgresAddress;
   readonly #host: PostgresHost;
   readonly #password: string | null;
@@ -126,7 +129,7 @@ class Way {
       this.close();
     }, this.#address.connectTimeoutMs + BEGIN_MS_MAX);
     try {
-      const { writer, durability } = await this.enter();
+      const { writer, durability } = await this.openWriter();
       await makeTables(writer);
       await writer.query(PREPARE_LOCK);
       const reader = await this.#open();
@@ -149,7 +152,7 @@ class Way {
     }
   }
 
-  async enter(): Promise<Entered> {
+  async openWriter(): Promise<OpenedWriter> {
     const writer = await this.#open();
     const { rows: [row] } = await writer.query(INSPECT);
     if (row === undefined || textOf(row, 'is_read_only') !== 'off') {

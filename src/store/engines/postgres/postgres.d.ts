@@ -24,7 +24,6 @@ declare module 'postgres' {
     unsafe(
       text: string,
     ): PostgresQuery<PostgresRow | readonly PostgresRow[], readonly PostgresColumns[]>;
-    end(options: { readonly timeout: number }): Promise<void>;
   }
 
   type PostgresOptions = {

@@ -44,13 +44,13 @@ export function refusalOf(thrown: unknown): PostgresRefusal {
   }
 }
 
-type Entrance = {
+type LoginTarget = {
   readonly place: string; readonly user: string; readonly database: string;
   readonly password: string | null;
 };
 
 /** Why a server did not let us in, and what to do. */
-export function entryError(thrown: unknown, at: Entrance): AppError {
+export function loginError(thrown: unknown, at: LoginTarget): AppError {
   const said = messageOf(thrown);
   switch (systemCodeOf(thrown)) {
     case '28P01': case '28000':

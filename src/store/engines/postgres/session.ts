@@ -36,8 +36,10 @@ type SessionParts = {
   readonly onConfirmed: () => void;
 };
 
-/** What has been read for whoever appends: entries up to `until`, those not told of yet kept. */
-type Told = { until: number; readonly missed: LogEntry[] };
+/** Entries read for `appendLocked`, up to `until`; `missed`: those that `build` was not given. */
+type ReadEntries = { until: number; readonly missed: LogEntry[] };
+
+type Build = Parameters<EngineSession['appendLocked']>[2];
 
 type Run = (text: string, parameters: readonly (string | number)[]) => Promise<QueryResult>;
 
@@ -92,11 +94,10 @@ export class PostgresSession implements EngineSession {
   }
 
   async appendLocked(
-    log: string, from: LogPosition,
-    build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
+    log: string, from: LogPosition, build: Build,
   ): Promise<LogEntry | null> {
-    const told: Told = { until: from.sequence, missed: [] };
-    return this.#repeat(() => this.#appendAlone(log, told, build));
+    const read: ReadEntries = { until: from.sequence, missed: [] };
+    return this.#repeat(() => this.#appendAlone(log, read, build));
   }
 
   async findBatch(batch: string): Promise<LogEntry | null> {
@@ -186,13 +187,13 @@ export class PostgresSession implements EngineSession {
   }
 
   async #appendAlone(
-    log: string, told: Told, build: (missed: readonly LogEntry[], head: LogHead) => LogEntry | null,
+    log: string, read: ReadEntries, build: Build,
   ): Promise<LogEntry | null> {
     const { writer } = this.#parts;
     try {
-      const head = await this.#lock(told);
-      this.#notifications.see(told.until);
-      const entry = build(told.missed.splice(0), head);
+      const head = await this.#lock(read);
+      this.#notifications.see(read.until);
+      const entry = build(read.missed.splice(0), head);
       if (entry === null) {
         await writer.query('rollback');
         return null;
@@ -210,26 +211,26 @@ export class PostgresSession implements EngineSession {
    * Locks the head, and reads what was missed. Who has much to read gives the lock back meanwhile.
    * Mostly it is little, and one message does it: each costs either side some 200 µs.
    */
-  async #lock(told: Told): Promise<LogHead> {
+  async #lock(read: ReadEntries): Promise<LogHead> {
     const { writer } = this.#parts;
     for (let locks = 1; ; locks += 1) {
       const [row, ...page] = await writer.queryAllBytes(
-        lockStatement(told.until, PAGE_ENTRIES, LOCKED_BYTES));
+        lockStatement(read.until, PAGE_ENTRIES, LOCKED_BYTES));
       const head = lockedHeadOf(row);
       if (head === null) throw new AppError('damaged', 'the head of the log is gone');
-      take(told, page.map(entryOf));
-      const isNear = told.until >= head.sequence;
+      take(read, page.map(entryOf));
+      const isNear = read.until >= head.sequence;
       if (!isNear && locks < LOCKS_MAX) await writer.query('rollback');
-      await this.#readMissed(told, head.sequence);
+      await this.#readMissed(read, head.sequence);
       if (isNear || locks === LOCKS_MAX) return head;
     }
   }
 
-  async #readMissed(told: Told, until: number): Promise<void> {
-    while (told.until < until) {
-      const page = await readPage(this.#parts.writer, told.until, PAGE_ENTRIES);
+  async #readMissed(read: ReadEntries, until: number): Promise<void> {
+    while (read.until < until) {
+      const page = await readPage(this.#parts.writer, read.until, PAGE_ENTRIES);
       if (page.length === 0) return;
-      take(told, page);
+      take(read, page);
     }
   }
 
@@ -267,9 +268,9 @@ export class PostgresSession implements EngineSession {
   }
 }
 
-function take(told: Told, page: readonly LogEntry[]): void {
-  told.missed.push(...page);
-  told.until = page.at(-1)?.sequence ?? told.until;
+function take(read: ReadEntries, page: readonly LogEntry[]): void {
+  read.missed.push(...page);
+  read.until = page.at(-1)?.sequence ?? read.until;
 }
 
 async function readPage(

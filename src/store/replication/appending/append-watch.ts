@@ -1,6 +1,7 @@
 /**
- * Has the engine tell of others' appends, but not while each append of this node's own is told of
- * them anyway: being told costs three busy nodes and PostgreSQL 4 % of what a request does.
+ * Has the engine notify this node when others append. Not while this node appends all the time: it
+ * is given what it missed with each of its own appends, and notifications cost three busy nodes and
+ * PostgreSQL 4 % of a request.
  */
 import type { EngineSession } from '../../engines/engine.ts';
 

@@ -168,7 +168,10 @@ export class Duplicates {
     return { bodySha256, of, request, dataJson: '{}' };
   }
 
-  /** null: it was not there in time. Whoever waits runs nothing, and takes no one's place. */
+  /**
+   * Waits for `settled`; rejects with `unavailable` at the deadline, or when too many wait already.
+   * A request that waits runs nothing, so it is not counted among those that run.
+   */
   async #wait<T>(
     { hook: { load } }: Received, deadlineMs: number, settled: Promise<T>,
   ): Promise<T> {

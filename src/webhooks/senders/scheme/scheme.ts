@@ -1,6 +1,6 @@
 /**
- * How a sender signs its requests, as data. One scheme describes one sender; `verify.ts` reads it,
- * and a user's own scheme (preset `custom`) is the same object, checked by `check-scheme.ts`.
+ * How a sender signs its requests, as data. One scheme describes one sender; verification/verify.ts
+ * reads it, and a user's own scheme (preset `custom`) is the same object, checked by check.ts.
  *
  * Placeholders of `content`: {body} the raw bytes; {timestamp} and {id} as they came; {token} the
  * same as {id}; {url} and {webhookId} from the webhook's `verification`; {formSorted} the names and

@@ -1,6 +1,6 @@
 /**
  * Whether a request is its sender's: the interpreter of schemes, and the only one. A new sender is
- * a row of `presets.ts`; nothing here knows a sender by name.
+ * a row in a table of presets/; nothing here knows a sender by name.
  *
  * The checks stand in one order: configuration, secret, signature there, its form, time and id
  * there, match, age. Time counts after the signature only, in both directions. What was signed is

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { entryError, isLost, refusalOf } from '../../../../src/store/engines/postgres/refusal.ts';
+import { loginError, isLost, refusalOf } from '../../../../src/store/engines/postgres/refusal.ts';
 
 const at = { place: 'h.test:5432', user: 'u', database: 'b', password: null };
 const errorOf = (code: string, message: string, severity?: string): Error =>
@@ -15,7 +15,7 @@ const ENTRIES: readonly (readonly [string, string, string, RegExp])[] = [
 ];
 for (const [state, said, code, message] of ENTRIES) {
   test(`kept out by ${state}, we are told ${message.source}`, () => {
-    const error = entryError(errorOf(state, said), at);
+    const error = loginError(errorOf(state, said), at);
     assert.equal(error.code, code);
     assert.match(error.message, message);
   });

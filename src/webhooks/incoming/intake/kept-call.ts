@@ -13,6 +13,7 @@ import type { RequestOrigin } from '../../http/pass-through.ts';
 import { MASK } from '../../http/url-credentials.ts';
 import type { KeptRequest } from '../../requests/request.ts';
 import { readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
+import { joinHeaders } from '../joined-headers.ts';
 import { IncomingCall } from '../receiving/incoming-call.ts';
 
 /** One run of a kept request, to be told to an action. */
@@ -54,9 +55,9 @@ export class KeptCall extends IncomingCall {
   }
 
   get origin(): RequestOrigin {
-    const { id, headers, client, host, protocol } = this.#run.request;
+    const { id, client, host, protocol } = this.#run.request;
     return {
-      rawHeaders: headers.filter(([, value]) => value !== MASK).flat(),
+      rawHeaders: rawHeadersOf(this.#run.request),
       clientAddress: client, host, protocol, requestId: id,
     };
   }
@@ -70,7 +71,7 @@ export class KeptCall extends IncomingCall {
   }
 
   get #headers(): IncomingHttpHeaders {
-    this.#headersMade ??= headersOf(this.#run.request);
+    this.#headersMade ??= joinHeaders(rawHeadersOf(this.#run.request));
     return this.#headersMade;
   }
 
@@ -96,26 +97,11 @@ export function isHeadWhole({ headers }: KeptRequest): boolean {
   return headers.every(([, value]) => value !== MASK);
 }
 
-function verifiedOf({ verdict: { preset, secret } }: KeptRequest): Verified | null {
-  return preset === null || secret === null ? null : { preset, secret };
+/** Names and values in turn of what is stored as it came. */
+function rawHeadersOf({ headers }: KeptRequest): string[] {
+  return headers.filter(([, value]) => value !== MASK).flat();
 }
 
-/** Of these Node gives the first value alone; of others all, joined. */
-const SINGLE = new Set([
-  'age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host',
-  'if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards',
-  'proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent',
-]);
-
-function headersOf({ headers }: KeptRequest): Record<string, string | string[]> {
-  const found = new Map<string, string | string[]>();
-  for (const [given, value] of headers) {
-    if (value === MASK) continue;
-    const name = given.toLowerCase();
-    const before = found.get(name);
-    if (name === 'set-cookie') found.set(name, [...before ?? [], value]);
-    else if (before === undefined) found.set(name, value);
-    else if (!SINGLE.has(name)) found.set(name, `${before.toString()}, ${value}`);
-  }
-  return Object.fromEntries(found);
+function verifiedOf({ verdict: { preset, secret } }: KeptRequest): Verified | null {
+  return preset === null || secret === null ? null : { preset, secret };
 }

@@ -9,8 +9,9 @@ import type { Decided } from '../../senders/diagnosis/decided.ts';
 import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
 import type { Scheme } from '../../senders/scheme/scheme.ts';
 import { parseTime } from '../../senders/verification/time.ts';
+import { joinHeaders } from '../joined-headers.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
-import { joinHeaders, rawHeadersOf } from './given-headers.ts';
+import { rawHeadersOf } from './given-headers.ts';
 
 export type DiagnosedRequest = {
   readonly request: SignedRequest;

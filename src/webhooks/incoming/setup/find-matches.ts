@@ -8,11 +8,12 @@ import { Facts } from '../../filters/facts.ts';
 import { noPayload, toPayload } from '../../actions/payload.ts';
 import type { RequestService } from '../../requests/service.ts';
 import { readerOf } from '../../senders/request/reader.ts';
+import { joinHeaders } from '../joined-headers.ts';
 import { areRoutes, type IncomingRoute } from '../routing.ts';
 import { KeptCall } from '../intake/kept-call.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { factsOf } from '../receiving/run-routes.ts';
-import { joinHeaders, rawHeadersOf } from './given-headers.ts';
+import { rawHeadersOf } from './given-headers.ts';
 import { getStored } from './hook.ts';
 
 export type MatchParts = {

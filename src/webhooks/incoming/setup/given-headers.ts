@@ -1,5 +1,4 @@
 /** Headers of a request that somebody writes down for us to look at. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FieldError } from '../../../base/errors.ts';
 import { invalid, pointerStep } from '../../../base/fields.ts';
 import type { Member } from '../../../base/schema.ts';
@@ -26,21 +25,4 @@ export function rawHeadersOf(headers: unknown): string[] {
   });
   if (errors.length > 0) throw invalid(errors);
   return raw;
-}
-
-// As Node does for a server: of these the first counts, others are joined.
-const SINGLE = [
-  'authorization', 'content-length', 'content-type', 'host', 'proxy-authorization', 'user-agent',
-];
-
-export function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
-  const joined = new Map<string, string>();
-  for (let index = 0; index < raw.length; index += 2) {
-    const [name = '', value = ''] = raw.slice(index, index + 2);
-    const lower = name.toLowerCase();
-    const before = joined.get(lower);
-    if (before === undefined) joined.set(lower, value);
-    else if (!SINGLE.includes(lower)) joined.set(lower, `${before}, ${value}`);
-  }
-  return Object.fromEntries(joined);
 }

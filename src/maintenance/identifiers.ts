@@ -1,4 +1,5 @@
 /** Finds identifiers by their beginning or end, as people type them at a prompt. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Collection } from '../store/port.ts';
 
 // That many take about 2 ms.
@@ -15,7 +16,7 @@ export async function findIdentifiers(
   if (collection.bytesOf(part) !== undefined) return [part];
   const matches = beginningWith(collection, part, matchesMax);
   for (let slot = 0; slot < collection.slotBound && matches.length < matchesMax; slot += 1) {
-    if (slot % KEYS_A_TURN === KEYS_A_TURN - 1) await new Promise(setImmediate);
+    if (slot % KEYS_A_TURN === KEYS_A_TURN - 1) await nextTurn();
     const id = collection.idAt(slot);
     if (id?.endsWith(part) === true && !matches.includes(id)) matches.push(id);
   }

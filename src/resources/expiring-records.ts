@@ -2,6 +2,7 @@
  * Removes the records of a collection whose time is over, and the next to go where they are too
  * many, in transactions of its own. Nothing is kept in memory for each record.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
@@ -113,7 +114,7 @@ export class ExpiringRecords {
       const record = { id, atMs: this.#parts.expiresAtMs(bytes), bytes: bytes.length };
       if (isWanted(record)) found.push(record);
       looked += 1;
-      if (looked % STEP === 0) await new Promise((resolve) => void setImmediate(resolve));
+      if (looked % STEP === 0) await nextTurn();
     }
     return found;
   }

@@ -3,6 +3,7 @@
  * escaped. Notes and progress go to stderr. A reader that goes away (EPIPE) ends the printing, not
  * the command.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { escapeControls, escapeLines } from '../../base/text/printable.ts';
@@ -72,7 +73,7 @@ export class Output {
   /** Throws when output could not be written, as on a full disk. */
   async finish(): Promise<void> {
     // The error of a file comes one turn of the event loop after its write.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (this.#failure === null) return;
     const message = `cannot write to standard output: ${messageOf(this.#failure)}`;
     throw new AppError('conflict', message, {}, this.#failure);

@@ -6,6 +6,7 @@
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
+import { isCount } from '../../base/fields.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
@@ -62,7 +63,7 @@ export function openFiles(
   };
   try {
     for (const { name, bytes } of wanted) {
-      if (!isBackedUp(name) || (bytes !== null && !(Number.isSafeInteger(bytes) && bytes >= 0))) {
+      if (!isBackedUp(name) || (bytes !== null && !isCount(bytes))) {
         throw new AppError('unavailable', `what was to be copied is no file of the store: ${name}`);
       }
       const descriptor = files.open(join(directory, name), 'read');

@@ -11,7 +11,7 @@
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
+import { isCount, isJsonObject } from '../../base/fields.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackedUp } from '../disk/inventory.ts';
@@ -147,10 +147,6 @@ function parseManifest(text: string): Manifest | null {
   } catch {
     return null;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function broken(problem: string): AppError {

@@ -19,6 +19,7 @@ import type { StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/error.ts';
 import type { Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
+import { measureGarbage } from '../records/garbage.ts';
 import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
 } from '../disk/inventory.ts';
@@ -29,11 +30,9 @@ import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/port.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
-// A new generation is worth writing when the journals are larger than the live records, or when
-// memory holds much garbage; below these sizes neither matters.
+// A new generation is worth writing when the journals are larger than the live records, and than
+// this; or when memory holds much garbage.
 const JOURNAL_BYTES_MIN = 16 << 20;
-const GARBAGE_BYTES_MIN = 32 << 20;
-const GARBAGE_SHARE_MAX = 0.5;
 // A disk frees the blocks of deleted files after their deletion: with ext4 and `discard`, a sync
 // that came 10 ms later still took 14 ms. It has no more to tell of its end than that time passes.
 const SETTLE_MS = 1000;
@@ -92,14 +91,8 @@ export class Compaction implements Snapshots {
   }
 
   get isDue(): boolean {
-    let liveBytes = 0;
-    let garbageBytes = 0;
-    for (const collection of this.#options.collections.values()) {
-      liveBytes += collection.bytesTotal;
-      garbageBytes += collection.table.arena.garbageBytes;
-    }
-    return this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes)
-      || garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
+    const { liveBytes, isMuch } = measureGarbage(this.#options.collections);
+    return isMuch || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
   }
 
   /** Resolves when a generation that holds everything committed before the call is durable. */

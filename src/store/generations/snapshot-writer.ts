@@ -4,6 +4,7 @@
  * chunks becomes the records' new place in memory, so that a compaction also gives back garbage
  * and lays neighbours side by side.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
@@ -112,7 +113,7 @@ class SnapshotWriter {
     this.#slots = [];
     this.#pieces = [];
     // The checksum is another turn's work.
-    await new Promise(setImmediate);
+    await nextTurn();
     await this.#writeBytes(written);
     if (isLast) await this.#writeBytes(Buffer.from('\n'));
   }

@@ -10,6 +10,7 @@ import type { EngineSession, LogHead, LogPosition } from '../engines/engine.ts';
 import type { Snapshots } from '../journal/port.ts';
 import type { CollectionSpec } from '../port.ts';
 import { StoredCollection } from '../records/collection.ts';
+import { measureGarbage } from '../records/garbage.ts';
 import { LOG_START, isSamePosition } from './chain.ts';
 import type { EngineLink } from './engine-link.ts';
 import { isRefused } from './engine-link.ts';
@@ -21,9 +22,6 @@ import { ReplicatedImage } from './replicated-image.ts';
 
 /** Of the log since the last image: what a start has to read at most, about. */
 const LOG_BYTES_MAX = 256 << 20;
-// As compaction of files does: memory that holds much that is dead is written anew.
-const GARBAGE_BYTES_MIN = 32 << 20;
-const GARBAGE_SHARE_MAX = 0.5;
 const ENTRIES_MAX = 64;
 /** Doubled with each failure: what was written here for it may be large. */
 const RETRY_MS = 60_000;
@@ -152,16 +150,10 @@ export class ImageKeeper implements Snapshots {
 
   #isDue(): boolean {
     if (this.#image === null) return false;
-    let liveBytes = 0;
-    let garbageBytes = 0;
-    for (const collection of this.#image.collections.values()) {
-      liveBytes += collection.bytesTotal;
-      garbageBytes += collection.table.arena.garbageBytes;
-    }
     const unsentBytes = this.mayMaintain() ? this.#unsentBytes : 0;
     const logBytes = this.#image.appliedBytes + unsentBytes;
     return logBytes >= (this.#options.snapshotEveryBytes ?? LOG_BYTES_MAX)
-      || garbageBytes > Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
+      || measureGarbage(this.#image.collections).isMuch;
   }
 
   async #write(isForEngine: boolean): Promise<void> {

@@ -13,7 +13,7 @@
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
+import { isCount, isJsonObject } from '../../base/fields.ts';
 import { readFully, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
@@ -62,10 +62,6 @@ function parseManifest(line: string): ImageManifest | null {
   } catch {
     return null;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 export class LocalImage {

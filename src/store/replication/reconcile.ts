@@ -3,6 +3,7 @@
  * differs is told, as changes. In short turns; between them the records are neither the one nor
  * the other image.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoredCollection } from '../records/collection.ts';
 import { putBytes } from './applier.ts';
 
@@ -47,6 +48,6 @@ async function eachRecord(
     const bytes = collection.bytesAt(slot);
     if (id !== undefined && bytes !== undefined) visit(id, bytes);
     count += 1;
-    if (count % RECORDS_A_TURN === 0) await new Promise(setImmediate);
+    if (count % RECORDS_A_TURN === 0) await nextTurn();
   }
 }

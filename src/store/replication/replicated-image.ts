@@ -1,6 +1,7 @@
 /**
  * The records in memory as a prefix of the log: which one it is, and how entries are added to it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
@@ -89,7 +90,7 @@ export class ReplicatedImage {
    */
   async acceptInTurns(entries: readonly LogEntry[]): Promise<boolean> {
     for (let start = 0; start < entries.length;) {
-      if (start > 0) await new Promise(setImmediate);
+      if (start > 0) await nextTurn();
       let bytes = 0;
       const last = entries.slice(start)
         .findIndex(({ lines }) => (bytes += lines.length) >= TURN_BYTES);

@@ -49,7 +49,10 @@ export type ActionOutcome = {
   readonly data?: object;
 };
 
-/** An outcome made by `ok` or `fail`. A plain object of the same shape counts as well. */
+/**
+ * What `execute` returns: `ActionResult.ok` when the action succeeded, `ActionResult.fail` when it
+ * did not. A plain object of the same shape counts as well.
+ */
 export class ActionResult implements ActionOutcome {
   readonly success: boolean;
   readonly message: string | null;
@@ -61,10 +64,12 @@ export class ActionResult implements ActionOutcome {
     this.data = data;
   }
 
+  /** An incoming webhook answers 200 with both; an outgoing one sends `data`. */
   static ok(data: object = {}, message: string | null = null): ActionResult {
     return new ActionResult(true, message, data);
   }
 
+  /** An incoming webhook answers 400 with both; for an outgoing one nothing is sent. */
   static fail(message: string | null = null, data: object = {}): ActionResult {
     return new ActionResult(false, message, data);
   }
@@ -78,7 +83,10 @@ export type ActionTools = {
 };
 
 export interface Action {
-  /** Runs for every request; what it throws is a failure whose detail stands in the log only. */
+  /**
+   * Runs for every request. What it throws, or a result later than the setting
+   * `incoming.actionTimeout`, is a failure whose detail stands in the log only.
+   */
   execute(
     payload: Payload, context: ActionContext, options: ActionOptions, tools: ActionTools,
   ): ActionOutcome | Promise<ActionOutcome>;
@@ -87,8 +95,9 @@ export interface Action {
 /** Instantiated once, at start. */
 export interface ActionClass {
   new (): Action;
-  /** The `actionType` that configurations name: `[a-z0-9][a-z0-9._-]{0,63}`. */
+  /** The `actionType` that configurations name: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`. */
   identifier(): string;
+  /** What people read, in lists of the actions. */
   label(): string;
   /** What is wrong with a configuration's options, one sentence a problem. */
   validateOptions?(options: ActionOptions): string[];

@@ -3,6 +3,7 @@
  * thousand of them is found without touching the records. Built when a list is first asked for,
  * from what is stored, and follows every change from then on. Never written anywhere.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { Collection } from '../../store/port.ts';
 import { eventIdOf, eventOf, hookOf, receivedMsOf, statusOf } from './codec.ts';
@@ -85,7 +86,7 @@ export class RequestColumns {
     for (let slot = 0; slot < collection.slotBound; slot += 1) {
       this.#set(slot, collection.bytesAt(slot) ?? null);
       if (slot % RECORDS_A_TURN === RECORDS_A_TURN - 1) {
-        await new Promise((resolve) => void setImmediate(resolve));
+        await nextTurn();
       }
     }
   }

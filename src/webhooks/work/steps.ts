@@ -1,4 +1,5 @@
 /** Looks through records in steps; between two of them the event loop serves others. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Collection } from '../../store/port.ts';
 
 // A step is some two milliseconds of work. Parsing a byte costs some sixteen times as much as
@@ -28,7 +29,7 @@ export async function visitInSteps(
     weight += visited === 'parsed' ? bytes.length * PARSED_WEIGHT : bytes.length;
     if (records < STEP_RECORDS && weight < STEP_BYTES) continue;
     [records, weight] = [0, 0];
-    await new Promise((resolve) => void setImmediate(resolve));
+    await nextTurn();
   }
 }
 

@@ -21,7 +21,7 @@
  * damage.
  */
 import { AppError } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../base/fields.ts';
+import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { EngineSnapshot, LogEntry, LogHead, LogPosition, SnapshotPart } from '../engine.ts';
 
 export type Keys = ReturnType<typeof keysBelow>;
@@ -137,10 +137,6 @@ function parse(value: Buffer | undefined, key: string): Record<string, unknown> 
     // What is no JSON is told like what is no object.
   }
   throw damaged(key);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function damaged(key: string): AppError {

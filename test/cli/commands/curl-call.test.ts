@@ -115,6 +115,13 @@ for (const [kind, body] of KINDS) {
   });
 }
 
+test('nothing is run of a header whose name a shell would run', async () => {
+  const { received, stderr } = await repeat({ headers: [['`id`', '***'], ['X-$HOME', '***']] },
+    { _ID_: 'a', X__HOME: 'b', HOME: '/root' });
+  const lines = pairsOf(received[0]?.headers ?? []).slice(1, 3);
+  assert.deepEqual(lines, ['`id`: a', 'X-$HOME: b'], stderr);
+});
+
 test('takes what is not shown of the query from the environment', async () => {
   const path = '/webhook/in/ci?a=1&token=***&b=2';
   const { received, call } = await repeat({ path }, { TOKEN: 'x%20y%22$' });

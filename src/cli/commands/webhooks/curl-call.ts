@@ -50,9 +50,14 @@ export function curlCall({ method, url, headers, body }: RepeatedRequest): strin
   return [
     ...hidden.map(needed),
     secret.length === 0 ? piped(call, body) : `${piped(call, body)} 3<<HEADERS`,
-    ...secret.map(([name]) => `${name}: $${variableOf(name)}`),
+    ...secret.map(([name]) => `${unexpanded(name)}: $${variableOf(name)}`),
     ...secret.length === 0 ? [] : ['HEADERS'],
   ].join('\n');
+}
+
+/** A name may hold what a shell would run or replace within the lines of a here-document. */
+function unexpanded(name: string): string {
+  return name.replace(/[\\$`]/g, '\\$&');
 }
 
 function methodOption(method: string): string {

@@ -83,4 +83,22 @@ describe('an event that failed', () => {
     assert.deepEqual(message(await send(relay, 'failed')), [200, '']);
     assert.deepEqual(message(await send(relay, 'done')), [200, 'Duplicate']);
   });
+
+  const places = { headers: HEADER, body: { deduplicate: { json: 'id' } } };
+  for (const [place, hook] of Object.entries(places)) {
+    for (const inbox of ['failed', 'all']) {
+      test(`is known by the id that came in the ${place}, whatever its action made of them, with `
+        + `the inbox ${inbox}`, async (context) => {
+        const relay = await start(context, { ...hook, inbox });
+        Object.assign(Scripted, { fails: true, changes: true });
+        await send(relay, 'a');
+        const [{ id, eventId } = {}] = await kept(relay);
+        assert.equal(eventId, 'a');
+        // It was not done, so that it may come again.
+        await relay.ask('DELETE', `/api/requests/${String(id)}`);
+        Scripted.fails = false;
+        assert.deepEqual(message(await send(relay, 'a')), [200, '']);
+      });
+    }
+  }
 });

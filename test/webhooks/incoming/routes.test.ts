@@ -19,7 +19,8 @@ class Told {
   }
 
   async execute(
-    payload: { seen?: number }, _: unknown, { as, fail, data, wait }: Record<string, unknown>,
+    payload: { seen?: number }, { headers }: { readonly headers: Record<string, unknown> },
+    { as, fail, data, wait }: Record<string, unknown>,
   ): Promise<ActionResult> {
     ran.push(String(as));
     if (wait === true) await new Promise<void>((resolve) => { release = resolve; });
@@ -27,7 +28,9 @@ class Told {
     payload.seen = (payload.seen ?? 0) + 1;
     if (fail === 'throw') throw new Error('planted');
     if (typeof fail === 'string') return ActionResult.fail(fail);
-    return ActionResult.ok(data === 'cycle' ? cycle() : { as, seen: payload.seen });
+    const { kind } = headers;
+    headers['kind'] = as;
+    return ActionResult.ok(data === 'cycle' ? cycle() : { as, seen: payload.seen, kind });
   }
 }
 
@@ -71,11 +74,11 @@ test('all routes that match run, and the answer has the data of each', async (co
     ['headed', is('headers.X-Kind', 'k')], ['queried', is('query.q', '1')],
     ['posted', is('method', 'POST')],
   ]);
-  const { status, json } = await call(relay, { a: 1 }, { 'x-kind': 'k' }, '?q=1');
+  const { status, json } = await call(relay, { a: 1 }, { 'x-kind': 'k', kind: 'none' }, '?q=1');
   assert.equal(status, 200);
   const names = ['one', 'rest', 'headed', 'queried', 'posted'];
-  // None sees what another did to the payload.
-  const routes = Object.fromEntries(names.map((as) => [as, { as, seen: 1 }]));
+  // None sees what another did to the payload and the headers.
+  const routes = Object.fromEntries(names.map((as) => [as, { as, seen: 1, kind: 'none' }]));
   assert.deepEqual(json, { success: true, message: '', data: { routes } });
   assert.deepEqual(ran, names);
 });

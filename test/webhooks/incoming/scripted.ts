@@ -8,23 +8,30 @@ import { startRelay, type Answer, type Relay } from '../relay.ts';
 export class Scripted {
   static runs: { readonly attempt: number; readonly request: string | null }[] = [];
   static fails = false;
+  /** Changes what it is given. */
+  static changes = false;
   /** Those that hold a run back. */
   static gates: (() => void)[] = [];
   static isHeld = false;
   static identifier(): string { return 'scripted'; }
   static label(): string { return 'Scripted'; }
   async execute(
-    payload: { readonly echo?: unknown },
-    { attempt, request }: { readonly attempt: number; readonly request: string | null },
+    payload: { readonly echo?: unknown }, { attempt, request, headers }: {
+      readonly attempt: number; readonly request: string | null; readonly headers: object;
+    },
   ): Promise<object> {
     Scripted.runs.push({ attempt, request });
+    if (Scripted.changes) {
+      Object.assign(payload, { id: 'changed' });
+      Object.assign(headers, { 'x-event-id': 'changed' });
+    }
     if (Scripted.isHeld) await new Promise<void>((resolve) => void Scripted.gates.push(resolve));
     return { success: !Scripted.fails, message: Scripted.fails ? 'no' : null, data: payload };
   }
 }
 
 export function reset(): void {
-  Object.assign(Scripted, { runs: [], fails: false, gates: [], isHeld: false });
+  Object.assign(Scripted, { runs: [], fails: false, changes: false, gates: [], isHeld: false });
 }
 
 export function release(): void {

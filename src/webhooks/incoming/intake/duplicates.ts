@@ -12,7 +12,7 @@ import { eventIdCollection, findEvent } from '../../requests/event-ids.ts';
 import { requestCollection, type KeptRequest } from '../../requests/request.ts';
 import type { ReceiveAnswer } from '../receiving/answer.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
-import { nameIn, type Received } from '../receiving/received-call.ts';
+import type { Received } from '../receiving/received-call.ts';
 import { EventMemory } from './event-memory.ts';
 import { Claim, Event } from './event.ts';
 
@@ -59,9 +59,9 @@ export class Duplicates {
   }
 
   /** null: the request is compared with no other. */
-  eventOf({ hook, parts, body, verified, atMs }: Received): Event | null {
+  eventOf({ hook, names, body, verified, atMs }: Received): Event | null {
     if (hook.deduplicateMs === 0) return null;
-    const eventId = nameIn(parts, hook.eventId);
+    const { eventId } = names;
     if (eventId === null || eventId === '') return null;
     const isSigned = verified !== null && hook.isEventIdSigned;
     return new Event({

@@ -6,7 +6,7 @@ import { carriedBody } from '../../requests/body.ts';
 import {
   ATTEMPT_DATA_BYTES_MAX, type KeptRequest, type RunAttempt,
 } from '../../requests/request.ts';
-import { nameIn, originOf, type Received } from '../receiving/received-call.ts';
+import { originOf, type Received } from '../receiving/received-call.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import type { RouteOutcome } from '../receiving/run-routes.ts';
 import { storedHead } from './stored-head.ts';
@@ -22,10 +22,9 @@ const MESSAGE_LENGTH_MAX = 1024;
 export function acceptedRequest(
   exchange: Exchange, received: Received, fate: Fate,
 ): KeptRequest {
-  const { hook, body, parts, verified, signedAtMs, atMs } = received;
+  const { hook, body, names, verified, signedAtMs, atMs } = received;
   return requestOf(exchange, hook, { body, bodyBytes: body.length, atMs }, fate, {
-    event: nameIn(parts, hook.sender?.verifier.scheme.event),
-    eventId: nameIn(parts, hook.eventId),
+    event: names.event, eventId: names.eventId,
     verdict: {
       preset: verified?.preset ?? null, accepted: true, failedCheck: null,
       secret: verified?.secret ?? null, signedAt: signedAtMs === null ? null : timeText(signedAtMs),

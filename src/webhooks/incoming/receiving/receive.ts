@@ -8,6 +8,7 @@ import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/route.ts';
 import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
 import { sendAnswer, type ReceiveAnswer } from './answer.ts';
+import { EventNames } from './event-names.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
 import type { Received } from './received-call.ts';
@@ -184,7 +185,8 @@ function admit(
   if ('isAdmitted' in verdict) {
     if (verdict.by?.secret === 'previous') previousUses.record(hook.identifier, atMs);
     const { by: verified, signedAtMs } = verdict;
-    return { hook, body, parts, verified, signedAtMs, atMs };
+    const names = new EventNames(parts, hook);
+    return { hook, body, parts, names, verified, signedAtMs, atMs };
   }
   if ('status' in verdict) return verdict;
   throw rejectVisibly(given, exchange, hook, body, {

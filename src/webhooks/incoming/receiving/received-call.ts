@@ -8,8 +8,8 @@ import type { Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { RequestReader } from '../../senders/request/reader.ts';
-import type { ValueSources } from '../../senders/scheme/scheme.ts';
 import { readParsedPayload, readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
+import type { EventNames } from './event-names.ts';
 import type { ReadyHook } from './hook-index.ts';
 import { IncomingCall } from './incoming-call.ts';
 
@@ -19,6 +19,7 @@ export type Received = {
   readonly body: Buffer;
   /** null: the webhook has no `verification`, and no place of its own for ids. */
   readonly parts: RequestReader | null;
+  readonly names: EventNames;
   readonly verified: Verified | null;
   /** Milliseconds since the epoch; null where no time is signed. */
   readonly signedAtMs: number | null;
@@ -31,9 +32,6 @@ export type Run = { readonly request: string | null; readonly attempt: number };
 
 /** Of a request that is not kept, or only if it fails. */
 const FIRST_RUN: Run = { request: null, attempt: 1 };
-
-/** No sender's name of an event, and no id of one, is longer: a longer text is taken for none. */
-const NAME_LENGTH_MAX = 1000;
 
 export class ReceivedCall extends IncomingCall {
   readonly #exchange: Exchange;
@@ -51,14 +49,15 @@ export class ReceivedCall extends IncomingCall {
 
   get context(): ActionContext {
     const { request, search } = this.#exchange;
-    const { headers, method = '' } = request;
-    const { body, hook, parts, verified, atMs } = this.#received;
+    const { method = '' } = request;
+    const { body, hook, names, verified, atMs } = this.#received;
+    // Routes each have headers of their own, as they have a payload.
+    const headers = hook.isRouted ? { ...request.headers } : request.headers;
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
       path: `/webhook/in/${hook.pathSegment}`,
       receivedAt: timeText(atMs),
-      event: nameIn(parts, hook.sender?.verifier.scheme.event),
-      eventId: nameIn(parts, hook.eventId),
+      event: names.event, eventId: names.eventId,
       verified,
       request: this.#run.request, attempt: this.#run.attempt, replay: false,
     };
@@ -123,12 +122,4 @@ export function originOf(
     host: said('x-forwarded-host') ?? headers.host ?? '',
     protocol,
   };
-}
-
-export function nameIn(
-  parts: RequestReader | null, sources: ValueSources | null | undefined,
-): string | null {
-  if (parts === null || sources === null || sources === undefined) return null;
-  const name = parts.read(sources);
-  return name === null || name.length > NAME_LENGTH_MAX ? null : name;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../senders/request/reader.ts';
 import type { LookedUp } from '../intake/duplicates.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
-import { nameIn } from '../receiving/received-call.ts';
+import { nameIn } from '../receiving/event-names.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
 
 /** What the webhook would find the event to be. */

@@ -16,7 +16,7 @@ import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/port.ts';
 import type { ImageKeeper } from './replication/image-keeper.ts';
 import type { Writers } from './replication/replicated-image.ts';
-import { MANIFEST_NAME, REPLICA_FOLDER, isStoreName } from './disk/inventory.ts';
+import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
 import { GroupCommit } from './transactions/group-commit.ts';
@@ -83,7 +83,6 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 async function open(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   checkNothingPending(files, directory);
-  checkNoReplica(files, directory);
   const assessment = await assess(options);
   await endBackup(files, directory, assessment);
   const file = await repair(directory, files, logger, assessment);
@@ -106,15 +105,6 @@ async function open(options: StoreOptions): Promise<OpenedStore> {
     await journal.close();
     throw error;
   }
-}
-
-/** A node whose engine is not named any more must not begin anew with nothing. */
-function checkNoReplica(files: Files, directory: string): void {
-  if (!files.exists(join(directory, REPLICA_FOLDER))) return;
-  if (files.list(directory).some(isStoreName)) return;
-  throw new AppError('misconfigured', `${directory} is a node's, whose records an engine keeps: `
-    + 'name that in store.url, or bring them back with data:move; to begin anew, remove '
-    + REPLICA_FOLDER);
 }
 
 async function openShared(options: StoreOptions, shared: SharedLog): Promise<OpenedStore> {

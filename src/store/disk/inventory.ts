@@ -1,4 +1,5 @@
 /** The names of the store's files, and which of them a directory holds. */
+import { join } from 'node:path';
 import type { Files } from './files.ts';
 
 /**
@@ -51,6 +52,11 @@ export function temporaryName(name: string): string {
 /** Whether a file of this name is data: a snapshot or journal, or something kept aside. */
 export function isStoreName(name: string): boolean {
   return NAME.test(name) && !name.endsWith('.tmp');
+}
+
+/** Whether a directory is a node's, whose records an engine keeps, and holds none itself. */
+export function isReplica(files: Files, directory: string): boolean {
+  return files.exists(join(directory, REPLICA_FOLDER)) && !files.list(directory).some(isStoreName);
 }
 
 /** Whether a file of this name is part of a backup: a snapshot or a journal. */

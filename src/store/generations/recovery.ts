@@ -31,12 +31,14 @@
  * since the disk that failed had to take it; the rewrite alone keeps the promise then.
  */
 import { join } from 'node:path';
-import { isError } from '../../base/errors.ts';
+import { AppError, isError } from '../../base/errors.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { damagedAt, missingFile } from './damage.ts';
 import type { Files } from '../disk/files.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
-import { journalName, snapshotName, takeInventory } from '../disk/inventory.ts';
+import {
+  REPLICA_FOLDER, isReplica, journalName, snapshotName, takeInventory,
+} from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import type { CollectionSpec } from '../port.ts';
 import { START_BYTES_MAX, readStart } from './journal-start.ts';
@@ -72,8 +74,9 @@ export type JournalPart = {
   readonly replayed: Replayed;
 };
 
-/** Reads a directory. Throws `damaged`. */
+/** Reads a directory. Throws `damaged`, and `misconfigured` for one whose records are elsewhere. */
 export async function assess(source: Source): Promise<Assessment> {
+  checkNoReplica(source);
   const inventory = takeInventory(source.files, source.directory);
   const base = await findBase(source, inventory);
   try {
@@ -82,6 +85,14 @@ export async function assess(source: Source): Promise<Assessment> {
     // Going back did not help: what kept us from the newest generation is what has to be mended.
     throw base.damagedSets[0] ?? error;
   }
+}
+
+/** What an engine keeps must not be taken for nothing where that engine is not named any more. */
+function checkNoReplica({ files, directory }: Source): void {
+  if (!isReplica(files, directory)) return;
+  throw new AppError('misconfigured', `${directory} is a node's, whose records an engine keeps: `
+    + 'name that in store.url, or bring them back with data:move; to begin anew, remove '
+    + join(directory, REPLICA_FOLDER));
 }
 
 async function replayFrom(source: Source, inventory: Inventory, base: Base): Promise<Assessment> {

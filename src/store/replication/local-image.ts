@@ -9,6 +9,8 @@
  * sequence N. Nothing is lost with it: a start that finds it missing, cut short or damaged takes
  * the engine's. `image.json` gets its name last, and loses it first.
  *
+ * That of sequence 0 has no files: it only says which log a node follows, from its first start on.
+ *
  * An engine keeps the same as one stream, cut into parts: that line, then the files in order.
  */
 import { join } from 'node:path';
@@ -25,6 +27,7 @@ import { writeSnapshot } from '../generations/snapshot-writer.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import type { FrozenCollection } from '../records/frozen.ts';
 import type { StoredCollection } from '../records/collection.ts';
+import { LOG_START } from './chain.ts';
 
 const FORMAT = 'hookshelf-image-1';
 const NAME = 'image.json';
@@ -85,6 +88,13 @@ export class LocalImage {
     } finally {
       this.#files.close(descriptor);
     }
+  }
+
+  /** Notes which log is followed, where nothing of one is here yet. */
+  async begin(log: string): Promise<void> {
+    if (await this.find() !== null) return;
+    this.#makeDirectory();
+    await this.#name({ log, ...LOG_START, generation: 0, files: [] });
   }
 
   /** Loads it into empty collections. Throws `damaged`. */

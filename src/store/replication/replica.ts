@@ -56,6 +56,7 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
     const image = await snapshots.load(session);
+    await local.begin(image.log);
     snapshots.keep(image);
     const { maxBatchBytes, maxImageBytes: maxRecordBytes } = engine;
     const journal = new EngineJournal({

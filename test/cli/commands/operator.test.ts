@@ -120,6 +120,14 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     assert.equal(ran.code, 1);
   }));
 
+test('doctor says that the directory of a node needs its engine', () =>
+  inPlace('without a server', async (place) => {
+    mkdirSync(join(place.data, 'replica'), { recursive: true });
+    const { stdout } = await place.run(['doctor', '--json']);
+    const store = (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'store');
+    assert.deepEqual([store?.status, store?.advice], ['warning', 'name it in store.url']);
+  }));
+
 test('doctor finds the server', () => inPlace('through a server', async (place) => {
   const { stdout } = await place.run(['doctor']);
   assert.match(stdout, new RegExp(`lock +ok +a server .* answers \\(pid ${process.pid}\\)`));

@@ -4,6 +4,7 @@ import type { Transaction } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
+import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
@@ -211,7 +212,6 @@ test('a node that knows a log does not begin another in an engine that is empty'
   const files = new SimulatedFiles();
   const one = await open(files);
   await one.transact(put('a'));
-  await one.compact();
   await one.close();
   rig.engine = new SimulatedEngine();
   await assert.rejects(open(files), { code: 'misconfigured', message: /holds no log/ });
@@ -258,9 +258,9 @@ test('the directory of a node does not become a store of its own', async () => {
   const files = new SimulatedFiles();
   const one = await open(files);
   await one.transact(put('a'));
-  await one.compact();
   await one.close();
-  await assert.rejects(openStore({
-    directory: '/node', files, specs: COLLECTIONS, logger: silentLogger, clock,
-  }), { code: 'misconfigured', message: /store\.url/ });
+  const source = { directory: '/node', files, specs: COLLECTIONS };
+  const refusal = { code: 'misconfigured', message: /store\.url/ };
+  await assert.rejects(openStore({ ...source, logger: silentLogger, clock }), refusal);
+  await assert.rejects(verifyDirectory(source), refusal);
 });

@@ -8,6 +8,8 @@ import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { findSecretless } from '../../../webhooks/incoming/verification.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import { isReplica } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load.ts';
 import type { Settings } from '../../../settings/load.ts';
 import { exchange } from '../../../server/local/call.ts';
@@ -142,11 +144,14 @@ async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
-async function checkStore(_context: CommandContext, settings: Settings): Promise<Verdict> {
+async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<Verdict> {
   try {
     const engine = await engineOf(settings);
-    return ok(engine === null ? 'files in the data directory'
-      : `${engine.name}: ${await engine.inspect()}`);
+    if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
+    return isReplica(createNodeFiles(), enterData())
+      ? warning('the data directory is a node\'s, whose records an engine keeps, and these '
+        + 'settings name none', 'name it in store.url')
+      : ok('files in the data directory');
   } catch (thrown) {
     return failed('store.url cannot be used', messageOf(thrown));
   }

@@ -27,7 +27,9 @@ export const TARGETS = Object.keys(PACKAGES);
 
 /** The path of a Node for `target`, one of TARGETS, installed at first need. */
 export function runtimeFor(target) {
-  return join(folderOfPackage({ version: NODE_VERSION, ...PACKAGES[target] }), 'bin/node');
+  const path = 'bin/node';
+  const known = { version: NODE_VERSION, ...PACKAGES[target] };
+  return join(folderOfPackage({ ...known, paths: [path] }), path);
 }
 
 if (import.meta.filename === process.argv[1]) {

@@ -17,6 +17,7 @@ import {
   REQUEST_HEADER, passHeaders, withQuery, type PassedHeaders, type RequestOrigin,
 } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
+import { parametersIn } from '../senders/request/hidden.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
@@ -28,6 +29,8 @@ export type QueuedForward = {
   readonly headers: PassedHeaders;
   /** null for methods without a body. */
   readonly body: Buffer | null;
+  /** Parameters of the URL that hold what the sender signed with, when there are such. */
+  readonly hiddenParameters?: readonly string[];
 };
 
 /** Resolves with the delivery's identifier once the forward is on disk. */
@@ -61,18 +64,19 @@ export function createHttpForwardAction(parts: {
 }
 
 async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionResult> {
-  const { url, method, headers, body } = requestOf(call);
+  const { url, method, headers, body, hiddenParameters } = requestOf(call);
+  const shownUrl = (): string => hideUrlSecrets(url, hiddenParameters);
   try {
     const answer = await http.request({ url, method, headers, ...body === null ? {} : { body } });
     const { statusCode } = answer;
     const exposed = call.options['exposeResponse'] === true
       ? { response: shownBody(answer.body) } : {};
     if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposed });
-    call.log.warning('a forward was refused', { url: hideUrlSecrets(url), statusCode });
+    call.log.warning('a forward was refused', { url: shownUrl(), statusCode });
     return ActionResult.fail(`The upstream answered ${statusCode}`, { statusCode, ...exposed });
   } catch (thrown) {
     const code = networkErrorCode(thrown);
-    call.log.warning('a forward failed', { url: hideUrlSecrets(url), error: code });
+    call.log.warning('a forward failed', { url: shownUrl(), error: code });
     return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
   }
 }
@@ -99,8 +103,9 @@ function requestOf(call: ActionCall): QueuedForward {
 function passedRequest(
   call: ActionCall, origin: RequestOrigin,
 ): QueuedForward {
-  const { options, context } = call;
+  const { options, context, secretPlaces } = call;
   const { query, body, eventId } = context;
+  const hiddenParameters = parametersIn(secretPlaces);
   const method = typeof options['method'] === 'string' ? options['method'] : context.method;
   const passed = passHeaders(origin, eventId, options['passAuthorization'] === true);
   return {
@@ -108,6 +113,7 @@ function passedRequest(
     method,
     headers: withOurHeaders({ ...passed, ...configuredHeaders(options['headers']) }, call),
     body: hasRequestBody(method) ? body : null,
+    ...hiddenParameters.length === 0 ? {} : { hiddenParameters },
   };
 }
 

@@ -4,8 +4,9 @@
  * An event's is `"depth", "deliveries", "payload"`; the payload is the last member, so that its
  * bytes, as they were given, are a slice of the record. Where they hold line breaks, which a record
  * cannot, `payloadText` stands there instead: a string of them. A queued forward's is `"depth",
- * "deliveries", "forward": {"url", "method", "headers", "encoding"}, "text"`; the text is the
- * received body, byte for byte in UTF-8, or in base64 where `encoding` says so, or null.
+ * "deliveries", "forward": {"url", "method", "headers", "hiddenParameters", "encoding"}, "text"`;
+ * the text is the received body, byte for byte in UTF-8, or in base64 where `encoding` says so, or
+ * null.
  *
  * These are the last members of a record. A delivery that is alone with a short message carries it
  * in its own record, and the list is empty. Any other message is a record of the `events`

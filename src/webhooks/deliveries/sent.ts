@@ -26,8 +26,9 @@ export function findSent(store: Store, known: KnownDelivery): Sent | null {
   const { attempts, sent, hook } = known.item;
   if (attempts.length === 0 || message === undefined) return null;
   if (hook === null) {
-    const { url, method, headers, body } = decodeForward(message);
-    return { url: hideUrlSecrets(url), method, headers: shownHeaders(headers), body };
+    const { url, method, headers, body, hiddenParameters } = decodeForward(message);
+    const shownUrl = hideUrlSecrets(url, hiddenParameters);
+    return { url: shownUrl, method, headers: shownHeaders(headers), body };
   }
   if (sent === null) return null;
   const headers = [...sent.headers, ...headersOf(known, depthOf(message))];

@@ -23,10 +23,17 @@ export function originOf(url: string): string {
   return `${protocol}//${host}`;
 }
 
-/** `text` with its credentials shown as `***` when it is a URL, else as it is. */
-export function hideUrlSecrets(text: string): string {
+/**
+ * `text` with its credentials shown as `***` when it is a URL, else as it is. The parameters named
+ * in `others` are hidden, too.
+ */
+export function hideUrlSecrets(text: string, others: readonly string[] = []): string {
   if (!SCHEME.test(text)) return text;
-  return hideIn(text, parametersOf(text)).replace(CREDENTIALS, `$1${MASK}@`);
+  const hidden = hideIn(text, parametersOf(text)).replace(CREDENTIALS, `$1${MASK}@`);
+  const start = hidden.indexOf('?') + 1;
+  if (others.length === 0 || start === 0) return hidden;
+  return hidden.slice(0, start)
+    + hideQueryValues(hidden.slice(start), (name) => others.includes(name));
 }
 
 /** A raw query, without its `?`, with the values of secret-like parameters shown as `***`. */

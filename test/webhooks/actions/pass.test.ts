@@ -57,7 +57,8 @@ async function open(context: TestContext, way: Way): Promise<{
 }> {
   const target = await startServer({
     ...way === 'http' ? {} : { certificate: createCertificate() },
-    onRequest: ({ socket }) => socket.write(answer(200, 'ok')),
+    onRequest: ({ socket, head }) =>
+      socket.write(answer(head.startsWith('POST /refused') ? 400 : 200, 'ok')),
   });
   const proxy = await startProxy();
   const relay = await startRelay({
@@ -150,6 +151,31 @@ for (const mode of ['sync', 'queue'] as const) {
     assert.match(headerOf(received, 'x-forwarded-host'), /^127\.0\.0\.1:\d+$/);
     assert.equal(valuesOf(received, 'x-request-id').length, 1);
     assert.equal(valuesOf(received, 'x-hookshelf-chain').length, 1);
+  });
+
+  test(`a token that came in the query goes on and is shown nowhere, ${mode}`, async (context) => {
+    const house = await open(context, 'http');
+    const { target, relay } = house;
+    const scheme = {
+      algorithm: 'token', key: 'utf8', content: '',
+      signature: { from: { query: 'who' }, encoding: 'utf8' },
+    };
+    const options = { url: target.url('/refused?own=1'), pass: true, mode };
+    await relay.hook({ actionType: 'http-forward', options },
+      { pathSegment: 'a', secret: 'planted', verification: { preset: 'custom', scheme } });
+    const { json: { data } } = await relay.ask('POST', '/webhook/in/a?n=1&who=planted', '{}');
+    await until(() => target.received.length > 0, 'the target was asked');
+    assert.match(target.received[0]?.head ?? '', /^POST \/refused\?own=1&n=1&who=planted HTTP/);
+    let shown = relay.logLines.join('');
+    if (mode === 'queue') {
+      const path = `/api/deliveries/${Object(data).deliveryId}`;
+      await until(async () => {
+        shown = (await relay.ask('GET', path)).text;
+        return shown.includes('"sent":{');
+      }, 'the delivery shows what it sent');
+    }
+    assert.match(shown, /\/refused\?own=1&n=1&who=\*\*\*/);
+    assert.doesNotMatch(shown + relay.logLines.join(''), /planted/);
   });
 
   test(`options win over what came, ${mode}`, async (context) => {

@@ -15,8 +15,13 @@ export function hideHeaders(headers: Headers, places: readonly ValueSource[]): H
     [name, hidden.has(name) ? MASK : value]));
 }
 
+/** Names of the query parameters among them. */
+export function parametersIn(places: readonly ValueSource[]): readonly string[] {
+  return places.flatMap((place) => 'query' in place ? [place.query] : []);
+}
+
 export function hideQuery(query: string, places: readonly ValueSource[]): string {
-  const hidden = places.flatMap((place) => 'query' in place ? [place.query] : []);
+  const hidden = parametersIn(places);
   return hidden.length === 0 ? query : hideQueryValues(query, (name) => hidden.includes(name));
 }
 

@@ -16,6 +16,8 @@ const ARRAY_CLOSE = 0x5d;
 const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 const DEPTH_MAX = 1024;
+// Of a file in one line the rest goes unread: whoever counts its records has to know.
+const RESUMES = '; reading goes on at the next line that begins with `{`';
 
 type State =
   | 'start' // nothing seen yet
@@ -62,7 +64,7 @@ export class JsonSplitter implements RecordSplitter {
       this.#take();
       this.#state = 'after';
     }
-    if (this.#isInRecord()) this.#lose('the file ends within this record');
+    if (this.#isInRecord()) this.#lose('the file ends within this record', '');
     else if (this.#isArray && this.#state !== 'done' && !this.#isTold) {
       this.#tell('the file ends before its array does: `]` is missing');
     }
@@ -123,7 +125,7 @@ export class JsonSplitter implements RecordSplitter {
       this.#needsItem = true;
     } else if (this.#isArray && this.#state === 'after') {
       this.#recordLine = this.#line;
-      this.#lose('expected "," or "]" before this');
+      this.#lose('expected "," or "]" before this', byte === OBJECT_OPEN ? '' : RESUMES);
       if (byte === OBJECT_OPEN) this.#begin(offset, byte);
     } else if (isValueStart(byte)) {
       this.#begin(offset, byte);
@@ -165,8 +167,8 @@ export class JsonSplitter implements RecordSplitter {
   }
 
   /** Abandons the record. The consequences of one mistake are reported once. */
-  #lose(problem: string): void {
-    if (!this.#isTold) this.#tell(problem);
+  #lose(problem: string, consequence = RESUMES): void {
+    if (!this.#isTold) this.#tell(problem + consequence);
     this.#held.take();
     this.#recordStart = -1;
     this.#state = 'lost';

@@ -103,6 +103,22 @@ test('a broken record in a JSON file is told once, and the next line goes on', a
   }
 });
 
+test('a broken record in a JSON file says from where on it is read again', async () => {
+  const resumes = 'reading goes on at the next line that begins with `{`';
+  const cases: readonly (readonly [file: string, isToldSo: boolean])[] = [
+    ['[{"a":[1}},{"title":"unread"}]', true], ['[{"title":"a"},,{"title":"unread"}]', true],
+    ['[{"title":"a"} 1,{"title":"unread"}]', true],
+    ['[{"title":"a"} {"title":"read"}]', false], ['[{"title":"a"},{"title":', false],
+    [`[{"title":"${'x'.repeat(2 * RECORD_BYTES_MAX)}"},{"title":"unread"}]`, true],
+  ];
+  for (const [file, isToldSo] of cases) {
+    const records = await read('json', Buffer.from(file), 65_536);
+    const told = records.map(({ problem = '' }) => problem).join('');
+    assert.equal(told.endsWith(resumes), isToldSo, file.slice(0, 60));
+    assert.equal(records.some(({ json }) => String(json).includes('unread')), false);
+  }
+});
+
 test('values that are no objects are handed on, for the importer to refuse', async () => {
   const records = await read('json', Buffer.from('[1, "a,]" ,null,[[]],tru]'), 2);
   assert.deepEqual(records.map(({ json }) => String(json)), ['1', '"a,]"', 'null', '[[]]', 'tru']);

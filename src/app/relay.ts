@@ -3,6 +3,7 @@
  * two knows the other.
  */
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { clientMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
 import { clientOptionsOf } from './options.ts';
 import { timeText } from '../base/clock.ts';
@@ -49,6 +50,8 @@ type RelayParts = {
 
 const ACTIONS_FOLDER = 'actions';
 const DAY_MS = 86_400_000;
+/** Of the heap, however its limit was set. */
+const PAYLOAD_SHARE = 1 / 4;
 
 /** Throws `usage`, naming the file, when a custom action does not load. */
 export async function composeRelay(
@@ -74,6 +77,7 @@ export async function composeRelay(
       actionTimeoutMs: settings.incoming.actionTimeout * 1000,
       rateLimit: settings.incoming.rateLimit,
       maxConcurrent: settings.incoming.maxConcurrent,
+      payloadBytesMax: Math.floor(getHeapStatistics().heap_size_limit * PAYLOAD_SHARE),
       retrySchedule: settings.incoming.retrySchedule,
       maxInFlightPerHook: settings.incoming.maxInFlightPerHook,
     },

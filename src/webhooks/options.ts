@@ -33,6 +33,8 @@ export type WebhooksOptions = {
     /** Requests a second for one hook; 0 is no limit. */
     readonly rateLimit: number;
     readonly maxConcurrent: number;
+    /** What the payloads of all requests under way may take once they are parsed. */
+    readonly payloadBytesMax: number;
     /** Seconds between attempts of a kept request. */
     readonly retrySchedule: readonly number[];
     /** Runs of kept requests at once for one hook. */

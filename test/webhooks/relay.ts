@@ -44,7 +44,8 @@ export type Answer = {
 
 export const INCOMING = {
   defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 2000,
-  rateLimit: 0, maxConcurrent: 100, retrySchedule: [5, 300], maxInFlightPerHook: 8,
+  rateLimit: 0, maxConcurrent: 100, payloadBytesMax: 64 << 20,
+  retrySchedule: [5, 300], maxInFlightPerHook: 8,
 };
 export const OUTGOING = {
   retrySchedule: [5, 300], retentionMs: 7 * 86_400_000, retentionCount: 10_000,

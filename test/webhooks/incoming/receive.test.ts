@@ -239,6 +239,29 @@ test('a hook runs so many actions at once, and frees the slot with each end', as
   await narrow.close();
 });
 
+test('payloads that would take too much memory together are told to come again', async () => {
+  const narrow = await startRelay({ actions: [Probe], incoming: { payloadBytesMax: 1_000_000 } });
+  await narrow.hook({ actionType: 'probe', options: { isSlow: true } });
+  await narrow.hook({ actionType: 'probe' }, { pathSegment: 'other' });
+  seen.length = 0;
+  const objects = `[${'{},'.repeat(20_000)}{}]`;
+  const first = narrow.ask('POST', '/webhook/in/hook', objects);
+  while (seen.length === 0) await new Promise((resolve) => void setImmediate(resolve));
+  for (const [body, status] of [[objects, 503], ['{}', 503]] as const) {
+    const refused = await narrow.ask('POST', '/webhook/in/other', body);
+    assert.equal(refused.status, status);
+    assert.equal(refused.headers['retry-after'], '1');
+    assert.equal(refused.json['message'], 'Too many requests in progress');
+  }
+  finishSlow();
+  assert.equal((await first).status, 200);
+  assert.equal((await narrow.ask('POST', '/webhook/in/other', '{}')).status, 200);
+  const text = JSON.stringify(['{'.repeat(100), 'x'.repeat(60_000)]);
+  const calls = [1, 2].map(() => narrow.ask('POST', '/webhook/in/other', text));
+  assert.deepEqual((await Promise.all(calls)).map(({ status }) => status), [200, 200]);
+  await narrow.close();
+});
+
 test('without a secret a hook answers 401 where unsigned ones are not allowed', async () => {
   const strict = await startRelay({
     actions: [Probe], incoming: { allowUnsignedWhenSecretMissing: false },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecentRequests } from '../../../src/webhooks/incoming/intake/recent.ts';
 import { encodeRequest } from '../../../src/webhooks/requests/codec.ts';
+import type { KeptRequest } from '../../../src/webhooks/requests/request.ts';
 import { until } from '../../support/until.ts';
 import { startRelay } from '../relay.ts';
 import { keptRequest } from '../requests/kept-request.ts';
@@ -10,8 +11,11 @@ import { keptRequest } from '../requests/kept-request.ts';
 const idOf = (index: number): string =>
   `01890000-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
-function add(recent: RecentRequests, index: number, body = Buffer.from('{}')): Buffer {
-  const item = keptRequest({ body, given: { id: idOf(index) } });
+function add(
+  recent: RecentRequests, index: number, body = Buffer.from('{}'),
+  given: Partial<KeptRequest> = {},
+): Buffer {
+  const item = keptRequest({ body, given: { id: idOf(index), ...given } });
   const bytes = Buffer.from(encodeRequest(item));
   recent.add({ bytes, item, body });
   return bytes;
@@ -49,6 +53,10 @@ test('the oldest are dropped when there are too many, or too many bytes', () => 
   const bodies = [0, 1, 2].map((index) => add(large, index, Buffer.alloc(3 << 20, 'x')));
   assert.deepEqual([0, 1, 2].map((index) => isThere(large, index, bodies[index])),
     [false, true, true]);
+  const headers = Array.from({ length: 1300 }, (_, index) => [`k${index}`, 'b'] as const);
+  const wide = new RecentRequests();
+  const heads = Array.from({ length: 100 }, (_, index) => add(wide, index, undefined, { headers }));
+  assert.deepEqual([0, 99].map((index) => isThere(wide, index, heads[index])), [false, true]);
 });
 
 test('what is changed before it runs is run as it is then', async (context) => {

@@ -3,7 +3,7 @@
  * decoded to be run. In memory alone, and true of a record only while its bytes are the same.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { KeptRequest } from '../../requests/request.ts';
+import { headBytesHeld, type KeptRequest } from '../../requests/request.ts';
 import type { Known } from '../../work/kind.ts';
 import { isSame } from '../../work/unit-of-work.ts';
 
@@ -58,6 +58,6 @@ export class RecentRequests {
   }
 }
 
-function sizeOf({ bytes, body }: Recent): number {
-  return bytes.length + body.length;
+function sizeOf({ bytes, item, body }: Recent): number {
+  return bytes.length + headBytesHeld(item) + body.length;
 }

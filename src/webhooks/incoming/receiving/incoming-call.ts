@@ -31,6 +31,8 @@ export abstract class IncomingCall implements ActionCall {
 
   bytes = (): Buffer | null => {
     const payload = this.#decode();
+    // Who takes the bytes may be long about it, and what was parsed can be twenty times as large.
+    this.#payload = undefined;
     if (payload === null) return null;
     return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));
   };

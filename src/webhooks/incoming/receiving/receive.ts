@@ -10,6 +10,7 @@ import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
 import { sendAnswer, type ReceiveAnswer } from './answer.ts';
 import { EventNames } from './event-names.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
+import { PayloadRoom } from './payload-room.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
 import type { Received } from './received-call.ts';
 import type { Rejection } from './rejections.ts';
@@ -37,6 +38,8 @@ export type ReceiveParts = {
     readonly allowUnsignedWhenSecretMissing: boolean;
     /** Actions under way at once for one hook. */
     readonly maxConcurrent: number;
+    /** What the payloads of all requests under way may take once they are parsed. */
+    readonly payloadBytesMax: number;
   };
 };
 
@@ -47,11 +50,12 @@ const UNKNOWN = 'Webhook not found or disabled';
 const UNVERIFIED = 'Signature verification failed';
 
 export function createReceiver(parts: ReceiveParts): Handler {
+  const room = new PayloadRoom(parts.limits.payloadBytesMax);
   return (exchange) => {
     const hook = parts.hooks.findByPath(exchange.params[0] ?? '');
     if (hook === undefined) throw unknown(parts.hooks, exchange);
     checkBeforeBody(parts, exchange, hook);
-    return receive(parts, exchange, hook);
+    return receive(parts, room, exchange, hook);
   };
 }
 
@@ -114,7 +118,9 @@ function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHoo
   }
 }
 
-async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook): Promise<void> {
+async function receive(
+  parts: ReceiveParts, room: PayloadRoom, exchange: Exchange, hook: ReadyHook,
+): Promise<void> {
   let body: Buffer;
   try {
     body = await exchange.readBody();
@@ -130,11 +136,12 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
   const { load } = hook;
   // Nothing runs for what is answered as accepted.
   if (hook.answer === 'result' && load.running >= parts.limits.maxConcurrent) {
-    throw reject(exchange, hook, {
-      code: 'unavailable', message: 'Too many requests in progress', reason: null,
-      finding: `${load.running} actions are under way, which is incoming.maxConcurrent`,
-      details: { retryAfterS: BUSY_RETRY_S },
-    });
+    throw busy(exchange, hook,
+      `${load.running} actions are under way, which is incoming.maxConcurrent`);
+  }
+  const payloadBytes = room.take(body);
+  if (payloadBytes === null) {
+    throw busy(exchange, hook, 'the payloads under way leave no memory for this one');
   }
   load.running += 1;
   try {
@@ -149,7 +156,15 @@ async function receive(parts: ReceiveParts, exchange: Exchange, hook: ReadyHook)
     throw thrown;
   } finally {
     load.running -= 1;
+    room.giveBack(payloadBytes);
   }
+}
+
+function busy(exchange: Exchange, hook: ReadyHook, finding: string): AppError {
+  return reject(exchange, hook, {
+    code: 'unavailable', message: 'Too many requests in progress', reason: null, finding,
+    details: { retryAfterS: BUSY_RETRY_S },
+  });
 }
 
 function tell(

@@ -120,7 +120,9 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
-  const { data, settings, logger, clock = systemClock } = options;
+  const {
+    data, settings, logger, clock = systemClock, maxMemoryBytes = Infinity,
+  } = options;
   const files = createNodeFiles();
   const lock = await acquireLock(data, {
     kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
@@ -130,7 +132,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ?? await findSharedLog({ data, files, settings, logger, clock });
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
-    limits: limitsFor(options.maxMemoryBytes ?? Infinity),
+    limits: limitsFor(maxMemoryBytes),
     ...sharedLog === null ? {} : { shared: sharedLog },
   });
   closers.add(() => store.close());
@@ -171,10 +173,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     onOutcome: (kind, hook, outcome, durationMs) =>
       shared.statistics.record(kind, hook, outcome, durationMs),
     onRejected: (request) => stream.announce(requestTopic, () => describeRequest(request)),
-    pendingBytesMax: (options.maxMemoryBytes ?? Infinity) * PENDING_SHARE,
+    pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
-  const { maxMemoryBytes = Infinity } = options;
   const { shelf, list, search, routes: booksRoutes } =
     composeBooks(shared, webhooks.events, maxMemoryBytes);
   shared.metrics.add(...searchMetrics(search));
@@ -189,7 +190,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => refusals.close());
   const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
   const sharing = nodes?.sharing ?? null;
-  const dispatcher = composeDispatcher({ ...shared, unreadiness, sharing }, verifier, [
+  const parts = { ...shared, unreadiness, sharing, maxMemoryBytes };
+  const dispatcher = composeDispatcher(parts, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier),
     ...maintenanceRoutes(store, () => listening.places),
     ...nodeRoutes(() => nodes?.list() ?? []),

@@ -14,7 +14,7 @@ import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations.ts';
 import type { Route } from '../server/route.ts';
-import { createDispatcher } from '../server/routing/dispatcher.ts';
+import { BODIES_BYTES_MAX, createDispatcher } from '../server/routing/dispatcher.ts';
 import type { Dispatcher, Sharing } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load.ts';
 
@@ -30,7 +30,11 @@ type DispatcherParts = {
   readonly metrics: Metrics;
   readonly underWay: UnderWay;
   readonly settings: Settings;
+  /** How much memory the process may take. */
+  readonly maxMemoryBytes: number;
 };
+
+const BODIES_SHARE = 1 / 8;
 
 export function composeDispatcher(
   parts: DispatcherParts, tokens: TokenVerifier, domainRoutes: readonly Route[],
@@ -65,6 +69,7 @@ export function composeDispatcher(
       refusals,
     }),
     bodyBytesMax: server.maxBodyBytes,
+    bodiesBytesMax: Math.min(BODIES_BYTES_MAX, parts.maxMemoryBytes * BODIES_SHARE),
     bodyStallMs: server.requestTimeout * 1000,
     accessLog: log.access,
     trustProxy: server.trustProxy,

@@ -28,6 +28,7 @@ export type TestServerOptions = {
   readonly guard?: Guard;
   readonly entrance?: Entrance;
   readonly bodyBytesMax?: number;
+  readonly bodiesBytesMax?: number;
   readonly accessLog?: 'all' | 'errors' | 'off';
   readonly trustProxy?: TrustProxy;
   readonly stallMs?: number;
@@ -55,6 +56,7 @@ export async function startServer(
     logger: memoryLogger(logged),
     metrics,
     bodyBytesMax: options.bodyBytesMax ?? 1_048_576,
+    ...options.bodiesBytesMax === undefined ? {} : { bodiesBytesMax: options.bodiesBytesMax },
     accessLog: options.accessLog ?? 'off',
     trustProxy: options.trustProxy ?? false,
     ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },

@@ -8,6 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import type { Route } from '../route.ts';
 import type { BodyReader } from './body-batcher.ts';
+import type { BodyRoom } from '../body-room.ts';
 import { cutShort } from './body-stream.ts';
 import { HELD_BYTES_MAX, OwnRequest } from './own-request.ts';
 import { bodyConsumed, consumedBytes, isConsumed } from './mounting.ts';
@@ -30,14 +31,16 @@ export function announcedLength(request: IncomingMessage): number | null {
 
 /**
  * What `take` makes of the raw body: here, as another promise for each body would be resolved in
- * another microtask. Throws what `take` throws, and `too_large` over `bytesMax`: before anything is
- * read when the head says so; and `malformed` when the body was cut short. What is not read stays
- * with the request, paused. Throws `misconfigured` when somebody else, a body parser in front of
- * us, has read it and not kept its bytes.
+ * another microtask. Throws what `take` throws; `too_large` over the room's limit for one, before
+ * anything is read when the head says so; `unavailable` when its room is needed for others; and
+ * `malformed` when the body was cut short. What is not read stays with the request, paused. Throws
+ * `misconfigured` when somebody else, a body parser in front of us, has read it and not kept its
+ * bytes.
  */
 export function readBody<T>(
-  request: IncomingMessage, bytesMax: number, take: (bytes: Buffer) => T,
+  request: IncomingMessage, room: BodyRoom, take: (bytes: Buffer) => T,
 ): Promise<T> {
+  const { bodyBytesMax: bytesMax } = room;
   return new Promise((resolve, reject) => {
     const reader: BodyReader = {
       resolve: (bytes) => {
@@ -56,32 +59,39 @@ export function readBody<T>(
       && request.readWhole(reader)) return undefined;
     if (isConsumed(request)) return reader.resolve(bytesKept(request, bytesMax));
     if (request.readableEnded) return reader.resolve(Buffer.alloc(0));
-    return collect(request, bytesMax, reader);
+    return collect(request, room, reader);
   });
 }
 
 /** Apart, so that what it shares with its listeners is not made for bodies that need none. */
-function collect(request: IncomingMessage, bytesMax: number, reader: BodyReader): void {
+function collect(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {
+  const { bodyBytesMax: bytesMax } = room;
   const collector = new ByteCollector();
   const stop = (): void => {
+    room.leave(arriving);
     request.off('data', onData).off('end', onEnd).off('close', onClose);
   };
-  const onData = (chunk: Buffer): void => {
-    if (collector.length + chunk.length <= bytesMax) {
-      collector.add(chunk);
-      return;
-    }
+  const refuse = (error: AppError): void => {
     stop();
     request.pause();
-    reader.reject(tooLarge(bytesMax));
+    collector.clear();
+    reader.reject(error);
+  };
+  const arriving = { bytes: 0, giveUp: (): void => refuse(outOfRoom()) };
+  const onData = (chunk: Buffer): void => {
+    if (collector.length + chunk.length > bytesMax) return refuse(tooLarge(bytesMax));
+    collector.add(chunk);
+    return room.grow(arriving, chunk.length);
   };
   let isEnded = false;
   // The listeners go with the request: taking each off costs more than calling it once more.
   const onEnd = (): void => {
     isEnded = true;
+    room.leave(arriving);
     reader.resolve(collector.take());
   };
   const onClose = (): void => {
+    room.leave(arriving);
     if (!isEnded) reader.reject(cutShort());
   };
   // Ours when the body came too late or broken; 'close' follows those of the connection. It
@@ -146,6 +156,11 @@ function mediaTypeOf(contentType: string): string {
   const semicolon = contentType.indexOf(';');
   const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
   return type.trim().toLowerCase();
+}
+
+function outOfRoom(): AppError {
+  const problem = 'too many bodies are arriving, and nothing of this one for the longest time';
+  return new AppError('unavailable', problem, { retryAfterS: 1 });
 }
 
 function tooLarge(bytesMax: number): AppError {

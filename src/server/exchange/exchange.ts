@@ -14,6 +14,7 @@ import {
   addAccepted, announcedLength, checkMediaType, checkUnread, isFramingDoubtful, parseBody,
   readBody,
 } from './body.ts';
+import type { BodyRoom } from '../body-room.ts';
 import { bodyChunks } from './body-stream.ts';
 import type { ClientAddressOf } from './client-address.ts';
 import { discardThen } from './discard.ts';
@@ -30,7 +31,7 @@ import { cutStalledReader, writePulled } from './stream.ts';
 export type ExchangeContext = {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly bodyBytesMax: number;
+  readonly bodyRoom: BodyRoom;
   /** A reader that takes nothing for so long is cut. */
   readonly stallMs: number;
   /** A streamed body of which nothing arrives for so long is cut. */
@@ -157,23 +158,22 @@ export class HttpExchange implements Exchange {
   }
 
   #readBody<T>(take: (bytes: Buffer) => T): Promise<T> {
-    const { bodyBytesMax } = this.#context;
-    const isRefused = (announcedLength(this.request) ?? 0) > bodyBytesMax;
-    if (this.awaitsContinue && !isRefused) {
-      this.awaitsContinue = false;
-      this.response.writeContinue();
-    }
-    return readBody(this.request, bodyBytesMax, take);
+    const { bodyRoom } = this.#context;
+    if ((announcedLength(this.request) ?? 0) <= bodyRoom.bodyBytesMax) this.#continue();
+    return readBody(this.request, bodyRoom, take);
   }
 
   readChunks(): AsyncIterable<Buffer> {
     checkUnread(this.request);
-    if (this.awaitsContinue) {
-      this.awaitsContinue = false;
-      this.response.writeContinue();
-    }
+    this.#continue();
     const stallMs = this.isControl ? Infinity : this.#context.bodyStallMs;
     return bodyChunks(this.request, stallMs, this.#context.clock);
+  }
+
+  #continue(): void {
+    if (!this.awaitsContinue) return;
+    this.awaitsContinue = false;
+    this.response.writeContinue();
   }
 
   readJson(mediaTypes: readonly string[] = JSON_MEDIA_TYPES): Promise<unknown> {

@@ -9,6 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { UnderWay } from '../../base/under-way.ts';
+import { BodyRoom } from '../body-room.ts';
 import { createClientAddress } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/exchange.ts';
@@ -56,6 +57,8 @@ type DispatcherOptions = {
   /** Told of requests whose handlers are not done at once. */
   readonly underWay?: UnderWay;
   readonly bodyBytesMax: number;
+  /** What all bodies that are still arriving may hold; 64 MiB when not given. */
+  readonly bodiesBytesMax?: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
   /** Not given: the store is this process's alone. */
@@ -97,6 +100,7 @@ export interface Dispatcher {
 }
 
 const STALL_MS = 30_000;
+export const BODIES_BYTES_MAX = 64 << 20;
 
 const UNROUTED: Route = {
   method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
@@ -126,9 +130,10 @@ class HttpDispatcher implements Dispatcher {
     const { clock, logger } = options;
     const batcher = new ResponseBatcher({ stallMs, clock, logger });
     const clientAddressOf = createClientAddress(options.trustProxy);
-    const { bodyStallMs = stallMs } = options;
+    const { bodyStallMs = stallMs, bodiesBytesMax = BODIES_BYTES_MAX } = options;
+    const bodyRoom = new BodyRoom(options.bodyBytesMax, bodiesBytesMax);
     this.#context = {
-      ...options, stallMs, bodyStallMs, batcher, clientAddressOf, isDraining: false,
+      ...options, stallMs, bodyStallMs, bodyRoom, batcher, clientAddressOf, isDraining: false,
     };
     this.#guard = options.guard;
     this.#underWay = options.underWay;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { RawConnection, encodeRequest, rawRequest } from '../../support/raw-http.ts';
+import {
+  RawConnection, encodeRequest, rawRequest, type RawAnswer,
+} from '../../support/raw-http.ts';
 import { echoRoute, route, startServer } from '../../support/test-server.ts';
 
 const jsonRoute = route('POST', '/json', async (exchange) => {
@@ -88,6 +90,31 @@ test('cuts a refused sender that falls silent after a second', async () => {
   await clock.advance(200);
   await over;
   connection.close();
+});
+
+test('a stalled body gives up its room to those that arrive', async () => {
+  const bytesMax = 60_000;
+  await using server = await startServer([echoRoute('POST', '/echo')], {
+    bodyBytesMax: bytesMax, bodiesBytesMax: 100_000,
+  });
+  const stalled = new RawConnection(server);
+  stalled.send(encodeRequest('POST', '/echo', { 'Content-Length': String(bytesMax) }));
+  stalled.send('x'.repeat(50_000));
+  let given: RawAnswer | null = null;
+  const giveUp = stalled.answer().then((answer) => {
+    given = answer;
+  });
+  const whole = 'x'.repeat(bytesMax);
+  // Its bytes may come after those of the first.
+  for (let count = 0; count < 1000 && given === null; count += 1) {
+    assert.equal((await rawRequest(server, 'POST', '/echo', {}, whole)).status, 200);
+  }
+  stalled.socket.end();
+  await giveUp;
+  const { status, headers } = given ?? assert.fail('no answer');
+  assert.equal(status, 503);
+  assert.equal(headers['retry-after'], '1');
+  stalled.close();
 });
 
 test('a sender that waits for 100 Continue gets it only when its body is wanted', async () => {

@@ -1,0 +1,41 @@
+/**
+ * How much the bodies that are still arriving may hold in all: else ten thousand connections, each
+ * a byte short of its end, hold ten thousand times the limit of one. Who has sent nothing for the
+ * longest time goes first, so that those who stall do not keep out those who send.
+ */
+export type ArrivingBody = {
+  bytes: number;
+  /** Told that its bytes are wanted for others. */
+  readonly giveUp: () => void;
+};
+
+export class BodyRoom {
+  /** Of one body. */
+  readonly bodyBytesMax: number;
+  readonly #bytesMax: number;
+  /** The one that has sent nothing for the longest time is the first. */
+  readonly #arriving = new Set<ArrivingBody>();
+  #bytes = 0;
+
+  constructor(bodyBytesMax: number, bytesMax: number) {
+    this.bodyBytesMax = bodyBytesMax;
+    this.#bytesMax = Math.max(bodyBytesMax, bytesMax);
+  }
+
+  grow(body: ArrivingBody, bytes: number): void {
+    this.#arriving.delete(body);
+    this.#arriving.add(body);
+    body.bytes += bytes;
+    this.#bytes += bytes;
+    for (const idle of this.#arriving) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.leave(idle);
+      idle.giveUp();
+    }
+  }
+
+  /** It has come to its end, one way or another; it does not matter how often this is said. */
+  leave(body: ArrivingBody): void {
+    if (this.#arriving.delete(body)) this.#bytes -= body.bytes;
+  }
+}

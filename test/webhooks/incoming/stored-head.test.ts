@@ -29,6 +29,14 @@ test('never keeps a credential', () => {
   assert.equal(query, 'a=1&token=***&to%6ben=***&api_key=***');
 });
 
+test('never keeps Basic and Bearer credentials, whatever the name of their header', () => {
+  const credentials = ['Bearer abc.DEF-1~x+/==', 'bearer  t', 'Basic dTpw', 'BASIC dXNlcjpwYXNz'];
+  const others = ['Basic', 'Basic Annual', 'Basic of', 'Bearer', 'Bearer of news', 'a Bearer'];
+  const { headers } = storedHead(
+    [...credentials, ...others].flatMap((value) => ['X-Auth', value]), '', null);
+  assert.deepEqual(headers.map(([, value]) => value), [...credentials.map(() => '***'), ...others]);
+});
+
 test('never keeps what a preset compares as it is', () => {
   const scheme = {
     ...schemeOf('gitlab-token'), signature: {

@@ -29,10 +29,24 @@ export function storedHead(
   const headers: (readonly [string, string])[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    headers.push([name, isCredential(name) ? MASK : rawHeaders[index + 1] ?? '']);
+    const value = rawHeaders[index + 1] ?? '';
+    headers.push([name, isCredential(name) || areCredentials(value) ? MASK : value]);
   }
   const query = search === '' ? '' : hideQueryValues(search, isCredential);
   return { headers, query, signatures: [...signatures] };
+}
+
+const CREDENTIALS = /^(bearer|basic) +([\w.~+/-]+=*)$/i;
+
+/**
+ * Whether a header of whatever name holds what belongs into Authorization, as proxies pass it on:
+ * a bearer token (RFC 6750) or a user and a password (RFC 7617).
+ */
+function areCredentials(value: string): boolean {
+  const match = CREDENTIALS.exec(value);
+  if (match === null) return false;
+  const [, scheme = '', token = ''] = match;
+  return scheme.toLowerCase() === 'bearer' || Buffer.from(token, 'base64').includes(':');
 }
 
 type NameKind = 'credential' | 'signature' | 'plain';

@@ -36,9 +36,11 @@ function showScreen(): void {
   const [name = screens[0]?.name] = address.path;
   const screen = allowed().find((one) => one.name === name);
   close();
-  fill(main);
+  // Of its own: an answer that comes when one has gone on is not shown on another screen.
+  const place = h('div');
+  fill(main, place);
   document.title = `${screen?.title ?? 'Not here'} – hookshelf`;
-  close = screen === undefined ? showNothing() : screen.open(main, address);
+  close = screen === undefined ? showNothing(place) : screen.open(place, address);
   showNavigation(screen?.name);
   const isOther = shownHash !== null && shownHash !== location.hash;
   shownHash = location.hash;
@@ -47,8 +49,8 @@ function showScreen(): void {
   focusTitle();
 }
 
-function showNothing(): () => void {
-  fill(main, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
+function showNothing(place: HTMLElement): () => void {
+  fill(place, heading('Not here'), emptyState('There is no such screen, or it takes a token of '
     + `another scope: yours may ${session.scope}.`, null));
   return () => {};
 }
@@ -76,7 +78,7 @@ function focusTitle(): void {
     // Whoever has gone elsewhere meanwhile stays there.
     if (document.activeElement !== main || focus()) observer.disconnect();
   });
-  observer.observe(main, { childList: true });
+  observer.observe(main, { childList: true, subtree: true });
 }
 
 /** Nothing that is being typed is lost to a token that has ended meanwhile. */

@@ -50,6 +50,10 @@ test('one sets up GitHub from nothing, up to its first accepted request', { skip
   await person.click('link', 'Done');
   await person.sees('Write to the log: warning, for every request.');
   await person.sees(secret);
+  await person.click('button', 'Rotate the secret');
+  await person.click('button', 'Make a new secret');
+  await person.click('button', 'I have it');
+  await person.sees(secret, false);
   await person.click('link', '← Incoming webhooks');
   await person.sees('100 %');
   await person.find('image', 'Requests in the last 24 hours');

@@ -1,6 +1,6 @@
 /** Is anything wrong, since when, and what waits. */
 import { href, replaceQuery } from '../base/address.ts';
-import { get } from '../base/api.ts';
+import { BASE, get } from '../base/api.ts';
 import { fill, h, renew } from '../base/dom.ts';
 import { bytes, count, duration, exact, time } from '../base/format.ts';
 import { readHookNames } from '../base/hooks.ts';
@@ -93,7 +93,7 @@ function render(
         : time(store.compactedAt, 'not since the start')],
       ['Last backup', time(store.backedUpAt, 'not since the start')],
       ['Version', `${status.version}, Node ${status.node}`], ['Started', time(status.startedAt)],
-      ['Help', h('a', { href: 'docs' }, 'API and manual')],
+      ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
     ]),
   ];
 }

@@ -18,6 +18,7 @@ interface ConditionPart extends Field {
 const KINDS = [
   ['all', 'all of these hold'], ['any', 'any of these holds'], ['none', 'none of these holds'],
 ] as const;
+
 export function conditionField(options: FieldOptions): Field {
   const { name, label = labelOf(name), schema } = options;
   const place = h('div', { class: 'items' });

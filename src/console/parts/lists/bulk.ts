@@ -2,6 +2,7 @@
 import { call } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted } from '../../base/format.ts';
+import { shellQuote } from '../../base/shell-quote.ts';
 import { openDialog } from '../dialog.ts';
 import { codeBlock } from '../code.ts';
 import { tell, tellFailure } from '../notice.ts';
@@ -44,7 +45,7 @@ export async function askForBulk(bulk: Bulk, onJob: (id: string) => void): Promi
     const line = h('div');
     const show = (): void => {
       const options = Object.entries({ ...filter, as: manner })
-        .map(([name, value]) => ` --${name} '${value}'`).join('');
+        .map(([name, value]) => ` --${name} ${shellQuote(value)}`).join('');
       fill(line, codeBlock(`hookshelf ${command}${options}`));
     };
     show();

@@ -8,7 +8,7 @@ import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { confirm } from '../../parts/dialog.ts';
-import { facts, heading } from '../../parts/facts.ts';
+import { backTo, facts, heading } from '../../parts/facts.ts';
 import { tell, tellFailure } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
 import { timeline } from '../../parts/timeline.ts';
@@ -32,7 +32,7 @@ export function openDelivery(place: HTMLElement, id: string): () => void {
 function renderHead(delivery: DeliveryRecord, again: () => void): (HTMLElement | null)[] {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   return [
-    h('p', { class: 'back' }, h('a', { href: href(['deliveries']) }, '← Deliveries')),
+    backTo('deliveries', 'Deliveries'),
     heading(event ?? 'A forward', ...session.may('write') ? actions(delivery, again) : []),
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],

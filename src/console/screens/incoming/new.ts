@@ -7,8 +7,9 @@ import { Actions } from '../../parts/forms/action-chooser.ts';
 import { recordForm } from '../../parts/forms/form.ts';
 import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
 import { nothing } from '../../parts/screen.ts';
+import { madeSecrets } from './made-secrets.ts';
 import { senderField } from './sender.ts';
-import { madeSecrets, stepList } from './steps.ts';
+import { stepList } from './steps.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
 

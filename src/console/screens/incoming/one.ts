@@ -15,8 +15,9 @@ import { nothing } from '../../parts/screen.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
 import { editAction, editIncoming } from './edit.ts';
 import type { ShownHook } from './edit.ts';
+import { madeSecrets } from './made-secrets.ts';
 import { actionSection } from './match.ts';
-import { madeSecrets, stepList } from './steps.ts';
+import { stepList } from './steps.ts';
 import type { IncomingWebhook, IncomingWebhookExamples } from '../../../app/api.ts';
 
 const KEEPS = {
@@ -133,11 +134,16 @@ function buttons(place: HTMLElement, shown: ShownHook): HTMLElement[] {
     tell(enabled ? 'Off: its sender is answered 404.' : 'On again.');
     again();
   };
+  const forget = (): void => {
+    // It may have another by now.
+    madeSecrets.delete(identifier);
+    again();
+  };
   return [
-    button('Edit', () => editIncoming(place, shown)),
+    button('Edit', () => editIncoming(place, { ...shown, again: forget })),
     button('Action and routes', () => editAction(place, shown)),
     button('Rotate the secret', () => rotateSecret(path,
-      `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, again)),
+      `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, forget)),
     button(enabled ? 'Turn off' : 'Turn on', turn),
     button('Delete', () => remove(identifier, pathSegment, path), 'danger'),
   ];

@@ -8,6 +8,3 @@ export function stepList(step: number): HTMLElement {
   return h('ol', { class: 'steps' }, ...STEPS.map((title, index) =>
     h('li', { 'aria-current': index + 1 === step ? 'step' : null }, title)));
 }
-
-/** Secrets that were made just now, by webhook: nobody is shown them a second time. */
-export const madeSecrets = new Map<string, string>();

@@ -7,6 +7,7 @@ import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { pathWith } from '../../parts/lists/filters.ts';
 import { tellFailure } from '../../parts/notice.ts';
+import { table } from '../../parts/table.ts';
 import { requestPath } from './record.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -44,11 +45,8 @@ export async function comparison(request: RequestRecord, otherId: string): Promi
   return h('section', {},
     h('h2', {}, 'Compared with ', h('a', { href: href(['requests', otherId]) },
       'the one of ', time(other.receivedAt))),
-    names.length === 0 ? h('p', {}, 'They are the same.') : h('table', { class: 'plain' },
-      h('thead', {}, h('tr', {}, ...['', 'This one', 'The other'].map((title) =>
-        h('th', { scope: 'col' }, title)))),
-      h('tbody', {}, ...names.map((name) => h('tr', {}, h('th', { scope: 'row' }, name),
-        ...[left, right].map((one) => h('td', {}, h('code', {}, one[name] ?? '–'))))))));
+    names.length === 0 ? h('p', {}, 'They are the same.') : table(['', 'This one', 'The other'],
+      names.map((name) => [name, ...[left, right].map((one) => h('code', {}, one[name] ?? '–'))])));
 }
 
 async function comparable(request: RequestRecord): Promise<Record<string, string>> {

@@ -1,6 +1,7 @@
 /** A request as a curl line that repeats it; what was not kept stands as it is shown, `***`. */
 import { BASE, get } from '../../base/api.ts';
 import { session } from '../../base/session.ts';
+import { shellQuote } from '../../base/shell-quote.ts';
 import { requestPath } from './record.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -12,16 +13,12 @@ export async function curlOf(request: RequestRecord): Promise<string> {
   const { query, headers } = session.may('write')
     ? await get<RequestRecord>(`${requestPath(id)}/headers`) : request;
   const url = `${location.origin}${BASE}${path}${query === '' ? '' : `?${query}`}`;
-  const lines = [`curl -X ${quote(method)} ${quote(url)}`];
+  const lines = [`curl -X ${shellQuote(method)} ${shellQuote(url)}`];
   for (const [name, value] of headers) {
-    if (!LEFT_OUT.includes(name.toLowerCase())) lines.push(`-H ${quote(`${name}: ${value}`)}`);
+    if (!LEFT_OUT.includes(name.toLowerCase())) lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);
   }
   if (bodyBytes === 0) return lines.join(' \\\n  ');
   const body = `${location.origin}${BASE}/api/requests/${id}/body`;
-  return `curl -s ${quote(body)} -H "Authorization: Bearer $HOOKSHELF_API_TOKEN" \\\n  | `
+  return `curl -s ${shellQuote(body)} -H "Authorization: Bearer $HOOKSHELF_API_TOKEN" \\\n  | `
     + [...lines, '--data-binary @-'].join(' \\\n  ');
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll('\'', '\'\\\'\'')}'`;
 }

@@ -11,7 +11,7 @@ import { headerTable } from '../../parts/header-table.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { copyButton } from '../../parts/code.ts';
 import { confirm } from '../../parts/dialog.ts';
-import { facts, heading } from '../../parts/facts.ts';
+import { backTo, facts, heading } from '../../parts/facts.ts';
 import { tell, tellFailure } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
 import { timeline } from '../../parts/timeline.ts';
@@ -43,7 +43,7 @@ export function openRequest(place: HTMLElement, id: string, { query }: ScreenAdd
 function renderHead(request: RequestRecord, again: () => void): (HTMLElement | null)[] {
   const { id, method, path, query, verdict, answered, status } = request;
   return [
-    h('p', { class: 'back' }, h('a', { href: href(['requests']) }, '← Requests')),
+    backTo('requests', 'Requests'),
     heading(`${method} ${path}${query === '' ? '' : `?${query}`}`, ...actions(request, again)),
     facts([
       ['Status', badge(status)], ['Received', time(request.receivedAt)],

@@ -6,6 +6,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { createGate } from '../base/turns.ts';
 import type { ChangeLog, CommittedChange, Replica } from '../store/port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { Position, StreamFilter, StreamedChange } from './event.ts';
@@ -46,6 +47,8 @@ export class Broadcast {
   readonly #topics: ReadonlyMap<string, Topic>;
   readonly #readers = new Set<Reader>();
   readonly #channels = new Map<string, Channel>();
+  /** Of many readers that are behind one reads at a time, or they would hold up everybody. */
+  readonly #readings = createGate(1);
   #opening = 0;
   #sequence = 0;
   #news: News[] = [];
@@ -84,7 +87,8 @@ export class Broadcast {
       }
       const start = position === null ? `id: ${this.#sequence}\n` : '';
       const reader = new Reader({
-        filter, log, cut, topics: this.#topics, changesSeen: position?.changesSeen ?? 0,
+        filter, log, cut, topics: this.#topics, readings: this.#readings,
+        changesSeen: position?.changesSeen ?? 0,
         opening: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
         applied: () => this.#sequence,
         join: (joining) => this.#join(joining),

@@ -3,7 +3,9 @@
  * what is told to all. What waits for a reader is bounded: one that is slower is cut, and goes on
  * later where it was.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
+import type { Gate } from '../base/turns.ts';
 import type { LogReader } from '../store/port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { StreamFilter } from './event.ts';
@@ -28,6 +30,8 @@ type ReaderOptions = {
   readonly opening: Buffer;
   /** What it missed; null: nothing. The reader closes it. */
   readonly log: LogReader | null;
+  /** What it reads from the log passes here: a piece is some milliseconds of work. */
+  readonly readings: Gate;
   /** How many changes of the first transaction in `log` it has seen. */
   readonly changesSeen: number;
   /** The last sequence applied. */
@@ -118,11 +122,9 @@ export class Reader {
 
   /** The next of what it missed, null when there is no more. */
   async #readMissed(): Promise<readonly Buffer[] | null> {
-    const { applied, join } = this.#options;
     while (this.#log !== null && !this.#isOver) {
-      const isNear = applied() - this.#log.sequence <= NEAR_TRANSACTIONS;
-      if (isNear) this.#joinedAt ??= join(this);
-      const text = await this.#readLog(this.#log, this.#joinedAt ?? applied());
+      const log = this.#log;
+      const text = await this.#options.readings.pass(() => this.#readPiece(log));
       if (text === null) {
         this.#log.close();
         this.#log = null;
@@ -131,6 +133,17 @@ export class Reader {
       }
     }
     return null;
+  }
+
+  /** Events of the next transactions, null when it was the last of them. */
+  async #readPiece(log: LogReader): Promise<string | null> {
+    const { applied, join } = this.#options;
+    // Others are served between two pieces, wherever the log has them from.
+    await nextTurn();
+    if (this.#isOver) return '';
+    const isNear = applied() - log.sequence <= NEAR_TRANSACTIONS;
+    if (isNear) this.#joinedAt ??= join(this);
+    return this.#readLog(log, this.#joinedAt ?? applied());
   }
 
   /** Events of the next transactions up to `until`; null when there are none. */

@@ -99,3 +99,32 @@ test('200 readers that do not read are cut; another sees all, and memory is boun
     await shelf.close();
   }
 });
+
+test('readers that are behind read back one at a time, however many they are', async () => {
+  const shelf = await openShelf();
+  try {
+    // Some four pieces of the journal for each reader.
+    const text = 'x'.repeat(1000);
+    await Promise.all(Array.from({ length: 1000 }, (_, index) =>
+      shelf.put(String(index).padStart(4, '0'), { text })));
+    const readers = await Promise.all(Array.from({ length: 40 }, () => shelf.follow('', '0')));
+    let isWatching = true;
+    let most = 0;
+    const watching = (async () => {
+      for (let before = shelf.described(); isWatching;) {
+        await nextTurn();
+        most = Math.max(most, shelf.described() - before);
+        before = shelf.described();
+      }
+    })();
+    await Promise.all(readers.map((reader) => reader.until(1000)));
+    isWatching = false;
+    await watching;
+    assert.equal(shelf.described(), 40 * 1000);
+    // A piece has 256 KiB.
+    assert.ok(most < 300, `${most} records in one turn of the loop`);
+    await Promise.all(readers.map((reader) => reader.close()));
+  } finally {
+    await shelf.close();
+  }
+});

@@ -52,6 +52,15 @@ test('the document is sound: ids, references, parameters and examples', () =>
     return Promise.resolve();
   }));
 
+test('every operation of the API refuses an unknown query parameter, as the document says', () =>
+  withDocument({}, async ({ document, call }) => {
+    const ofApi = operationsOf(document).filter(({ path }) => path.startsWith('/api/'));
+    assert.ok(ofApi.length > 50);
+    for (const { operationId } of ofApi) {
+      await call(operationId, { status: 400, query: '?zzz=1', key: 'books' });
+    }
+  }));
+
 function assertSound(document: ApiDocument, operation: PlacedOperation): void {
   const { operationId, path, parameters = [], responses, requestBody } = operation;
   assert.ok(operation.summary !== '', operationId);

@@ -149,7 +149,8 @@ const FOR_ANY_HOST = /^\/(?:healthz|readyz)$|^\/webhook\//;
 function commonAnswers(route: Route): readonly AnswerSpec[] {
   if (FOR_ANY_HOST.test(route.path)) return [];
   return [
-    ...route.path.includes('{') ? problemAnswers(400) : [],
+    // Of a path that cannot be decoded, and of a query in the API, which may be unknown.
+    ...route.path.includes('{') || route.path.startsWith('/api/') ? problemAnswers(400) : [],
     ...route.body === undefined ? [] : problemAnswers(408),
     ...route.access === 'public' ? DENIED.filter(({ status }) => status === 421) : DENIED,
   ];

@@ -7,8 +7,8 @@ import { startRelay, type Headers, type Relay } from '../relay.ts';
 const PLAIN = 'it\'s a planted "secret" $HOME `x` \\n';
 const KEYS: Readonly<Record<string, string>> = {
   standard: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', svix: PLAIN,
-  gitlab: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', bearer: 'planted-token',
-  'gitlab-token': 'planted-token', 'microsoft-graph': 'planted-token',
+  gitlab: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', bearer: 'planted-tök€n à',
+  'gitlab-token': 'planted-tök€n à', 'microsoft-graph': `${PLAIN}à\\`,
   discord: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
   sendgrid: pem('ec'), paypal: pem('rsa'),
 };

@@ -92,6 +92,10 @@ const VECTORS: readonly Vector[] = [
   },
   { preset: 'bearer', secret: 'a-token', body: '', headers: { Authorization: 'bearer a-token' } },
   { preset: 'gitlab-token', secret: 'tok', body: '{}', headers: { 'X-Gitlab-Token': 'tok' } },
+  // A header of UTF-8, as node:http reads it, and one of Latin-1.
+  ...[Buffer.from('té à').toString('latin1'), 'té à'].map((given) => ({
+    preset: 'gitlab-token', secret: 'té à', body: '{}', headers: { 'X-Gitlab-Token': given },
+  })),
   {
     preset: 'stripe', secret: 'whsec_test_secret', body: '{"id":"evt_1","object":"event"}',
     atS: 1700000000,

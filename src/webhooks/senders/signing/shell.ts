@@ -25,9 +25,10 @@ const MISSING = 'must hold the secret of this webhook';
 export function shellCall(request: ShellRequest): string | null {
   const { scheme } = request;
   if (isPublicKey(scheme.algorithm)) return null;
-  const signing = scheme.algorithm === 'token' ? tokenSteps(scheme) : signingSteps(request);
-  if (signing === null) return null;
   const isBodySigned = request.body.includes('{signature}');
+  const signing = scheme.algorithm === 'token'
+    ? tokenSteps(scheme, isBodySigned) : signingSteps(request);
+  if (signing === null) return null;
   const unsignedBody = isBodySigned ? request.body.replace('{signature}', '') : request.body;
   const steps = [
     `# export ${SECRET}="$(cat file-with-the-secret)"`,
@@ -54,9 +55,12 @@ function timeStep({ timestamp }: Scheme): string[] {
   return [`timestamp=$(date +%s)${timestamp.unit === 'ms' ? '000' : ''}`];
 }
 
-function tokenSteps({ signature: { encoding } }: Scheme): string[] {
-  return [encoding === 'base64'
-    ? `signature=$(printf '%s' "$${SECRET}" | openssl base64 -A)` : `signature="$${SECRET}"`];
+function tokenSteps({ signature: { encoding } }: Scheme, isInJson: boolean): string[] {
+  const secret = `printf '%s' "$${SECRET}"`;
+  if (encoding === 'base64') return [`signature=$(${secret} | openssl base64 -A)`];
+  // There a quotation mark and a backslash are escaped.
+  if (isInJson) return [`signature=$(${secret} | sed 's/[\\"]/\\\\&/g')`];
+  return [`signature="$${SECRET}"`];
 }
 
 function signingSteps({ scheme, settings, body, contentType }: ShellRequest): string[] | null {

@@ -10,6 +10,7 @@ import {
   isPublicKey, sourcesOf, type Need, type Scheme, type ValueSources,
 } from '../scheme/scheme.ts';
 import { contentPieces, parseContent } from '../verification/content.ts';
+import { headerValue } from '../verification/encoding.ts';
 import { makeKey, type VerificationKey } from '../verification/keys.ts';
 import type { Quirk } from '../verification/verify.ts';
 
@@ -72,7 +73,7 @@ function signatureText(
   { signature: { param, prefix = '' }, timestamp, algorithm }: Scheme, key: VerificationKey,
   text: string, time: string,
 ): string {
-  if (algorithm === 'token') return prefix + text;
+  if (algorithm === 'token') return prefix + headerValue(text);
   if (param === undefined) return key.prefix + text;
   return `${timestamp?.param === undefined ? '' : `${timestamp.param}=${time},`}${param}=${text}`;
 }

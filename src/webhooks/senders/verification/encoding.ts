@@ -1,5 +1,6 @@
 /** Signatures and keys in text: hex in either case, base64 of either alphabet
  * (RFC 4648 §4 and §5) with or without padding. Pure. */
+import { isUtf8 } from 'node:buffer';
 import type { Encoding } from '../scheme/scheme.ts';
 
 const HEX = /^(?:[0-9a-fA-F]{2})+$/;
@@ -14,4 +15,18 @@ export function decodeBytes(text: string, encoding: Encoding): Buffer | null {
   const isWhole = paddingAt === -1 ? text.length % 4 !== 1
     : paddingAt % 4 !== 1 && text.length % 4 === 0;
   return isWhole ? Buffer.from(text, 'base64') : null;
+}
+
+/**
+ * A header's text. Node reads headers as Latin-1, and most senders write UTF-8: what is UTF-8 was
+ * meant so, and anything else was Latin-1.
+ */
+export function headerText(read: string): string {
+  const bytes = Buffer.from(read, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : read;
+}
+
+/** What makes Node write the text as UTF-8. */
+export function headerValue(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
 }

@@ -11,7 +11,7 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import { hmacOf } from '../hmac.ts';
 import { contentPieces, parseContent } from './content.ts';
 import type { ContentPart } from './content.ts';
-import { decodeBytes } from './encoding.ts';
+import { decodeBytes, headerText } from './encoding.ts';
 import { makeKey } from './keys.ts';
 import type { VerificationKey } from './keys.ts';
 import type { RequestReader } from '../request/reader.ts';
@@ -158,7 +158,8 @@ function verifyToken(verifier: Verifier, parts: RequestReader, nowMs: number): S
   const texts = parts.readEvery(source);
   const isWhole = texts.length > 0 && texts.every((text) => text !== null && text !== '');
   if (!isWhole) return refusal('signature_missing', `no ${placesOf(signature.from)}`);
-  const given = texts.map((text) => decodeToken(text ?? '', signature));
+  const given = texts.map((text) =>
+    decodeToken('header' in source ? headerText(text ?? '') : text ?? '', signature));
   if (given.includes(null)) return refusal('signature_form', malformedToken(signature));
   const digests = given.map((bytes) => digestOf(bytes ?? Buffer.alloc(0)));
   const match = keys.find(({ key, validUntilMs }) => {

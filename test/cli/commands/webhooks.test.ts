@@ -214,8 +214,13 @@ for (const way of WAYS) {
       assert.match(shown.stdout, /^status +pending$/m);
       assert.match((await place.run(['delivery:list', '--status', 'pending'])).stdout,
         new RegExp(`^${id} +pending +order\\.paid`, 'm'));
-      const other = await place.run(['delivery:list', '--hook', 'none']);
-      assert.equal(other.stdout, 'no deliveries\n');
+      for (const words of [['delivery:list'], ['delivery:resend', '--dry-run']]) {
+        const mistyped = await place.run([...words, '--hook', 'none']);
+        assert.deepEqual([mistyped.code, mistyped.stderr], [1,
+          'hookshelf: there is no outgoing webhook "none"; see hookshelf outgoingwebhook:list\n']);
+      }
+      const removed = await place.run(['delivery:list', '--hook', id]);
+      assert.equal(removed.stdout, 'no deliveries\n');
       assert.equal((await json(place, ['delivery:cancel', '--id', id]))['status'], 'cancelled');
       const retried = await place.run(['delivery:retry', '--id', id]);
       assert.deepEqual([retried.code, /cancelled/.test(retried.stderr)], [1, true]);

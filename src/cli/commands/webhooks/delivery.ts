@@ -1,6 +1,8 @@
 /** `event:emit` and `delivery:*`. */
+import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { isUuid } from '../../../base/uuid.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, withPayload } from '../input.ts';
 import { identifierOf, objectOf, pathOf, textOf } from '../resource.ts';
@@ -95,8 +97,12 @@ export async function reconcileDeliveries(context: CommandContext): Promise<numb
   return result['isReconciled'] === false ? 1 : 0;
 }
 
-function hookOf(context: CommandContext): Promise<string> {
-  return identifierOf(context, outgoingResource, 'hook');
+/** A removed webhook is known by its whole identifier alone. Throws `not_found`. */
+async function hookOf(context: CommandContext): Promise<string> {
+  const hook = await identifierOf(context, outgoingResource, 'hook');
+  if (isUuid(hook)) return hook;
+  throw new AppError('not_found',
+    `there is no outgoing webhook ${JSON.stringify(hook)}; see hookshelf outgoingwebhook:list`);
 }
 
 async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Promise<JsonObject> {

@@ -28,6 +28,9 @@ export type HttpOutcome = HttpResponse | NetworkError;
 /** An answer is read so far, then its connection is dropped. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
 
+/** Answers with 1xx before the one that counts; a target that sends no other would keep us busy. */
+const INTERIM_MAX = 100;
+
 const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 type Step = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
@@ -85,6 +88,11 @@ export class HttpAttempt implements Waiter {
     // Without an agent node:http takes a connection to be for one request.
     request.shouldKeepAlive = true;
     request.on('response', (response) => this.#onResponse(request, pooled, response));
+    let interimCount = 0;
+    request.on('information', () => {
+      interimCount += 1;
+      if (interimCount > INTERIM_MAX) this.#fail(interimError());
+    });
     request.on('error', (error) => this.#onRequestError(request, error));
     request.on('close', () => this.#onRequestClose(request, pooled));
     if (body === undefined) request.end();
@@ -166,6 +174,10 @@ export class HttpAttempt implements Waiter {
     this.#deadline?.cancel();
     this.#onOutcome(outcome);
   }
+}
+
+function interimError(): NetworkError {
+  return new NetworkError('network', 'EINTERIM', 'too many answers came before the answer');
 }
 
 function cutError(): Error {

@@ -216,3 +216,23 @@ test('an answer without end is cut at 1 MiB and counts', async (context) => {
   assert.deepEqual([response.statusCode, response.isTruncated], [200, true]);
   assert.equal(response.body.length, MEBIBYTE);
 });
+
+test('a few interim answers are passed over, and one without an end is given up', async (t) => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+  const few = await startServer({
+    onRequest: ({ socket }) => socket.write(interim.repeat(3) + answer()),
+  });
+  const endless = await startServer({
+    onRequest: ({ socket }) => {
+      const write = (): void => {
+        while (!socket.destroyed && socket.write(interim.repeat(100)));
+      };
+      socket.on('drain', write);
+      write();
+    },
+  });
+  const { client } = setUp(t, [few, endless]);
+  assert.equal((await client.request({ method: 'POST', url: few.url('/') })).statusCode, 200);
+  const error = await failure(client, { method: 'POST', url: endless.url('/') });
+  assert.equal(error.code, 'EINTERIM');
+});

@@ -259,12 +259,11 @@ test('a token that reads sees no button that it may not press', { skip }, async 
   assert.ok(!links.includes('Add a webhook'));
 });
 
-test('a token that writes may test a webhook, and not change it', { skip }, async () => {
+test('a token that writes can neither change a webhook nor sign for it', { skip }, async () => {
   const { person } = at;
   const id = await makeHook('tested');
   await at.open(`#/incoming/${id}`, 'write');
-  await person.click('button', 'Send a test request');
-  await person.sees('It was answered 200.');
+  await person.find('link', 'Its requests');
   const names = (await person.everything()).map(({ name }) => name);
-  assert.deepEqual(CHANGES.filter((name) => names.includes(name)), []);
+  assert.deepEqual([...CHANGES, 'Send a test request'].filter((name) => names.includes(name)), []);
 });

@@ -50,7 +50,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /api/jobs/{id}', 'read'],
   ['DELETE /api/jobs/{id}', 'write'],
   ['GET /api/stream', 'read'],
-  ['POST /api/incoming-webhooks/{identifier}/sample', 'write'],
+  ['POST /api/incoming-webhooks/{identifier}/sample', 'admin'],
   ['GET /api/access', 'read'],
   ['GET /api/tokens', 'admin'],
   ['GET /api/status', 'read'],

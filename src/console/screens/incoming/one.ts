@@ -76,7 +76,7 @@ function wholeView(
       ['Changed', time(hook.updatedAt)], ['Id', h('code', {}, identifier)],
     ]),
     setupSection(hook, examples),
-    session.may('write') ? testSection(shown, examples) : null,
+    session.may('admin') ? testSection(shown, examples) : null,
     actionSection(hook, actions),
     h('details', {}, h('summary', {}, 'All members'), h('pre', {}, JSON.stringify(hook, null, 2))),
   ];

@@ -1,6 +1,7 @@
 /**
  * `POST /api/incoming-webhooks/{identifier}/sample`: a request as the sender would make it. Who has
- * it can call the webhook; who may write could give it another secret to the same end.
+ * it can call the webhook, and where senders prove themselves by a token or a password, that stands
+ * in it. So only those may have it who could give the webhook another secret.
  */
 import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
@@ -33,7 +34,7 @@ const INPUT: ObjectSchema = {
 
 export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Route {
   return {
-    method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'write',
+    method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
     parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },

@@ -92,10 +92,11 @@ const VECTORS: readonly Vector[] = [
   },
   { preset: 'bearer', secret: 'a-token', body: '', headers: { Authorization: 'bearer a-token' } },
   { preset: 'gitlab-token', secret: 'tok', body: '{}', headers: { 'X-Gitlab-Token': 'tok' } },
-  // A header of UTF-8, as node:http reads it, and one of Latin-1.
-  ...[Buffer.from('té à').toString('latin1'), 'té à'].map((given) => ({
-    preset: 'gitlab-token', secret: 'té à', body: '{}', headers: { 'X-Gitlab-Token': given },
-  })),
+  // A header of UTF-8, as node:http reads it, one of Latin-1, and one given for a diagnosis.
+  ...[[Buffer.from('té à').toString('latin1'), 'té à'], ['té à', 'té à'], ['Łuk', 'Łuk']]
+    .map(([given = '', secret = '']) => ({
+      preset: 'gitlab-token', secret, body: '{}', headers: { 'X-Gitlab-Token': given },
+    })),
   {
     preset: 'stripe', secret: 'whsec_test_secret', body: '{"id":"evt_1","object":"event"}',
     atS: 1700000000,

@@ -26,7 +26,7 @@ export type ErrorCode =
   | 'unknown_outcome' // a write that may or may not be on disk (failed fsync)
   | 'storage_full'
   | 'damaged' // acknowledged data cannot be read back
-  | 'misconfigured' // the embedding program prevents serving; the message says how to mend it
+  | 'misconfigured' // what is around us keeps us from serving; the message says how to mend it
   | 'internal';
 
 /** One broken rule: `pointer` is an RFC 6901 JSON Pointer into the body, `''` for all of it. */

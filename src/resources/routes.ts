@@ -3,7 +3,6 @@
  * requests, made from its description and answered by its repository.
  */
 import { CHAIN_HEADER, hopsOf } from '../base/chain.ts';
-import { AppError } from '../base/errors.ts';
 import type { StringSchema } from '../base/schema.ts';
 import { headerLines, headerList } from '../server/exchange/header-lines.ts';
 import { problemAnswers } from '../server/problem.ts';
@@ -11,11 +10,12 @@ import type {
   AnswerSpec, BodySpec, Exchange, Handler, ParameterSpec, Route,
 } from '../server/route.ts';
 import { evaluate, isConditional } from './conditional.ts';
+import { expectationOf, preconditionFailed } from './expectation.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type IdempotencyKeys,
 } from './idempotency.ts';
 import { notFound } from './not-found.ts';
-import type { Expectation, Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
 
@@ -184,22 +184,8 @@ function bodyOf({ schema, example }: Routed): BodySpec {
   return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
 }
 
-/** What the request's conditions ask of the stored resource, to be checked inside the write. */
-function expectationOf(exchange: Exchange, noun: string): Expectation | undefined {
-  const { headers } = exchange.request;
-  if (!isConditional(headers)) return undefined;
-  return (current) => {
-    if (evaluate(headers, current, false) === 'failed') throw preconditionFailed(noun);
-  };
-}
-
 function hopsTo(exchange: Exchange): number {
   return hopsOf(exchange.request.headers[CHAIN_HEADER]);
-}
-
-function preconditionFailed(noun: string): AppError {
-  return new AppError('precondition_failed',
-    `the stored ${noun} is another version than the request asks for`);
 }
 
 const ETAG_HEADER = { ETag: 'Strong tag of this version' };

@@ -6,6 +6,7 @@
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
+import { notFound } from '../../resources/not-found.ts';
 import type { Drawn, Transaction } from '../../store/port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Capacity } from './capacity.ts';
@@ -30,9 +31,7 @@ export function stageResend(
   capacity: Pick<Capacity, 'check'>,
 ): Delivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
-  if (bytes === undefined) {
-    throw new AppError('not_found', `there is no delivery ${JSON.stringify(identifier)}`);
-  }
+  if (bytes === undefined) throw notFound('delivery', identifier);
   const known = { bytes, item: decodeDelivery(bytes) };
   const message = messageOf(transaction, known);
   return as === 'new' ? stageNew(transaction, known, message, drawn, capacity)

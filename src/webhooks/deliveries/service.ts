@@ -1,6 +1,7 @@
 /** What people do with deliveries: look at them, retry or cancel them, check the totals. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { notFound } from '../../resources/not-found.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
@@ -58,7 +59,7 @@ export function createDeliveryService(parts: {
     identifier: string, apply: (transaction: Transaction, before: Delivery) => Delivery | null,
   ): Promise<Delivery> => store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined) throw notFound(identifier);
+    if (bytes === undefined) throw notFound('delivery', identifier);
     const delivery = decodeDelivery(bytes);
     const after = changeDeliveries(transaction, (unit) =>
       unit.change(identifier, (before) => apply(transaction, before), { bytes, item: delivery }));
@@ -159,8 +160,4 @@ function retryAll(
       !isHookGone(delivery) && unit.change(delivery.identifier, (before) =>
         before.status === 'failed' ? retried(before, nowMs) : null) !== undefined).length);
   });
-}
-
-function notFound(identifier: string): AppError {
-  return new AppError('not_found', `there is no delivery ${JSON.stringify(identifier)}`);
 }

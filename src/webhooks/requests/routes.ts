@@ -1,14 +1,13 @@
 /** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
-import { AppError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { evaluate, isConditional } from '../../resources/conditional.ts';
+import { expectationOf, preconditionFailed } from '../../resources/expectation.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
   type IdempotencyKeys,
 } from '../../resources/idempotency.ts';
 import { notFound } from '../../resources/not-found.ts';
-import type { Expectation } from '../../resources/repository.ts';
 import { JSON_TYPE, listed, pathParameter, shown } from '../../resources/route-parts.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
@@ -71,7 +70,7 @@ function getRoute(service: RequestService): Route {
       const found = representRequest(getRequest(service, exchange));
       const { headers } = exchange.request;
       const verdict = isConditional(headers) ? evaluate(headers, found, true) : 'proceed';
-      if (verdict === 'failed') throw preconditionFailed();
+      if (verdict === 'failed') throw preconditionFailed(NOUN);
       if (verdict === 'not_modified') {
         return exchange.send(304, ['ETag', found.etag, 'Cache-Control', 'no-cache']);
       }
@@ -178,7 +177,7 @@ function pinRoute(service: RequestService): Route {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
       const pinned = pinnedIn(parseObject(pinSchema, patch), patch);
       const stored = representRequest(
-        await service.pin(exchange.params[0] ?? '', pinned, expectationOf(exchange)));
+        await service.pin(exchange.params[0] ?? '', pinned, expectationOf(exchange, NOUN)));
       exchange.send(200, stored.headers, stored.bytes);
     },
   };
@@ -199,7 +198,7 @@ function deleteRoute(service: RequestService): Route {
       { status: 204, description: 'Deleted' }, ...problemAnswers(400, 404, 409, 412, 503, 507),
     ],
     async handle(exchange) {
-      await service.remove(exchange.params[0] ?? '', expectationOf(exchange));
+      await service.remove(exchange.params[0] ?? '', expectationOf(exchange, NOUN));
       exchange.send(204, []);
     },
   };
@@ -210,19 +209,6 @@ function getRequest(service: RequestService, exchange: Exchange): KeptRequest {
   const request = service.find(id);
   if (request === undefined) throw notFound(NOUN, id);
   return request;
-}
-
-/** What the request's conditions ask of the stored one, to be checked inside the write. */
-function expectationOf({ request: { headers } }: Exchange): Expectation | undefined {
-  if (!isConditional(headers)) return undefined;
-  return (current) => {
-    if (evaluate(headers, current, false) === 'failed') throw preconditionFailed();
-  };
-}
-
-function preconditionFailed(): AppError {
-  return new AppError('precondition_failed',
-    `the stored ${NOUN} is another version than the request asks for`);
 }
 
 function requestListRoute(

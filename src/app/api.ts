@@ -12,6 +12,7 @@ import type { SenderSetup } from '../webhooks/incoming/setup/make-examples.ts';
 import type { NodeView } from '../nodes/routes.ts';
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
+import type { ShownSent } from '../webhooks/deliveries/sent.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/list.ts';
@@ -45,7 +46,8 @@ export type OutgoingWebhookInput =
 export type WebhookActionConfiguration = Shown<ActionConfiguration>;
 export type WebhookActionConfigurationInput = Given<ActionConfiguration, 'identifier' | 'options'>;
 export type Delivery = Pick<StoredDelivery,
-  'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'attempts'>;
+  'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
+  | 'attempts'>;
 export type ActionDescription = {
   readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];
@@ -124,9 +126,12 @@ type Routes = [
     { readonly deliveries: readonly string[] }],
   ['GET', '/api/deliveries', undefined, readonly Delivery[]],
   ['GET', '/api/deliveries/reconcile', undefined, Reconciliation],
-  ['GET', `/api/deliveries/${string}`, undefined, Delivery],
+  ['GET', `/api/deliveries/${string}`, undefined,
+    Delivery & { readonly sent: ShownSent | null }],
   ['POST', '/api/deliveries/retry', undefined, { readonly retried: number }],
   ['POST', `/api/deliveries/${string}/${'retry' | 'cancel'}`, undefined, Delivery],
+  ['POST', `/api/deliveries/${string}/resend`, { readonly as?: 'retry' | 'new' } | undefined,
+    Delivery],
   ['GET', '/api/nodes', undefined, readonly NodeView[]],
   ['GET', `/api/identifiers/${string}`, undefined, readonly string[]],
   ['GET', '/healthz' | '/readyz', undefined, { readonly status: string }],

@@ -13,7 +13,7 @@ export type Sent = SentHead & {
   readonly body: Buffer | null;
 };
 
-type ShownSent = {
+export type ShownSent = {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly (readonly [string, string])[];

@@ -9,6 +9,9 @@ import type { CommandContext } from './context.ts';
 import { readSecretOption } from './input.ts';
 import { objectOf, pathOf, textOf } from './resource.ts';
 
+// Thirty days, as the service allows.
+const OVERLAP_HOURS_MAX = 720;
+
 export type GivenSecret = {
   readonly secret: string;
   /** It is shown once, since nobody else knows it. */
@@ -48,13 +51,10 @@ export async function rotateSecret(
 ): Promise<number> {
   const { given, output } = context;
   isSecretGiven(context);
-  const hours = given.find('overlap-hours');
-  if (hours !== undefined && !/^\d{1,4}$/.test(hours)) {
-    throw new AppError('usage', `--overlap-hours must be a number from 0 to 720, not ${hours}`);
-  }
+  const overlapHours = given.integer('overlap-hours', 0, OVERLAP_HOURS_MAX);
   const body = {
     ...given.has('secret-file') ? { secret: await readSecretOption(context, 'secret-file') } : {},
-    ...hours === undefined ? {} : { overlapHours: Number(hours) },
+    ...overlapHours === undefined ? {} : { overlapHours },
     force: given.has('force'),
   };
   const session = await context.openSession();

@@ -72,7 +72,7 @@ const WRONG: readonly (readonly [readonly string[], number, RegExp])[] = [
   [['--routes', '{}'], 2, /--routes is not a JSON array/],
   [['--routes', '[{"name":"a","actionConfiguration":"to-log","when":{"path":"body"}}]'], 1,
     /\/routes\/0\/when\/op/],
-  [['--action-config', 'a', '--deduplicate-hours', 'x'], 2, /a number from 1 to 720, not x/],
+  [['--action-config', 'a', '--deduplicate-hours', 'x'], 2, /an integer from 1 to 720, not "x"/],
   [['--action-config', 'to-log', '--deduplicate', 'body:x'], 1, /\/deduplicate: must be auto/],
   [['--action-config', 'to-log', '--inbox', 'some'], 2, /off, failed/],
   [['--action-config', 'to-log', '--answer', 'accepted'], 1, /needs the inbox all/],

@@ -54,6 +54,7 @@ async function membersOf(context: CommandContext): Promise<JsonObject> {
 async function readOptions(context: CommandContext): Promise<JsonObject> {
   const { value } = await readJsonOption(context, 'options');
   refuseSecretInPlace(context, 'options', value);
+  // What is none, the service refuses.
   return value as JsonObject;
 }
 

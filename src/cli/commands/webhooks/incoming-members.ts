@@ -5,6 +5,9 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 
+// Thirty days, as the service allows.
+const DEDUPLICATE_HOURS_MAX = 720;
+
 /** Throws `usage`. */
 export async function membersOf(context: CommandContext): Promise<JsonObject> {
   const { given } = context;
@@ -36,16 +39,12 @@ function inboxMembersOf({ given }: CommandContext): JsonObject {
   const inbox = given.find('inbox');
   const answer = given.find('answer');
   const deduplicate = given.find('deduplicate');
-  const hours = given.find('deduplicate-hours');
-  if (hours !== undefined && !/^\d{1,4}$/.test(hours)) {
-    throw new AppError('usage',
-      `--deduplicate-hours must be a number from 1 to 720, not ${hours}`);
-  }
+  const deduplicateHours = given.integer('deduplicate-hours', 1, DEDUPLICATE_HOURS_MAX);
   return {
     ...inbox === undefined ? {} : { inbox },
     ...answer === undefined ? {} : { answer },
     ...deduplicate === undefined ? {} : { deduplicate: placeOf(deduplicate) },
-    ...hours === undefined ? {} : { deduplicateHours: Number(hours) },
+    ...deduplicateHours === undefined ? {} : { deduplicateHours },
   };
 }
 

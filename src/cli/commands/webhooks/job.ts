@@ -100,13 +100,16 @@ async function waitFor(
   const path = pathOf(jobResource, textOf(added['id']));
   const progress = output.progress(plural, Number(added['total']));
   let job = added;
-  while (job['status'] === 'running') {
-    const count = Number(job['done']) + Number(job['failed']);
-    progress.update(count, count);
-    await wait(POLL_MS);
-    job = objectOf((await session.request({ method: 'GET', path })).body);
+  try {
+    while (job['status'] === 'running') {
+      const count = Number(job['done']) + Number(job['failed']);
+      progress.update(count, count);
+      await wait(POLL_MS);
+      job = objectOf((await session.request({ method: 'GET', path })).body);
+    }
+  } finally {
+    progress.end();
   }
-  progress.end();
   await output.result(job, `job ${textOf(job['id'])} is ${textOf(job['status'])}: `
     + progressOf(job));
   return job['status'] === 'done' && job['failed'] === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
  * Every setting: its name, type, default, unit and meaning, once. `load.ts` follows this
- * table, `settings:show` and the README print it, and the type `Settings` is made from it.
+ * table, `settings:show` and the manual print it, and the type `Settings` is made from it.
  */
 import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
@@ -110,7 +110,7 @@ const server = {
   headersTimeout: seconds(10, 'for the head of a request, and for a TLS handshake'),
   keepAliveTimeout: seconds(65, 'an idle connection is kept'),
   shutdownTimeout: seconds(10, 'a stop waits for what is in flight', 0),
-  console: flag(true, 'Whether GET /console is there'),
+  console: flag(true, 'whether GET /console is there'),
   apiToken: {
     ...optional(checkToken, 'bearer token that opens /api; also HOOKSHELF_API_TOKEN'),
     isSecret: true,

@@ -46,7 +46,7 @@ export function senderRows(): TableRows {
 
 // Angle brackets would be taken for tags.
 function prose(text: string): string {
-  return text.replaceAll('|', '\\|').replace(/\S*<\S*>\S*/g, code);
+  return text.replaceAll('|', '\\|').replace(/\S*<\S*>\S*?(?=[,;.]?(?:\s|$))/g, code);
 }
 
 function textOf(value: unknown): string {

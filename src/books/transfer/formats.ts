@@ -3,7 +3,7 @@
  * written as streams, so memory does not grow with the file. Reading what was written gives the
  * same books.
  */
-import type { Book } from '../book.ts';
+import { decodeBook } from '../book.ts';
 import { CsvSplitter, csvHeader, encodeCsvBook } from './csv.ts';
 import { JsonSplitter } from './json-splitter.ts';
 import { JsonLinesSplitter } from './record-splitter.ts';
@@ -80,7 +80,7 @@ export function createBookWriter(format: Format): BookWriter {
     };
     case 'csv': return {
       begin: () => csvHeader,
-      write: (books) => books.map((book) => encodeCsvBook(decode(book))).join(''),
+      write: (books) => books.map((book) => encodeCsvBook(decodeBook(book))).join(''),
       end: () => '',
     };
   }
@@ -100,8 +100,4 @@ function createJsonWriter(): BookWriter {
     },
     end: () => '\n]\n',
   };
-}
-
-function decode(book: Buffer): Book {
-  return JSON.parse(book.toString()) as Book;
 }

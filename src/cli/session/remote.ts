@@ -45,7 +45,7 @@ export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Ta
     return {
       path: target.path,
       headers: {
-        ...objectOf(target.headers), 'User-Agent': 'hookshelf',
+        ...headersOf(target.headers), 'User-Agent': 'hookshelf',
         ...path.startsWith(WEBHOOKS_PATH) ? {} : authorization,
         // A connection serves one request.
         Connection: 'close',
@@ -63,10 +63,11 @@ export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Ta
   }, `the server at ${base}`, clock);
 }
 
-function objectOf(headers: readonly string[]): Record<string, string> {
+/** Of names and values in turn. */
+function headersOf(list: readonly string[]): Record<string, string> {
   const pairs: Record<string, string> = {};
-  for (let index = 0; index < headers.length; index += 2) {
-    pairs[headers[index] ?? ''] = headers[index + 1] ?? '';
+  for (let index = 0; index < list.length; index += 2) {
+    pairs[list[index] ?? ''] = list[index + 1] ?? '';
   }
   return pairs;
 }

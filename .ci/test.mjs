@@ -27,10 +27,16 @@ process.on('SIGINT', () => {});
 process.exitCode = await withFolder(async (folder) => {
   // A few files, and the other Node, are served best by the program as it is.
   if (named.length === 0 && otherNode === undefined) env.TEST_PROGRAM = await makeProgram(folder);
+  // It starts no browser before a test wants one.
+  const browser = spawn(process.execPath, ['.ci/browser.mjs'],
+    { stdio: ['pipe', 'pipe', 'inherit'] });
+  env.TEST_BROWSER = String(await once(browser.stdout, 'data')).trim();
   const bundles = await bundleTests(shared(files), folder);
   const runner = spawn(otherNode ?? process.execPath, [...options, ...bundles],
     { stdio: 'inherit', env });
   process.on('SIGTERM', () => runner.kill());
   const [code] = await once(runner, 'exit');
+  browser.stdin.end();
+  await once(browser, 'exit');
   return code ?? 1;
 });

@@ -69,7 +69,7 @@ test('missing programs are installed by root, one by one, and what cannot be is 
     assert.match(calls[0] ?? '', /^update /);
     assert.deepEqual(calls.slice(1).map((call) => call.split(' ').at(-1)), [
       'curl', 'jq', 'openssl', 'strace', 'php-cli', 'php-curl', 'zsh', 'fish', 'chromium',
-      'chromium-driver', 'etcd-server',
+      'etcd-server',
     ]);
   }));
 

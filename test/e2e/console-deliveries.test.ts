@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
@@ -22,7 +23,7 @@ const browser = Browser.forTests();
 const person = new Person(browser);
 let server: Running;
 
-before(async () => {
+aroundTests(async () => {
   if (!hasBrowser) return;
   await target.open();
   await target.turn('failing');
@@ -33,11 +34,9 @@ before(async () => {
   await browser.look(1280, 900, 'light');
   await make('/api/outgoing-webhooks', { targetUrl: `${target.url}sink`, triggerEvent: 'order.*',
     secret: 'a secret of some length' });
-});
-
-after(async () => {
-  if (!hasBrowser) return;
-  await server.stop();
+}, async () => {
+  // There is none when it did not start.
+  await server?.stop();
   await target.close();
   rmSync(directory, { recursive: true, force: true });
 });

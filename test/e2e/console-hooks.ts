@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
@@ -22,10 +22,9 @@ export class ConsoleAtWork {
 
   /** For all tests of a file: there from before them until after them. */
   constructor() {
-    before(async () => {
+    aroundTests(async () => {
       if (hasBrowser) await this.#begin();
-    });
-    after(async () => {
+    }, async () => {
       await this.#server?.stop();
       rmSync(this.#directory, { recursive: true, force: true });
     });
@@ -75,7 +74,7 @@ export class ConsoleAtWork {
     const complaints = await this.browser.complaints();
     // That a request was refused is what the page itself tells of.
     assert.deepEqual(complaints.filter((one) =>
-      one.includes('"SEVERE"') && !one.includes('"source":"network"')), []);
+      one.includes('"level":"error"') && !one.includes('"source":"network"')), []);
   }
 
   async call(method: string, path: string, body?: unknown): Promise<Answer> {

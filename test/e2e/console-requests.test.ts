@@ -4,7 +4,8 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { aroundTests } from '../support/around-tests.ts';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
@@ -27,7 +28,7 @@ const browser = Browser.forTests();
 const person = new Person(browser);
 let server: Running;
 
-before(async () => {
+aroundTests(async () => {
   if (!hasBrowser) return;
   server = await startServer(['--data', directory]);
   await browser.look(1280, 900, 'light');
@@ -44,11 +45,9 @@ before(async () => {
   await make('/api/incoming-webhooks', { pathSegment: 'routed', inbox, routes: [
     { name: 'first', actionConfiguration }, { name: 'second', actionConfiguration },
   ] });
-});
-
-after(async () => {
-  if (!hasBrowser) return;
-  await server.stop();
+}, async () => {
+  // There is none when it did not start.
+  await server?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -169,8 +168,6 @@ test('a request is pinned, compared with one from a list, copied and deleted', {
     await person.click('link', /20\d\d/);
     await person.sees(/body\.order\.id\s+8\s+7/);
     await person.sees('body.same', false);
-    await browser.command('Browser.grantPermissions',
-      { permissions: ['clipboardReadWrite', 'clipboardSanitizedWrite'] });
     await person.click('button', 'Copy as curl');
     await person.find('button', 'Copied');
     const line = await browser.evaluate('return navigator.clipboard.readText();');

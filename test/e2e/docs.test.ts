@@ -7,6 +7,8 @@ import { someOf } from '../support/long.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer } from './processes.ts';
 
+const browser = Browser.forTests();
+
 /** The first and the last share neither width nor scheme; a long run takes all. */
 const SCREENS = someOf([
   { name: 'desktop, light', width: 1280, height: 900, scheme: 'light' },
@@ -54,7 +56,6 @@ test('the page can be read on every screen, light and dark, and its curl lines w
   skip: lacksBrowser,
 }, () => inFolder(async (data) => {
   const server = await startServer(['--data', data]);
-  const browser = await Browser.open();
   try {
     let curl = '';
     for (const { name, width, height, scheme } of SCREENS) {
@@ -83,7 +84,6 @@ test('the page can be read on every screen, light and dark, and its curl lines w
       assert.equal((await ask(`${server.url}/api/books/${id}`)).status, 200, stdout);
     }
   } finally {
-    await browser.close();
     await server.stop();
   }
 }));

@@ -1,89 +1,109 @@
-/** A real browser, through WebDriver (W3C) over HTTP; for tests where Chromium is installed. */
+/**
+ * A page in a real browser, through the Chrome DevTools Protocol; for tests where Chromium is
+ * installed. In a run of all tests they share a Chromium (.ci/browser.mjs), each with its own page.
+ */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before } from 'node:test';
-import { owned } from './children.ts';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { resolve as resolvePath } from 'node:path';
+import { aroundTests } from './around-tests.ts';
 
-const START_MS_MAX = 60_000;
-const LOAD_MS_MAX = 60_000;
-const LOOK_MS = 20;
-const SWITCHES = [
-  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync',
-  '--disable-dev-shm-usage', '--hide-scrollbars',
-];
+const HOST = resolvePath(import.meta.dirname, '../../.ci/browser.mjs');
+const ANSWER_MS_MAX = 60_000;
+/** What a page that goes says of a script that ran in it. */
+const GONE = /context|navigated|collected/;
+const LOADED = `return document.readyState === 'complete'
+  || new Promise((resolve) => addEventListener('load', () => resolve(true)));`;
 
-/** The address of the page, without what is after its `#`, once all of the page is there. */
-const LOADED = "return document.readyState === 'complete' && location.href.split('#')[0];";
-
-export const hasBrowser =
-  ['chromium', 'chromedriver'].every((name) => spawnSync(name, ['--version']).status === 0);
+export const hasBrowser = spawnSync('chromium', ['--version']).status === 0;
 /** For `skip` of a test. */
-export const lacksBrowser = !hasBrowser && 'chromium and chromedriver are needed';
+export const lacksBrowser = !hasBrowser && 'chromium is needed';
+
+type Answer = {
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly message: string };
+};
+type Message = Answer & {
+  readonly id?: number; readonly method?: string; readonly params?: Complaint;
+};
+/** The events of which one of these is a member, as the protocol names them. */
+type Complaint = {
+  readonly entry?: { readonly source: string; readonly level: string; readonly text: string };
+  readonly type?: string;
+  readonly args?: unknown;
+  readonly exceptionDetails?: unknown;
+};
 
 export class Browser {
-  #driver: ChildProcess | null = null;
-  #port = 0;
-  #profile = '';
-  #session = '';
+  /** Of a file that runs alone. */
+  #host: ChildProcess | null = null;
+  #socket: Socket | null = null;
+  #asked = 0;
   #loads = 0;
   #begun: Promise<void> = Promise.resolve();
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  #complaints: string[] = [];
 
   private constructor() {}
 
   static async open(): Promise<Browser> {
     const browser = new Browser();
     browser.#begun = browser.#begin();
-    await browser.#begun;
+    try {
+      await browser.#begun;
+    } catch (error) {
+      await browser.close();
+      throw error;
+    }
     return browser;
   }
 
   /**
-   * One for all tests of a file, which is there from before them until after them. Hooks that use
-   * it wait for it by themselves: Node 20 begins all hooks of a file at once.
+   * One for all tests of a file, which is there from before them until after them. Whatever uses it
+   * waits for it by itself.
    */
   static forTests(): Browser {
     const browser = new Browser();
-    before(() => {
+    aroundTests(() => {
       if (hasBrowser) browser.#begun = browser.#begin();
       return browser.#begun;
-    });
-    after(() => browser.close());
+    }, () => browser.close());
     return browser;
   }
 
   async #begin(): Promise<void> {
-    this.#driver = owned(spawn('chromedriver', ['--port=0'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }));
-    this.#port = await portOf(this.#driver);
-    this.#profile = mkdtempSync(join(tmpdir(), 'hookshelf-browser-'));
-    const args = [...SWITCHES, `--user-data-dir=${this.#profile}`];
-    const value = await this.#ask('POST', '/session', {
-      capabilities: { alwaysMatch: { 'goog:chromeOptions': { args }, 'goog:loggingPrefs': {
-        browser: 'ALL',
-      } } },
+    const socket = connect(process.env['TEST_BROWSER'] ?? await this.#startHost());
+    this.#socket = socket;
+    socket.on('error', () => {}).on('close', () => {
+      for (const answer of this.#waiting.values()) answer({ error: { message: 'no browser' } });
+      this.#waiting.clear();
     });
-    assert.ok(typeof value === 'object' && value !== null && 'sessionId' in value);
-    this.#session = `/session/${String(value.sessionId)}`;
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      const messages = (text + chunk).split('\0');
+      text = messages.pop() ?? '';
+      for (const message of messages) this.#take(JSON.parse(message));
+    });
+    await this.#ask('Emulation.setFocusEmulationEnabled', { enabled: true });
+    for (const domain of ['Page', 'Runtime', 'Log']) await this.#ask(`${domain}.enable`, {});
   }
 
-  /** Opens that address, and waits until the whole page is there, not the one before it. */
+  async #startHost(): Promise<string> {
+    this.#host = spawn(process.execPath, [HOST], { stdio: ['pipe', 'pipe', 'inherit'] });
+    assert.ok(this.#host.stdout !== null);
+    const [line] = await once(this.#host.stdout, 'data',
+      { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return String(line).trim();
+  }
+
+  /** Opens that address, and waits until the whole page is there. */
   async visit(url: string): Promise<void> {
-    await this.#call('POST', '/url', { url });
-    const endMs = performance.now() + LOAD_MS_MAX;
-    const [page] = url.split('#');
-    // The driver answers before that when a page before it has just ended to load.
-    while (await this.evaluate(LOADED) !== page) {
-      assert.ok(performance.now() < endMs, `${url} is not there`);
-      await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
-    }
+    const { errorText } = Object(await this.command('Page.navigate', { url }));
+    assert.equal(errorText, undefined, url);
+    await this.evaluate(LOADED);
   }
 
   /**
@@ -96,14 +116,32 @@ export class Browser {
     await this.visit([`${page}?load=${this.#loads}`, ...hash].join('#'));
   }
 
-  /** Runs the body of a function in the page and gives what it returns. */
-  evaluate(script: string): Promise<unknown> {
-    return this.#call('POST', '/execute/sync', { script, args: [] });
+  /**
+   * Runs the body of a function in the page, and gives what it returns or resolves with. Runs it in
+   * the next page when the page goes meanwhile.
+   */
+  async evaluate(script: string): Promise<unknown> {
+    const params = {
+      expression: `(() => {${script}\n})()`, awaitPromise: true, returnByValue: true,
+      userGesture: true,
+    };
+    const endMs = performance.now() + ANSWER_MS_MAX;
+    for (;;) {
+      const { result, error } = await this.#answer('Runtime.evaluate', params);
+      if (result !== undefined) {
+        assert.equal(result['exceptionDetails'], undefined,
+          `${script}: ${JSON.stringify(result['exceptionDetails'])}`);
+        return Object(result['result']).value ?? null;
+      }
+      const message = String(error?.message);
+      assert.ok(GONE.test(message) && performance.now() < endMs, `${script}: ${message}`);
+    }
   }
 
-  /** A command of the Chrome DevTools protocol. */
-  command(cmd: string, params: object): Promise<unknown> {
-    return this.#call('POST', '/goog/cdp/execute', { cmd, params });
+  /** A command of the Chrome DevTools Protocol to the page. */
+  async command(method: string, params: object): Promise<unknown> {
+    await this.#begun;
+    return this.#ask(method, params);
   }
 
   /** As on a screen of that size, which prefers that scheme. */
@@ -116,50 +154,57 @@ export class Browser {
 
   /** A PNG of what is on the screen. */
   async screenshot(): Promise<Buffer> {
-    return Buffer.from(String(await this.#call('GET', '/screenshot')), 'base64');
+    const { data } = Object(await this.command('Page.captureScreenshot', { format: 'png' }));
+    return Buffer.from(String(data), 'base64');
   }
 
   /** What the browser complained about since it was last asked. */
   async complaints(): Promise<readonly string[]> {
-    const entries = await this.#call('POST', '/se/log', { type: 'browser' });
-    assert.ok(Array.isArray(entries));
-    return entries.map((entry) => JSON.stringify(entry));
+    await this.#begun;
+    return this.#complaints.splice(0);
   }
 
   async close(): Promise<void> {
-    if (this.#driver === null) return;
-    if (this.#session !== '') await this.#call('DELETE', '').catch(() => null);
-    const ended = once(this.#driver, 'exit');
-    this.#driver.kill();
+    this.#socket?.destroy();
+    this.#socket = null;
+    if (this.#host === null) return;
+    const ended = this.#host.exitCode === null ? once(this.#host, 'exit') : null;
+    this.#host.stdin?.end();
     await ended;
-    this.#driver = null;
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
+    this.#host = null;
   }
 
-  /** A command of the session, once there is one. */
-  async #call(method: string, path: string, body?: object): Promise<unknown> {
-    await this.#begun;
-    return this.#ask(method, this.#session + path, body);
+  async #ask(method: string, params: object): Promise<Readonly<Record<string, unknown>>> {
+    const { result, error } = await this.#answer(method, params);
+    assert.ok(result !== undefined, `${method}: ${error?.message}`);
+    return result;
   }
 
-  async #ask(method: string, path: string, body?: object): Promise<unknown> {
-    const sent = request({ host: '127.0.0.1', port: this.#port, method, path, agent: false });
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-    const [response] = await once(sent, 'response');
-    const { value } = JSON.parse(Buffer.concat(await response.toArray()).toString());
-    assert.equal(response.statusCode, 200, JSON.stringify(value));
-    return value;
+  #answer(method: string, params: object): Promise<Answer> {
+    this.#asked += 1;
+    const id = this.#asked;
+    return new Promise((resolve, reject) => {
+      const socket = this.#socket;
+      if (socket === null || socket.destroyed) return reject(new Error(`${method}: no browser`));
+      const late = setTimeout(() => reject(new Error(`${method}: no answer`)), ANSWER_MS_MAX);
+      this.#waiting.set(id, (answer) => {
+        clearTimeout(late);
+        resolve(answer);
+      });
+      socket.write(`${JSON.stringify({ id, method, params })}\0`);
+    });
   }
-}
 
-async function portOf(driver: ChildProcess): Promise<number> {
-  assert.ok(driver.stdout !== null);
-  const timeout = AbortSignal.timeout(START_MS_MAX);
-  let text = '';
-  for (;;) {
-    const [chunk] = await once(driver.stdout, 'data', { signal: timeout });
-    text += String(chunk);
-    const port = /started successfully on port (\d+)/.exec(text)?.[1];
-    if (port !== undefined) return Number(port);
+  #take({ id, method, params, ...answer }: Message): void {
+    if (id !== undefined) {
+      this.#waiting.get(id)?.(answer);
+      this.#waiting.delete(id);
+    } else if (method === 'Log.entryAdded') {
+      this.#complaints.push(JSON.stringify(params?.entry));
+    } else if (method === 'Runtime.consoleAPICalled') {
+      this.#complaints.push(JSON.stringify({ level: params?.type, args: params?.args }));
+    } else if (method === 'Runtime.exceptionThrown') {
+      this.#complaints.push(JSON.stringify({ level: 'error', ...params }));
+    }
   }
 }

@@ -134,9 +134,11 @@ for (const way of WAYS) {
       await json(place, ['outgoingwebhook:disable', '--id', id]);
       const disabled = await place.run(payload);
       assert.deepEqual([disabled.code, /^success +false$/m.test(disabled.stdout)], [1, true]);
-      const template = await place.run(
-        ['outgoingwebhook:create', '--target-url', url, '--payload-template', '{"a":"{{ b"}']);
+      const create = ['outgoingwebhook:create', '--target-url', url, '--payload-template'];
+      const template = await place.run([...create, '{"a":"{{ b"}']);
       assert.deepEqual([template.code, /payloadTemplate/.test(template.stderr)], [1, true]);
+      const malformed = await place.run([...create, '{"a":}']);
+      assert.deepEqual([malformed.code, /line 1, column 6/.test(malformed.stderr)], [2, true]);
       assert.equal((await place.run(['outgoingwebhook:delete', '--id', id])).code, 0);
       assert.equal((await place.run(['outgoingwebhook:show', '--id', id])).code, 1);
     })));

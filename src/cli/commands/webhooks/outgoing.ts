@@ -97,8 +97,7 @@ async function membersOf(
     ...given.has('target-url') ? { targetUrl: await readTargetUrl(context) } : {},
     ...member('httpMethod', 'http-method'),
     ...await readHeaders(context),
-    ...given.has('payload-template')
-      ? { payloadTemplate: await readNamedText(context, 'payload-template') } : {},
+    ...given.has('payload-template') ? { payloadTemplate: await readTemplate(context) } : {},
     ...triggersOf(context),
     ...given.has('when') ? { when: await readCondition(context) } : {},
     ...member('actionConfiguration', 'action-config'),
@@ -112,6 +111,12 @@ function triggersOf({ given }: CommandContext): JsonObject {
   const [only] = events;
   if (only === undefined) return {};
   return events.length === 1 ? { triggerEvent: only } : { triggerEvents: events };
+}
+
+// Its text is kept as it stands: a template is JSON, but more than its value.
+async function readTemplate(context: CommandContext): Promise<string> {
+  const { bytes } = await readJsonOption(context, 'payload-template');
+  return bytes.toString('utf8');
 }
 
 async function readCondition(context: CommandContext): Promise<JsonObject> {

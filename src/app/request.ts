@@ -2,6 +2,8 @@
 import type { RequestListener } from 'node:http';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { encodeGiven } from '../base/json/encode.ts';
+import { http } from '../base/node-modules.ts';
+import { quoted } from '../base/text/refusal.ts';
 import { exchange } from '../server/local/call.ts';
 import type { Target } from '../server/local/call.ts';
 import { memoryTarget } from '../server/local/memory-target.ts';
@@ -34,12 +36,24 @@ export function requestsTo(listener: RequestListener): ApiRequest {
 
 // A program in plain JavaScript has no types that would check these.
 function checkPlace(method: unknown, path: unknown): void {
-  if (typeof method !== 'string') throw new AppError('malformed', 'the method must be a string');
-  if (typeof path === 'string' && path.startsWith('/')) return;
-  throw new AppError('malformed', 'the path must be a string that begins with "/"');
+  // A server drops the connection for a method of nobody's, and a CONNECT has no answer of ours.
+  const name = typeof method === 'string' ? method.toUpperCase() : '';
+  if (!http.METHODS.includes(name) || name === 'CONNECT') {
+    throw new AppError('malformed', `the method must be one of HTTP, not ${quoted(method)}`);
+  }
+  if (typeof path !== 'string' || !path.startsWith('/')) {
+    throw new AppError('malformed', 'the path must be a string that begins with "/"');
+  }
+  // Node's client sends characters of Latin-1 as they are, which its server refuses.
+  const [raw] = NO_PATH.exec(path) ?? [];
+  if (raw === undefined) return;
+  throw new AppError('malformed', `the path holds ${quoted(raw)}: percent-encode it, as `
+    + 'encodeURIComponent does');
 }
 
-/** What `node:http` throws for a method, path or header that it cannot send. */
+const NO_PATH = /[^!-~]/u;
+
+/** What `node:http` throws for a header that it cannot send. */
 function isNodeTypeError(thrown: unknown): boolean {
   return systemCodeOf(thrown)?.startsWith('ERR_') === true;
 }

@@ -38,7 +38,7 @@ import { Statistics } from './monitoring/statistics.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { Route } from './server/route.ts';
-import { anyOf, fixedTokens } from './access/bearer.ts';
+import { anyOf, fixedTokens, scopeNow } from './access/bearer.ts';
 import type { TokenVerifier } from './access/bearer.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency.ts';
 import type { Settings } from './settings/load.ts';
@@ -184,6 +184,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const stream = createEventStream({
     topics: TOPICS, changes: store.changes, sequence: () => store.statistics.sequence, clock,
     replica: store.replica, logger, hookOf: webhooks.hookOf,
+    mayRead: (exchange) => scopeNow(exchange, verifier) !== null,
   });
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));

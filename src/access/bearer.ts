@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
+import type { Exchange } from '../server/route.ts';
 import { includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
@@ -60,8 +61,18 @@ export function checkToken(
   }
 }
 
+/**
+ * What a caller may do now, who may have been let in long ago; null: nothing any more. Who can open
+ * the control socket may do everything.
+ */
+export function scopeNow(
+  { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
+): Scope | null {
+  return isControl || !verifier.isRequired ? 'admin' : scopeOfCaller(request, verifier);
+}
+
 /** What the caller's token is good for; null without a good one. */
-export function scopeOfCaller(
+function scopeOfCaller(
   { headers: { authorization = '' } }: IncomingMessage, verifier: TokenVerifier,
 ): Scope | null {
   const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];

@@ -4,7 +4,7 @@ import type { ObjectSchema } from '../base/schema.ts';
 import type { Access, Route } from '../server/route.ts';
 import { tokenResource } from './resource.ts';
 import { TOKEN_MODEL } from './token.ts';
-import { scopeOfCaller } from './bearer.ts';
+import { scopeNow } from './bearer.ts';
 import type { TokenVerifier } from './bearer.ts';
 import { SCOPES } from './scope.ts';
 import { TOKENS_MAX } from './tokens.ts';
@@ -26,10 +26,7 @@ export function tokenRoutes(tokens: Tokens, verifier: TokenVerifier): readonly R
       answers: [{
         status: 200, description: 'The scope', schema: SCOPE_SCHEMA, mediaType: 'application/json',
       }],
-      handle: (exchange) => exchange.sendJson(200, {
-        scope: exchange.isControl || !verifier.isRequired
-          ? 'admin' : scopeOfCaller(exchange.request, verifier),
-      }),
+      handle: (exchange) => exchange.sendJson(200, { scope: scopeNow(exchange, verifier) }),
     },
     listRoute(tokens, tokenResource.path, 'control'),
     listRoute(tokens, '/api/tokens', 'admin'),

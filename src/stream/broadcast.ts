@@ -10,7 +10,7 @@ import { createGate } from '../base/turns.ts';
 import type { ChangeLog, CommittedChange, Replica } from '../store/port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { Position, StreamFilter, StreamedChange } from './event.ts';
-import { Reader } from './reader.ts';
+import { Reader, type Caller } from './reader.ts';
 import type { Topic } from './topic.ts';
 
 export type BroadcastOptions = {
@@ -71,7 +71,7 @@ export class Broadcast {
    * A reader from `position` on, from now on when that is null; `leave` must follow. Throws `gone`
    * for a position that is not known, and `unavailable`.
    */
-  async open(filter: StreamFilter, position: Position | null, cut: () => void): Promise<Reader> {
+  async open(filter: StreamFilter, position: Position | null, caller: Caller): Promise<Reader> {
     if (this.#isClosed) throw stopping();
     if (this.#readers.size + this.#opening >= READERS_MAX) {
       throw new AppError('unavailable', `${READERS_MAX} event streams are open, which is the limit`,
@@ -87,7 +87,7 @@ export class Broadcast {
       }
       const start = position === null ? `id: ${this.#sequence}\n` : '';
       const reader = new Reader({
-        filter, log, cut, topics: this.#topics, readings: this.#readings,
+        ...caller, filter, log, topics: this.#topics, readings: this.#readings,
         changesSeen: position?.changesSeen ?? 0,
         opening: Buffer.from(`: hookshelf\nretry: ${RECONNECT_MS}\n${start}\n`),
         applied: () => this.#sequence,
@@ -186,8 +186,11 @@ export class Broadcast {
       this.#goRound();
       // It brings a client that selects little up to date too, before that is not known any more.
       const bytes = Buffer.from(`:\nid: ${this.#sequence}\n\n`);
-      for (const reader of this.#readers) if (reader.isIdle) reader.push(bytes);
-      this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
+      for (const reader of [...this.#readers]) {
+        if (!reader.mayRead) this.leave(reader);
+        else if (reader.isIdle) reader.push(bytes);
+      }
+      if (this.#unfollow !== null) this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
     };
     this.#heartbeat = clock.startTimer(HEARTBEAT_MS, beat);
   }

@@ -38,6 +38,12 @@ type ReaderOptions = {
   readonly applied: () => number;
   /** From then on it is told what comes; the last sequence before that. */
   readonly join: (reader: Reader) => number;
+} & Caller;
+
+/** Who reads. */
+export type Caller = {
+  /** Whether it still may: its token may have been revoked. */
+  readonly mayRead: () => boolean;
   /** Ends its connection at once. */
   readonly cut: () => void;
 };
@@ -68,6 +74,10 @@ export class Reader {
   /** It has been sent everything, and waits for more. */
   get isIdle(): boolean {
     return this.#wake !== null;
+  }
+
+  get mayRead(): boolean {
+    return this.#options.mayRead();
   }
 
   /** What is to be sent next; null at the end. */

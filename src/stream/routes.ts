@@ -32,6 +32,8 @@ const withBroadcast = late(() => import('./broadcast.ts'));
 type StreamOptions = BroadcastOptions & {
   /** The identifier of the incoming webhook that is named by it or in another way. */
   readonly hookOf: (name: string) => string;
+  /** Whether a caller who was let in still would be. */
+  readonly mayRead: (exchange: Exchange) => boolean;
 };
 
 export function createEventStream(options: StreamOptions): EventStream {
@@ -58,7 +60,7 @@ export function createEventStream(options: StreamOptions): EventStream {
 }
 
 function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Route {
-  const { topics, clock, hookOf } = options;
+  const { topics, clock, hookOf, mayRead } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
     summary: 'Committed changes as server-sent events, as they happen',
@@ -78,9 +80,12 @@ function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Ro
       const { request, response } = exchange;
       if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
       const broadcast = await load();
-      const reader = await broadcast.open(filter, position, () => {
-        exchange.log.info('a reader of the event stream was too slow and is cut');
-        response.destroy();
+      const reader = await broadcast.open(filter, position, {
+        mayRead: () => mayRead(exchange),
+        cut: () => {
+          exchange.log.info('a reader of the event stream was too slow and is cut');
+          response.destroy();
+        },
       });
       const leave = (): void => broadcast.leave(reader);
       response.once('close', leave);

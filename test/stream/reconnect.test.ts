@@ -14,6 +14,7 @@ test('a client that follows again on its connection leaves no listener there', a
   const stream = createEventStream({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
     sequence: () => 0, clock: systemClock, logger: silentLogger, hookOf: (name) => name,
+    mayRead: () => true,
     replica: {
       waitFor: async () => true,
       onReload(listener) {

@@ -34,6 +34,7 @@ export type Shelf = {
 
 export async function openShelf(
   files: SimulatedFiles = new SimulatedFiles(), clock: Clock = systemClock,
+  mayRead: () => boolean = () => true,
 ): Promise<Shelf> {
   const store = await openStore({
     directory: '/data', files, specs: [BOOKS, CALLS], logger: silentLogger,
@@ -64,7 +65,7 @@ export async function openShelf(
       since: (sequence) => store.changes.since(sequence),
     },
     sequence: () => store.statistics.sequence, clock, logger: silentLogger,
-    hookOf: (name) => name === 'first' ? 'one' : name,
+    mayRead, hookOf: (name) => name === 'first' ? 'one' : name,
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
   return {

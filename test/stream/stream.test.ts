@@ -167,6 +167,26 @@ test('each sign of life brings a reader for whom there is nothing up to date', a
   }, clock);
 });
 
+test('who may not read any more is told nothing after the next sign of life', async () => {
+  const clock = new ManualClock();
+  let mayRead = true;
+  const shelf = await openShelf(undefined, clock, () => mayRead);
+  try {
+    const [reader, behind] = [await shelf.follow(), await shelf.follow('', '0')];
+    await clock.advance(15_000);
+    await until('a comment has come', () => /^:$/m.test(reader.text()));
+    assert.deepEqual([reader.isEnded(), behind.isEnded()], [false, false]);
+    mayRead = false;
+    await clock.advance(15_000);
+    await until('both have ended', () => reader.isEnded() && behind.isEnded());
+    await shelf.put('secret');
+    assert.ok(!reader.text().includes('secret') && !behind.text().includes('secret'));
+    assert.equal(shelf.listeners(), 0);
+  } finally {
+    await shelf.close();
+  }
+});
+
 test('a reader that goes frees everything, whether it closes or only ends its side', () =>
   withShelf(async ({ follow, listeners, port, put }) => {
     const readers = await Promise.all(Array.from({ length: 50 }, () => follow()));

@@ -2,7 +2,6 @@
  * Where an app listens: on TCP for everybody, and on the control socket for the owner of the data
  * directory. Holds the rule that a service without tokens stays on loopback.
  */
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { limitsOf } from './options.ts';
@@ -16,6 +15,7 @@ import type {
 } from '../server/listening/listener.ts';
 import { isLoopbackName } from '../access/host-name.ts';
 import type { Settings } from '../settings/load.ts';
+import { readSmallFile } from '../settings/small-file.ts';
 
 /** What root has opened before it became the user who serves. */
 export type Opened = {
@@ -161,7 +161,7 @@ export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Cert
 
 function readPem(path: string, setting: string): Buffer {
   try {
-    return readFileSync(path);
+    return readSmallFile(path);
   } catch (thrown) {
     throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
   }

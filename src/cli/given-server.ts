@@ -3,9 +3,9 @@
  * precedence: `--data` over the environment's server. What works only on a data directory of this
  * machine refuses a server instead of touching another catalog than the caller means.
  */
-import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../base/errors.ts';
 import { redactText } from '../base/log.ts';
+import { readSmallFile } from '../settings/small-file.ts';
 import { DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE } from '../settings/sources.ts';
 import type { Arguments } from './arguments/parse.ts';
 import type { CommandSpec } from './commands/context.ts';
@@ -48,7 +48,7 @@ export function findServer(
 export function readToken(path: string): string {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readSmallFile(path).toString('utf8');
   } catch (cause) {
     throw new AppError('usage', `cannot read the token's file: ${messageOf(cause)}`, {}, cause);
   }

@@ -1,0 +1,25 @@
+/** Files that settings name: keys, certificates, tokens. */
+import { closeSync, openSync, readSync } from 'node:fs';
+
+/** No key, chain of certificates or token is larger. */
+const BYTES_MAX = 1 << 20;
+
+/**
+ * All bytes of the file, which may be a pipe. Throws what the system throws, and an error for one
+ * that is too large: a device such as /dev/zero would be read until the machine has no memory left.
+ */
+export function readSmallFile(path: string): Buffer {
+  const descriptor = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(BYTES_MAX + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const count = readSync(descriptor, bytes, length, bytes.length - length, null);
+      if (count === 0) return Buffer.from(bytes.subarray(0, length));
+      length += count;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  throw new Error(`it is larger than ${BYTES_MAX} bytes`);
+}

@@ -31,6 +31,10 @@ test('routes and what is kept are given by options, and changed', () =>
     const update = ['incomingwebhook:update', '--id', 'in'];
     const other = await json(place, [...update, '--deduplicate', 'json:data.id']);
     assert.deepEqual(other['deduplicate'], { json: 'data.id' });
+    // As the API, the manual and what is said of a wrong one have it.
+    const asJson = await json(place, [...update, '--deduplicate', '{"header": "X-Other"}']);
+    assert.deepEqual(asJson['deduplicate'], { header: 'X-Other' });
+    assert.equal((await place.run([...update, '--deduplicate', '{"header'])).code, 2);
     const single = await json(place, [...update, '--action-config', 'to-log', '--answer',
       'result', '--deduplicate', 'off']);
     assert.deepEqual([single['routes'], single['actionConfiguration'], single['deduplicate']],

@@ -25,7 +25,7 @@ export async function membersOf(context: CommandContext): Promise<JsonObject> {
     ...bodyFormat === undefined ? {} : { bodyFormat },
     ...verification === null ? {} : { verification },
     ...given.has('routes') ? { routes: await readRoutes(context) } : {},
-    ...inboxMembersOf(context),
+    ...await readInboxMembers(context),
   };
 }
 
@@ -35,7 +35,8 @@ async function readRoutes(context: CommandContext): Promise<JsonValue> {
   return value;
 }
 
-function inboxMembersOf({ given }: CommandContext): JsonObject {
+async function readInboxMembers(context: CommandContext): Promise<JsonObject> {
+  const { given } = context;
   const inbox = given.find('inbox');
   const answer = given.find('answer');
   const deduplicate = given.find('deduplicate');
@@ -43,13 +44,17 @@ function inboxMembersOf({ given }: CommandContext): JsonObject {
   return {
     ...inbox === undefined ? {} : { inbox },
     ...answer === undefined ? {} : { answer },
-    ...deduplicate === undefined ? {} : { deduplicate: placeOf(deduplicate) },
+    ...deduplicate === undefined ? {} : { deduplicate: await readPlace(context, deduplicate) },
     ...deduplicateHours === undefined ? {} : { deduplicateHours },
   };
 }
 
-/** `header:<name>` and `json:<path>` as the API has them; anything else as it is. */
-function placeOf(text: string): JsonValue {
+/** `header:<name>` and `json:<path>` as the API has them, or its JSON; anything else as it is. */
+async function readPlace(context: CommandContext, text: string): Promise<JsonValue> {
+  if (text.startsWith('{')) {
+    const { value } = await readJsonOption(context, 'deduplicate');
+    if (isJsonObject(value)) return value;
+  }
   const [, kind, place] = /^(header|json):(.*)$/s.exec(text) ?? [];
   return kind === undefined || place === undefined ? text : { [kind]: place };
 }

@@ -13,6 +13,8 @@ const ANSWER_TICKS = 20;
 // A barrier waits while the quorum is away, and each that is given up leaves one waiting at the
 // engine: they must not become many while an outage lasts.
 const BARRIER_TICKS_MAX = 1280;
+/** Of a start: the first may lead to a primary that others have replaced. */
+const FIRST_ATTEMPTS = 2;
 
 /** Between two attempts to connect; 2 s. */
 const PAUSE_TICKS_MAX = 8;
@@ -49,7 +51,10 @@ export class EngineLink {
 
   /** Opens a session. Resolves with the head, as it is read behind a barrier. */
   async connect(): Promise<LogHead | null> {
-    const session = await this.#open();
+    return this.#enter(await this.#open());
+  }
+
+  async #enter(session: EngineSession): Promise<LogHead | null> {
     this.#opening = session;
     session.onLost(() => this.drop(session));
     try {
@@ -64,6 +69,18 @@ export class EngineLink {
       throw error;
     } finally {
       this.#opening = null;
+    }
+  }
+
+  /** The same for a start: a machine that confirms nothing in time makes way for the next. */
+  async begin(): Promise<LogHead | null> {
+    for (let attempt = 1; ; attempt += 1) {
+      const session = await this.#open();
+      try {
+        return await this.#enter(session);
+      } catch (error) {
+        if (this.#isClosed || attempt === FIRST_ATTEMPTS) throw error;
+      }
     }
   }
 

@@ -44,7 +44,7 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
   const local = new LocalImage(files, directory);
   const link = new EngineLink(engine, node, clock);
   try {
-    const found = await link.connect();
+    const found = await link.begin();
     if (found === null) {
       // Who names an engine for the first time expects to find their records there.
       checkDirectory(files, directory);

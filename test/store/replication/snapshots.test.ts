@@ -217,6 +217,12 @@ test('a node that knows a log does not begin another in an engine that is empty'
   await assert.rejects(open(files), { code: 'misconfigured', message: /holds no log/ });
 });
 
+test('a machine that does not confirm in time at a start makes way for the next', async () => {
+  await (await open()).close();
+  rig.once('barrier', 'lost-before');
+  await open();
+});
+
 test('a log of a newer format is refused', async () => {
   await open();
   assert.ok(engine.log);

@@ -57,7 +57,7 @@ type DispatcherOptions = {
   /** Told of requests whose handlers are not done at once. */
   readonly underWay?: UnderWay;
   readonly bodyBytesMax: number;
-  /** What all bodies that are still arriving may hold; 64 MiB when not given. */
+  /** What all bodies that are still arriving may hold; 256 MiB when not given. */
   readonly bodiesBytesMax?: number;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
@@ -100,7 +100,8 @@ export interface Dispatcher {
 }
 
 const STALL_MS = 30_000;
-export const BODIES_BYTES_MAX = 64 << 20;
+// A hundred senders of the largest bodies at once still have room.
+export const BODIES_BYTES_MAX = 256 << 20;
 
 const UNROUTED: Route = {
   method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',

@@ -74,6 +74,7 @@ export function chooseRoutes(
       .filter((name) => names.includes(name))
     : known.matching();
   if (chosen.length > 0) return chosen;
-  throw new AppError('conflict', `${isUnfinished ? 'the webhook has no more the routes that failed'
-    : 'no route of the webhook matches the request'}: name others in \`routes\``);
+  const reason = isUnfinished ? 'the webhook no longer has the routes that failed'
+    : 'no route of the webhook matches the request';
+  throw new AppError('conflict', `${reason}: name others in \`routes\``);
 }

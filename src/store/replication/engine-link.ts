@@ -4,7 +4,7 @@
  * the answers that wait for it for late ones.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
 import type { Engine, EngineSession, LogHead } from '../engines/engine.ts';
 
 export const TICK_MS = 250;
@@ -79,9 +79,16 @@ export class EngineLink {
       try {
         return await this.#enter(session);
       } catch (error) {
-        if (this.#isClosed || attempt === FIRST_ATTEMPTS) throw error;
+        if (this.#isClosed) throw error;
+        if (attempt === FIRST_ATTEMPTS) throw this.#unconfirmed(error);
       }
     }
+  }
+
+  #unconfirmed(error: unknown): unknown {
+    if (!(error instanceof AppError) || error.code !== 'unknown_outcome') return error;
+    return new AppError('unavailable', `${this.#engine.name} lets us in and has confirmed nothing: `
+      + `${messageOf(error)}. Are its standbys, or enough of its members, there?`, {}, error);
   }
 
   /** What is opened once nobody wants it any more is given up. */

@@ -223,6 +223,14 @@ test('a machine that does not confirm in time at a start makes way for the next'
   await open();
 });
 
+test('a start that no machine confirms says so', async () => {
+  await (await open()).close();
+  engine.faults = (call) => call === 'barrier' ? 'lost-before' : 'none';
+  await assert.rejects(open(), {
+    code: 'unavailable', message: /db lets us in and has confirmed nothing: .* there\?$/,
+  });
+});
+
 test('a log of a newer format is refused', async () => {
   await open();
   assert.ok(engine.log);

@@ -47,7 +47,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  * files beside them are not bound, but no two of them may import each other in a circle either.
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  base: ['json', 'text', 'network', 'structures'],
+  base: ['json', 'text', 'network', 'structures', 'files'],
   books: ['transfer', 'list', 'index', 'query'],
   cli: ['commands', 'session', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],

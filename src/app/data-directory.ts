@@ -1,7 +1,7 @@
 /** Makes the data directory, and refuses one that root must not use. */
 import { statSync } from 'node:fs';
 import { AppError, messageOf } from '../base/errors.ts';
-import { checkOnlyRootCanReplace, walkPath } from '../base/path-owners.ts';
+import { checkOnlyRootCanReplace, walkPath } from '../base/files/path-owners.ts';
 import { makeDirectories } from '../store/disk/files.ts';
 
 /**

@@ -7,6 +7,7 @@ import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { limitsOf } from './options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
+import { readSmallFile } from '../base/files/small-file.ts';
 import { loadTls } from '../base/node-modules.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
@@ -15,7 +16,6 @@ import type {
 } from '../server/listening/listener.ts';
 import { isLoopbackName } from '../access/host-name.ts';
 import type { Settings } from '../settings/load.ts';
-import { readSmallFile } from '../settings/small-file.ts';
 
 /** What root has opened before it became the user who serves. */
 export type Opened = {

@@ -4,8 +4,8 @@
  * machine refuses a server instead of touching another catalog than the caller means.
  */
 import { AppError, messageOf } from '../base/errors.ts';
+import { readSmallFile } from '../base/files/small-file.ts';
 import { redactText } from '../base/log.ts';
-import { readSmallFile } from '../settings/small-file.ts';
 import { DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE } from '../settings/sources.ts';
 import type { Arguments } from './arguments/parse.ts';
 import type { CommandSpec } from './commands/context.ts';

@@ -12,7 +12,9 @@
 import { userInfo } from 'node:os';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { assert } from '../../base/assert.ts';
-import { checkOnlyRootCanReplace, canBeReplacedBy, walkPath } from '../../base/path-owners.ts';
+import {
+  checkOnlyRootCanReplace, canBeReplacedBy, walkPath,
+} from '../../base/files/path-owners.ts';
 
 type User = {
   readonly uid: number;

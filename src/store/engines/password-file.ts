@@ -1,6 +1,7 @@
 /** Files that hold passwords: their owner alone may read them. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { readSmallFile } from '../../base/files/small-file.ts';
 
 /** The first line of the file that `store.passwordFile` names, or a command. Throws `usage`. */
 export function readPasswordFile(path: string): string {
@@ -16,7 +17,7 @@ export function readPrivate(path: string, name: string): string {
     if ((statSync(path).mode & 0o077) !== 0) {
       throw new AppError('usage', `${name} ${path} is open to other users; chmod 600 ${path}`);
     }
-    return readFileSync(path, 'utf8');
+    return readSmallFile(path).toString('utf8');
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
     throw new AppError('usage', `cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);

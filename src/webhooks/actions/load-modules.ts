@@ -9,8 +9,8 @@ import { isSea } from 'node:sea';
 import { pathToFileURL } from 'node:url';
 import { constants, runInThisContext } from 'node:vm';
 import { AppError, isError, messageOf, systemCodeOf } from '../../base/errors.ts';
-import { findForeignStep, walkPath } from '../../base/path-owners.ts';
-import type { PathStep } from '../../base/path-owners.ts';
+import { findForeignStep, walkPath } from '../../base/files/path-owners.ts';
+import type { PathStep } from '../../base/files/path-owners.ts';
 import type { ActionSource } from './registry.ts';
 
 const EXTENSIONS = ['.mjs', '.js'];

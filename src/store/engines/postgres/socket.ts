@@ -4,11 +4,11 @@
  * "SSL Session Encryption"). Nothing else is sent here, and no connection is made twice.
  */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { AppError, messageOf } from '../../../base/errors.ts';
+import { readSmallFile } from '../../../base/files/small-file.ts';
 import { loadTls } from '../../../base/node-modules.ts';
 import { placeOf } from './address.ts';
 import type { PostgresAddress, PostgresHost, PostgresTls } from './address.ts';
@@ -87,7 +87,7 @@ function readTlsFiles({ authorities, certificate, key }: PostgresTls): Connectio
 
 function readPem(path: string, name: string): Buffer {
   try {
-    return readFileSync(path);
+    return readSmallFile(path);
   } catch (thrown) {
     throw new AppError('usage', `the PostgreSQL URL has a file as ${name} that cannot be read: `
       + messageOf(thrown), {}, thrown);

@@ -52,6 +52,8 @@ const WRONG: readonly (readonly [string, string, RegExp])[] = [
   ['is open to others', fileOf('open', 'planted', 0o644), /is open to other users; chmod 600/],
   ['is empty', fileOf('empty', '\nplanted'), /begins with an empty line/],
   ['is missing', join(folder, 'missing'), /cannot read the password file: ENOENT/],
+  ['is too large', fileOf('large', `planted\n${' '.repeat(1 << 20)}`),
+    /cannot read the password file: it is larger than 1048576 bytes/],
 ];
 for (const [what, passwordFile, pattern] of WRONG) {
   test(`a password file that ${what} is refused`, () => {

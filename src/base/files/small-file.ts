@@ -1,7 +1,7 @@
-/** Files that settings name: keys, certificates, tokens. */
+/** Files that people name: keys, certificates, tokens, passwords. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** No key, chain of certificates or token is larger. */
+/** None of these is larger. */
 const BYTES_MAX = 1 << 20;
 
 /**

@@ -5,7 +5,7 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 
 /** A folder, link or file on the way. */
 export type PathStep = {

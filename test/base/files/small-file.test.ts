@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readToken } from '../../src/cli/given-server.ts';
-import { readSmallFile } from '../../src/settings/small-file.ts';
+import { readToken } from '../../../src/cli/given-server.ts';
+import { readSmallFile } from '../../../src/base/files/small-file.ts';
 
 test('a file that settings name is read whole, and a device without end is refused', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-small-'));

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { findForeignStep, canBeReplacedBy, walkPath } from '../../src/base/path-owners.ts';
-import type { PathStep, PathWalk } from '../../src/base/path-owners.ts';
+import { findForeignStep, canBeReplacedBy, walkPath } from '../../../src/base/files/path-owners.ts';
+import type { PathStep, PathWalk } from '../../../src/base/files/path-owners.ts';
 
 function makeFolder(context: TestContext): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hookshelf-path-')));

@@ -20,7 +20,7 @@ for (const target of [host, ...targets]) {
 mkdirSync(join(root, 'dist/bin'), { recursive: true });
 const bundle = join(work, 'hookshelf.cjs');
 await build({
-  entryPoints: [join(root, 'dist/main.js')],
+  entryPoints: [join(root, 'src/main.ts')],
   outfile: bundle,
   bundle: true,
   platform: 'node',

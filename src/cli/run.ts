@@ -45,8 +45,7 @@ async function dispatch(
   // A server stays in memory, and so would the rows of all the other commands.
   let commands: readonly CommandSpec[] = [SERVE];
   let line = parse(commands);
-  const isServer = isOf(line, SERVE, { ...SERVE.options, ...COMMON_OPTIONS });
-  if (!isServer) {
+  if (!isOf(line, SERVE, { ...SERVE.options, ...COMMON_OPTIONS })) {
     commands = (await import('./commands.ts')).COMMANDS;
     line = parse(commands);
   }
@@ -59,10 +58,9 @@ async function dispatch(
     throw await unknownCommand(line.name ?? '', commands);
   }
   const given = readArguments(spec, line);
-  const load = () => Promise.all([
+  const [{ createContext }, command] = await Promise.all([
     import('./create-context.ts'), given.has('help') ? null : spec.load(),
   ]);
-  const [{ createContext }, command] = await (isServer ? loadForServer(load) : load());
   const context = createContext(spec, commands, given, io, wrapSession);
   try {
     const code = await execute(context, command, line.name === null);
@@ -71,11 +69,6 @@ async function dispatch(
   } finally {
     await context.closeSession();
   }
-}
-
-async function loadForServer<Module>(load: () => Promise<Module>): Promise<Module> {
-  const { loadQuietly } = await import('./process/load-quietly.ts');
-  return loadQuietly(load);
 }
 
 /** Whether the line names the command, or none, and nothing that the command does not know. */

@@ -2,11 +2,12 @@
  * How cost grows: with the books, with the connections, and while a compaction runs. Sizes other
  * than the four: `GROWTH_BOOKS=10000,100000`.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MAIN, getJson, getText, makeBook, makeCatalog, rawGet, rawPost } from './books.ts';
+import { getJson, getText, makeBook, makeCatalog, rawGet, rawPost } from './books.ts';
 import { ours } from './catalog.ts';
 import { heading, load, median, print, residentBytes, start, stop, whole } from './harness.ts';
 import type { Running, Sample } from './harness.ts';
@@ -41,7 +42,7 @@ export async function growth(): Promise<void> {
   printTable(rows);
   heading('By connections, at the fewest books', 'no more than they must');
   printTable(connected);
-  heading('GET and POST by 16 connections each while a compaction runs',
+  heading('GET and POST by 16 connections each while compactions run, and without',
     'p99.9 of both 25 ms, the loop held 20 ms at most');
   printTable(mixed);
 }
@@ -100,29 +101,38 @@ async function whileCompacting(folder: string): Promise<Row> {
   const server = await start(ours(folder).command);
   try {
     const ids = await someIds(server.port);
+    const without = await mixedLoad(server, ids);
     // The histogram of the loop's delay begins anew with each reading.
     await getText(server.port, '/metrics');
-    const plan = { connections: 16, warmupMs: 500, durationMs: MIXED_MS };
     let compactions = 0;
     let isOver = false;
     const compacting = (async () => {
       for (; !isOver; compactions += 1) await compact(folder);
     })();
-    const [get, post] = await Promise.all([
-      load(server, gets(ids), { ...plan, expectedStatus: 200 }),
-      load(server, posts(), { ...plan, expectedStatus: 201 }),
-    ]);
+    const during = await mixedLoad(server, ids);
     isOver = true;
     const metrics = await getText(server.port, '/metrics');
     const lag = /^nodejs_eventloop_lag_max_seconds ([\d.e-]+)$/m.exec(metrics)?.[1];
     await compacting;
     return {
-      'GET p50, p99.9, max ms': latencies(get), 'POST p50, p99.9, max ms': latencies(post),
+      'GET p50, p99.9, max ms': latencies(during.get), 'without': latencies(without.get),
+      'POST p50, p99.9, max ms': latencies(during.post), 'without one': latencies(without.post),
       'loop held ms': (Number(lag) * 1000).toFixed(1), compactions: String(compactions),
     };
   } finally {
     await stop(server);
   }
+}
+
+async function mixedLoad(
+  server: Running, ids: readonly string[],
+): Promise<{ readonly get: Sample; readonly post: Sample }> {
+  const plan = { connections: 16, warmupMs: 500, durationMs: MIXED_MS };
+  const [get, post] = await Promise.all([
+    load(server, gets(ids), { ...plan, expectedStatus: 200 }),
+    load(server, posts(), { ...plan, expectedStatus: 201 }),
+  ]);
+  return { get, post };
 }
 
 function latencies({ p50Ms, p999Ms, maxMs }: Sample): string {
@@ -164,10 +174,15 @@ async function untilIndexed(port: number): Promise<void> {
   throw new Error('the index is not ready');
 }
 
-/** By a command that asks the server, and returns when the snapshots are on disk. */
+/** Returns when the snapshots are on disk, and what they replace is deleted. */
 async function compact(folder: string): Promise<void> {
-  const command = [MAIN, 'data:compact', '--data', folder];
-  await once(spawn(process.execPath, command, { stdio: 'ignore' }), 'exit');
+  const asked = request({
+    socketPath: join(folder, 'control.sock'), method: 'POST', path: '/control/data/compact',
+  }).end();
+  const [answer]: IncomingMessage[] = await once(asked, 'response');
+  if (answer?.statusCode !== 200) throw new Error(`no compaction: ${answer?.statusCode}`);
+  answer.resume();
+  await once(answer, 'end');
 }
 
 async function someIds(port: number): Promise<readonly string[]> {

@@ -99,7 +99,7 @@ async function measure(scenario: Scenario, contestant: Contestant): Promise<Samp
 /** Starts `node …command` and waits until it says where it listens. */
 export async function start(
   command: readonly string[], environment: Readonly<Record<string, string>> = {},
-  core = 0,
+  core: number | 'any' = 0,
 ): Promise<Running> {
   const child = spawnPinned(core, command, environment);
   const line = await firstLine(child, START_MS_MAX);
@@ -157,10 +157,12 @@ async function runLoad(servers: readonly Running[], plan: LoadPlan): Promise<Sam
 }
 
 export function spawnPinned(
-  core: number, command: readonly string[], environment: Readonly<Record<string, string>> = {},
+  core: number | 'any', command: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
 ): ChildProcess {
   const node = [process.execPath, ...command];
-  const [program = '', ...rest] = hasTaskset ? ['taskset', '-c', String(core), ...node] : node;
+  const isPinned = hasTaskset && core !== 'any';
+  const [program = '', ...rest] = isPinned ? ['taskset', '-c', String(core), ...node] : node;
   return spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, HOOKSHELF_LOG_LEVEL: 'error', ...environment },

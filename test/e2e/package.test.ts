@@ -41,13 +41,14 @@ test('the package', async (t) => inFolder(async (folder) => {
       && !/^data\/samples\/[^/]+$/.test(name)
       && !/^src\/manual\/[a-z-]+\.md$/.test(name));
     assert.deepEqual(unexpected, []);
-    const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/index.js',
-      'dist/index.d.ts', 'dist/console.html', 'data/samples/books.json',
+    const missing = ['package.json', 'README.md', 'dist/main.js', 'dist/load.js',
+      'dist/program/main.js', 'dist/index.js', 'dist/index.d.ts', 'dist/console.html',
+      'data/samples/books.json',
       ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`),
     ].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);
     const orphaned = names.filter((name) => {
-      const source = /^dist\/(.+?)(\.d\.ts|\.js)$/.exec(name)?.[1];
+      const [, source] = /^dist\/(?!load\.js)(?:program\/)?(.+?)\.(?:d\.ts|js)$/.exec(name) ?? [];
       return source !== undefined && !existsSync(join(ROOT, 'src', `${source}.ts`));
     });
     assert.deepEqual(orphaned, []);

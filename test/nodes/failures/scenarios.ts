@@ -25,6 +25,8 @@ export type Scenario = {
 const ALONE = (): Partial<LifeOptions> => ({ writers: 0, readers: 0, hooks: 0 });
 const ROUNDS = 4;
 const WRITES = 4;
+/** Of a node that then counts on no others. */
+const WRITES_ALONE = 12;
 /** Longer than an answer takes that waits for nothing. */
 const ANSWER_MS = 1500;
 /** Longer than a read of another node may be old. */
@@ -97,7 +99,10 @@ async function loseAnswers(life: Life): Promise<void> {
   }
 }
 
-/** It is asked for what it would refuse by what it knows, and what is none the less right. */
+/**
+ * It is asked for what it would refuse by what it knows, and what is none the less right. As it has
+ * written alone for a while, it does not expect others and does not take the lock first.
+ */
 async function askWhoIsBehind(life: Life): Promise<void> {
   const { workload } = life;
   const [first, last] = [life.shelf(0), life.shelf(2)];
@@ -106,6 +111,7 @@ async function askWhoIsBehind(life: Life): Promise<void> {
     const known = keyOf(await workload.create(last));
     const held = keyOf(await workload.takeName(last, `name-${round}`));
     await workload.create(first);
+    for (let count = 0; count < WRITES_ALONE; count += 1) await workload.create(last);
     proxy?.hold('toClient');
     const fresh = keyOf(await workload.create(first));
     await workload.change(first, 'replace', known);

@@ -11,29 +11,18 @@ import { PostgresRig } from '../life/engine-rigs.ts';
 import type { Life } from '../life/life.ts';
 import type { Answer, Shelf } from '../life/shelf.ts';
 import { withBuild } from '../support/changed-build.ts';
-import type { Edit } from '../support/changed-build.ts';
 import { postgresMissing } from '../support/driver.ts';
+import { NEXT_FORMAT, NEXT_RELEASE, NEXT_VERSION } from './edits.ts';
 import { LIFE_MS_MAX, longOnly, withLife } from './form.ts';
 import { compact } from './node-faults.ts';
 
 const OPTIONS = { skip: longOnly || postgresMissing, timeout: LIFE_MS_MAX };
 const BEFORE = process.env.NODES_BEFORE;
-const NEXT_VERSION = '99.0.0';
-const NEXT: readonly Edit[] = [
-  ['base/version.js', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
-  ['app.js', 'COLLECTIONS = [', "COLLECTIONS = [{ name: 'n', key: 'id' }, "],
-  ['app/nodes.js', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
-  ['books/book.js', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
-];
-/** It writes in logs of the format that it finds. */
-const NEXT_FORMAT: readonly Edit[] = [
-  ...NEXT, ['store/replication/entry.js', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
-];
 const WRITES = 40;
 const WAIT_MS_MAX = 60_000;
 
 test('nodes are upgraded one after the other, and one goes back', OPTIONS, () =>
-  withBuild(NEXT, async (next) => {
+  withBuild(NEXT_RELEASE, async (next) => {
     const rig = await PostgresRig.start(3);
     const before = BEFORE === undefined ? {} : { program: BEFORE };
     await withLife({ rig, seed: 3, readers: 0, ...before }, async (life) => {

@@ -1,0 +1,94 @@
+/** What is changed in copies of the built program: faults, and what the next release may bring. */
+import type { Violation } from '../checker/history.ts';
+import type { Edit } from '../support/changed-build.ts';
+
+type Plant = {
+  readonly edits: readonly Edit[];
+  /** What shows it. */
+  readonly scenario: string;
+  readonly rule: Violation['rule'];
+};
+
+const APPENDER = 'store/replication/appending/appender.js';
+
+/** Faults, and what shows each. */
+export const PLANTS: Readonly<Record<string, Plant>> = {
+  'acknowledge before commit': {
+    edits: [[APPENDER, 'const isCommitted = await this.#link.ask(session, '
+      + 'session.append(log, position, entry));',
+    // Not all, or the life does not even begin.
+    `if (entry.lines.includes('"title":"b')) this.#commit(pending, entry);
+     const isCommitted = await this.#link.ask(session, session.append(log, position, entry));`]],
+    scenario: 'a connection is cut before a commit was sent', rule: 'once',
+  },
+  'drop the barrier': {
+    edits: [['store/replication/engine-link.js', 'const head = await this.barrier(session);',
+      'const head = await this.ask(session, session.head());']],
+    scenario: 'a phantom', rule: 'image',
+  },
+  'take a warning for success': {
+    edits: [['store/engines/postgres/session.js', 'if (warning !== null)', 'if (false)']],
+    scenario: 'a wait is cancelled, and a standby promoted', rule: 'image',
+  },
+  'lose the chain check': {
+    edits: [['store/replication/chain.js',
+      'if (chain === chainOf(position.chain, batch, lines))', 'if (chain !== batch + lines)']],
+    scenario: 'an old backup is restored while a node is away', rule: 'image',
+  },
+  'tail a standby': {
+    edits: [['store/engines/postgres/session.js', 'readPage(this.#parts.reader, sequence',
+      `readPage({ async queryBytes(text, parameters) {
+        const { default: connect } = await $import('postgres');
+        globalThis.tailed ??= connect(process.env.TAILED, { max: 1, fetch_types: false });
+        return globalThis.tailed.unsafe(text, parameters, { prepare: true }).raw();
+      } }, sequence`]],
+    scenario: 'a standby replays nothing', rule: 'read',
+  },
+  'send again without looking whether it is there': {
+    edits: [
+      [APPENDER,
+        'const found = await this.#link.ask(session, session.findBatch(sent.batch));',
+        'const found = null;'],
+      [APPENDER,
+        'missed.find(({ batch }) => batch === sent.batch)', 'undefined'],
+      // The engine's session looks as well.
+      ['store/engines/postgres/session.js',
+        'return row !== undefined && entryOf(row).chain === entry.chain;', 'return false;'],
+    ],
+    scenario: 'the answer to a commit is lost', rule: 'once',
+  },
+  'refuse from an old image': {
+    edits: [['store/replication/engine-journal.js', '? this.#fresh.catchUp()',
+      '? Promise.resolve()']],
+    scenario: 'a node does not hear of what another has written', rule: 'refusal',
+  },
+  'apply an entry twice': {
+    edits: [['store/replication/applier.js', 'records.feed?.tell(sequence, told);',
+      'records.feed?.tell(sequence, told), records.feed?.tell(sequence, told);']],
+    scenario: 'everything is as ever', rule: 'stream',
+  },
+  'renew a lease late, and go on meanwhile': {
+    edits: [
+      ['nodes/lease-table.js',
+        'return this.#sinceRenewalMs(now) < lengthMs - attemptMs - MARGIN_MS;',
+        'return this.#renewal !== null;'],
+      ['nodes/lease-table.js',
+        'return this.#lengths.lengthMs - MARGIN_MS - this.#sinceRenewalMs(now);',
+        'return 1_000_000;'],
+    ],
+    scenario: 'an owner is cut off until others have taken over', rule: 'delivery',
+  },
+};
+
+export const NEXT_VERSION = '99.0.0';
+/** A release that knows more: another collection, another member of books and of nodes. */
+export const NEXT_RELEASE: readonly Edit[] = [
+  ['base/version.js', "VERSION = '", `VERSION = '${NEXT_VERSION}' || '`],
+  ['app.js', 'COLLECTIONS = [', "COLLECTIONS = [{ name: 'n', key: 'id' }, "],
+  ['app/nodes.js', 'describe: () => ({', "describe: () => ({ zone: 'a', "],
+  ['books/book.js', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
+];
+/** It writes in logs of the format that it finds. */
+export const NEXT_FORMAT: readonly Edit[] = [
+  ...NEXT_RELEASE, ['store/replication/entry.js', 'LOG_FORMAT = 1', 'LOG_FORMAT = 2'],
+];

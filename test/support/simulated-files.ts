@@ -122,8 +122,18 @@ export class SimulatedFiles implements Files {
     this.#record({ kind: 'truncate', path, node, length });
   }
 
+  async truncateAsync(descriptor: Descriptor, length: number): Promise<void> {
+    await this.#turns('truncate');
+    this.truncate(descriptor, length);
+  }
+
   sizeOf(descriptor: Descriptor): number {
     return this.disk.node(this.#opened(descriptor, 'stat').node).current.length;
+  }
+
+  linksOf(descriptor: Descriptor): number {
+    const { node } = this.#opened(descriptor, 'stat');
+    return this.disk.paths.filter((path) => this.disk.find(path) === node).length;
   }
 
   rename(from: string, to: string): void {

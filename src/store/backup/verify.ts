@@ -1,9 +1,12 @@
 /** Reads everything that a start would read, and says what a start would say, changing nothing. */
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { snapshotName } from '../disk/inventory.ts';
 import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
 import { checkNothingPending } from './pending.ts';
 import { damagedAt } from '../generations/damage.ts';
 import { assess } from '../generations/recovery.ts';
-import type { Source } from '../generations/recovery.ts';
+import type { Assessment, Source } from '../generations/recovery.ts';
 
 export type VerifyReport = {
   readonly generation: number;
@@ -26,7 +29,9 @@ export async function verifyDirectory(
   checkNothingPending(files, directory);
   const manifest = await findManifest(files, directory);
   if (manifest !== null) await checkDirectory(files, directory, manifest);
-  const { base, collections, damagedSets, journals, sequence } = await assess(source);
+  const assessment = await assess(source);
+  checkKept(source, assessment);
+  const { base, collections, damagedSets, journals, sequence } = assessment;
   const notes = damagedSets.map((error) => `${error.message} (the generation before is whole)`);
   const last = journals.at(-1);
   if (mustBegin && last !== undefined && last.replayed.startSequence < 0) {
@@ -41,4 +46,17 @@ export async function verifyDirectory(
   const records = countRecords(collections);
   if (manifest !== null) checkContents(manifest, { sequence, records });
   return { generation: last?.generation ?? base, sequence, records, notes };
+}
+
+/** Throws `unavailable` where a server beside has deleted what was read, and may have cut it. */
+function checkKept({ directory, files }: Source, { base, inventory, journals }: Assessment): void {
+  const snapshots = inventory.snapshots.get(base) ?? [];
+  const paths = [
+    ...snapshots.map((name) => join(directory, snapshotName(name, base))),
+    ...journals.map(({ path }) => path),
+  ];
+  for (const path of paths) {
+    if (files.exists(path)) continue;
+    throw new AppError('unavailable', `a compaction has deleted ${path} meanwhile: try again`);
+  }
 }

@@ -30,7 +30,10 @@ export interface Files {
   datasync(descriptor: Descriptor): void;
   datasyncAsync(descriptor: Descriptor): Promise<void>;
   truncate(descriptor: Descriptor, length: number): void;
+  truncateAsync(descriptor: Descriptor, length: number): Promise<void>;
   sizeOf(descriptor: Descriptor): number;
+  /** Count of the names of a file, hard links all. */
+  linksOf(descriptor: Descriptor): number;
   rename(from: string, to: string): void;
   unlink(path: string): void;
   /** In the thread pool: freeing the blocks of a large file can take long. */
@@ -50,6 +53,7 @@ const readAsync = promisify(fs.read);
 const writeAsync = promisify(fs.write);
 const datasyncAsync = promisify(fs.fdatasync);
 const syncAsync = promisify(fs.fsync);
+const truncateAsync = promisify(fs.ftruncate);
 const unlinkAsync = promisify(fs.unlink);
 
 // A pipe in the place of a file is never waited at.
@@ -76,7 +80,9 @@ export function createNodeFiles(): Files {
     datasync: (descriptor) => fs.fdatasyncSync(descriptor),
     datasyncAsync: (descriptor) => datasyncAsync(descriptor),
     truncate: (descriptor, length) => fs.ftruncateSync(descriptor, length),
+    truncateAsync: (descriptor, length) => truncateAsync(descriptor, length),
     sizeOf: (descriptor) => fs.fstatSync(descriptor).size,
+    linksOf: (descriptor) => fs.fstatSync(descriptor).nlink,
     rename: (from, to) => fs.renameSync(from, to),
     unlink: (path) => fs.unlinkSync(path),
     unlinkAsync: (path) => unlinkAsync(path),

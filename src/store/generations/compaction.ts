@@ -28,6 +28,7 @@ import type { JournalFile } from '../journal/journal-file.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/port.ts';
+import { deleteGradually } from './gradual-deletion.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 // A new generation is worth writing when the journals are larger than the live records, and than
@@ -54,6 +55,8 @@ type CompactionOptions = {
 };
 
 export class Compaction implements Snapshots {
+  /** Nobody writes yet. */
+  isStarting = true;
   isStopping = false;
   readonly #options: CompactionOptions;
   #base: number;
@@ -63,6 +66,8 @@ export class Compaction implements Snapshots {
   writtenMs: number | null = null;
   #running: Promise<void> | null = null;
   #endedMs = -Infinity;
+  // Whoever opened them may still read them, in another process too.
+  #openedUpTo = 0;
 
   constructor(options: CompactionOptions) {
     this.#options = options;
@@ -93,6 +98,11 @@ export class Compaction implements Snapshots {
   get isDue(): boolean {
     const { liveBytes, isMuch } = measureGarbage(this.#options.collections);
     return isMuch || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
+  }
+
+  /** Files of this generation, and those before it, may be open from now on. */
+  noteOpened(generation: number): void {
+    this.#openedUpTo = Math.max(this.#openedUpTo, generation);
   }
 
   /** Resolves when a generation that holds everything committed before the call is durable. */
@@ -176,29 +186,43 @@ export class Compaction implements Snapshots {
   async #deleteOld(generation: number, previous: number): Promise<void> {
     const { directory, files } = this.#options;
     const inventory = takeInventory(files, directory);
-    const old: string[] = [];
     for (const [other, names] of inventory.snapshots) {
       if (other === generation || other === previous) continue;
-      old.push(...names.map((name) => snapshotName(name, other)));
+      for (const name of names) await this.#delete(snapshotName(name, other), other);
     }
-    old.push(...this.#findOldJournals(inventory.journals.filter((other) => other < previous)));
-    for (const other of inventory.unsynced) old.push(unsyncedName(other));
-    for (const torn of inventory.torn) if (torn.generation < previous) old.push(torn.name);
-    for (const name of old) await files.unlinkAsync(join(directory, name));
+    const journals = inventory.journals.filter((other) => other < previous);
+    for (const other of this.#findOldJournals(journals)) {
+      await this.#delete(journalName(other), other);
+    }
+    for (const other of inventory.unsynced) await this.#delete(unsyncedName(other), other);
+    for (const { name, generation: other } of inventory.torn) {
+      if (other < previous) await this.#delete(name, other);
+    }
   }
 
-  /** The names of those among `generations`, rising, that go back further than is worth keeping. */
-  #findOldJournals(generations: readonly number[]): string[] {
+  async #delete(name: string, generation: number): Promise<void> {
+    const { clock, directory, files } = this.#options;
+    const path = join(directory, name);
+    if (generation <= this.#openedUpTo) return files.unlinkAsync(path);
+    return deleteGradually(path, {
+      clock, files,
+      // What is written faster than it is deleted would fill the disk.
+      isHurried: () => this.isStarting || this.isStopping || this.isDue,
+    });
+  }
+
+  /** Those among `generations` that go back further than is worth keeping; both rise. */
+  #findOldJournals(generations: readonly number[]): number[] {
     const { directory, files } = this.#options;
-    const old: string[] = [];
+    const old: number[] = [];
     let bytes = 0;
-    for (const [index, name] of generations.map(journalName).reverse().entries()) {
-      const descriptor = files.open(join(directory, name), 'read');
+    for (const [index, generation] of generations.toReversed().entries()) {
+      const descriptor = files.open(join(directory, journalName(generation)), 'read');
       bytes += files.sizeOf(descriptor);
       files.close(descriptor);
-      if (bytes > HISTORY_BYTES_MAX || index >= HISTORY_FILES_MAX) old.push(name);
+      if (bytes > HISTORY_BYTES_MAX || index >= HISTORY_FILES_MAX) old.push(generation);
     }
-    return old;
+    return old.reverse();
   }
 
   async #removeTemporary(): Promise<void> {

@@ -95,8 +95,10 @@ export class FileJournal implements Journal {
       this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
     }
     // What a failed sync has left is copied as a whole before anything rests on it.
-    if (inventory.unsynced.length > 0) await this.#compaction.write();
-    else if (damagedSets.length > 0) this.#compactInBackground();
+    const isNew = inventory.unsynced.length > 0;
+    if (isNew) await this.#compaction.write();
+    this.#compaction.isStarting = false;
+    if (damagedSets.length > 0 && !isNew) this.#compactInBackground();
     else this.#compactWhenDue();
   }
 
@@ -113,13 +115,16 @@ export class FileJournal implements Journal {
   }
 
   read(sequence: number): Promise<LogReader | null> {
-    return openReader(this.#options.files, this.#options.directory, sequence);
+    return openReader(this.#options.files, this.#options.directory, sequence,
+      (generation) => this.#compaction.noteOpened(generation));
   }
 
-  /** Runs between two batches, while all that is committed has been applied. */
+  /** Runs between two batches, while all that is committed has been applied; may open the files. */
   betweenBatches<T>(run: (extent: Extent) => T): Promise<T> {
-    return this.#writer.exclusive(async () =>
-      run({ base: this.#compaction.base, inUse: this.#writer.file }));
+    return this.#writer.exclusive(async () => {
+      this.#compaction.noteOpened(this.generation);
+      return run({ base: this.#compaction.base, inUse: this.#writer.file });
+    });
   }
 
   async close(): Promise<void> {

@@ -21,6 +21,9 @@ const PIECE_BYTES = 1 << 18;
 const NEAR_BYTES = 1 << 16;
 const LINE_FEED = 0x0a;
 
+/** Told of each journal before it is opened to be read. */
+type OnOpening = (generation: number) => void;
+
 type Place = { readonly generation: number; readonly descriptor: Descriptor };
 
 /**
@@ -28,7 +31,7 @@ type Place = { readonly generation: number; readonly descriptor: Descriptor };
  * caller closes it.
  */
 export async function openReader(
-  files: Files, directory: string, sequence: number,
+  files: Files, directory: string, sequence: number, onOpening: OnOpening,
 ): Promise<LogReader | null> {
   const { journals } = takeInventory(files, directory);
   for (const generation of journals.toReversed()) {
@@ -37,10 +40,12 @@ export async function openReader(
     // One with nothing but its first line may have been given up for the journal before it.
     const isEmpty = start.isAlone && generation !== journals.at(-1);
     if (start.sequence < 0 || start.sequence > sequence || isEmpty) continue;
+    onOpening(generation);
     const descriptor = openOrNull(files, path);
     if (descriptor === null) return null;
     const offset = await findOffset(files, descriptor, sequence);
-    return new JournalReader(files, directory, { generation, descriptor }, offset, sequence);
+    const place = { generation, descriptor };
+    return new JournalReader(files, directory, place, offset, sequence, onOpening);
   }
   return null;
 }
@@ -48,6 +53,7 @@ export async function openReader(
 class JournalReader implements LogReader {
   readonly #files: Files;
   readonly #directory: string;
+  readonly #onOpening: OnOpening;
   #place: Place;
   #offset: number;
   #sequence: number;
@@ -56,9 +62,11 @@ class JournalReader implements LogReader {
 
   constructor(
     files: Files, directory: string, place: Place, offset: number, sequence: number,
+    onOpening: OnOpening,
   ) {
     this.#files = files;
     this.#directory = directory;
+    this.#onOpening = onOpening;
     this.#place = place;
     this.#offset = offset;
     this.#sequence = sequence;
@@ -138,6 +146,7 @@ class JournalReader implements LogReader {
     const { journals } = takeInventory(this.#files, this.#directory);
     const next = journals.find((generation) => generation > this.#place.generation);
     assert(next !== undefined, 'a journal ends before what was applied');
+    this.#onOpening(next);
     const descriptor = openOrNull(this.#files, join(this.#directory, journalName(next)));
     if (descriptor === null) throw passedBy();
     this.#files.close(this.#place.descriptor);

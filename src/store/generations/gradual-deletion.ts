@@ -1,0 +1,61 @@
+/**
+ * Deletes a large file a portion at a time. A disk frees the blocks of a deleted file with the next
+ * sync, whosever that is, and where ext4 is mounted with `discard` it also tells the device of
+ * each: with 400 MB at once a sync of the journal beside it took 115 to 180 ms. Cut off from the
+ * end, each cut synced and followed by a pause as long, no other sync took more than 15 ms.
+ *
+ * The file loses its name first, on disk too, so that no crash leaves one under it that is cut. One
+ * that has another name, as a backup made of hard links gives it, only loses its own.
+ */
+import { dirname } from 'node:path';
+import { sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Descriptor, Files } from '../disk/files.ts';
+import { temporaryName } from '../disk/inventory.ts';
+
+const PORTION_BYTES = 4 << 20;
+// A portion takes some milliseconds; what stood still for longer is no reason to wait as long.
+const PAUSE_MS_MAX = 100;
+
+type DeletionOptions = {
+  readonly files: Files;
+  readonly clock: Clock;
+  /** Whether the rest is deleted at once. */
+  readonly isHurried: () => boolean;
+  readonly portionBytes?: number;
+};
+
+/** Only for a file that nobody has open. It has lost its name before the first wait. */
+export async function deleteGradually(
+  path: string, { files, clock, isHurried, portionBytes = PORTION_BYTES }: DeletionOptions,
+): Promise<void> {
+  const descriptor = openOrNull(files, path);
+  if (descriptor === null) return files.unlinkAsync(path);
+  let name = path;
+  try {
+    let left = files.sizeOf(descriptor) - portionBytes;
+    if (left <= 0) return;
+    files.rename(path, temporaryName(path));
+    name = temporaryName(path);
+    await files.syncDirectoryAsync(dirname(path));
+    if (files.linksOf(descriptor) > 1) return;
+    for (; left > 0 && !isHurried(); left -= portionBytes) {
+      const startedMs = clock.monotonicMs();
+      await files.truncateAsync(descriptor, left);
+      await files.datasyncAsync(descriptor);
+      await sleep(clock, Math.min(clock.monotonicMs() - startedMs, PAUSE_MS_MAX));
+    }
+  } finally {
+    files.close(descriptor);
+    await files.unlinkAsync(name);
+  }
+}
+
+/** Null for one that may not be written, or not now: to delete it takes no such right. */
+function openOrNull(files: Files, path: string): Descriptor | null {
+  try {
+    return files.open(path, 'append-existing');
+  } catch {
+    return null;
+  }
+}

@@ -50,14 +50,15 @@ export function createSharing(replica: Replica): Sharing {
       });
     }
   }
+  const check = (exchange: HttpExchange): void => {
+    if (!replica.isReloading || !readsRecords(exchange)) return;
+    throw new AppError('unavailable', 'what this node holds is being loaded anew, as the log of '
+      + 'the engine is not the one that it had followed: ask another node, or come again',
+    { retryAfterS: RETRY_S });
+  };
   return {
     Exchange: SharedExchange,
-    check(exchange) {
-      if (!replica.isReloading || !readsRecords(exchange)) return;
-      throw new AppError('unavailable', 'what this node holds is being loaded anew, as the log of '
-        + 'the engine is not the one that it had followed: ask another node, or come again',
-      { retryAfterS: RETRY_S });
-    },
+    check,
     wait(exchange) {
       const isBehind = replica.isBehindSinceStandstill(exchange.startedMs);
       const given = exchange.request.headers['hookshelf-sequence'];
@@ -65,9 +66,11 @@ export function createSharing(replica: Replica): Sharing {
       if (!READS.includes(exchange.request.method ?? '') || !readsRecords(exchange)) return null;
       if (given !== undefined && !isCall(exchange.path)) {
         const sequence = parseSequence(given);
-        if (sequence > replica.sequence) return waitFor(replica, sequence);
+        if (sequence > replica.sequence) {
+          return waitFor(replica, sequence).then(() => check(exchange));
+        }
       }
-      return isBehind ? replica.waitAfterStandstill() : null;
+      return isBehind ? replica.waitAfterStandstill().then(() => check(exchange)) : null;
     },
     describe,
   };

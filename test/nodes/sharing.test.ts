@@ -158,3 +158,25 @@ test('after this process stood still, reads of records wait until it has caught 
   // Whoever begins to wait and does not handle how it ends would end the process.
   assert.equal(waits, 1);
 });
+
+test('a read that waits is not served from records that are loaded anew meanwhile', async () => {
+  for (const headers of [{}, { 'Hookshelf-Sequence': '8' }]) {
+    let goOn = (): void => {};
+    const waited = new Promise<void>((resolve) => void (goOn = resolve));
+    let isWaiting = false;
+    const wait = async (): Promise<true> => {
+      isWaiting = true;
+      await waited;
+      return true;
+    };
+    const replica = replicaOf({
+      isBehindSinceStandstill: () => true, waitFor: wait,
+      waitAfterStandstill: async () => void await wait(),
+    });
+    const asked = exchangeAny(targetOf(replica), { method: 'GET', path: '/api/things', headers });
+    await turnsUntil(() => isWaiting);
+    Object.assign(replica, { isReloading: true });
+    goOn();
+    assert.equal((await asked).status, 503);
+  }
+});

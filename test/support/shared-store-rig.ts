@@ -68,3 +68,9 @@ export function increase(transaction: Transaction): number {
   transaction.put('books', 'count', JSON.stringify({ id: 'count', text }));
   return text;
 }
+
+export function putHook(identifier: string, slug: string) {
+  return (transaction: Transaction): void => {
+    transaction.put('hooks', identifier, JSON.stringify({ identifier, slug }));
+  };
+}

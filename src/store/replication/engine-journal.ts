@@ -5,8 +5,8 @@
  * is on its way, nothing is applied but what it conflicts with or still waits for.
  *
  * After connecting, a barrier comes before anything is read: what is seen behind it is on the
- * quorum. Where the log does not continue what was applied, all records are loaded anew: what is
- * staged is refused, nothing runs meanwhile (`refusal`), and readers are to be told to wait.
+ * quorum. Where the log does not continue what was applied, all records are loaded anew
+ * (reload.ts): what is staged is refused, nothing runs meanwhile, and readers are told to wait.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
@@ -22,7 +22,7 @@ import type { EngineLink } from './engine-link.ts';
 import { openEngineReader } from './engine-reader.ts';
 import { FreshReads, unreachable } from './fresh-reads.ts';
 import type { ImageKeeper } from './image-keeper.ts';
-import { reconcile } from './reconcile.ts';
+import { Reload } from './reload.ts';
 import type { ReplicatedImage, Writers } from './replicated-image.ts';
 import { Standstill } from './standstill.ts';
 
@@ -54,11 +54,10 @@ export class EngineJournal implements Journal {
   readonly isShared = true;
   /** Of the snapshots: there are no files to count. */
   readonly generation = 0;
-  refusal: AppError | null = null;
-  readonly #options: EngineJournalOptions;
+  readonly #logger: Logger;
   readonly #link: EngineLink;
   readonly #fresh: FreshReads;
-  readonly #onReload = new Set<(isOver: boolean) => void>();
+  readonly #reload: Reload;
   #failure: AppError | null = null;
   /** There may be something to read. */
   #isBehind = true;
@@ -75,13 +74,14 @@ export class EngineJournal implements Journal {
 
   constructor(options: EngineJournalOptions) {
     const { clock, logger, image, link, snapshots, maxBatchBytes, maxRecordBytes } = options;
-    this.#options = options;
+    this.#logger = logger;
     this.image = image;
     this.#link = link;
     this.snapshots = snapshots;
     this.maxBatchBytes = maxBatchBytes;
     this.maxRecordBytes = maxRecordBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
+    this.#reload = new Reload(options);
     this.appender = new Appender(image, link, clock);
     const { contention } = this.appender;
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
@@ -95,6 +95,7 @@ export class EngineJournal implements Journal {
   get sequence(): number { return this.image.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
   get failure(): AppError | null { return this.#failure; }
+  get refusal(): AppError | null { return this.#reload.refusal; }
 
   /** Of the log since a snapshot was last made or loaded. */
   get bytes(): number { return this.image.appliedBytes; }
@@ -122,10 +123,9 @@ export class EngineJournal implements Journal {
     return openEngineReader(this.#link, sequence);
   }
 
-  /** Calls `listener` when all records begin to be loaded anew, and when they are. */
+  /** Calls `listener` when all records begin to be loaded anew, and when they may be read. */
   onReload(listener: (isOver: boolean) => void): () => void {
-    this.#onReload.add(listener);
-    return () => void this.#onReload.delete(listener);
+    return this.#reload.listen(listener);
   }
 
   /** The store closes: who waits is told sooner. */
@@ -160,7 +160,9 @@ export class EngineJournal implements Journal {
       if (!this.#pause.isOver) await this.#wait();
       else await this.#connect();
     } else if (this.image.divergence !== null) {
-      await this.#reload(session);
+      await this.#reloadAll(session);
+    } else if (this.refusal !== null) {
+      await this.#endReload(session);
     } else if (this.appender.isPending) {
       if (await this.#fresh.prove(() => this.appender.attempt(session))) this.#goOn();
     } else if (this.#fresh.isAsked) {
@@ -188,8 +190,7 @@ export class EngineJournal implements Journal {
     this.appender.doubt();
     this.#awayError = error;
     if (this.#pause.isFirst) {
-      this.#options.logger.warning('the session with the engine was lost',
-        { reason: messageOf(error) });
+      this.#logger.warning('the session with the engine was lost', { reason: messageOf(error) });
     }
     this.#pause.lose();
   }
@@ -253,28 +254,17 @@ export class EngineJournal implements Journal {
       .catch(() => {}).finally(() => this.#isReadingAhead = false);
   }
 
-  /** Everything anew, as the log does not continue what was applied. */
-  async #reload(session: EngineSession): Promise<void> {
-    const { logger, snapshots, clock } = this.#options;
-    const reason = this.image.divergence;
-    const startedMs = clock.monotonicMs();
-    this.refusal ??= new AppError('unavailable', 'the records of this node are loaded anew, as '
-      + 'the log does not continue them', { retryAfterS: 5 });
-    this.#fail(this.refusal);
-    this.image.writers?.refuseAll(this.refusal);
-    logger.error('the log does not continue what this node has applied; loading everything anew',
-      { reason });
-    for (const listener of this.#onReload) listener(false);
-    const loaded = await snapshots.load(session);
-    await reconcile(this.image.collections, loaded.collections,
-      (error) => this.image.writers?.onListenerError(error));
-    this.image.reset(loaded.log, loaded.position);
-    this.refusal = null;
+  async #reloadAll(session: EngineSession): Promise<void> {
+    const refusal = this.#reload.begin();
+    this.#fail(refusal);
+    this.image.writers?.refuseAll(refusal);
+    await this.#reload.load(session);
+  }
+
+  async #endReload(session: EngineSession): Promise<void> {
+    if (!await this.#catchUp(session)) return;
     this.#goOn();
-    for (const listener of this.#onReload) listener(true);
-    logger.info('everything is loaded anew', {
-      sequence: loaded.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
-    });
+    this.#reload.end();
     this.#isBehind = true;
   }
 

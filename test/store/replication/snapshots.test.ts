@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Transaction } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
-import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
+import { SharedStoreRig, put, putHook } from '../../support/shared-store-rig.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -27,12 +26,6 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const open = (files?: SimulatedFiles): Promise<OpenedStore> => rig.open(files);
-
-function putHook(identifier: string, slug: string) {
-  return (transaction: Transaction): void => {
-    transaction.put('hooks', identifier, JSON.stringify({ identifier, slug }));
-  };
-}
 
 const callsSince = (count: number): readonly string[] => engine.calls.slice(count);
 
@@ -141,71 +134,6 @@ test('a backup of a shared store is one of a store in files', async () => {
   assert.equal(copy.collection('hooks').size, 1);
   assert.equal(copy.statistics.sequence, 2);
   await copy.close();
-});
-
-test('a log that was cut back is loaded anew, and what differs is told', async () => {
-  const [one, two] = [await open(), await open()];
-  await one.transact(put('a'));
-  await one.transact(putHook('h1', 's1'));
-  const kept = contentOf(one);
-  await one.transact(put('a', 'lost'));
-  await one.transact(put('b', 'lost'));
-  await one.transact((transaction) => {
-    putHook('h1', 's2')(transaction);
-    putHook('h2', 's1')(transaction);
-  });
-  await turnsUntil(() => two.statistics.sequence === 5);
-  const told: (boolean | string)[] = [];
-  two.replica?.onReload((isOver) => told.push(isOver));
-  two.collection('books').onChange(({ id, after }) => told.push(`${id} ${after !== null}`));
-  engine.failOver(2);
-  await clock.advance(2000);
-  await turnsUntil(() => two.statistics.sequence === 2 && one.statistics.sequence === 2);
-  assert.deepEqual([contentOf(one), contentOf(two)], [kept, kept]);
-  assert.deepEqual(told, [false, 'b false', 'a true', true]);
-  assert.match(logged.join('\n'), /does not continue .*"reason":"the log ends at 2, and 5 was/);
-  await two.transact(putHook('h3', 's2'));
-  await turnsUntil(() => one.statistics.sequence === 3);
-  assert.deepEqual(contentOf(one), contentOf(two));
-});
-
-test('what waits while everything is loaded anew is told to come again', async () => {
-  const [one, two] = [await open(), await open()];
-  await one.transact(put('a'));
-  await turnsUntil(() => two.statistics.sequence === 1);
-  // The other node has gone on from another past before this one looks.
-  engine.entries = [];
-  engine.failOver(0);
-  engine.turns = () => 3;
-  const write = two.transact(put('b'));
-  const outcome = write.then(() => 'written', ({ code }) => code);
-  await clock.advance(3000);
-  assert.equal(await outcome, 'unavailable');
-  await turnsUntil(() => two.replica?.isReloading === false && two.failure === null);
-  assert.equal(two.collection('books').size, 0);
-  await two.transact(put('c'));
-});
-
-test('a node that was away while the log was trimmed loads the snapshot', async () => {
-  const [one, two] = [await open(), await open()];
-  await one.transact(put('a'));
-  await turnsUntil(() => two.statistics.sequence === 1);
-  await one.transact(put('b'));
-  // Two sees nothing of what follows.
-  const readable = engine.faults;
-  engine.loseAll();
-  engine.faults = (call) => call === 'connect' ? 'refused' : 'none';
-  await clock.advance(1000);
-  engine.faults = readable;
-  const files = new SimulatedFiles();
-  const three = await open(files);
-  for (const id of ['c', 'd', 'e']) {
-    await three.transact(put(id));
-    await three.compact();
-  }
-  await clock.advance(5000);
-  await turnsUntil(() => two.statistics.sequence === three.statistics.sequence);
-  assert.deepEqual(contentOf(two), contentOf(three));
 });
 
 test('a node that knows a log does not begin another in an engine that is empty', async () => {

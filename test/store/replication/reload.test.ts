@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { OpenedStore } from '../../../src/store/store.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
+import { SharedStoreRig, put, putHook } from '../../support/shared-store-rig.ts';
+import type { SimulatedEngine } from '../../support/simulated-engine.ts';
+import { turnsUntil } from '../../support/turns.ts';
+import { contentOf } from '../../support/workload.ts';
+
+let rig: SharedStoreRig;
+let engine: SimulatedEngine;
+let clock: ManualClock;
+let logged: readonly string[];
+
+beforeEach(() => {
+  rig = new SharedStoreRig({ snapshotEveryBytes: 100_000 });
+  ({ engine, clock, logged } = rig);
+});
+
+afterEach(() => rig.close());
+
+const open = (): Promise<OpenedStore> => rig.open();
+
+test('a log that was cut back is loaded anew, and what differs is told', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await one.transact(putHook('h1', 's1'));
+  const kept = contentOf(one);
+  await one.transact(put('a', 'lost'));
+  await one.transact(put('b', 'lost'));
+  await one.transact((transaction) => {
+    putHook('h1', 's2')(transaction);
+    putHook('h2', 's1')(transaction);
+  });
+  await turnsUntil(() => two.statistics.sequence === 5);
+  const told: (boolean | string)[] = [];
+  two.replica?.onReload((isOver) => told.push(isOver));
+  two.collection('books').onChange(({ id, after }) => told.push(`${id} ${after !== null}`));
+  engine.failOver(2);
+  await clock.advance(2000);
+  await turnsUntil(() => two.statistics.sequence === 2 && one.statistics.sequence === 2);
+  assert.deepEqual([contentOf(one), contentOf(two)], [kept, kept]);
+  assert.deepEqual(told, [false, 'b false', 'a true', true]);
+  assert.match(logged.join('\n'), /does not continue .*"reason":"the log ends at 2, and 5 was/);
+  await two.transact(putHook('h3', 's2'));
+  await turnsUntil(() => one.statistics.sequence === 3);
+  assert.deepEqual(contentOf(one), contentOf(two));
+});
+
+test('what waits while everything is loaded anew is told to come again', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await turnsUntil(() => two.statistics.sequence === 1);
+  // The other node has gone on from another past before this one looks.
+  engine.entries = [];
+  engine.failOver(0);
+  engine.turns = () => 3;
+  const write = two.transact(put('b'));
+  const outcome = write.then(() => 'written', ({ code }) => code);
+  await clock.advance(3000);
+  assert.equal(await outcome, 'unavailable');
+  await turnsUntil(() => two.replica?.isReloading === false && two.failure === null);
+  assert.equal(two.collection('books').size, 0);
+  await two.transact(put('c'));
+});
+
+/** Two holds one record; three has written four more since, and the log begins behind them. */
+async function leaveBehind(): Promise<{ two: OpenedStore; three: OpenedStore }> {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await turnsUntil(() => two.statistics.sequence === 1);
+  const readable = engine.faults;
+  engine.loseAll();
+  engine.faults = (call) => call === 'connect' ? 'refused' : 'none';
+  await clock.advance(1000);
+  engine.faults = readable;
+  const three = await open();
+  for (const id of ['b', 'c', 'd', 'e']) {
+    await three.transact(put(id));
+    await three.compact();
+  }
+  return { two, three };
+}
+
+test('a node that was away while the log was trimmed loads the snapshot', async () => {
+  const { two, three } = await leaveBehind();
+  const told: (readonly [boolean, number])[] = [];
+  two.replica?.onReload((isOver) => told.push([isOver, two.statistics.sequence]));
+  let written: Promise<unknown> | null = null;
+  // While what was loaded takes its place here; it is committed before the barrier is.
+  engine.faults = (call) => {
+    engine.turns = () => call === 'barrier' ? 50 : 1;
+    return 'none';
+  };
+  two.collection('books').onChange(() => { written ??= three.transact(put('f')); });
+  await clock.advance(5000);
+  await turnsUntil(() => two.statistics.sequence === 6);
+  await written;
+  assert.deepEqual(contentOf(two), contentOf(three));
+  assert.deepEqual(told, [[false, 1], [true, 6]], 'nobody reads what is as old as it was then');
+});
+
+test('a node that loses its session while it catches up with a snapshot goes on', async () => {
+  const { two, three } = await leaveBehind();
+  let losses = 0;
+  engine.faults = (call) => {
+    if (call !== 'barrier' || two.replica?.isReloading !== true || losses === 2) return 'none';
+    losses += 1;
+    return 'lost-before';
+  };
+  const isOver = (): boolean => losses === 2 && two.replica?.isReloading === false;
+  for (let second = 0; second < 20 && !isOver(); second += 1) await clock.advance(1000);
+  assert.ok(isOver(), `lost ${losses} times`);
+  assert.deepEqual(contentOf(two), contentOf(three));
+  await two.transact(put('g'));
+});

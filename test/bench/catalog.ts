@@ -88,7 +88,7 @@ async function compareDurablePosts(
     rawPost('/api/books', JSON.stringify(makeBook(index))));
   await compare({
     title: `POST durable, 64 connections, each acknowledged after fdatasync${what}`,
-    target: `${what === '' ? '1.0' : '0.9'} of bare node:http with append and group commit`,
+    target: `${what === '' ? '1.0 to 1.2' : '0.9'} of bare node:http with append and group commit`,
     contestants: [
       { ...bare('durable', { BENCH_DIRECTORY: temporaryFolder() }), requests },
       { ...ours(temporaryFolder()), requests },

@@ -12,7 +12,7 @@ type Kind = ClientLoadPlan['kind'];
 
 export async function client(): Promise<void> {
   heading('Client: POST 1 KB over keep-alive, 64 at once, http and https',
-    '0.9 of bare http.request with an Agent');
+    '1.3 of bare http.request with an Agent');
   print('| what | requests/s (min – max) | ratio | CPU µs | CPU ratio |');
   print('|---|---:|---:|---:|---:|');
   for (const scheme of ['http', 'https']) {

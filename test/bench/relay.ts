@@ -67,7 +67,7 @@ async function compareIncoming(
   await compare({
     title: 'Incoming POST, 1 KB JSON, HMAC verified, action that does nothing, 64 connections'
       + what,
-    target: '0.9 of bare node:http doing the HMAC with createHmac and no more',
+    target: `${what === '' ? '1.2' : '0.9'} of bare node:http with createHmac and no more`,
     contestants: [
       { ...bare('hook', { SECRET }), requests },
       { ...ours(makeRelay('nothing', {})), requests },
@@ -103,7 +103,7 @@ export async function enqueue(): Promise<void> {
     'bench', '--data', folder);
   await compare({
     title: 'Enqueue (event to one hook), durable, 64 connections',
-    target: '0.7 of the durable POST of a book',
+    target: '0.9 of the durable POST of a book',
     contestants: [
       {
         ...ours(temporaryFolder()),

@@ -75,6 +75,7 @@ export class Membership {
     this.#unfollow = [
       follow(store.collection(NODES.name), (change) => this.#applyNode(change)),
       follow(store.collection(LEASES.name), (change) => this.#applyLease(change)),
+      store.onFailure(() => this.ownership.isActive && this.#armBeat()),
     ];
   }
 
@@ -260,14 +261,19 @@ export class Membership {
     });
   }
 
+  /** That of others' writes came to nothing is a reason, too: a beat finds out when they go on. */
+  get #isRetried(): boolean {
+    return this.#hasFailed || this.#parts.store.failure !== null;
+  }
+
   /** Until the next beat is due, or somebody else's lease has run out. */
   #armBeat(): void {
     const { monotonicMs } = this.ownership.now();
-    const delayMs = this.#hasFailed ? RETRY_MS : Math.min(
+    const delayMs = this.#isRetried ? RETRY_MS : Math.min(
       this.#lastSentMs + BEAT_MS - monotonicMs, this.#shares.nextEndMs(monotonicMs));
     this.#beatTimer?.cancel();
     this.#beatTimer = this.#parts.clock.startTimer(Math.max(1, delayMs), () => {
-      const isDue = this.#hasFailed
+      const isDue = this.#isRetried
         || this.#parts.clock.monotonicMs() >= this.#lastSentMs + BEAT_MS;
       if (this.#isDue() || isDue) this.#beatNow();
       else this.#armBeat();

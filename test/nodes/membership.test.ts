@@ -173,6 +173,20 @@ test('a node that is started again waits for its own old leases', async () => {
   await again.close();
 });
 
+test('where writes are refused a beat finds out within a second when they go on', async () => {
+  const cluster = new Cluster();
+  const a = cluster.node('a');
+  await cluster.clock.advance(10);
+  const { sequence } = cluster.store.statistics;
+  cluster.store.setFailure(new AppError('storage_full', 'no room'));
+  await cluster.clock.advance(1000);
+  assert.equal(cluster.logLines.filter((line) => line.includes('cannot renew')).length, 1);
+  cluster.store.setFailure(null);
+  await cluster.clock.advance(1000);
+  assert.ok(cluster.store.statistics.sequence > sequence);
+  await a.close();
+});
+
 test('while no beat can be written attempts end, and go on with the first that is', async () => {
   const cluster = new Cluster();
   const a = cluster.node('a');

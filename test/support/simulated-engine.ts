@@ -18,10 +18,10 @@ export type EngineCall = Exclude<keyof EngineSession, 'promise' | 'snapshots'>
 /**
  * `lost-before`: it does not happen; `lost-after`: it does, and the answer never comes;
  * `lost-late`: the same, but it happens only after a while. `cancelled`: what the quorum lacks is
- * shown, and the answer is a warning.
+ * shown, and the answer is a warning. `full`: it is refused, as there is no room.
  */
 export type EngineFault =
-  'none' | 'refused' | 'lost-before' | 'lost-after' | 'lost-late' | 'cancelled';
+  'none' | 'refused' | 'full' | 'lost-before' | 'lost-after' | 'lost-late' | 'cancelled';
 
 export class SimulatedEngine implements Engine {
   readonly kind = 'postgres';
@@ -160,6 +160,7 @@ export class SimulatedEngine implements Engine {
     const fault = this.faults(name);
     await this.#wait();
     if (fault === 'refused') throw new AppError('unavailable', 'the engine has refused');
+    if (fault === 'full') throw new AppError('storage_full', 'the engine has no room');
     if (fault === 'lost-before' || fault === 'lost-late') session.lose();
     if (fault === 'lost-late') void this.#late(run);
     if (session.isLost) throw lost();

@@ -58,6 +58,7 @@ export class EngineJournal implements Journal {
   readonly #link: EngineLink;
   readonly #fresh: FreshReads;
   readonly #reload: Reload;
+  /** The engine is away. */
   #failure: AppError | null = null;
   /** There may be something to read. */
   #isBehind = true;
@@ -86,6 +87,7 @@ export class EngineJournal implements Journal {
     const { contention } = this.appender;
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
+    this.appender.onRefusal = () => this.failureLog.note(this.failure);
     this.#fresh = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
     this.standstill = new Standstill({ clock, catchUp, heardMs: () => link.heardMs });
@@ -94,7 +96,7 @@ export class EngineJournal implements Journal {
 
   get sequence(): number { return this.image.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
-  get failure(): AppError | null { return this.#failure; }
+  get failure(): AppError | null { return this.#failure ?? this.appender.refusal; }
   get refusal(): AppError | null { return this.#reload.refusal; }
 
   /** Of the log since a snapshot was last made or loaded. */
@@ -180,9 +182,8 @@ export class EngineJournal implements Journal {
     this.#awayTicks = 0;
     this.#pause.settle();
     this.snapshots.writeWhenDue();
-    if (this.#failure === null || this.image.divergence !== null) return;
-    this.#failure = null;
-    this.failureLog.note(null);
+    if (this.image.divergence === null) this.#failure = null;
+    this.failureLog.note(this.failure);
   }
 
   #lose(error: unknown): void {

@@ -82,10 +82,10 @@ export class EtcdMember {
     return readFileSync(this.#log, { encoding: 'utf8', flag: 'a+' });
   }
 
-  /** Begins it, again after `kill`: it keeps its data and ports. */
-  start(): void {
+  /** Begins it, again after `kill`: it keeps its data and ports. The last of equal flags counts. */
+  start(flags: readonly string[] = []): void {
     const log = openSync(this.#log, 'a');
-    this.#child = owned(spawn('etcd', this.#arguments, {
+    this.#child = owned(spawn('etcd', [...this.#arguments, ...flags], {
       stdio: ['ignore', log, log],
       // It starts nowhere else without being told so.
       env: process.arch === 'x64' ? process.env

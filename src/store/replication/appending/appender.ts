@@ -5,7 +5,8 @@
  * - Committed: the engine says so, or the batch is found in the log later.
  * - A conflict: others were first. Under the engine's lock what was missed is applied, what waits
  *   runs again on that, and is appended as a new batch.
- * - Refused: surely not written.
+ * - Refused: surely not written. Of what will be so until somebody sees to the engine, `refusal`
+ *   tells others too; each append tries again.
  * - Unknown: the session was lost. In the next one, behind a barrier, the batch is looked for. If
  *   it is not there, the same is sent again, to the same place, so that only one of the two can be
  *   written. If that is a conflict, the first may be what it conflicts with: the entries that were
@@ -16,6 +17,7 @@
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
+import type { ErrorCode } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
 import { LineEncoder } from '../../journal/line-encoder.ts';
 import type { Append } from '../../journal/port.ts';
@@ -43,9 +45,15 @@ type Pending = {
   isDoubtful: boolean;
 };
 
+/** Of an engine that takes nothing: its disk or quota is used up, or a right was taken away. */
+const LASTING: readonly ErrorCode[] = ['storage_full', 'misconfigured'];
+
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
+  /** Why the engine takes nothing, since the last append that it took. */
+  refusal: AppError | null = null;
+  onRefusal: () => void = () => {};
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
@@ -122,6 +130,10 @@ export class Appender {
     } catch (error) {
       if (!isRefused(error) || pending.isDoubtful) throw error;
       pending.sent = null;
+      if (LASTING.includes(error.code)) {
+        this.refusal = error;
+        this.onRefusal();
+      }
       this.#endWithout(pending, error.code === 'damaged' ? unreachable(error) : error);
       return false;
     }
@@ -247,6 +259,7 @@ export class Appender {
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
     this.contention.commit();
+    this.refusal = null;
     this.#image.advance(entry);
     this.#settle(pending, null);
   }

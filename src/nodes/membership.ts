@@ -6,6 +6,7 @@
  * What must never happen: a claim that does not rest on all that was applied when it is committed;
  * an attempt that begins, or goes on, beyond the time of its lease.
  */
+import { randomBytes } from 'node:crypto';
 import { timeText, type Clock, type Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -212,6 +213,7 @@ export class Membership {
     const record: NodeRecord = {
       identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describe(),
       startedAt: this.#startedAt, at: timeText(now.wallMs),
+      ...store.failure === null ? {} : { padding: paddingOf(store.replica?.roomBytes ?? 0) },
     };
     const ended = this.#shares.ended();
     try {
@@ -289,4 +291,9 @@ export class Membership {
       this.ownership.cutOffAll();
     });
   }
+}
+
+/** Nothing makes it smaller. */
+function paddingOf(bytes: number): string {
+  return randomBytes(Math.ceil(bytes * 3 / 4)).toString('base64');
 }

@@ -4,11 +4,14 @@
  * `nodes`, one record a node, written anew every five seconds (a beat):
  *
  *     {"identifier":"<the node's uuid>","run":"<uuid>","beat":<n>,"lengthMs":<n>,"version":"…",
- *      "address":"…" or null,"position":<n>,"lag":<n>,"startedAt":"<time>","at":"<time>"}
+ *      "address":"…" or null,"position":<n>,"lag":<n>,"startedAt":"<time>","at":"<time>"
+ *      [,"padding":"…"]}
  *
  * A run is the life of one process; its beats count from 1. `position` is the last sequence that it
  * had applied, `lag` by how many transactions that was behind the log. Times are by that node's own
- * clock and for people only. A node that stops cleanly deletes its record.
+ * clock and for people only. While the node's writes are refused the beat is as large as `padding`
+ * makes it: one that is taken shows that there is room. A node that stops cleanly deletes its
+ * record.
  *
  * `leases`, one record for each of the 16 shards of hooks that has ever had an owner:
  *
@@ -50,6 +53,7 @@ export type NodeRecord = {
   readonly lag: number;
   readonly startedAt: string;
   readonly at: string;
+  readonly padding?: string;
 };
 
 const PREFIX = 'shard-';

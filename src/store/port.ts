@@ -137,8 +137,8 @@ export interface Store {
    * once that is on disk and seen by readers. `prepare` is synchronous, has no effect outside its
    * transaction and may run again. What it throws rejects the promise and stages nothing; when it
    * had read staged records, only after their batch is on disk. Nothing staged: resolves when what
-   * it read is on disk. Throws `storage_full`, `unknown_outcome` or `unavailable` when the batch
-   * fails.
+   * it read is on disk. Throws `storage_full`, `unknown_outcome`, `unavailable` or `misconfigured`
+   * when the batch fails.
    */
   transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
   readonly changes: ChangeLog;
@@ -146,7 +146,7 @@ export interface Store {
   readonly replica: Replica | null;
   /** null while the store takes writes, else why it does not. */
   readonly failure: string | null;
-  /** Throws `storage_full`, `unknown_outcome` or `unavailable` while the store takes no writes. */
+  /** Throws what `transact` would while the store takes no writes. */
   checkWritable(): void;
   /**
    * Calls `listener` when writing stops, with why, and with null when it goes on; near the edge of
@@ -193,6 +193,8 @@ export interface Replica {
     /** From the first attempt to the answer, of all appends together. */
     readonly durationMs: number;
   };
+  /** An engine that takes a transaction of so many bytes has room again, if it had none. */
+  readonly roomBytes: number;
   /** True once `sequence` is applied here, false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**

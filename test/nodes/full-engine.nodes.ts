@@ -5,11 +5,13 @@ import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inFolder, startServer } from '../e2e/processes.ts';
 import type { Running } from '../e2e/processes.ts';
 import { until } from '../support/until.ts';
+import { postgresMissing } from './support/driver.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
-import { PostgresCluster, postgresMissing } from './support/postgres-cluster.ts';
+import { PostgresCluster } from './support/postgres-cluster.ts';
 
 const BOOKS_MAX = 5000;
 
@@ -118,6 +120,12 @@ async function fillAndGoOn(
   const countOf = async (): Promise<number> =>
     Number((await ask('/api/books?limit=1')).headers.get('x-total-count'));
   assert.equal(await countOf(), stored);
+  // Less than a book still fits into what is left.
+  for (let second = 0; second < 5; second += 1) {
+    await delay(1000);
+    assert.ok((await readiness()).startsWith('503'));
+  }
+  assert.doesNotMatch(stderr(), /writing goes on/);
 
   await makeRoom();
   await until('it is ready again', async () => (await readiness()).startsWith('200'), stderr);

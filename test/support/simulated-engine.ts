@@ -18,10 +18,10 @@ export type EngineCall = Exclude<keyof EngineSession, 'promise' | 'snapshots'>
 /**
  * `lost-before`: it does not happen; `lost-after`: it does, and the answer never comes;
  * `lost-late`: the same, but it happens only after a while. `cancelled`: what the quorum lacks is
- * shown, and the answer is a warning. `full`: it is refused, as there is no room.
+ * shown, and the answer is a warning.
  */
 export type EngineFault =
-  'none' | 'refused' | 'full' | 'lost-before' | 'lost-after' | 'lost-late' | 'cancelled';
+  'none' | 'refused' | 'lost-before' | 'lost-after' | 'lost-late' | 'cancelled';
 
 export class SimulatedEngine implements Engine {
   readonly kind = 'postgres';
@@ -32,6 +32,8 @@ export class SimulatedEngine implements Engine {
   isLocking = true;
   /** Asked at each call. */
   faults: (call: EngineCall) => EngineFault = () => 'none';
+  /** Why an entry is not taken. */
+  refuse: (entry: LogEntry) => AppError | null = () => null;
   /** Turns of the loop that a call takes. */
   turns: () => number = () => 1;
   lateTurns: () => number = () => 1;
@@ -160,7 +162,6 @@ export class SimulatedEngine implements Engine {
     const fault = this.faults(name);
     await this.#wait();
     if (fault === 'refused') throw new AppError('unavailable', 'the engine has refused');
-    if (fault === 'full') throw new AppError('storage_full', 'the engine has no room');
     if (fault === 'lost-before' || fault === 'lost-late') session.lose();
     if (fault === 'lost-late') void this.#late(run);
     if (session.isLost) throw lost();

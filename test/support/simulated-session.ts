@@ -171,7 +171,9 @@ export class SimulatedSession implements EngineSession {
   }
 
   async #commit(entry: LogEntry): Promise<void> {
-    const { entries } = this.#engine;
+    const { entries, refuse } = this.#engine;
+    const refusal = refuse(entry);
+    if (refusal !== null) throw refusal;
     assert(entry.lines.length <= this.#engine.maxBatchBytes);
     assert(!entries.some(({ batch }) => batch === entry.batch), 'a batch is there once');
     assert.equal(entry.first, (this.#engine.head?.sequence ?? 0) + 1);

@@ -1,7 +1,8 @@
 /** Reads everything that a start would read, and says what a start would say, changing nothing. */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { snapshotName } from '../disk/inventory.ts';
+import { journalName, snapshotName, takeInventory } from '../disk/inventory.ts';
+import type { Inventory } from '../disk/inventory.ts';
 import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
 import { checkNothingPending } from './pending.ts';
 import { damagedAt } from '../generations/damage.ts';
@@ -29,8 +30,12 @@ export async function verifyDirectory(
   checkNothingPending(files, directory);
   const manifest = await findManifest(files, directory);
   if (manifest !== null) await checkDirectory(files, directory, manifest);
-  const assessment = await assess(source);
-  checkKept(source, assessment);
+  const before = takeInventory(files, directory);
+  const assessment = await assess(source).catch((error: unknown) => {
+    checkKept(source, pathsOf(source, before));
+    throw error;
+  });
+  checkKept(source, pathsRead(source, assessment));
   const { base, collections, damagedSets, journals, sequence } = assessment;
   const notes = damagedSets.map((error) => `${error.message} (the generation before is whole)`);
   const last = journals.at(-1);
@@ -49,14 +54,29 @@ export async function verifyDirectory(
 }
 
 /** Throws `unavailable` where a server beside has deleted what was read, and may have cut it. */
-function checkKept({ directory, files }: Source, { base, inventory, journals }: Assessment): void {
-  const snapshots = inventory.snapshots.get(base) ?? [];
-  const paths = [
-    ...snapshots.map((name) => join(directory, snapshotName(name, base))),
-    ...journals.map(({ path }) => path),
-  ];
+function checkKept({ files }: Source, paths: readonly string[]): void {
   for (const path of paths) {
     if (files.exists(path)) continue;
     throw new AppError('unavailable', `a compaction has deleted ${path} meanwhile: try again`);
   }
+}
+
+function pathsRead(source: Source, { base, inventory, journals }: Assessment): string[] {
+  return [...pathsOfSnapshot(source, inventory, base), ...journals.map(({ path }) => path)];
+}
+
+/** All that may be read. */
+function pathsOf(source: Source, inventory: Inventory): string[] {
+  return [
+    ...[...inventory.snapshots.keys()].flatMap((generation) =>
+      pathsOfSnapshot(source, inventory, generation)),
+    ...inventory.journals.map((generation) => join(source.directory, journalName(generation))),
+  ];
+}
+
+function pathsOfSnapshot(
+  { directory }: Source, { snapshots }: Inventory, generation: number,
+): string[] {
+  const names = snapshots.get(generation) ?? [];
+  return names.map((name) => join(directory, snapshotName(name, generation)));
 }

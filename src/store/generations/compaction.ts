@@ -26,6 +26,7 @@ import {
 import { nameJournalFile, startJournalFile } from '../journal/journal-file.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/port.ts';
 import { deleteGradually } from './gradual-deletion.ts';
@@ -45,6 +46,7 @@ type CompactionOptions = {
   readonly directory: string;
   readonly files: Files;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly writer: JournalWriter;
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly base: number;
@@ -128,7 +130,7 @@ export class Compaction implements Snapshots {
   }
 
   async #makeGeneration(): Promise<void> {
-    const { writer, directory, files, collections } = this.#options;
+    const { writer, directory, files, collections, logger } = this.#options;
     if (writer.failure !== null) throw writer.failure;
     if (this.isStopping) throw new AppError('unavailable', 'the store is closing');
     this.#generation += 1;
@@ -160,7 +162,10 @@ export class Compaction implements Snapshots {
     this.#base = generation;
     this.#closedBytes = 0;
     if (!await writer.noteSnapshots(names)) throw writer.failure ?? new Error('not noted');
-    await this.#deleteOld(generation, previous);
+    await this.#deleteOld(generation, previous).catch((error: unknown) => {
+      logger.warning('what a compaction has replaced could not be deleted whole; the next one '
+        + 'tries again', { error });
+    });
   }
 
   async #switchTo(
@@ -198,6 +203,8 @@ export class Compaction implements Snapshots {
     for (const { name, generation: other } of inventory.torn) {
       if (other < previous) await this.#delete(name, other);
     }
+    // What an earlier one could not delete has such a name.
+    await this.#removeTemporary();
   }
 
   async #delete(name: string, generation: number): Promise<void> {

@@ -63,7 +63,7 @@ export class FileJournal implements Journal {
     const generations = [file.generation, ...inventory.journals, ...inventory.snapshots.keys()];
     const closed = journals.filter(({ generation }) => generation !== file.generation);
     this.#compaction = new Compaction({
-      directory, files, clock, collections, base,
+      directory, files, clock, logger, collections, base,
       writer: this.#writer,
       generation: Math.max(...generations),
       journalBytes: closed.reduce((sum, { replayed }) => sum + replayed.end, file.length),

@@ -1,8 +1,9 @@
 /**
  * Deletes a large file a portion at a time. A disk frees the blocks of a deleted file with the next
  * sync, whosever that is, and where ext4 is mounted with `discard` it also tells the device of
- * each: with 400 MB at once a sync of the journal beside it took 115 to 180 ms. Cut off from the
- * end, each cut synced and followed by a pause as long, no other sync took more than 15 ms.
+ * each: with 400 MB at once a sync of the journal beside it took 115 to 180 ms. When the file is
+ * cut from its end, and each cut is synced and followed by a pause as long, no other sync took more
+ * than 15 ms.
  *
  * The file loses its name first, on disk too, so that no crash leaves one under it that is cut. One
  * that has another name, as a backup made of hard links gives it, only loses its own.
@@ -25,7 +26,7 @@ type DeletionOptions = {
   readonly portionBytes?: number;
 };
 
-/** Only for a file that nobody has open. It has lost its name before the first wait. */
+/** Only for a file that nobody has open. One that is cut has lost its name before any wait. */
 export async function deleteGradually(
   path: string, { files, clock, isHurried, portionBytes = PORTION_BYTES }: DeletionOptions,
 ): Promise<void> {
@@ -34,7 +35,7 @@ export async function deleteGradually(
   let name = path;
   try {
     let left = files.sizeOf(descriptor) - portionBytes;
-    if (left <= 0) return;
+    if (left <= 0 || isHurried()) return;
     files.rename(path, temporaryName(path));
     name = temporaryName(path);
     await files.syncDirectoryAsync(dirname(path));

@@ -1,8 +1,9 @@
 /**
  * Reads committed transactions back from the journals, from any sequence that they still hold. It
  * reads beside the writer and never past what it is told to have been applied: what lies behind
- * that may be half written, or be cut off again. Compaction may delete a journal while it is read;
- * its descriptor stays good until the reader goes on in the next one.
+ * that may be half written, or be cut off again. Compaction may delete a journal while it is read,
+ * and is told of each before it is opened, so that it deletes that one whole: its descriptor stays
+ * good until the reader goes on in the next one.
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';

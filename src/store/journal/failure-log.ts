@@ -19,8 +19,8 @@ export class FailureLog {
   readonly #listeners = new Set<Listener>();
   #current: AppError | null = null;
   #said: AppError | null = null;
-  /** When what was said last began. */
-  #saidMs = 0;
+  /** When writing stopped, as was said. */
+  #stoppedMs = 0;
   #timer: Timer | null = null;
 
   /** `takenBy`: what has to take writes again before they go on. */
@@ -64,15 +64,15 @@ export class FailureLog {
     const failure = this.#current;
     const nowMs = this.#clock.monotonicMs();
     if (failure === null) {
-      this.#logger.info('writing goes on', { stoppedMs: Math.round(nowMs - this.#saidMs) });
+      this.#logger.info('writing goes on', { stoppedMs: Math.round(nowMs - this.#stoppedMs) });
     } else if (failure.code === 'unknown_outcome') {
       this.#logger.error('writing stopped for good', { reason: failure.message });
     } else {
       this.#logger.error(`writing stopped until ${this.#takenBy} takes it again`,
         { reason: failure.message });
     }
+    if (this.#said === null) this.#stoppedMs = nowMs;
     this.#said = failure;
     for (const listener of this.#listeners) listener(failure?.message ?? null);
-    this.#saidMs = nowMs;
   }
 }

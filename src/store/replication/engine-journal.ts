@@ -58,7 +58,7 @@ export class EngineJournal implements Journal {
   readonly #link: EngineLink;
   readonly #fresh: FreshReads;
   readonly #reload: Reload;
-  /** The engine is away. */
+  /** Why no append is taken: the engine is away, or all is loaded anew. */
   #failure: AppError | null = null;
   /** There may be something to read. */
   #isBehind = true;
@@ -87,7 +87,7 @@ export class EngineJournal implements Journal {
     const { contention } = this.appender;
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
-    this.appender.onRefusal = () => this.failureLog.note(this.failure);
+    this.appender.onLastingFailure = () => this.failureLog.note(this.failure);
     this.#fresh = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
     this.standstill = new Standstill({ clock, catchUp, heardMs: () => link.heardMs });
@@ -96,7 +96,7 @@ export class EngineJournal implements Journal {
 
   get sequence(): number { return this.image.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
-  get failure(): AppError | null { return this.#failure ?? this.appender.refusal; }
+  get failure(): AppError | null { return this.#failure ?? this.appender.lastingFailure; }
   get refusal(): AppError | null { return this.#reload.refusal; }
 
   /** Of the log since a snapshot was last made or loaded. */
@@ -257,16 +257,14 @@ export class EngineJournal implements Journal {
 
   async #reloadAll(session: EngineSession): Promise<void> {
     const refusal = this.#reload.begin();
+    this.#failure = null;
     this.#fail(refusal);
     this.image.writers?.refuseAll(refusal);
     await this.#reload.load(session);
   }
 
   async #endReload(session: EngineSession): Promise<void> {
-    if (!await this.#catchUp(session)) return;
-    this.#goOn();
-    this.#reload.end();
-    this.#isBehind = true;
+    if (await this.#catchUp(session)) this.#reload.end(() => this.#goOn());
   }
 
   /** Who waits is told, and who comes from now on. */
@@ -283,7 +281,9 @@ export class EngineJournal implements Journal {
     this.#awayTicks += 1;
     this.#pause.tick();
     if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
-      this.#fail(unreachable(this.#awayError ?? 'it gives no answer'));
+      const { lastingFailure } = this.appender;
+      this.#fail(lastingFailure !== null && lastingFailure === this.#awayError ? lastingFailure
+        : unreachable(this.#awayError ?? 'it gives no answer'));
     }
     // Whatever is missed of what the engine tells is found so.
     this.#wake();

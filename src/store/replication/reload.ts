@@ -1,8 +1,8 @@
 /**
- * All records of a node anew, as the log does not continue what it had applied: the newest snapshot
- * takes their place, and then the log is followed behind a barrier. Until that has come to its end,
- * through as many sessions as it takes, `refusal` stands: the snapshot is older than what was read
- * here before.
+ * Loads all records of a node anew when the log does not continue what it has applied: the newest
+ * snapshot takes their place, and then the log is followed behind a barrier. Until that has come to
+ * its end, through as many sessions as it takes, `refusal` stands: the snapshot is older than what
+ * was read here before.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -58,8 +58,10 @@ export class Reload {
     });
   }
 
-  end(): void {
+  /** `goOn` lets appends in again before anybody hears of it. */
+  end(goOn: () => void): void {
     this.refusal = null;
+    goOn();
     for (const listener of this.#listeners) listener(true);
   }
 }

@@ -11,6 +11,7 @@ import type { Files } from '../disk/files.ts';
 import { takeInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../port.ts';
+import { ROOM_BYTES } from './appending/appender.ts';
 import { LOG_START } from './chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
@@ -102,6 +103,7 @@ function createReplica(
     get heardMs() { return link.heardMs; },
     get isReloading() { return journal.refusal !== null; },
     get figures() { return journal.appender.figures; },
+    roomBytes: ROOM_BYTES,
     waitFor: (sequence, timeoutMs) => new Promise((resolve) => {
       let leave = (): void => {};
       const timer = clock.startTimer(timeoutMs, () => {

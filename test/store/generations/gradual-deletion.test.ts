@@ -13,6 +13,7 @@ import { inFolder } from '../../e2e/processes.ts';
 import { imagesOf } from '../../support/crashes.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
+import { someTurns } from '../../support/turns.ts';
 
 const PATH = '/data/books-000002.json';
 const CONTENT = Buffer.from('0123456789');
@@ -60,9 +61,12 @@ test('no crash leaves a file that is cut under its name', async () => {
 test('who is in a hurry deletes the rest at once', async () => {
   const files = withFile();
   let asked = 0;
-  await deleteIt(files, () => (asked += 1) > 1);
+  await deleteIt(files, () => (asked += 1) > 2);
   assert.deepEqual(files.history.map(({ kind }) => kind),
     ['rename', 'sync-directory', 'truncate', 'datasync', 'unlink']);
+  const hurried = withFile();
+  await deleteIt(hurried, () => true);
+  assert.deepEqual(hurried.history.map(({ kind }) => kind), ['unlink']);
   const small = withFile();
   await deleteGradually(PATH,
     { files: small, clock: systemClock, portionBytes: 10, isHurried: () => false });
@@ -129,7 +133,10 @@ function cutsOf(files: SimulatedFiles): string[] {
   return files.history.filter(({ kind }) => kind === 'truncate').map(({ path }) => path);
 }
 
-test('what is written faster than it is deleted is not cut any further', async () => {
+/** Runs `meanwhile` while the first cut of an old file, which would be cut thrice, is under way. */
+async function inFirstCut(
+  meanwhile: (store: OpenedStore) => Promise<unknown>,
+): Promise<SimulatedFiles> {
   const files = new SimulatedFiles();
   const store = await open(files);
   await write(store, 15);
@@ -146,10 +153,41 @@ test('what is written faster than it is deleted is not cut any further', async (
   };
   const compacted = store.compact();
   await hasBegun;
-  for (let count = 0; count < 3; count += 1) await write(store, 9);
+  const ended = meanwhile(store);
+  await Promise.race([ended, someTurns(20)]);
   goOn();
-  await compacted;
+  await Promise.all([compacted, ended]);
+  await store.close();
+  return files;
+}
+
+test('what is written faster than it is deleted is not cut any further', async () => {
+  const files = await inFirstCut(async (store) => {
+    for (let count = 0; count < 3; count += 1) await write(store, 9);
+  });
   assert.deepEqual(cutsOf(files), ['/data/books-000002.json']);
+});
+
+test('a stop does not wait until old files are cut', async () => {
+  const files = await inFirstCut((store) => store.close());
+  assert.deepEqual(cutsOf(files), ['/data/books-000002.json']);
+  assert.ok(!files.exists('/data/books-000002.json'));
+  assert.deepEqual(files.openPaths, []);
+});
+
+test('old files that a compaction cannot delete are deleted by the next', async () => {
+  const files = new SimulatedFiles();
+  const store = await open(files);
+  await write(store, 9);
+  for (let count = 0; count < 2; count += 1) await store.compact();
+  files.onCall = ({ kind }) => kind === 'unlink' ? { code: 'EIO' } : null;
+  await store.compact();
+  assert.equal(store.statistics.generation, 4);
+  assert.ok(files.list('/data').includes('books-000002.json.tmp'));
+  files.onCall = () => null;
+  await store.compact();
+  assert.deepEqual(files.list('/data').filter((name) => name.startsWith('books')).sort(),
+    ['books-000004.json', 'books-000005.json']);
   await store.close();
 });
 

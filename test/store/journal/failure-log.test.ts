@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { silentLogger } from '../../../src/base/log.ts';
 import type { LogFields, Logger } from '../../../src/base/log.ts';
+import { FailureLog } from '../../../src/store/journal/failure-log.ts';
 import type { CollectionSpec, Transaction } from '../../../src/store/port.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -109,4 +112,18 @@ test('a failed sync is said at once, and once', async () => {
   await clock.advance(5000);
   await store.close();
   assert.equal(lines.length, 2, lines.join('\n'));
+});
+
+test('how long writing stopped counts from the first reason, not from the last', async () => {
+  const clock = new ManualClock();
+  const stopped: unknown[] = [];
+  const info = (_: string, fields: LogFields = {}): void => void stopped.push(fields['stoppedMs']);
+  const log = new FailureLog(clock, { ...silentLogger, info }, 'the engine');
+  log.note(new AppError('unavailable', 'away'));
+  await clock.advance(60_000);
+  log.note(new AppError('storage_full', 'no room'));
+  await clock.advance(2000);
+  log.note(null);
+  log.close();
+  assert.deepEqual(stopped, [62_000]);
 });

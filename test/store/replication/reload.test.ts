@@ -114,3 +114,38 @@ test('a node that loses its session while it catches up with a snapshot goes on'
   assert.deepEqual(contentOf(two), contentOf(three));
   await two.transact(put('g'));
 });
+
+test('who hears that writing goes on after a reload may write at once', async () => {
+  const { two } = await leaveBehind();
+  let written = '';
+  two.onFailure((reason) => {
+    if (reason !== null) return;
+    two.transact(put('g')).then(() => written = 'written', ({ message }) => written = message);
+  });
+  await rig.until(() => written !== '');
+  assert.equal(written, 'written');
+});
+
+test('a node that is loaded anew after an outage tells no more of the outage', async () => {
+  const [one, two] = [await open(), await open()];
+  await one.transact(put('a'));
+  await one.transact(put('b'));
+  await turnsUntil(() => two.statistics.sequence === 2);
+  engine.goDown();
+  await clock.advance(20_000);
+  assert.match(two.failure ?? '', /cannot be reached/);
+  engine.failOver(1);
+  engine.comeUp();
+  let isHeld = true;
+  engine.faults = (call) => {
+    if (call === 'barrier' && two.replica?.isReloading === true && isHeld) {
+      isHeld = false;
+      engine.stopReplicating();
+    }
+    return 'none';
+  };
+  await rig.until(() => !isHeld);
+  assert.match(two.failure ?? '', /loaded anew/);
+  engine.goOnReplicating();
+  await rig.until(() => two.failure === null);
+});

@@ -5,8 +5,8 @@
  * - Committed: the engine says so, or the batch is found in the log later.
  * - A conflict: others were first. Under the engine's lock what was missed is applied, what waits
  *   runs again on that, and is appended as a new batch.
- * - Refused: surely not written. Of what will be so until somebody sees to the engine, `refusal`
- *   tells others too; each append tries again.
+ * - Refused: surely not written. Of what will be so until somebody sees to the engine,
+ *   `lastingFailure` tells others, too; each append tries again.
  * - Unknown: the session was lost. In the next one, behind a barrier, the batch is looked for. If
  *   it is not there, the same is sent again, to the same place, so that only one of the two can be
  *   written. If that is a conflict, the first may be what it conflicts with: the entries that were
@@ -48,12 +48,16 @@ type Pending = {
 /** Of an engine that takes nothing: its disk or quota is used up, or a right was taken away. */
 const LASTING: readonly ErrorCode[] = ['storage_full', 'misconfigured'];
 
+/** An append of so many bytes shows that there is room again, whatever was refused. */
+export const ROOM_BYTES = 256 << 10;
+
+/** `bytes`: of an append that shows that it is over. Less may fit where that does not. */
+type LastingFailure = { readonly error: AppError; readonly bytes: number };
+
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
-  /** Why the engine takes nothing, since the last append that it took. */
-  refusal: AppError | null = null;
-  onRefusal: () => void = () => {};
+  onLastingFailure: () => void = () => {};
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
@@ -66,6 +70,7 @@ export class Appender {
   /** Counts attempts: a session that was lost may call back late. */
   #attempts = 0;
   #waiting: Timer | null = null;
+  #lasting: LastingFailure | null = null;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
@@ -75,6 +80,7 @@ export class Appender {
   }
 
   get isPending(): boolean { return this.#pending !== null; }
+  get lastingFailure(): AppError | null { return this.#lasting?.error ?? null; }
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {
@@ -128,12 +134,14 @@ export class Appender {
       await this.#append(session, pending);
       return this.figures.appends > appends;
     } catch (error) {
-      if (!isRefused(error) || pending.isDoubtful) throw error;
-      pending.sent = null;
+      if (!isRefused(error)) throw error;
       if (LASTING.includes(error.code)) {
-        this.refusal = error;
-        this.onRefusal();
+        const bytes = Math.min(pending.sent?.lines.length ?? 0, ROOM_BYTES);
+        this.#lasting = { error, bytes };
+        this.onLastingFailure();
       }
+      if (pending.isDoubtful) throw error;
+      pending.sent = null;
       this.#endWithout(pending, error.code === 'damaged' ? unreachable(error) : error);
       return false;
     }
@@ -259,7 +267,7 @@ export class Appender {
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
     this.contention.commit();
-    this.refusal = null;
+    if (entry.lines.length >= (this.#lasting?.bytes ?? 0)) this.#lasting = null;
     this.#image.advance(entry);
     this.#settle(pending, null);
   }

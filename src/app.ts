@@ -129,10 +129,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   });
   closers.add(() => lock.release());
   const sharedLog = options.sharedLog
-    ?? await findSharedLog({ data, files, settings, logger, clock });
+    ?? await findSharedLog({ data, files, settings, logger, clock, role: options.role });
   const store = await openStore({
-    directory: data, files, logger, clock, specs: COLLECTIONS,
-    limits: limitsFor(maxMemoryBytes),
+    directory: data, files, logger, clock, specs: COLLECTIONS, limits: limitsFor(maxMemoryBytes),
     ...sharedLog === null ? {} : { shared: sharedLog },
   });
   closers.add(() => store.close());
@@ -154,8 +153,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     lines: options.lines ?? new LogLines(),
   };
   closers.add(() => shared.metrics.close());
+  const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
   shared.metrics.add(
-    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES), ...nodes?.metrics ?? [],
+    ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES, () => unreadiness() === null),
+    ...nodes?.metrics ?? [],
   );
   const tokens = new Tokens({ ...shared, log: logger });
   closers.add(() => tokens.close());
@@ -189,7 +190,6 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const refusals = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => refusals.close());
-  const unreadiness = (): string | null => store.failure ?? nodes?.unreadiness() ?? null;
   const sharing = nodes?.sharing ?? null;
   const parts = { ...shared, unreadiness, sharing, maxMemoryBytes };
   const dispatcher = composeDispatcher(parts, verifier, [

@@ -16,6 +16,7 @@ import { isStoreName } from '../store/disk/inventory.ts';
 import type { Files } from '../store/disk/files.ts';
 import type { Replica } from '../store/port.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import type { SharedLog } from '../store/store.ts';
 
 const withEngines = late(() => import('../store/engines/open.ts'));
 const NODE_NAME = 'node.json';
@@ -35,19 +36,22 @@ export async function engineAt(url: string, passwordFile: string | null): Promis
 type Place = {
   readonly data: string; readonly files: Files; readonly settings: Settings;
   readonly logger: Logger; readonly clock: Clock;
+  /** Running nodes would follow a log that a command begins by mistake. */
+  readonly role: 'server' | 'command';
 };
 
 /** What openStore needs of an engine; null without one. The caller holds the directory's lock. */
 export async function findSharedLog(
-  { data, files, settings, logger, clock }: Place,
-): Promise<{ readonly engine: Engine; readonly node: string } | null> {
+  { data, files, settings, logger, clock, role }: Place,
+): Promise<SharedLog | null> {
   const engine = await engineOf(settings);
   if (engine === null) return null;
   if (files.list(data).some(isStoreName)) {
     logger.warning('the data directory holds a store of files, which is not used while store.url '
       + 'is set', { data, engine: engine.name });
   }
-  return { engine, node: readNode(join(data, NODE_NAME)) ?? makeNode(data, clock) };
+  const node = readNode(join(data, NODE_NAME)) ?? makeNode(data, clock);
+  return { engine, node, mayBegin: role === 'server' };
 }
 
 /** At each start it is said what a durable answer is worth. */

@@ -8,7 +8,7 @@ import type { Store } from '../store/port.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 export function storeMetrics(
-  store: Store, collections: readonly string[],
+  store: Store, collections: readonly string[], isWritable: () => boolean,
 ): readonly MetricSource[] {
   return [
     counter('store_commits_total', 'Batches made durable, each with one fdatasync.',
@@ -23,7 +23,7 @@ export function storeMetrics(
       () => store.statistics.generation),
     gauge('store_compacting', '1 while a new generation is being written.',
       () => Number(store.statistics.isCompacting)),
-    gauge('store_writable', '1 while writes are taken.', () => Number(store.failure === null)),
+    gauge('store_writable', '1 while writes are taken.', () => Number(isWritable())),
     gauge('store_records', 'Records by collection.', () => collections.map((name) =>
       ({ labels: { collection: name }, value: store.collection(name).size }))),
     gauge('store_record_bytes', 'Bytes of records by collection.', () => collections.map((name) =>

@@ -17,8 +17,8 @@ const RETRY_S = 1;
 const READS = ['GET', 'HEAD'];
 const SAFE = [...READS, 'OPTIONS'];
 /** Of what is in memory besides the records. */
-const WITHOUT_RECORDS =
-  ['getStatus', 'getStatistics', 'listLogLines', 'listSettings', 'listNodes', 'listPlaces'];
+const WITHOUT_RECORDS = ['getStatus', 'getStatistics', 'getMetrics', 'listLogLines', 'listSettings',
+  'listNodes', 'listPlaces'];
 
 const WRITTEN = 'Sequence of the log that holds what was written, for reads at other nodes; of an '
   + 'import in a trailer';

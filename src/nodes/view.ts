@@ -41,7 +41,9 @@ export function unreadinessOf(replica: Replica, clock: Clock): string | null {
   if (replica.isReloading) return 'what this node holds is being loaded anew';
   const silentMs = clock.monotonicMs() - replica.heardMs;
   if (silentMs < SILENT_MS) return null;
-  return `the engine (${replica.engine}) was last heard ${Math.round(silentMs / 1000)} s ago`;
+  const { engine, awayReason } = replica;
+  return `the engine (${engine}) was last heard ${Math.round(silentMs / 1000)} s ago`
+    + (awayReason === null ? '' : `: ${awayReason}`);
 }
 
 export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {

@@ -137,8 +137,8 @@ export interface Store {
    * once that is on disk and seen by readers. `prepare` is synchronous, has no effect outside its
    * transaction and may run again. What it throws rejects the promise and stages nothing; when it
    * had read staged records, only after their batch is on disk. Nothing staged: resolves when what
-   * it read is on disk. Throws `storage_full`, `unknown_outcome`, `unavailable` or `misconfigured`
-   * when the batch fails.
+   * it read is on disk. Throws `storage_full`, `unknown_outcome` or `unavailable` when the batch
+   * fails.
    */
   transact<T>(prepare: (transaction: Transaction) => T): Promise<T>;
   readonly changes: ChangeLog;
@@ -183,6 +183,8 @@ export interface Replica {
   readonly headSequence: number;
   /** When the engine last answered, on the monotonic clock. */
   readonly heardMs: number;
+  /** Why there is no session with it; null while there is one. */
+  readonly awayReason: string | null;
   /** What readers see is being loaded anew: they are to be told to come again. */
   readonly isReloading: boolean;
   /** Since the start of the process. */

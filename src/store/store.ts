@@ -54,6 +54,8 @@ export type SharedLog = {
   readonly node: string;
   /** A snapshot is written after so much of the log. */
   readonly snapshotEveryBytes?: number;
+  /** False: `not_found` is thrown where the engine holds no log, and none is begun. */
+  readonly mayBegin?: boolean;
 };
 
 export interface OpenedStore extends Store {

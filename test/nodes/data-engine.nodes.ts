@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -27,11 +27,14 @@ for (const way of ['without a server', 'through a server']) {
       const environment = { HOOKSHELF_STORE_URL: `${cluster.url}/${way.replaceAll(' ', '-')}` };
       const run = (...words: string[]): Promise<Ran> =>
         runCommand([...words, '--data', data], { environment });
-      if (way === 'through a server') {
-        const { settings } = loadSettings({ environment });
-        const app = await openApp({ data, settings, logger: silentLogger, role: 'server' });
-        context.after(() => app.close());
-      }
+      mkdirSync(data, { mode: 0o700 });
+      const early = await run('book:add', '--input', '{"title":"None"}');
+      assert.equal(early.code, 1);
+      assert.match(early.stderr, /holds no log: name the right database, or start hookshelf serve/);
+      const { settings } = loadSettings({ environment });
+      const app = await openApp({ data, settings, logger: silentLogger, role: 'server' });
+      if (way === 'through a server') context.after(() => app.close());
+      else await app.close();
       for (const title of ['One', 'Two']) {
         const added = await run('book:add', '--input', JSON.stringify({ title }));
         assert.equal(added.code, 0, added.stderr);

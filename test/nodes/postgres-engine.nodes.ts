@@ -54,6 +54,14 @@ test('nodes that start at once on an empty database make its tables once', { ski
   for (const session of found) assert.equal(await session.head(), null);
 });
 
+test('who only follows a log makes no tables for one', { skip }, async () => {
+  await newLog();
+  cluster.primary.query('drop schema hookshelf cascade');
+  const engine = createPostgresEngine(cluster.primary.url(), NO_FILES);
+  await assert.rejects(engine.connect(false), { code: 'not_found', message: /holds no log/ });
+  assert.equal(cluster.primary.query("select to_regnamespace('hookshelf') is null"), 't');
+});
+
 test('an entry comes back byte for byte, and only directly after its place', { skip }, async () => {
   const { log, one, other } = await newLog();
   const lines = `{"text":"é\\u0000 \u{1f4da} ' \\\\ $1"}\n`.repeat(3);

@@ -15,6 +15,7 @@ export type SharedStoreOptions = {
   readonly clock?: ManualClock;
   readonly logger?: Logger;
   readonly snapshotEveryBytes?: number;
+  readonly mayBegin?: boolean;
 };
 
 export function openSharedStore(
@@ -22,11 +23,11 @@ export function openSharedStore(
 ): Promise<OpenedStore> {
   const {
     number = 1, specs = COLLECTIONS, files = new SimulatedFiles(), clock = new ManualClock(),
-    logger = silentLogger, snapshotEveryBytes = 256 << 20,
+    logger = silentLogger, snapshotEveryBytes = 256 << 20, mayBegin = true,
   } = options;
   const node = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
   return openStore({
     directory: '/node', files, specs, clock, logger,
-    shared: { engine, node, snapshotEveryBytes },
+    shared: { engine, node, snapshotEveryBytes, mayBegin },
   });
 }

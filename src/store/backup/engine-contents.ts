@@ -27,6 +27,8 @@ type EngineAccess = {
   readonly clock: Clock;
   /** A folder that is there and empty; its owner removes it. */
   readonly scratch: string;
+  /** Else what holds no log is `not_found`. */
+  readonly mayMake: boolean;
 };
 
 export type OpenedEngine = Pick<EngineAccess, 'engine' | 'specs'> & {
@@ -51,10 +53,10 @@ const ENTRIES_MAX = 64;
 export async function withEngine<T>(
   access: EngineAccess, use: (opened: OpenedEngine) => Promise<T>,
 ): Promise<T> {
-  const { engine, files, specs, clock, scratch } = access;
+  const { engine, files, specs, clock, scratch, mayMake } = access;
   const link = new EngineLink(engine, READER, clock);
   try {
-    const head = await link.connect();
+    const head = await link.begin(mayMake);
     if (head !== null) checkFormat(head);
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');

@@ -52,8 +52,11 @@ export interface Engine {
   readonly maxBatchBytes: number;
   /** Bytes of a snapshot's parts together. */
   readonly maxImageBytes: number;
-  /** One attempt, that ends within seconds. Makes what the engine needs (tables) if missing. */
-  connect(): Promise<EngineSession>;
+  /**
+   * One attempt, that ends within seconds. What the engine needs for a log (tables) is made if
+   * missing, or, where `mayMake` is false, `not_found` is thrown.
+   */
+  connect(mayMake?: boolean): Promise<EngineSession>;
   /** Looks and changes nothing: the promise that a session would find. Throws as `connect` does. */
   inspect(): Promise<string>;
 }

@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
+import type { ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
@@ -32,6 +33,7 @@ const PATIENCE_TICKS = 15_000 / TICK_MS;
 const HASTE_TICKS = 2000 / TICK_MS;
 /** What is read at a time. */
 const ENTRIES_MAX = 64;
+const LASTING: readonly ErrorCode[] = ['misconfigured', 'not_found'];
 
 type EngineJournalOptions = {
   readonly image: ReplicatedImage;
@@ -87,7 +89,7 @@ export class EngineJournal implements Journal {
     const { contention } = this.appender;
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
-    this.appender.onLastingFailure = () => this.failureLog.note(this.failure);
+    this.appender.refusals.onLasting = () => this.failureLog.note(this.failure);
     this.#fresh = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
     this.standstill = new Standstill({ clock, catchUp, heardMs: () => link.heardMs });
@@ -96,8 +98,13 @@ export class EngineJournal implements Journal {
 
   get sequence(): number { return this.image.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
-  get failure(): AppError | null { return this.#failure ?? this.appender.lastingFailure; }
+  get failure(): AppError | null { return this.#failure ?? this.appender.refusals.lasting; }
   get refusal(): AppError | null { return this.#reload.refusal; }
+
+  get awayReason(): string | null {
+    return this.#link.session === null && this.#awayError !== null
+      ? messageOf(this.#awayError) : null;
+  }
 
   /** Of the log since a snapshot was last made or loaded. */
   get bytes(): number { return this.image.appliedBytes; }
@@ -190,6 +197,8 @@ export class EngineJournal implements Journal {
     this.#link.drop(this.#link.session);
     this.appender.doubt();
     this.#awayError = error;
+    // That passes only when somebody sees to it.
+    if (error instanceof AppError && LASTING.includes(error.code)) this.#fail(unreachable(error));
     if (this.#pause.isFirst) {
       this.#logger.warning('the session with the engine was lost', { reason: messageOf(error) });
     }
@@ -211,9 +220,7 @@ export class EngineJournal implements Journal {
   }
 
   async #connect(): Promise<void> {
-    const head = await this.#link.connect();
-    if (head === null) throw new AppError('unavailable', 'the log is gone from the engine');
-    this.image.checkHead(head);
+    this.image.checkHead(await this.#link.connect());
     this.#useSession();
   }
 
@@ -256,6 +263,7 @@ export class EngineJournal implements Journal {
   }
 
   async #reloadAll(session: EngineSession): Promise<void> {
+    this.image.checkLog(await this.#link.ask(session, session.head()));
     const refusal = this.#reload.begin();
     this.#failure = null;
     this.#fail(refusal);
@@ -281,8 +289,8 @@ export class EngineJournal implements Journal {
     this.#awayTicks += 1;
     this.#pause.tick();
     if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
-      const { lastingFailure } = this.appender;
-      this.#fail(lastingFailure !== null && lastingFailure === this.#awayError ? lastingFailure
+      const { lasting } = this.appender.refusals;
+      this.#fail(lasting !== null && lasting === this.#awayError ? lasting
         : unreachable(this.#awayError ?? 'it gives no answer'));
     }
     // Whatever is missed of what the engine tells is found so.

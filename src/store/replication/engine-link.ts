@@ -27,7 +27,7 @@ export class EngineLink {
   /** Null until one has passed a barrier. */
   session: EngineSession | null = null;
   onTick: () => void = () => {};
-  /** When the engine last answered, on the monotonic clock. */
+  /** When the engine last answered in a session that is confirmed, on the monotonic clock. */
   heardMs: number;
   readonly #engine: Engine;
   readonly #node: string;
@@ -51,7 +51,7 @@ export class EngineLink {
 
   /** Opens a session. Resolves with the head, as it is read behind a barrier. */
   async connect(): Promise<LogHead | null> {
-    return this.#enter(await this.#open());
+    return this.#enter(await this.#open(false));
   }
 
   async #enter(session: EngineSession): Promise<LogHead | null> {
@@ -63,6 +63,7 @@ export class EngineLink {
       const head = await this.barrier(session);
       this.#barrierTicks = ANSWER_TICKS;
       this.session = session;
+      this.heardMs = this.#clock.monotonicMs();
       return head;
     } catch (error) {
       this.drop(session);
@@ -72,10 +73,13 @@ export class EngineLink {
     }
   }
 
-  /** The same for a start: a machine that confirms nothing in time makes way for the next. */
-  async begin(): Promise<LogHead | null> {
+  /**
+   * The same for a start: a machine that confirms nothing in time makes way for the next. What is
+   * needed for a log is made only if the caller may.
+   */
+  async begin(mayMake: boolean): Promise<LogHead | null> {
     for (let attempt = 1; ; attempt += 1) {
-      const session = await this.#open();
+      const session = await this.#open(mayMake);
       try {
         return await this.#enter(session);
       } catch (error) {
@@ -92,10 +96,10 @@ export class EngineLink {
   }
 
   /** What is opened once nobody wants it any more is given up. */
-  #open(): Promise<EngineSession> {
+  #open(mayMake: boolean): Promise<EngineSession> {
     return new Promise((resolve, reject) => {
       this.#endOpening = () => reject(new AppError('unavailable', 'the store is closed'));
-      this.#engine.connect().then((session) => {
+      this.#engine.connect(mayMake).then((session) => {
         if (this.#isClosed) this.drop(session);
         else resolve(session);
       }, reject);
@@ -123,7 +127,7 @@ export class EngineLink {
     try {
       const result = await answer;
       if (this.#dropped.has(session)) throw new AppError('unknown_outcome', 'answered too late');
-      this.heardMs = this.#clock.monotonicMs();
+      if (session === this.session) this.heardMs = this.#clock.monotonicMs();
       return result;
     } finally {
       this.#calls.delete(call);

@@ -52,7 +52,7 @@ export class FreshReads {
 
 export function unreachable(cause: unknown): AppError {
   const isUnreadable = cause instanceof AppError
-    && (cause.code === 'damaged' || cause.code === 'misconfigured');
+    && ['damaged', 'misconfigured', 'not_found'].includes(cause.code);
   const what = isUnreadable ? 'the log cannot be followed'
     : 'the engine that keeps the log cannot be reached';
   return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);

@@ -11,7 +11,7 @@ import type { Files } from '../disk/files.ts';
 import { takeInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { CollectionSpec, Replica } from '../port.ts';
-import { ROOM_BYTES } from './appending/appender.ts';
+import { ROOM_BYTES } from './appending/refusals.ts';
 import { LOG_START } from './chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
@@ -31,6 +31,7 @@ type ReplicaOptions = {
   /** A UUID, of this node's own for good. */
   readonly node: string;
   readonly snapshotEveryBytes?: number | undefined;
+  readonly mayBegin?: boolean | undefined;
 };
 
 type OpenedReplica = {
@@ -41,12 +42,13 @@ type OpenedReplica = {
 
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
-  const { engine, node, clock, files, directory, logger } = options;
+  const { engine, node, clock, files, directory, logger, mayBegin = true } = options;
   const local = new LocalImage(files, directory);
   const link = new EngineLink(engine, node, clock);
   try {
-    const found = await link.begin();
+    const found = await link.begin(mayBegin);
     if (found === null) {
+      if (!mayBegin) throw new AppError('not_found', noLog(engine.name));
       // Who names an engine for the first time expects to find their records there.
       checkDirectory(files, directory);
       await begin(link, local);
@@ -69,6 +71,10 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
     link.close();
     throw error;
   }
+}
+
+function noLog(engine: string): string {
+  return `${engine} holds no log: name the right database, or start hookshelf serve to begin one`;
 }
 
 function checkDirectory(files: Files, directory: string): void {
@@ -101,6 +107,7 @@ function createReplica(
     get sequence() { return image.position.sequence; },
     get headSequence() { return image.headSequence; },
     get heardMs() { return link.heardMs; },
+    get awayReason() { return journal.awayReason; },
     get isReloading() { return journal.refusal !== null; },
     get figures() { return journal.appender.figures; },
     roomBytes: ROOM_BYTES,

@@ -2,7 +2,7 @@
  * The records in memory as a prefix of the log: which one it is, and how entries are added to it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AppError } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
@@ -121,11 +121,9 @@ export class ReplicatedImage {
    * `misconfigured` for one that only a newer version can read.
    */
   checkHead(head: LogHead | null): boolean {
-    if (head !== null) checkFormat(head);
+    this.checkLog(head);
     const { sequence } = this.position;
-    if (head === null || head.log !== this.log) {
-      this.divergence = 'another log is there';
-    } else if (head.sequence < sequence) {
+    if (head.sequence < sequence) {
       this.divergence = `the log ends at ${head.sequence}, and ${sequence} was applied here`;
     } else if (head.sequence === sequence && !isSamePosition(head, this.position)) {
       this.divergence = `another transaction ${sequence} is in the log than was applied here`;
@@ -135,6 +133,22 @@ export class ReplicatedImage {
       this.headSequence = Math.max(this.headSequence, head.sequence);
     }
     return this.divergence === null;
+  }
+
+  /**
+   * Throws where it is not the log that was followed: what is held here may be all that is left of
+   * that one, and is kept, and read, until somebody sees to it.
+   */
+  checkLog(head: LogHead | null): asserts head is LogHead {
+    if (head === null) {
+      throw new AppError('not_found', `the engine holds the log ${this.log} no more: put its `
+        + 'backup back, or name the right database');
+    }
+    checkFormat(head);
+    if (head.log === this.log) return;
+    throw new AppError('misconfigured', `the engine holds another log (${head.log}) than this node `
+      + `has followed (${this.log}): name the right database, or start this node again to take `
+      + 'what is there');
   }
 
   /** Calls `tell` once what is committed up to `sequence` is applied. Returns what ends it. */

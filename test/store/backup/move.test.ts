@@ -93,7 +93,9 @@ test('wherever a move is cut off no node starts on it, and the next goes on', as
         .catch((error: unknown) => error);
       isDone = calls <= step;
       engine.faults = () => 'none';
-      if (!isDone) assert.ok(!Array.isArray(moved));
+      // A session that was not confirmed makes way for another.
+      const isConfirmed = engine.calls.indexOf('barrier') < step;
+      if (!isDone && isConfirmed) assert.ok(!Array.isArray(moved));
       const isBegun = engine.head !== null && engine.head.sequence >= engine.head.floor;
       if (engine.head !== null && !isBegun) {
         await assert.rejects(openNode(place, engine), { message: /data:move/ });
@@ -217,7 +219,8 @@ async function use<T>(
   place: string, engine: SimulatedEngine, run: (opened: OpenedEngine) => Promise<T>,
 ): Promise<T> {
   const scratch = mkdtempSync(join(place, 'scratch-'));
-  return withEngine({ engine, files, specs, clock: systemClock, scratch }, run);
+  return withEngine(
+    { engine, files, specs, clock: systemClock, scratch, mayMake: true }, run);
 }
 
 function openNode(place: string, engine: SimulatedEngine): Promise<OpenedStore> {

@@ -8,6 +8,7 @@ import { LEASES, NODES } from '../../../src/nodes/records.ts';
 import type { LogEntry } from '../../../src/store/engines/engine.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { SharedStoreRig, put } from '../../support/shared-store-rig.ts';
+import { SimulatedEngine } from '../../support/simulated-engine.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { COLLECTIONS, contentOf } from '../../support/workload.ts';
 
@@ -54,7 +55,7 @@ test('a node whose engine is full says so until a write goes through, and reads 
 test('a right that was taken away is told like room that there is none of', async () => {
   const one = await rig.open();
   refuseFrom(0, new AppError('misconfigured', 'not allowed'));
-  await assert.rejects(one.transact(put('a')), { code: 'misconfigured' });
+  await assert.rejects(one.transact(put('a')), { code: 'unavailable', message: 'not allowed' });
   assert.equal(one.failure, 'not allowed');
   refuseFrom(Infinity);
   await one.transact(put('a'));
@@ -126,4 +127,40 @@ test('an engine that is full once it is back is not told as one that is away', a
   await write;
   assert.equal(one.failure, 'the engine has no room');
   assert.deepEqual(said, ['the engine has no room']);
+});
+
+test('what is refused for 2 s is told until something is taken', async () => {
+  const one = await rig.open();
+  refuseFrom(0, new AppError('unavailable', 'somebody holds the lock'));
+  await assert.rejects(one.transact(put('a')), { code: 'unavailable' });
+  assert.equal(one.failure, null, 'it may pass');
+  await rig.clock.advance(2000);
+  await assert.rejects(one.transact(put('a')), { code: 'unavailable' });
+  assert.equal(one.failure, 'somebody holds the lock');
+  refuseFrom(Infinity);
+  await one.transact(put('a'));
+  assert.equal(one.failure, null);
+});
+
+test('the engine is heard only in a session that it has confirmed', async () => {
+  const one = await rig.open();
+  rig.engine.stopReplicating();
+  rig.engine.loseAll();
+  const { heardMs } = one.replica ?? {};
+  await rig.clock.advance(8000);
+  assert.equal(one.replica?.heardMs, heardMs);
+  assert.ok(one.replica?.awayReason !== null);
+  rig.engine.goOnReplicating();
+  await rig.until(() => one.replica?.awayReason === null);
+  assert.notEqual(one.replica?.heardMs, heardMs);
+});
+
+test('a command begins no log', async () => {
+  const engine = new SimulatedEngine();
+  const { clock } = rig;
+  await assert.rejects(openSharedStore(engine, { number: 1, clock, mayBegin: false }),
+    { code: 'not_found', message: /holds no log/ });
+  assert.equal(engine.log, null);
+  await (await openSharedStore(engine, { number: 1, clock })).close();
+  await (await openSharedStore(engine, { number: 1, clock, mayBegin: false })).close();
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
@@ -149,3 +150,29 @@ test('a node that is loaded anew after an outage tells no more of the outage', a
   engine.goOnReplicating();
   await rig.until(() => two.failure === null);
 });
+
+for (const what of ['no log', 'another log'] as const) {
+  test(`a node whose engine holds ${what} keeps its own, and goes on with it`, async () => {
+    const one = await open();
+    await one.transact(put('a'));
+    const { log, entries } = engine;
+    assert.ok(log !== null);
+    engine.log = what === 'no log' ? null : { ...log, log: randomUUID() };
+    engine.entries = [];
+    engine.failOver(0);
+    await clock.advance(3000);
+    await assert.rejects(one.transact(put('b')), {
+      code: 'unavailable', message: what === 'no log' ? /no more: put its backup/ : /another log/,
+    });
+    assert.match(one.failure ?? '', /name the right database/);
+    assert.match(one.replica?.awayReason ?? '', /name the right database/);
+    assert.equal(one.replica?.isReloading, false);
+    assert.equal(one.collection('books').size, 1);
+    engine.log = log;
+    engine.entries = entries;
+    engine.failOver(1);
+    await rig.until(() => one.failure === null);
+    await one.transact(put('c'));
+    assert.equal(one.collection('books').size, 2);
+  });
+}

@@ -26,7 +26,7 @@ import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 import { objectOf, textOf } from '../resource.ts';
-import { describeRecords, openEngineFor, withScratch } from './engine.ts';
+import { describeRecords, readEngine, withScratch, writeEngine } from './engine.ts';
 import { holding } from './hold.ts';
 
 // A live server may compact a file away while it is read: then everything is read again.
@@ -46,10 +46,8 @@ export async function verifyData(context: CommandContext): Promise<number> {
 /** The same for the log of an engine: all snapshots of it, and all that follows them. */
 async function verifyShared(context: CommandContext, engine: Engine): Promise<number> {
   const { output } = context;
-  const data = context.enterData();
-  makeDataDirectory(data);
-  const report = await withScratch(data, (scratch) =>
-    openEngineFor(engine, createNodeFiles(), scratch, verifyEngine));
+  const report = await withScratch(context.enterExistingData(), (scratch) =>
+    readEngine(engine, { files: createNodeFiles(), scratch }, verifyEngine));
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true },
     `${engine.name}: ${describeShared(report)}; nothing is damaged`);
@@ -157,7 +155,7 @@ async function restoreShared(
 ): Promise<number> {
   const { io, output } = context;
   const report = await withScratch(context.enterData(), (scratch) =>
-    openEngineFor(engine, files, scratch, async (opened) => {
+    writeEngine(engine, { files, scratch }, async (opened) => {
       const directory = join(scratch, 'backup');
       makeDataDirectory(directory);
       const restored = await restoreBackup({

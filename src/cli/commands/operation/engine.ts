@@ -26,10 +26,21 @@ export async function withScratch<T>(
   }
 }
 
-export function openEngineFor<T>(
-  engine: Engine, files: Files, scratch: string, use: (opened: OpenedEngine) => Promise<T>,
+type Place = { readonly files: Files; readonly scratch: string };
+
+/** Makes nothing in it. */
+export function readEngine<T>(
+  engine: Engine, { files, scratch }: Place, use: (opened: OpenedEngine) => Promise<T>,
 ): Promise<T> {
-  return withEngine({ engine, files, specs: COLLECTIONS, clock: systemClock, scratch }, use);
+  return withEngine(
+    { engine, files, specs: COLLECTIONS, clock: systemClock, scratch, mayMake: false }, use);
+}
+
+export function writeEngine<T>(
+  engine: Engine, { files, scratch }: Place, use: (opened: OpenedEngine) => Promise<T>,
+): Promise<T> {
+  return withEngine(
+    { engine, files, specs: COLLECTIONS, clock: systemClock, scratch, mayMake: true }, use);
 }
 
 /** `2 books, 1 tokens`; `counts` by collection. */

@@ -21,7 +21,7 @@ import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { assess } from '../../../store/generations/recovery.ts';
 import type { CommandContext } from '../context.ts';
-import { describeRecords, openEngineFor, withScratch } from './engine.ts';
+import { describeRecords, readEngine, writeEngine, withScratch } from './engine.ts';
 import { holding } from './hold.ts';
 
 type Move = {
@@ -81,7 +81,7 @@ async function moveFiles(move: Move): Promise<Moved> {
 }
 
 function moveEngine(move: Move, source: Engine): Promise<Moved> {
-  return openEngineFor(source, move.files, move.scratch, async (opened) => {
+  return readEngine(source, move, async (opened) => {
     const { collections, position } = await loadContents(opened);
     return put(move, {
       contents: { collections, sequence: position.sequence },
@@ -94,10 +94,11 @@ async function put(move: Move, { contents, confirm }: Source): Promise<Moved> {
   const { context: { given, io }, files, data, scratch, target } = move;
   const { sequence } = contents;
   if (target !== null) {
-    return withScratch(scratch, (inner) => openEngineFor(target, files, inner, async (opened) => {
-      const collections = await moveToEngine(contents, opened, confirm);
-      return { to: target.name, sequence, collections, before: null };
-    }));
+    return withScratch(scratch, (inner) =>
+      writeEngine(target, { files, scratch: inner }, async (opened) => {
+        const collections = await moveToEngine(contents, opened, confirm);
+        return { to: target.name, sequence, collections, before: null };
+      }));
   }
   const directory = resolve(given.get('to'));
   makeDataDirectory(directory);

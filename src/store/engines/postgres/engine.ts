@@ -46,8 +46,8 @@ class PostgresEngine implements Engine {
     this.#files = files;
   }
 
-  connect(): Promise<EngineSession> {
-    return this.#try((attempt, index) => attempt.begin(() => {
+  connect(mayMake = true): Promise<EngineSession> {
+    return this.#try((attempt, index) => attempt.begin(mayMake, () => {
       this.#first = index;
     }));
   }
@@ -123,14 +123,14 @@ class SessionAttempt {
   }
 
   /** `onConfirmed` is told of the first write that the session has confirmed. */
-  async begin(onConfirmed: () => void): Promise<EngineSession> {
+  async begin(mayMake: boolean, onConfirmed: () => void): Promise<EngineSession> {
     const timer = setTimeout(() => {
       this.#hasTimedOut = true;
       this.close();
     }, this.#address.connectTimeoutMs + BEGIN_MS_MAX);
     try {
       const { writer, durability } = await this.openWriter();
-      await makeTables(writer);
+      await this.#ensureTables(writer, mayMake);
       await writer.query(PREPARE_LOCK);
       const reader = await this.#open();
       const isSame = await this.#isSame(writer, reader);
@@ -176,20 +176,25 @@ class SessionAttempt {
     return connection;
   }
 
+  async #ensureTables(writer: Connection, mayMake: boolean): Promise<void> {
+    const { rows: [row] } = await writer.query(HAS_TABLES);
+    if (row?.is_there === true) return;
+    if (!mayMake) {
+      throw new AppError('not_found', `PostgreSQL at ${placeOf(this.#host)} holds no log in the `
+        + `database ${this.#address.database}: name the right one, or put its backup back; to `
+        + 'begin anew, start hookshelf serve');
+    }
+    const schema = row?.has_schema === true ? '' : `${MAKE_SCHEMA};`;
+    // Statements that are sent together are one transaction.
+    await writer.query(`${MAKE_ALONE}; ${schema} ${MAKE_TABLES}`);
+  }
+
   /** Behind one address there may be several servers, of which one has been replaced. */
   async #isSame(left: Connection, right: Connection): Promise<boolean> {
     if (this.#address.durability === 'engine') return true;
     const [one, other] = [await left.query(IDENTITY), await right.query(IDENTITY)];
     return one.rows[0]?.started === other.rows[0]?.started;
   }
-}
-
-async function makeTables(writer: Connection): Promise<void> {
-  const { rows: [row] } = await writer.query(HAS_TABLES);
-  if (row?.is_there === true) return;
-  const schema = row?.has_schema === true ? '' : `${MAKE_SCHEMA};`;
-  // Statements that are sent together are one transaction.
-  await writer.query(`${MAKE_ALONE}; ${schema} ${MAKE_TABLES}`);
 }
 
 /** False where the service has no notifications. */

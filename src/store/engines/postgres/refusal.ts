@@ -34,12 +34,13 @@ export function refusalOf(thrown: unknown): PostgresRefusal {
   const refuse = (code: ErrorCode, message: string): PostgresRefusal =>
     new PostgresRefusal(code, message, sqlState);
   switch (sqlState) {
-    case '55P03': return refuse('unavailable', 'the log is held by an append that PostgreSQL has '
-      + 'not confirmed for 2 s: is one of the standbys that it waits for there?');
+    case '55P03': return refuse('unavailable', 'the log has been locked for 2 s: by an append that '
+      + 'waits for its standbys, if these are away, or by somebody else (pg_blocking_pids tells)');
     case '53100': return refuse('storage_full', said);
     case '23505': return refuse('damaged', `${said}: the head of the log and its entries differ`);
-    case '42501': return refuse('misconfigured', `${said}; make the schema as an administrator: `
-      + 'create schema hookshelf authorization <user>');
+    case '42501': return refuse('misconfigured', `${said}: hookshelf's user is to own the schema `
+      + 'hookshelf and its tables, which an administrator makes so (create schema hookshelf '
+      + 'authorization <user>, or alter … owner to <user>)');
     default: return refuse('unavailable', said);
   }
 }

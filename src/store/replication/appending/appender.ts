@@ -6,7 +6,7 @@
  * - A conflict: others were first. Under the engine's lock what was missed is applied, what waits
  *   runs again on that, and is appended as a new batch.
  * - Refused: surely not written. Of what will be so until somebody sees to the engine,
- *   `lastingFailure` tells others, too; each append tries again.
+ *   refusals.ts tells others, too.
  * - Unknown: the session was lost. In the next one, behind a barrier, the batch is looked for. If
  *   it is not there, the same is sent again, to the same place, so that only one of the two can be
  *   written. If that is a conflict, the first may be what it conflicts with: the entries that were
@@ -17,7 +17,6 @@
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
-import type { ErrorCode } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
 import { LineEncoder } from '../../journal/line-encoder.ts';
 import type { Append } from '../../journal/port.ts';
@@ -25,9 +24,9 @@ import { findBreak, isSamePosition } from '../chain.ts';
 import { isRefused } from '../engine-link.ts';
 import type { EngineLink } from '../engine-link.ts';
 import { encodeEntry } from '../entry.ts';
-import { unreachable } from '../fresh-reads.ts';
 import type { ReplicatedImage } from '../replicated-image.ts';
 import { Contention } from './contention.ts';
+import { Refusals } from './refusals.ts';
 
 /** Who has missed more transactions, as after an outage, applies them in pages of so many. */
 const MISSED_MAX = 64;
@@ -45,19 +44,10 @@ type Pending = {
   isDoubtful: boolean;
 };
 
-/** Of an engine that takes nothing: its disk or quota is used up, or a right was taken away. */
-const LASTING: readonly ErrorCode[] = ['storage_full', 'misconfigured'];
-
-/** An append of so many bytes shows that there is room again, whatever was refused. */
-export const ROOM_BYTES = 256 << 10;
-
-/** `bytes`: of an append that shows that it is over. Less may fit where that does not. */
-type LastingFailure = { readonly error: AppError; readonly bytes: number };
-
 export class Appender {
   readonly figures = { appends: 0, transactions: 0, conflicts: 0, durationMs: 0 };
   readonly contention: Contention;
-  onLastingFailure: () => void = () => {};
+  readonly refusals: Refusals;
   /** Told again and again while nothing but the lock is waited for. */
   onWaiting: () => void = () => {};
   readonly #image: ReplicatedImage;
@@ -70,17 +60,16 @@ export class Appender {
   /** Counts attempts: a session that was lost may call back late. */
   #attempts = 0;
   #waiting: Timer | null = null;
-  #lasting: LastingFailure | null = null;
 
   constructor(image: ReplicatedImage, link: EngineLink, clock: Clock) {
     this.#image = image;
     this.#link = link;
     this.#clock = clock;
     this.contention = new Contention(clock);
+    this.refusals = new Refusals(clock);
   }
 
   get isPending(): boolean { return this.#pending !== null; }
-  get lastingFailure(): AppError | null { return this.#lasting?.error ?? null; }
 
   /** Nothing of what is pending is sent: what others commit may be applied meanwhile. */
   get isWaitingForLock(): boolean {
@@ -135,14 +124,11 @@ export class Appender {
       return this.figures.appends > appends;
     } catch (error) {
       if (!isRefused(error)) throw error;
-      if (LASTING.includes(error.code)) {
-        const bytes = Math.min(pending.sent?.lines.length ?? 0, ROOM_BYTES);
-        this.#lasting = { error, bytes };
-        this.onLastingFailure();
-      }
+      const { startedMs, sent } = pending;
+      const told = this.refusals.note({ error, startedMs, bytes: sent?.lines.length ?? 0 });
       if (pending.isDoubtful) throw error;
       pending.sent = null;
-      this.#endWithout(pending, error.code === 'damaged' ? unreachable(error) : error);
+      this.#endWithout(pending, told);
       return false;
     }
   }
@@ -245,7 +231,8 @@ export class Appender {
     if (missed.length > 0) this.contention.meet();
     pending.sent = null;
     pending.isDoubtful = false;
-    if (head.log !== this.#image.log || !isSamePosition(head, this.#image.position)) {
+    this.#image.checkLog(head);
+    if (!isSamePosition(head, this.#image.position)) {
       this.#image.divergence ??= 'the log does not end with its last entry';
       return null;
     }
@@ -267,7 +254,7 @@ export class Appender {
     this.figures.transactions += entry.sequence - entry.first + 1;
     this.figures.durationMs += this.#clock.monotonicMs() - pending.startedMs;
     this.contention.commit();
-    if (entry.lines.length >= (this.#lasting?.bytes ?? 0)) this.#lasting = null;
+    this.refusals.end(entry.lines.length);
     this.#image.advance(entry);
     this.#settle(pending, null);
   }

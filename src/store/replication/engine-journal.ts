@@ -10,7 +10,6 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import type { ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
@@ -21,7 +20,7 @@ import { Appender } from './appending/appender.ts';
 import { ReconnectPause, TICK_MS } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';
 import { openEngineReader } from './engine-reader.ts';
-import { FreshReads, unreachable } from './fresh-reads.ts';
+import { FreshReads, isUnreadable, unreachable } from './fresh-reads.ts';
 import type { ImageKeeper } from './image-keeper.ts';
 import { Reload } from './reload.ts';
 import type { ReplicatedImage, Writers } from './replicated-image.ts';
@@ -29,11 +28,10 @@ import { Standstill } from './standstill.ts';
 
 /** 15 s: who waits so long for a batch is told, and that the engine is away. */
 const PATIENCE_TICKS = 15_000 / TICK_MS;
-/** 2 s: the same once the store closes, as clients are hardly there any more. */
+/** 2 s: the same once the store closes, and where somebody has to see to the engine. */
 const HASTE_TICKS = 2000 / TICK_MS;
 /** What is read at a time. */
 const ENTRIES_MAX = 64;
-const LASTING: readonly ErrorCode[] = ['misconfigured', 'not_found'];
 
 type EngineJournalOptions = {
   readonly image: ReplicatedImage;
@@ -187,6 +185,7 @@ export class EngineJournal implements Journal {
   /** The engine does what it is asked to. */
   #goOn(): void {
     this.#awayTicks = 0;
+    this.#awayError = null;
     this.#pause.settle();
     this.snapshots.writeWhenDue();
     if (this.image.divergence === null) this.#failure = null;
@@ -197,8 +196,6 @@ export class EngineJournal implements Journal {
     this.#link.drop(this.#link.session);
     this.appender.doubt();
     this.#awayError = error;
-    // That passes only when somebody sees to it.
-    if (error instanceof AppError && LASTING.includes(error.code)) this.#fail(unreachable(error));
     if (this.#pause.isFirst) {
       this.#logger.warning('the session with the engine was lost', { reason: messageOf(error) });
     }
@@ -288,10 +285,12 @@ export class EngineJournal implements Journal {
     const waitedTicks = this.appender.tick();
     this.#awayTicks += 1;
     this.#pause.tick();
-    if (Math.max(waitedTicks, this.#awayTicks) > this.#patienceTicks && this.#failure === null) {
+    const error = this.#awayError;
+    const patienceTicks = isUnreadable(error) ? HASTE_TICKS : this.#patienceTicks;
+    if (Math.max(waitedTicks, this.#awayTicks) > patienceTicks && this.#failure === null) {
       const { lasting } = this.appender.refusals;
-      this.#fail(lasting !== null && lasting === this.#awayError ? lasting
-        : unreachable(this.#awayError ?? 'it gives no answer'));
+      this.#fail(lasting !== null && lasting === error ? lasting
+        : unreachable(error ?? 'it gives no answer'));
     }
     // Whatever is missed of what the engine tells is found so.
     this.#wake();

@@ -51,9 +51,13 @@ export class FreshReads {
 }
 
 export function unreachable(cause: unknown): AppError {
-  const isUnreadable = cause instanceof AppError
-    && ['damaged', 'misconfigured', 'not_found'].includes(cause.code);
-  const what = isUnreadable ? 'the log cannot be followed'
+  const what = isUnreadable(cause) ? 'the log cannot be followed'
     : 'the engine that keeps the log cannot be reached';
   return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { retryAfterS: 5 }, cause);
+}
+
+/** It is there, and somebody has to see to it; after a failover that may be under way. */
+export function isUnreadable(cause: unknown): boolean {
+  return cause instanceof AppError
+    && ['damaged', 'misconfigured', 'not_found'].includes(cause.code);
 }

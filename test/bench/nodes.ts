@@ -163,7 +163,7 @@ async function probe(from: number, to: number): Promise<number[]> {
 }
 
 async function reads(cluster: PostgresCluster): Promise<void> {
-  empty(cluster);
+  await beginOne(cluster);
   const rows = ROWS.slice(0, 2).map((row) => ({
     row, folder: inEnvironment(row.group, cluster, () => makeCatalog(READ_BOOKS)).folder,
   }));
@@ -185,7 +185,7 @@ async function reads(cluster: PostgresCluster): Promise<void> {
 }
 
 async function startFromSnapshot(cluster: PostgresCluster): Promise<void> {
-  empty(cluster);
+  await beginOne(cluster);
   const { folder } = inEnvironment(ONE, cluster, () => makeCatalog(START_BOOKS));
   rmSync(folder, { recursive: true });
   const tookMs: number[] = [];
@@ -239,6 +239,14 @@ function empty({ primary }: PostgresCluster): void {
     primary.query(`drop database if exists ${database}`);
     primary.query(`create database ${database}`);
   }
+}
+
+/** Commands begin no log. */
+async function beginOne(cluster: PostgresCluster): Promise<void> {
+  empty(cluster);
+  const folder = temporaryFolder();
+  await stop(await startNode(cluster, ONE, folder));
+  rmSync(folder, { recursive: true });
 }
 
 function environmentOf({ database }: Group, { primary }: PostgresCluster): Record<string, string> {

@@ -36,7 +36,7 @@ export async function engineAt(url: string, passwordFile: string | null): Promis
 type Place = {
   readonly data: string; readonly files: Files; readonly settings: Settings;
   readonly logger: Logger; readonly clock: Clock;
-  /** Running nodes would follow a log that a command begins by mistake. */
+  /** A command begins no log: in the wrong database it would find nothing, and say no word. */
   readonly role: 'server' | 'command';
 };
 

@@ -26,7 +26,7 @@ import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 import { objectOf, textOf } from '../resource.ts';
-import { describeRecords, readEngine, withScratch, writeEngine } from './engine.ts';
+import { describeRecords, openEngineFor, withScratch } from './engine.ts';
 import { holding } from './hold.ts';
 
 // A live server may compact a file away while it is read: then everything is read again.
@@ -47,7 +47,7 @@ export async function verifyData(context: CommandContext): Promise<number> {
 async function verifyShared(context: CommandContext, engine: Engine): Promise<number> {
   const { output } = context;
   const report = await withScratch(context.enterExistingData(), (scratch) =>
-    readEngine(engine, { files: createNodeFiles(), scratch }, verifyEngine));
+    openEngineFor(engine, { files: createNodeFiles(), scratch, mayMake: false }, verifyEngine));
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result({ ...report, isWhole: true },
     `${engine.name}: ${describeShared(report)}; nothing is damaged`);
@@ -155,7 +155,7 @@ async function restoreShared(
 ): Promise<number> {
   const { io, output } = context;
   const report = await withScratch(context.enterData(), (scratch) =>
-    writeEngine(engine, { files, scratch }, async (opened) => {
+    openEngineFor(engine, { files, scratch, mayMake: true }, async (opened) => {
       const directory = join(scratch, 'backup');
       makeDataDirectory(directory);
       const restored = await restoreBackup({

@@ -26,21 +26,17 @@ export async function withScratch<T>(
   }
 }
 
-type Place = { readonly files: Files; readonly scratch: string };
+type Place = {
+  readonly files: Files;
+  readonly scratch: string;
+  /** Else nothing is made in the engine, and what holds no log is `not_found`. */
+  readonly mayMake: boolean;
+};
 
-/** Makes nothing in it. */
-export function readEngine<T>(
-  engine: Engine, { files, scratch }: Place, use: (opened: OpenedEngine) => Promise<T>,
+export function openEngineFor<T>(
+  engine: Engine, place: Place, use: (opened: OpenedEngine) => Promise<T>,
 ): Promise<T> {
-  return withEngine(
-    { engine, files, specs: COLLECTIONS, clock: systemClock, scratch, mayMake: false }, use);
-}
-
-export function writeEngine<T>(
-  engine: Engine, { files, scratch }: Place, use: (opened: OpenedEngine) => Promise<T>,
-): Promise<T> {
-  return withEngine(
-    { engine, files, specs: COLLECTIONS, clock: systemClock, scratch, mayMake: true }, use);
+  return withEngine({ ...place, engine, specs: COLLECTIONS, clock: systemClock }, use);
 }
 
 /** `2 books, 1 tokens`; `counts` by collection. */

@@ -21,7 +21,7 @@ import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { assess } from '../../../store/generations/recovery.ts';
 import type { CommandContext } from '../context.ts';
-import { describeRecords, readEngine, writeEngine, withScratch } from './engine.ts';
+import { describeRecords, openEngineFor, withScratch } from './engine.ts';
 import { holding } from './hold.ts';
 
 type Move = {
@@ -81,7 +81,7 @@ async function moveFiles(move: Move): Promise<Moved> {
 }
 
 function moveEngine(move: Move, source: Engine): Promise<Moved> {
-  return readEngine(source, move, async (opened) => {
+  return openEngineFor(source, { ...move, mayMake: false }, async (opened) => {
     const { collections, position } = await loadContents(opened);
     return put(move, {
       contents: { collections, sequence: position.sequence },
@@ -95,7 +95,7 @@ async function put(move: Move, { contents, confirm }: Source): Promise<Moved> {
   const { sequence } = contents;
   if (target !== null) {
     return withScratch(scratch, (inner) =>
-      writeEngine(target, { files, scratch: inner }, async (opened) => {
+      openEngineFor(target, { files, scratch: inner, mayMake: true }, async (opened) => {
         const collections = await moveToEngine(contents, opened, confirm);
         return { to: target.name, sequence, collections, before: null };
       }));

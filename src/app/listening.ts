@@ -8,7 +8,7 @@ import { limitsOf } from './options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readSmallFile } from '../base/files/small-file.ts';
-import { loadTls } from '../base/node-modules.ts';
+import { loadCrypto, loadTls } from '../base/node-modules.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
@@ -152,11 +152,19 @@ export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Cert
   const pair = { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
   try {
     loadTls().createSecureContext(pair);
+    checkFits(pair);
   } catch (thrown) {
     throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
       + `(${messageOf(thrown)})`, {}, thrown);
   }
   return pair;
+}
+
+/** A context takes a key of another kind than the certificate's, and nobody can connect then. */
+function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
+  const { X509Certificate, createPrivateKey } = loadCrypto();
+  if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;
+  throw new Error('the key is another one than the certificate\'s');
 }
 
 function readPem(path: string, setting: string): Buffer {

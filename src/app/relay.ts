@@ -18,6 +18,7 @@ import type { Store } from '../store/port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import { loadActionModules } from '../webhooks/actions/load-modules.ts';
+import type { ActionSource } from '../webhooks/actions/registry.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
 import type { WebhooksOptions } from '../webhooks/options.ts';
 import type { Ownership } from '../webhooks/work/ownership.ts';
@@ -58,9 +59,7 @@ export async function composeRelay(
   parts: RelayParts,
 ): Promise<{ readonly webhooks: Webhooks; readonly client: HttpClient }> {
   const { settings, clock, logger, metrics, store, keys, makeId, baseUri } = parts;
-  const modules = parts.loadsActions ? await loadActionModules({
-    folder: join(parts.data, ACTIONS_FOLDER), paths: settings.actions,
-  }) : [];
+  const modules = parts.loadsActions ? await loadCustomActions(parts.data, settings) : [];
   const classes = parts.actionClasses.map((actionClass) =>
     ({ actionClass, origin: 'the option `actions`' }));
   const client = createLateClient(clientOptionsOf(settings), { clock, logger });
@@ -104,6 +103,11 @@ export async function composeRelay(
     ...incomingMetrics(webhooks),
   );
   return { webhooks, client };
+}
+
+/** Throws `usage`, naming the file, when one does not load. */
+export function loadCustomActions(data: string, settings: Settings): Promise<ActionSource[]> {
+  return loadActionModules({ folder: join(data, ACTIONS_FOLDER), paths: settings.actions });
 }
 
 /** Turns each change of a book into its event, in the transaction of the change itself. */

@@ -1,5 +1,6 @@
 /** HTTPS by a real server, before and after its certificate is renewed. */
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,6 +37,7 @@ test('a renewed certificate is served after SIGHUP; open connections and a broke
     const breakages = [
       () => writeFileSync(join(folder, 'cert.pem'), 'no certificate'),
       () => install(folder, { cert: second.cert, key: first.key }),
+      () => install(folder, { cert: second.cert, key: keyOfAnotherKind() }),
       () => rmSync(join(folder, 'key.pem')),
     ];
     for (const [index, makeBroken] of breakages.entries()) {
@@ -74,6 +76,12 @@ test('a certificate that does not fit its key stops the start in one line', () =
     assert.equal(code, 2, stderr);
     assert.match(stderr, /^hookshelf: [^\n]*server\.tlsCert[^\n]*\n$/);
   }));
+
+/** As where a renewal changed the kind, and one of its two files was put in place. */
+function keyOfAnotherKind(): string {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
 
 function install(folder: string, pair: { readonly cert: string; readonly key: string }): void {
   writeFileSync(join(folder, 'cert.pem'), pair.cert);

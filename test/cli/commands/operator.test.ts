@@ -120,6 +120,19 @@ test('doctor finds nothing wrong where nothing is, and what is wrong where it is
     assert.equal(ran.code, 1);
   }));
 
+test('doctor finds a certificate and actions with which a server would not start', () =>
+  inPlace('without a server', async (place) => {
+    const actions = join(place.data, 'actions');
+    mkdirSync(actions, { recursive: true, mode: 0o700 });
+    writeFileSync(join(actions, 'broken.mjs'), 'bad here', { mode: 0o600 });
+    const missing = join(place.data, 'none.pem');
+    const environment = { HOOKSHELF_SERVER_TLS_CERT: missing, HOOKSHELF_SERVER_TLS_KEY: missing };
+    const { code, stdout } = await place.run(['doctor'], { environment });
+    assert.equal(code, 1);
+    assert.match(stdout, /^certificate +failed +cannot read server\.tlsCert: ENOENT/m);
+    assert.match(stdout, /^actions +failed +.*broken\.mjs: /m);
+  }));
+
 test('doctor says that the directory of a node needs its engine', () =>
   inPlace('without a server', async (place) => {
     mkdirSync(join(place.data, 'replica'), { recursive: true });

@@ -1,9 +1,8 @@
 /** `doctor`: checks what a server needs and says what to do. Changes nothing. */
-import { accessSync, constants, readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { engineOf } from '../../../app/engine.ts';
-import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
@@ -18,31 +17,24 @@ import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { objectOf, textOf } from '../resource.ts';
 import { isListening, tryToConnect } from '../../session/socket.ts';
+import { checkActions, checkCertificate } from './doctor-files.ts';
+import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
+import { failed, ok, warning } from './doctor-finding.ts';
+import type { Look, Examined } from './doctor-finding.ts';
 
-type Finding = {
-  readonly check: string;
-  readonly status: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-  /** What to do; `''` for nothing. */
-  readonly advice: string;
-};
-type Verdict = Omit<Finding, 'check'>;
-type Check = (context: CommandContext, settings: Settings) => Verdict | Promise<Verdict>;
-
-const GIBIBYTE = 1024 ** 3;
-const FREE_BYTES_MIN = GIBIBYTE;
 const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
-// No clock that is right shows a time before this program was made.
-const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
-const CLOCK_SLACK_MS = 60_000;
 
-const CHECKS: Readonly<Record<string, Check>> = {
+type Finding = Examined & { readonly check: string };
+
+const CHECKS: Readonly<Record<string, Look>> = {
   'node': checkNode,
   'data directory': checkDirectory,
   'lock': checkLock,
   'store': checkStore,
   'port': checkPort,
+  'certificate': checkCertificate,
+  'actions': checkActions,
   'free disk': checkDisk,
   'file limits': checkLimits,
   'clock': checkClock,
@@ -76,7 +68,7 @@ export async function examine(context: CommandContext): Promise<number> {
 /** The settings; the defaults where they are wrong, so that the rest can still be checked. */
 function loadOrDefault(
   context: CommandContext,
-): { readonly settings: Settings; readonly verdict: Verdict } {
+): { readonly settings: Settings; readonly verdict: Examined } {
   try {
     const { settings, warnings } = context.loadSettings();
     const [first] = warnings;
@@ -88,8 +80,8 @@ function loadOrDefault(
 }
 
 async function attempt(
-  look: Check, context: CommandContext, settings: Settings,
-): Promise<Verdict> {
+  look: Look, context: CommandContext, settings: Settings,
+): Promise<Examined> {
   try {
     return await look(context, settings);
   } catch (thrown) {
@@ -97,14 +89,7 @@ async function attempt(
   }
 }
 
-function checkNode(): Verdict {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isFit = major > 20 || (major === 20 && minor >= 15);
-  const detail = `Node ${process.versions.node}`;
-  return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
-}
-
-function checkDirectory({ enterData }: CommandContext): Verdict {
+function checkDirectory({ enterData }: CommandContext): Examined {
   const dataDirectory = enterData();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
@@ -126,7 +111,7 @@ function checkDirectory({ enterData }: CommandContext): Verdict {
     : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
 }
 
-async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
+async function checkLock({ enterData }: CommandContext): Promise<Examined> {
   const owner = findOwner(enterData());
   if (owner === null) return ok('nobody holds the data directory');
   const { pid, socketPath } = owner;
@@ -144,7 +129,7 @@ async function checkLock({ enterData }: CommandContext): Promise<Verdict> {
   return ok(`a server holds the data directory and answers (pid ${pid})`);
 }
 
-async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<Verdict> {
+async function checkStore({ enterData }: CommandContext, settings: Settings): Promise<Examined> {
   try {
     const engine = await engineOf(settings);
     if (engine !== null) return ok(`${engine.name}: ${await engine.inspect()}`);
@@ -160,7 +145,7 @@ async function checkStore({ enterData }: CommandContext, settings: Settings): Pr
 /** Checks the ports that a running server has, which may differ from those of the settings. */
 async function checkPort(
   { enterData, identity }: CommandContext, { server: { host, port } }: Settings,
-): Promise<Verdict> {
+): Promise<Examined> {
   const socketPath = findOwner(enterData())?.socketPath ?? null;
   if (socketPath !== null && await isListening(socketPath)) return checkServersPorts(socketPath);
   if (port === 0) return ok('the kernel chooses a port');
@@ -177,7 +162,7 @@ async function checkPort(
   return failed(`port ${port} of ${host} cannot be listened on (${code})`, advice);
 }
 
-async function checkServersPorts(socketPath: string): Promise<Verdict> {
+async function checkServersPorts(socketPath: string): Promise<Examined> {
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   const call = { method: 'GET', path: '/control/places' } as const;
   const answer = await exchange({ socketPath, signal }, call).catch(() => null);
@@ -207,46 +192,7 @@ function tryToListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-function checkDisk({ enterData }: CommandContext): Verdict {
-  let folder = enterData();
-  while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
-  const { bavail, bsize } = statfsSync(folder);
-  const detail = `${(bavail * bsize / GIBIBYTE).toFixed(1)} GiB free`;
-  return bavail * bsize >= FREE_BYTES_MIN
-    ? ok(detail) : warning(detail, 'a compaction needs as much room as the data has');
-}
-
-function checkLimits(_context: CommandContext, { server }: Settings): Verdict {
-  const limits = readFileSync('/proc/self/limits', 'utf8');
-  const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
-  const detail = `${soft} open files, ${server.maxConnections} connections wanted`;
-  const isFit = soft === 'unlimited'
-    || Number(soft) >= server.maxConnections + DESCRIPTORS_RESERVED;
-  return isFit ? ok(detail)
-    : warning(detail, `ulimit -n ${server.maxConnections + DESCRIPTORS_RESERVED}, or lower `
-      + 'server.maxConnections; fewer connections are accepted as it is');
-}
-
-function checkClock({ enterData, io }: CommandContext): Verdict {
-  const nowMs = io.now();
-  const shown = new Date(nowMs).toISOString();
-  if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${shown}`, 'set the clock');
-  const newestMs = newestChange(enterData());
-  return newestMs > nowMs + CLOCK_SLACK_MS
-    ? warning(`the clock shows ${shown}, before the newest file was written`, 'set the clock')
-    : ok(`the clock shows ${shown}`);
-}
-
-function newestChange(directory: string): number {
-  try {
-    return readdirSync(directory).reduce((newest, name) =>
-      Math.max(newest, statSync(join(directory, name)).mtimeMs), 0);
-  } catch {
-    return 0;
-  }
-}
-
-async function checkProxy(_context: CommandContext, { http }: Settings): Promise<Verdict> {
+async function checkProxy(_context: CommandContext, { http }: Settings): Promise<Examined> {
   if (http.proxy === null) return ok('none is set');
   const { hostname, port, protocol } = new URL(http.proxy);
   const defaultPort = protocol === 'https:' ? 443 : 80;
@@ -260,7 +206,7 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
 }
 
 /** Whether a webhook refuses everything, as the server knows it. */
-async function checkSenders({ enterData }: CommandContext): Promise<Verdict> {
+async function checkSenders({ enterData }: CommandContext): Promise<Examined> {
   const socketPath = findOwner(enterData())?.socketPath ?? null;
   if (socketPath === null || !(await isListening(socketPath))) {
     return ok('looked at while a server runs');
@@ -281,16 +227,4 @@ function isWritable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function ok(detail: string): Verdict {
-  return { status: 'ok', detail, advice: '' };
-}
-
-function warning(detail: string, advice: string): Verdict {
-  return { status: 'warning', detail, advice };
-}
-
-function failed(detail: string, advice: string): Verdict {
-  return { status: 'failed', detail, advice };
 }

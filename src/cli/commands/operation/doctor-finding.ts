@@ -1,0 +1,23 @@
+/** What `doctor` finds of one thing that a server needs. */
+import type { Settings } from '../../../settings/load.ts';
+import type { CommandContext } from '../context.ts';
+
+export type Examined = {
+  readonly status: 'ok' | 'warning' | 'failed';
+  readonly detail: string;
+  /** What to do; `''` for nothing. */
+  readonly advice: string;
+};
+export type Look = (context: CommandContext, settings: Settings) => Examined | Promise<Examined>;
+
+export function ok(detail: string): Examined {
+  return { status: 'ok', detail, advice: '' };
+}
+
+export function warning(detail: string, advice: string): Examined {
+  return { status: 'warning', detail, advice };
+}
+
+export function failed(detail: string, advice: string): Examined {
+  return { status: 'failed', detail, advice };
+}

@@ -1,0 +1,60 @@
+/** What `doctor` looks at of the machine: Node, the disk, the limits of files, the clock. */
+import { readFileSync, readdirSync, statSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DESCRIPTORS_RESERVED } from '../../../app/options.ts';
+import type { Settings } from '../../../settings/load.ts';
+import type { CommandContext } from '../context.ts';
+import { failed, ok, warning } from './doctor-finding.ts';
+import type { Examined } from './doctor-finding.ts';
+
+const GIBIBYTE = 1024 ** 3;
+const FREE_BYTES_MIN = GIBIBYTE;
+// No clock that is right shows a time before this program was made.
+const CLOCK_MS_MIN = Date.UTC(2025, 0, 1);
+const CLOCK_SLACK_MS = 60_000;
+
+export function checkNode(): Examined {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isFit = major > 20 || (major === 20 && minor >= 15);
+  const detail = `Node ${process.versions.node}`;
+  return isFit ? ok(detail) : failed(detail, 'install 20.15 or later');
+}
+
+export function checkDisk({ enterData }: CommandContext): Examined {
+  let folder = enterData();
+  while (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
+  const { bavail, bsize } = statfsSync(folder);
+  const detail = `${(bavail * bsize / GIBIBYTE).toFixed(1)} GiB free`;
+  return bavail * bsize >= FREE_BYTES_MIN
+    ? ok(detail) : warning(detail, 'a compaction needs as much room as the data has');
+}
+
+export function checkLimits(_context: CommandContext, { server }: Settings): Examined {
+  const limits = readFileSync('/proc/self/limits', 'utf8');
+  const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
+  const detail = `${soft} open files, ${server.maxConnections} connections wanted`;
+  const isFit = soft === 'unlimited'
+    || Number(soft) >= server.maxConnections + DESCRIPTORS_RESERVED;
+  return isFit ? ok(detail)
+    : warning(detail, `ulimit -n ${server.maxConnections + DESCRIPTORS_RESERVED}, or lower `
+      + 'server.maxConnections; fewer connections are accepted as it is');
+}
+
+export function checkClock({ enterData, io }: CommandContext): Examined {
+  const nowMs = io.now();
+  const shown = new Date(nowMs).toISOString();
+  if (nowMs < CLOCK_MS_MIN) return failed(`the clock shows ${shown}`, 'set the clock');
+  const newestMs = newestChange(enterData());
+  return newestMs > nowMs + CLOCK_SLACK_MS
+    ? warning(`the clock shows ${shown}, before the newest file was written`, 'set the clock')
+    : ok(`the clock shows ${shown}`);
+}
+
+function newestChange(directory: string): number {
+  try {
+    return readdirSync(directory).reduce((newest, name) =>
+      Math.max(newest, statSync(join(directory, name)).mtimeMs), 0);
+  } catch {
+    return 0;
+  }
+}

@@ -20,6 +20,7 @@ import { late } from './base/late.ts';
 import { UnderWay } from './base/under-way.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
+import { drawInOrder } from './app/id-order.ts';
 import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/resource.ts';
@@ -137,6 +138,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => store.close());
   announceEngine(store.replica, logger);
   const makeId = createIdSource(clock);
+  drawInOrder(makeId, store);
   const nodes = sharedLog === null ? null : await withNodes(({ composeNodes }) =>
     composeNodes({
       store, clock, logger, makeId, node: sharedLog.node, places: () => listening.places,

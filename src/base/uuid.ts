@@ -8,6 +8,11 @@ import { loadCrypto } from './node-modules.ts';
 
 export type IdSource = () => string;
 
+export type PassingIdSource = IdSource & {
+  /** What is given from now on sorts after `id`, a UUIDv7 of another source, and what it derives. */
+  readonly pass: (id: string) => void;
+};
+
 // Six bytes of each id are random; four more start the counter of a millisecond.
 const RANDOM_ID_BYTES = 6;
 const RANDOM_BYTES_PER_ID = 10;
@@ -24,7 +29,7 @@ const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3
 /** A source of rising UUIDv7 strings. `fillRandom` fills the buffer it is given. */
 export function createIdSource(
   clock: Pick<Clock, 'now'>, fillRandom: (pool: Buffer) => void = fillAtRandom,
-): IdSource {
+): PassingIdSource {
   const pool = Buffer.allocUnsafe(RANDOM_POOL_BYTES);
   let poolOffset = RANDOM_POOL_BYTES;
   let lastMs = -1;
@@ -41,7 +46,7 @@ export function createIdSource(
     return offset;
   };
 
-  return () => {
+  const next = (): string => {
     const offset = takeRandom();
     const nowMs = clock.now();
     if (nowMs > lastMs || counter === COUNTER_MAX) {
@@ -59,6 +64,17 @@ export function createIdSource(
     // In one piece: an id of several takes longer whenever it is looked at, 0.2 µs for a record.
     return text.toString('latin1');
   };
+
+  return Object.assign(next, {
+    pass(id: string): void {
+      const isPassed = id.slice(0, RANDOM_START) <= text.toString('latin1', 0, RANDOM_START);
+      if (isPassed || !isUuid(id)) return;
+      lastMs = timeOfUuidV7(id);
+      counter = Number.parseInt(id.slice(RAND_A_END - 3, RAND_A_END), 16) * 2 ** 14
+        + (Number.parseInt(id.slice(RAND_B_END - 4, RAND_B_END), 16) & 0x3fff);
+      text.write(id, 0, RANDOM_START, 'latin1');
+    },
+  });
 }
 
 // Where these end, and the random digits begin, in the text of an id.

@@ -69,3 +69,18 @@ test('the counter of a millisecond starts below half, whatever chance says', () 
     '00000000-0005-77ff-bfff-ffffffffffff', '00000000-0005-7800-8000-ffffffffffff',
   ]);
 });
+
+test('ids go on past one of another source, and past what is derived from it', () => {
+  const derived = deriveIds(sourceAt([5000])())();
+  const source = createIdSource({ now: () => 1000 });
+  const before = source();
+  source.pass(derived);
+  const ids = [before, derived, source(), source()];
+  assert.deepEqual(ids, ids.toSorted());
+  source.pass(before);
+  source.pass('no id');
+  assert.ok(source() > (ids.at(-1) ?? ''));
+  // The counter of its millisecond may be full.
+  source.pass('00000000-2000-7fff-bfff-000000000000');
+  assert.equal(timeOfUuidV7(source()), 0x2001);
+});

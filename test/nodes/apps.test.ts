@@ -139,3 +139,34 @@ test('the answer to a key that was used at another node comes again', () =>
     assert.equal(again.headers['idempotency-replayed'], 'true');
     assert.equal(again.text, added.text);
   }));
+
+test('deliveries and accepted requests sort as they were committed, whatever the clocks say', () =>
+  withNodes(1, async ([now], apps) => {
+    assert.ok(now !== undefined);
+    const ahead = await apps.start(undefined, 7_200_000);
+    const behind = await apps.start(undefined, -3_600_000);
+    const added = await post(now, '/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'tick' });
+    assert.equal(added.status, 201, added.text);
+    await post(now, '/api/action-configurations', { identifier: 'note', actionType: 'log' });
+    const hook = await post(now, '/api/incoming-webhooks', {
+      pathSegment: 'in', inbox: 'all', answer: 'accepted', actionConfiguration: 'note',
+    });
+    assert.equal(hook.status, 201, hook.text);
+    const given: string[] = [];
+    const took: string[] = [];
+    let sequence = String(hook.headers['hookshelf-sequence']);
+    for (const node of [ahead, now, behind, now, ahead, behind]) {
+      await node.ask('/api/books?limit=1', { headers: { 'Hookshelf-Sequence': sequence } });
+      const emitted = await post(node, '/api/events', { name: 'tick' });
+      assert.equal(emitted.status, 202, emitted.text);
+      given.push(...JSON.parse(emitted.text).deliveries);
+      const accepted = await post(node, '/webhook/in/in', { some: 'thing' });
+      assert.equal(accepted.status, 200, accepted.text);
+      took.push(JSON.parse(accepted.text).data.request);
+      sequence = String(accepted.headers['hookshelf-sequence']);
+    }
+    assert.deepEqual(given, given.toSorted());
+    assert.deepEqual(took, took.toSorted());
+    assert.equal(new Set([...given, ...took]).size, 12);
+  }));

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApp, type App } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { ask, type Question, type Reply } from '../e2e/ask.ts';
@@ -24,10 +25,12 @@ export class Apps {
   readonly #nodes: Node[] = [];
   readonly #targets: Server[] = [];
 
-  async start(id = randomUUID()): Promise<Node> {
+  /** `aheadMs`: by how much its wall clock is. */
+  async start(id = randomUUID(), aheadMs = 0): Promise<Node> {
     const { settings } = loadSettings({});
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
     const app = await openApp({
-      data: join(this.#folder, id), settings, logger: silentLogger, role: 'server',
+      clock, data: join(this.#folder, id), settings, logger: silentLogger, role: 'server',
       sharedLog: { engine: this.engine, node: id },
     });
     const { url } = await app.listen({ port: 0 });

@@ -1,0 +1,23 @@
+/**
+ * Ids of work sort in the order in which it is committed, as it begins in order of its ids. An id
+ * begins with the time of the machine that drew it: where the clocks of several nodes differ, or a
+ * clock was set back, one that is drawn later would sort before. So ids are drawn past all that are
+ * there, as far as they are applied here.
+ */
+import type { PassingIdSource } from '../base/uuid.ts';
+import type { Store } from '../store/port.ts';
+import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
+import { fanOutCollection } from '../webhooks/deliveries/unit-of-work.ts';
+import { requestCollection } from '../webhooks/requests/request.ts';
+
+const ORDERED = [deliveryCollection, fanOutCollection, requestCollection];
+
+export function drawInOrder(makeId: PassingIdSource, store: Pick<Store, 'collection'>): void {
+  for (const { name } of ORDERED) {
+    const collection = store.collection(name);
+    makeId.pass(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
+    collection.onChange(({ id, before }) => {
+      if (before === null) makeId.pass(id);
+    });
+  }
+}

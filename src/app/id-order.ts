@@ -4,7 +4,8 @@
  * clock was set back, one that is drawn later would sort before. So ids are drawn past all that are
  * there, as far as they are applied here.
  */
-import type { PassingIdSource } from '../base/uuid.ts';
+import type { Clock } from '../base/clock.ts';
+import { createIdSource, type IdSource } from '../base/uuid.ts';
 import type { Store } from '../store/port.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../webhooks/deliveries/unit-of-work.ts';
@@ -12,7 +13,8 @@ import { requestCollection } from '../webhooks/requests/request.ts';
 
 const ORDERED = [deliveryCollection, fanOutCollection, requestCollection];
 
-export function drawInOrder(makeId: PassingIdSource, store: Pick<Store, 'collection'>): void {
+export function createOrderedIds(clock: Clock, store: Pick<Store, 'collection'>): IdSource {
+  const makeId = createIdSource(clock);
   for (const { name } of ORDERED) {
     const collection = store.collection(name);
     makeId.pass(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
@@ -20,4 +22,5 @@ export function drawInOrder(makeId: PassingIdSource, store: Pick<Store, 'collect
       if (before === null) makeId.pass(id);
     });
   }
+  return makeId;
 }

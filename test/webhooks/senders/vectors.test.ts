@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import {
+  createHash, createHmac, createPrivateKey, generateKeyPairSync, sign,
+} from 'node:crypto';
 import { test } from 'node:test';
 import { findPreset } from '../../../src/webhooks/senders/presets/table.ts';
 import { RequestReader } from '../../../src/webhooks/senders/request/reader.ts';
@@ -180,6 +182,25 @@ for (const vector of VECTORS) {
     if (coversBody(preset)) assert.notEqual(judge({ body: `${body} ` }), 'current');
   });
 }
+
+test("Twilio's signature of an address alone covers no body, and no other address", () => {
+  const url = 'https://relay.example/webhook/in/tw';
+  const signed = (address: string): string =>
+    createHmac('sha1', 'token').update(address).digest('base64');
+  const judge = (search: string, body: string, type: string, signature: string): string =>
+    verdictOf('twilio', 'token', { url }, 1700000000,
+      { ...requestOf(body, { 'Content-Type': type, 'X-Twilio-Signature': signature }), search });
+  const bare = signed(url);
+  const json = '{"forged":true}';
+  const claim = `bodySHA256=${createHash('sha256').update(json).digest('hex')}`;
+  const fields = Array.from({ length: 20_000 }, (_, index) => `a${index}=1`).join('&');
+  assert.equal(judge('', '', FORM, bare), 'current');
+  assert.equal(judge(claim, json, 'application/json', signed(`${url}?${claim}`)), 'current');
+  assert.equal(judge(claim, json, 'application/json', bare), 'mismatch');
+  assert.equal(judge('', json, 'application/json', bare), 'mismatch');
+  assert.equal(judge('', fields, FORM, bare), 'mismatch');
+  assert.equal(judge('evil=1', '', FORM, bare), 'mismatch');
+});
 
 test('takes signatures of elliptic curve, RSA and Ed25519 keys', () => {
   const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });

@@ -188,6 +188,10 @@ export class SimulatedFiles implements Files {
     this.unlink(path);
   }
 
+  openDirectory(path: string): ReturnType<Files['openDirectory']> {
+    return { path, close: () => {} };
+  }
+
   exists(path: string): boolean {
     return this.disk.find(path) !== undefined;
   }

@@ -86,23 +86,36 @@ export async function writeBackup(
   if (target.endsWith('.tar')) return writeTar(files, backup, target, nowMs);
   const isNew = !files.exists(target);
   if (isNew) files.makeDirectory(target);
-  if (files.list(target).length > 0) {
+  // By its name whoever owns the folder above could have us write, and delete, in another one.
+  const directory = files.openDirectory(target);
+  try {
+    return await writeInto(files, backup, directory.path, target);
+  } catch (error) {
+    if (isNew) files.removeDirectory(target);
+    throw error;
+  } finally {
+    directory.close();
+  }
+}
+
+async function writeInto(
+  files: Files, backup: Backup, directory: string, target: string,
+): Promise<readonly FileSum[]> {
+  if (files.list(directory).length > 0) {
     throw new AppError('conflict', `${target} is not empty; name a new directory`);
   }
-  const mark = join(target, BACKUP_PENDING);
+  const mark = join(directory, BACKUP_PENDING);
   // Of two that take the same directory only one can make it.
   files.close(files.open(mark, 'create'));
-  const names = [...backup.files.map(({ name }) => name), MANIFEST_NAME];
-  const copies = names.map((name) => join(target, name));
+  const made = [mark];
   try {
-    const sums = await fillDirectory(files, backup, target);
+    const sums = await fillDirectory(files, backup, directory, (path) => made.push(path));
     files.unlink(mark);
-    await files.syncDirectoryAsync(target);
+    await files.syncDirectoryAsync(directory);
     await files.syncDirectoryAsync(dirname(target));
     return sums;
   } catch (error) {
-    for (const path of [...copies, mark]) if (files.exists(path)) files.unlink(path);
-    if (isNew) files.removeDirectory(target);
+    for (const path of made) if (files.exists(path)) files.unlink(path);
     throw error;
   }
 }
@@ -127,16 +140,16 @@ async function* tarOf(
 
 /** What is there is on disk when this resolves; the mark is, before anything else. */
 async function fillDirectory(
-  files: Files, backup: Backup, target: string,
+  files: Files, backup: Backup, target: string, onMade: (path: string) => void,
 ): Promise<readonly FileSum[]> {
   const sums: FileSum[] = [];
   await files.syncDirectoryAsync(target);
   for (const file of backup.files) {
-    await writeCopy(files, join(target, file.name), summedPieces(files, file, sums));
+    await writeCopy(files, join(target, file.name), summedPieces(files, file, sums), onMade);
   }
   if (backup.contents !== null) {
     const manifest = encodeManifest(backup.contents, sums);
-    await writeCopy(files, join(target, MANIFEST_NAME), [manifest]);
+    await writeCopy(files, join(target, MANIFEST_NAME), [manifest], onMade);
   }
   await files.syncDirectoryAsync(target);
   return sums;
@@ -144,8 +157,10 @@ async function fillDirectory(
 
 async function writeCopy(
   files: Files, path: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
+  onMade: (path: string) => void,
 ): Promise<void> {
   const copy = files.open(path, 'create');
+  onMade(path);
   try {
     let position = 0;
     for await (const piece of pieces) {
@@ -166,14 +181,15 @@ async function writeTar(
     throw new AppError('conflict', `${target} is already there; name a new file`);
   }
   const part = `${target}.${nowMs}.part`;
+  let isMade = false;
   try {
     const sums: FileSum[] = [];
-    await writeCopy(files, part, tarOf(files, backup, nowMs, sums));
+    await writeCopy(files, part, tarOf(files, backup, nowMs, sums), () => isMade = true);
     files.rename(part, target);
     await files.syncDirectoryAsync(dirname(target));
     return sums;
   } catch (error) {
-    if (files.exists(part)) files.unlink(part);
+    if (isMade && files.exists(part)) files.unlink(part);
     throw error;
   }
 }

@@ -47,6 +47,8 @@ export interface Files {
   /** Must be empty. */
   removeDirectory(path: string): void;
   exists(path: string): boolean;
+  /** A directory as it is now, whatever takes its name later: `path` leads there until `close`. */
+  openDirectory(path: string): { readonly path: string; close(): void };
 }
 
 const readAsync = promisify(fs.read);
@@ -107,6 +109,12 @@ export function createNodeFiles(): Files {
     makeDirectory: makeDirectories,
     removeDirectory: (path) => fs.rmdirSync(path),
     exists: (path) => fs.existsSync(path),
+    openDirectory(path) {
+      const descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+      const own = `/proc/self/fd/${descriptor}`;
+      const close = (): void => fs.closeSync(descriptor);
+      return { path: fs.existsSync(own) ? own : path, close };
+    },
   };
 }
 

@@ -1,9 +1,10 @@
 /**
  * A file that a command writes. It is written under a temporary name in the same folder, readable
  * only by its owner, and renamed when it is whole: no link is followed, and an older file stays
- * until then. A pipe or device is written to directly.
+ * until then. A pipe or device is written to directly, but for a named pipe of another user.
  */
 import { constants, fchownSync, renameSync, rmSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -31,6 +32,7 @@ export class OutputFile {
     try {
       if (this.#part === null) {
         this.#handle = await open(this.#path, constants.O_WRONLY);
+        refuseForeign(this.#path, await this.#handle.stat());
         return;
       }
       this.#handle = await open(this.#part, NEW, 0o600);
@@ -82,6 +84,15 @@ function isPipeOrDevice(path: string): boolean {
   } catch (cause) {
     throw cannotWrite(path, cause);
   }
+}
+
+/** What was opened need not be what was looked at: its name may be another user's to give. */
+function refuseForeign(path: string, opened: Stats): void {
+  if (opened.isFile()) throw new Error('there is a file in the place of the pipe that was there');
+  const isNamed = opened.isFIFO() && !/^\/(dev|proc)\//.test(path);
+  const { uid } = opened;
+  if (!isNamed || uid === 0 || uid === process.geteuid?.()) return;
+  throw new Error(`it is a pipe of user ${uid}, who could read what is written`);
 }
 
 // What root makes in a user's folder shall belong to that user. The open descriptor is changed, not

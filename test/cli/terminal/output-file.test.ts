@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync,
-  writeFileSync,
+  chmodSync, chownSync, closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync,
+  readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +65,33 @@ test('discarding a file leaves the older one', async (context) => {
   await file.discard();
   assert.equal(readFileSync(path, 'utf8'), 'before');
   assert.deepEqual(readdirSync(folder), ['books.csv']);
+});
+
+test('writes to no file that has taken the place of a pipe', async (context) => {
+  const folder = makeFolder(context);
+  const path = join(folder, 'books.json');
+  const precious = join(folder, 'precious');
+  writeFileSync(precious, 'precious');
+  assert.equal(spawnSync('mkfifo', [path]).status, 0);
+  const file = new OutputFile(path);
+  rmSync(path);
+  symlinkSync(precious, path);
+  await assert.rejects(file.open(), { code: 'unavailable', message: /in the place of the pipe/ });
+  await file.discard();
+  assert.equal(readFileSync(precious, 'utf8'), 'precious');
+});
+
+test("writes to no pipe of another user's", {
+  skip: process.geteuid?.() === 0 ? false : 'only root can make one for another user',
+}, async (context) => {
+  const path = join(makeFolder(context), 'books.json');
+  assert.equal(spawnSync('mkfifo', ['-m', '666', path]).status, 0);
+  chownSync(path, 12_345, 12_345);
+  const reader = openSync(path, constants.O_RDWR);
+  context.after(() => closeSync(reader));
+  const file = new OutputFile(path);
+  await assert.rejects(file.open(), { code: 'unavailable', message: /a pipe of user 12345/ });
+  await file.discard();
 });
 
 test('writes to a device directly, and refuses a folder', {

@@ -123,7 +123,7 @@ export class Listening {
 
   /** False when the settings name no certificate. */
   renewCertificate(): boolean {
-    const certificate = readCertificate(this.#options.settings);
+    const certificate = readCertificate(this.#options.settings, true);
     if (certificate === null) return false;
     this.#secure?.renew(certificate);
     return true;
@@ -146,10 +146,15 @@ function closed(): AppError {
   return new AppError('unavailable', 'the app is closed');
 }
 
-/** Null when the settings name none. Throws `usage`. */
-export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
+/** Null when the settings name none. Throws `usage`; `isAtOnce`: also where it would wait. */
+export function readCertificate(
+  { server: { tlsCert, tlsKey } }: Settings, isAtOnce = false,
+): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
-  const pair = { cert: readPem(tlsCert, 'server.tlsCert'), key: readPem(tlsKey, 'server.tlsKey') };
+  const pair = {
+    cert: readPem(tlsCert, 'server.tlsCert', isAtOnce),
+    key: readPem(tlsKey, 'server.tlsKey', isAtOnce),
+  };
   try {
     loadTls().createSecureContext(pair);
     checkFits(pair);
@@ -167,9 +172,9 @@ function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer 
   throw new Error('the key is another one than the certificate\'s');
 }
 
-function readPem(path: string, setting: string): Buffer {
+function readPem(path: string, setting: string, isAtOnce: boolean): Buffer {
   try {
-    return readSmallFile(path);
+    return readSmallFile(path, isAtOnce);
   } catch (thrown) {
     throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
   }

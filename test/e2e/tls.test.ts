@@ -1,5 +1,6 @@
 /** HTTPS by a real server, before and after its certificate is renewed. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -39,6 +40,10 @@ test('a renewed certificate is served after SIGHUP; open connections and a broke
       () => install(folder, { cert: second.cert, key: first.key }),
       () => install(folder, { cert: second.cert, key: keyOfAnotherKind() }),
       () => rmSync(join(folder, 'key.pem')),
+      () => {
+        rmSync(join(folder, 'cert.pem'));
+        assert.equal(spawnSync('mkfifo', [join(folder, 'cert.pem')]).status, 0);
+      },
     ];
     for (const [index, makeBroken] of breakages.entries()) {
       makeBroken();

@@ -10,7 +10,7 @@ import { createNodeFiles, type Files } from '../../../src/store/disk/files.ts';
 
 const NAMES = ['books-000002.json', 'journal-000002.jsonl'];
 
-test('a backup whose directory is swapped for the data meanwhile leaves the data alone', async () => {
+test('a backup whose directory is swapped for the data leaves the data alone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-backup-'));
   try {
     const data = join(folder, 'data');

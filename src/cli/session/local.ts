@@ -1,6 +1,8 @@
 /** Who holds a data directory, and the app that a command builds when nobody does. */
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
 import type { Settings } from '../../settings/load.ts';
 import { readLockOwner } from '../../store/lock/lock.ts';
 import { lazy } from '../process/lazy.ts';
@@ -28,8 +30,20 @@ type LocalOptions = {
 /** Not loaded where a server answers. */
 export const loadApp = lazy(() => import('../../app.ts'));
 
+/** Throws `usage` where another user says who holds it: what we have to tell would go there. */
 export function findOwner(data: string): Owner | null {
-  return existsSync(data) ? readLockOwner(data) : null;
+  if (!existsSync(data)) return null;
+  const owner = readLockOwner(data);
+  if (owner !== null) for (const path of [data, join(data, 'lock')]) refuseForeign(path);
+  return owner;
+}
+
+function refuseForeign(path: string): void {
+  const us = process.geteuid?.();
+  const uid = lstatSync(path, { throwIfNoEntry: false })?.uid ?? us;
+  if (us === undefined || uid === us || uid === 0) return;
+  throw new AppError('usage', `${path} is user ${uid}'s, neither ours nor root's: name another `
+    + `directory with --data, or run this as its user, or: chown ${us} '${path}'`);
 }
 
 /** Throws `conflict` when another process holds the directory. */

@@ -99,8 +99,16 @@ export function toProblem(thrown: unknown, instance?: string): Problem {
     status,
     detail: isTold ? thrown.message : 'internal error',
     ...instance === undefined ? {} : { instance },
-    ...isKnown && thrown.details.errors !== undefined ? { errors: thrown.details.errors } : {},
+    ...isKnown ? errorsOf(thrown, status) : {},
   };
+}
+
+/** A 422 has them always; of what no member is to blame for, the pointer is that of the whole. */
+function errorsOf(
+  { message, details: { errors } }: AppError, status: number,
+): { readonly errors?: readonly FieldError[] } {
+  if (errors !== undefined) return { errors };
+  return status === STATUS.invalid ? { errors: [{ pointer: '', detail: message }] } : {};
 }
 
 /**

@@ -76,6 +76,9 @@ test('refuses another body with the same key', () => withPlace(async ({ add, ser
   await add('k1');
   const refused = await add('k1', OTHER);
   assert.equal(refused.status, 422);
+  const [error] = JSON.parse(refused.text).errors;
+  assert.equal(error.pointer, '');
+  assert.match(error.detail, /came with another body before/);
   assert.match(refused.text, /another body/);
   assert.equal(server.catalog.size, 1);
 }));

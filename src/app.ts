@@ -19,7 +19,7 @@ import type { Logger } from './base/log.ts';
 import { late } from './base/late.ts';
 import { UnderWay } from './base/under-way.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
-import { createOrderedIds } from './app/id-order.ts';
+import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/resource.ts';
@@ -136,7 +136,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   });
   closers.add(() => store.close());
   announceEngine(store.replica, logger);
-  const makeId = createOrderedIds(clock, store);
+  const makeId = createIdSource(clock);
   const nodes = sharedLog === null ? null : await withNodes(({ composeNodes }) =>
     composeNodes({
       store, clock, logger, makeId, node: sharedLog.node, places: () => listening.places,

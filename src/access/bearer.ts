@@ -45,7 +45,8 @@ export function anyOf(...verifiers: readonly TokenVerifier[]): TokenVerifier {
 export function checkToken(
   request: IncomingMessage, verifier: TokenVerifier, needed: Scope,
 ): void {
-  if (request.headers.authorization === undefined) {
+  // Another scheme counts as none (RFC 6750 §3.1).
+  if (!/^bearer /i.test(request.headers.authorization ?? '')) {
     throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
   }
   const scope = scopeOfCaller(request, verifier);

@@ -1,11 +1,10 @@
 /**
  * Ids of work sort in the order in which it is committed, as it begins in order of its ids. An id
- * begins with the time of the machine that drew it: where the clocks of several nodes differ, or a
- * clock was set back, one that is drawn later would sort before. So ids are drawn past all that are
- * there, as far as they are applied here.
+ * begins with the time of the machine that drew it: where the clocks of several nodes differ, one
+ * that is drawn later would sort before. So ids are drawn past all that are there, as far as they
+ * are applied here.
  */
-import type { Clock } from '../base/clock.ts';
-import { createIdSource, type IdSource } from '../base/uuid.ts';
+import type { PassingIdSource } from '../base/uuid.ts';
 import type { Store } from '../store/port.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../webhooks/deliveries/unit-of-work.ts';
@@ -13,8 +12,7 @@ import { requestCollection } from '../webhooks/requests/request.ts';
 
 const ORDERED = [deliveryCollection, fanOutCollection, requestCollection];
 
-export function createOrderedIds(clock: Clock, store: Pick<Store, 'collection'>): IdSource {
-  const makeId = createIdSource(clock);
+export function drawInOrder(makeId: PassingIdSource, store: Pick<Store, 'collection'>): void {
   for (const { name } of ORDERED) {
     const collection = store.collection(name);
     makeId.pass(collection.idAt(collection.walk({ isDescending: true }).next()) ?? '');
@@ -22,5 +20,4 @@ export function createOrderedIds(clock: Clock, store: Pick<Store, 'collection'>)
       if (before === null) makeId.pass(id);
     });
   }
-  return makeId;
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { PassingIdSource } from '../base/uuid.ts';
 import { VERSION } from '../base/version.ts';
 import { Membership } from '../nodes/membership.ts';
 import type { NodeOwnership } from '../nodes/ownership.ts';
@@ -12,6 +13,7 @@ import { nodeMetrics, positionOf, unreadinessOf, viewNodes } from '../nodes/view
 import type { MetricSource } from '../server/metrics/source.ts';
 import type { Sharing } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/port.ts';
+import { drawInOrder } from './id-order.ts';
 
 type NodesParts = {
   readonly store: Store;
@@ -19,7 +21,7 @@ type NodesParts = {
   readonly logger: Logger;
   /** A UUID that is this node's own for good. */
   readonly node: string;
-  readonly makeId: () => string;
+  readonly makeId: PassingIdSource;
   /** `http.timeout`: how long an attempt takes at most. */
   readonly attemptMs: number;
   /** Where on TCP we listen. */
@@ -46,6 +48,7 @@ export function composeNodes(parts: NodesParts): Nodes {
   const { store, clock, logger, makeId, attemptMs, node } = parts;
   const { replica } = store;
   assert(replica !== null, 'the store is shared');
+  drawInOrder(makeId, store);
   const lengthMs = Math.round(Math.max(LENGTH_MS_MIN, attemptMs + BEYOND_ATTEMPT_MS));
   const membership = new Membership({
     store, clock, log: logger, lengths: { lengthMs, attemptMs },

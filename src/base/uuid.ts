@@ -8,7 +8,7 @@ import { loadCrypto } from './node-modules.ts';
 
 export type IdSource = () => string;
 
-type PassingIdSource = IdSource & {
+export type PassingIdSource = IdSource & {
   /** What is given from now on sorts after `id`, a UUIDv7, and what is derived from it. */
   readonly pass: (id: string) => void;
 };

@@ -19,6 +19,7 @@ export function isEventName(name: unknown): name is string {
 
 /** What a refusal of an event name says; `manyHint` is what to do for several of them. */
 export function refuseEventName(name: unknown, manyHint = 'emit one event for each name'): string {
+  if (name === undefined) return `is required, ${EVENT_NAME_RULE}`;
   const isMany = typeof name === 'string' && name.includes(',');
   const hint = isMany ? `; a comma would stand between names: ${manyHint}` : '';
   return `must be ${EVENT_NAME_RULE}, not ${quoted(name)}${hint}`;

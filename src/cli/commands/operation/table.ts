@@ -124,7 +124,7 @@ export const INSPECTION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'doctor', isLocal: true,
-    summary: 'Check directory, lock, port, certificate, actions, disk, limits, clock and proxy',
+    summary: 'Check directory, port, certificate, actions, disk and more',
     options: {}, examples: ['hookshelf doctor'],
     load: async () => (await import('./doctor.ts')).examine,
   },

@@ -17,8 +17,7 @@ import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { ChangeHook } from '../resources/repository.ts';
-import { loadActionModules } from '../webhooks/actions/load-modules.ts';
-import type { ActionSource } from '../webhooks/actions/registry.ts';
+import { ACTIONS_FOLDER, loadActionModules } from '../webhooks/actions/load-modules.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
 import type { WebhooksOptions } from '../webhooks/options.ts';
 import type { Ownership } from '../webhooks/work/ownership.ts';
@@ -49,7 +48,6 @@ type RelayParts = {
   readonly baseUri: () => string;
 };
 
-const ACTIONS_FOLDER = 'actions';
 const DAY_MS = 86_400_000;
 /** Of the heap, however its limit was set. */
 const PAYLOAD_SHARE = 1 / 4;
@@ -59,7 +57,9 @@ export async function composeRelay(
   parts: RelayParts,
 ): Promise<{ readonly webhooks: Webhooks; readonly client: HttpClient }> {
   const { settings, clock, logger, metrics, store, keys, makeId, baseUri } = parts;
-  const modules = parts.loadsActions ? await loadCustomActions(parts.data, settings) : [];
+  const modules = parts.loadsActions ? await loadActionModules({
+    folder: join(parts.data, ACTIONS_FOLDER), paths: settings.actions,
+  }) : [];
   const classes = parts.actionClasses.map((actionClass) =>
     ({ actionClass, origin: 'the option `actions`' }));
   const client = createLateClient(clientOptionsOf(settings), { clock, logger });
@@ -103,11 +103,6 @@ export async function composeRelay(
     ...incomingMetrics(webhooks),
   );
   return { webhooks, client };
-}
-
-/** Throws `usage`, naming the file, when one does not load. */
-export function loadCustomActions(data: string, settings: Settings): Promise<ActionSource[]> {
-  return loadActionModules({ folder: join(data, ACTIONS_FOLDER), paths: settings.actions });
 }
 
 /** Turns each change of a book into its event, in the transaction of the change itself. */

@@ -13,6 +13,9 @@ import { findForeignStep, walkPath } from '../../base/files/path-owners.ts';
 import type { PathStep } from '../../base/files/path-owners.ts';
 import type { ActionSource } from './registry.ts';
 
+/** In the data directory. */
+export const ACTIONS_FOLDER = 'actions';
+
 const EXTENSIONS = ['.mjs', '.js'];
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;

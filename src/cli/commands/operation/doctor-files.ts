@@ -1,19 +1,22 @@
 /** What `doctor` looks at of the files that settings name: the certificate, and custom actions. */
-import { readCertificate } from '../../../app/listening.ts';
-import { loadCustomActions } from '../../../app/relay.ts';
+import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load.ts';
+import { ACTIONS_FOLDER, loadActionModules } from '../../../webhooks/actions/load-modules.ts';
 import type { CommandContext } from '../context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { Examined } from './doctor-finding.ts';
 
-export function checkCertificate(
+export async function checkCertificate(
   { enterData, identity }: CommandContext, settings: Settings,
-): Examined {
+): Promise<Examined> {
+  if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
   enterData();
   try {
-    return ok(readCertificate(settings) === null ? 'none is set: plain HTTP'
-      : 'the certificate and its key can be used');
+    // Mostly there is none, and a container is looked at again and again.
+    const { readCertificate } = await import('../../../app/listening.ts');
+    readCertificate(settings);
+    return ok('the certificate and its key can be used');
   } catch (thrown) {
     // We are the directory's owner by now; a server reads it while it is still root.
     return identity.needsSwitch
@@ -27,7 +30,9 @@ export async function checkActions(
   { enterData }: CommandContext, settings: Settings,
 ): Promise<Examined> {
   try {
-    const { length } = await loadCustomActions(enterData(), settings);
+    const { length } = await loadActionModules({
+      folder: join(enterData(), ACTIONS_FOLDER), paths: settings.actions,
+    });
     return ok(length === 0 ? 'the built-in ones'
       : `${length} custom ${length === 1 ? 'module loads' : 'modules load'}`);
   } catch (thrown) {

@@ -23,14 +23,14 @@ export const twilioQuirk: Quirk = {
     yield called;
     yield* portVariants(called);
   },
-  check(parts, url) {
+  check(parts) {
     const { body } = parts.request;
     if (parts.isForm()) {
       return parts.form() === null ? 'the form has more fields than are looked at, unsigned' : null;
     }
     if (body.length === 0) return null;
-    // Of the address that was signed: anybody can add to the one that was called.
-    const claimed = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? '').get('bodySHA256');
+    // Part of the address that was signed: no other than the one that was called is tried.
+    const claimed = parts.read({ query: 'bodySHA256' });
     if (claimed === null) return 'the body is no form, and no bodySHA256 in the query covers it';
     return isDigestOf(claimed, body) ? null : 'bodySHA256 in the query is not that of the body';
   },

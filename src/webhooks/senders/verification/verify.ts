@@ -28,8 +28,8 @@ export type Quirk = {
   readonly body?: (parts: RequestReader) => Buffer;
   /** The addresses that `{url}` may stand for, the likeliest first. */
   readonly urls?: (url: string, parts: RequestReader) => Iterable<string>;
-  /** What else must be right, told after the match with that address; a finding when it is not. */
-  readonly check?: (parts: RequestReader, url: string) => string | null;
+  /** What else must be right, told after the match; a finding when it is not. */
+  readonly check?: (parts: RequestReader) => string | null;
 };
 
 type VerifierKey = VerificationKey & {
@@ -97,9 +97,9 @@ export function verify(verifier: Verifier, parts: RequestReader, nowMs: number):
   if (matching === null) {
     return problem ?? refusal('mismatch', 'the signature is not that of this request');
   }
-  const broken = quirk.check?.(parts, matching.url) ?? null;
+  const broken = quirk.check?.(parts) ?? null;
   if (broken !== null) return refusal('mismatch', broken);
-  return judgeAge(verifier, matching.key.secret, time.atMs, nowMs);
+  return judgeAge(verifier, matching.secret, time.atMs, nowMs);
 }
 
 /** A secret that cannot be used took the place of one that still counts. */
@@ -111,14 +111,14 @@ function findMatch(
   verifier: Verifier, parts: RequestReader,
   { timestamp, id }: { readonly timestamp: string; readonly id: string },
   signatures: readonly Signature[], nowMs: number,
-): { readonly key: VerifierKey; readonly url: string } | null {
+): VerifierKey | null {
   const { content, keys, quirk, settings: { url = '', webhookId = '' } } = verifier;
   const body = quirk.body?.(parts) ?? parts.request.body;
   for (const candidate of quirk.urls?.(url, parts) ?? [url]) {
     const values = { timestamp, id, url: candidate, webhookId, body, parts };
     const pieces = contentPieces(content, values);
-    const key = keys.find((one) => nowMs < one.validUntilMs && isMatch(one, pieces, signatures));
-    if (key !== undefined) return { key, url: candidate };
+    const match = keys.find((key) => nowMs < key.validUntilMs && isMatch(key, pieces, signatures));
+    if (match !== undefined) return match;
   }
   return null;
 }

@@ -47,16 +47,24 @@ export class Person {
     });
   }
 
-  async click(role: string, name: string | RegExp): Promise<void> {
+  click(role: string, name: string | RegExp): Promise<void> {
+    return this.clickSlowly(role, name, async () => {});
+  }
+
+  /** What happens `meanwhile`, happens between the press and the release of the button. */
+  async clickSlowly(
+    role: string, name: string | RegExp, meanwhile: () => Promise<void>,
+  ): Promise<void> {
     // What is drawn anew between two looks is looked for once more.
     const quad = await waitFor(() => this.#quadOf(role, name).catch(() => undefined));
     assert.ok(quad !== undefined, `${role} ${name} can be seen`);
     const at = { x: (Number(quad[0]) + Number(quad[4])) / 2,
       y: (Number(quad[1]) + Number(quad[5])) / 2 };
-    for (const type of ['mousePressed', 'mouseReleased']) {
-      await this.#browser.command('Input.dispatchMouseEvent',
-        { type, ...at, button: 'left', clickCount: 1 });
-    }
+    const send = (type: string): Promise<unknown> => this.#browser.command(
+      'Input.dispatchMouseEvent', { type, ...at, button: 'left', clickCount: 1 });
+    await send('mousePressed');
+    await meanwhile();
+    await send('mouseReleased');
   }
 
   async #quadOf(role: string, name: string | RegExp): Promise<readonly unknown[] | undefined> {

@@ -114,7 +114,8 @@ export class PagedList<Item> {
 
   #show(items: readonly Item[]): void {
     if (this.#total !== null && this.#next === null) this.#total = items.length;
-    fill(this.#place, items.length === 0 ? this.#options.empty() : this.#rows.element);
+    const shown = items.length === 0 ? this.#options.empty() : this.#rows.element;
+    if (shown.parentElement !== this.#place) fill(this.#place, shown);
     this.#rows.set(items, this.#next === null ? items.length : this.#total ?? items.length);
     this.#tellCount(0);
   }

@@ -38,8 +38,8 @@ export class Rows<Item> {
   #total = 0;
   #rowPixels = ROW_PIXELS;
   #shown = { start: -1, end: -1 };
-  /** The rows that are made, by what they show. */
-  #made: ReadonlyMap<Item, HTMLElement> = new Map();
+  /** The rows that are made, by what they show: an item that was read anew is another object. */
+  #made: ReadonlyMap<string, HTMLElement> = new Map();
   /** Pixels that came in above what is in view, and that the page has not scrolled by yet. */
   #above = 0;
   #isAsked = false;
@@ -121,7 +121,10 @@ export class Rows<Item> {
     const focused = this.#focusedKey();
     this.#table.setAttribute('aria-rowcount', String(this.#total + 1));
     const items = this.#items.slice(start, end);
-    this.#made = new Map(items.map((item, index) => [item, this.#row(item, start + index)]));
+    this.#made = new Map(items.map((item, index) => {
+      const shown = JSON.stringify(item);
+      return [shown, this.#row(item, start + index, this.#made.get(shown))];
+    }));
     const rows = [...this.#made.values(), ...Array.from(
       { length: end - start - items.length }, () => this.#unreadRow())];
     replaceRows(this.#body, [spacer(start * this.#rowPixels), ...rows,
@@ -135,9 +138,9 @@ export class Rows<Item> {
   }
 
   /** What one is clicking on stays there: the row of before where it shows the same. */
-  #row(item: Item, index: number): HTMLElement {
+  #row(item: Item, index: number, before: HTMLElement | undefined): HTMLElement {
     const { columns, hrefOf, keyOf } = this.#options;
-    const row = this.#made.get(item) ?? h('tr', { 'data-key': keyOf(item) },
+    const row = before ?? h('tr', { 'data-key': keyOf(item) },
       ...columns.map(({ cell, kind = '' }, at) => h('td', { class: kind },
         at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item))));
     row.setAttribute('aria-rowindex', String(index + 2));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
+import { NEXT_FRAME } from '../support/person.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
@@ -173,7 +174,7 @@ test('a click on a row counts, though the list comes anew meanwhile', { skip }, 
   await person.clickSlowly('link', 'Udolpho', async () => {
     await browser.evaluate(RELEASE);
     await person.gives("return document.querySelector('main [aria-busy]') === null;", true);
-    await browser.evaluate('return new Promise((shown) => requestAnimationFrame(shown));');
+    await browser.evaluate(NEXT_FRAME);
   });
   await person.gives(HASH, /^#\/books\/[^?]/);
   await at.isClean();

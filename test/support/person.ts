@@ -15,6 +15,9 @@ const KEYS: Readonly<Record<string, number>> = {
   Enter: 13, Escape: 27, Tab: 9, End: 35, Home: 36, ArrowUp: 38, ArrowDown: 40, ' ': 32,
 };
 
+/** Ends when the page is drawn again. */
+export const NEXT_FRAME = 'return new Promise((drawn) => requestAnimationFrame(drawn));';
+
 type Named = { readonly role: string; readonly name: string; readonly node: number };
 
 export class Person {
@@ -55,7 +58,7 @@ export class Person {
   async clickSlowly(
     role: string, name: string | RegExp, meanwhile: () => Promise<void>,
   ): Promise<void> {
-    // What is drawn anew between two looks is looked for once more.
+    // What is drawn anew or moves between two looks is looked for once more.
     const quad = await waitFor(() => this.#quadOf(role, name).catch(() => undefined));
     assert.ok(quad !== undefined, `${role} ${name} can be seen`);
     const at = { x: (Number(quad[0]) + Number(quad[4])) / 2,
@@ -70,8 +73,11 @@ export class Person {
   async #quadOf(role: string, name: string | RegExp): Promise<readonly unknown[] | undefined> {
     const box = { backendNodeId: (await this.find(role, name)).node };
     await this.#browser.command('DOM.scrollIntoViewIfNeeded', box);
-    const [quad] = membersOf(await this.#browser.command('DOM.getContentQuads', box), 'quads');
-    return Array.isArray(quad) ? quad : undefined;
+    const look = async (): Promise<unknown> =>
+      membersOf(await this.#browser.command('DOM.getContentQuads', box), 'quads')[0];
+    const quad = await look();
+    await this.#browser.evaluate(NEXT_FRAME);
+    return Array.isArray(quad) && isDeepStrictEqual(quad, await look()) ? quad : undefined;
   }
 
   /** Writes into a field in place of what is there. */

@@ -11,7 +11,7 @@ const FIELDS_LENGTH_MAX = 4096;
 const MESSAGE_LENGTH_MAX = 1024;
 
 type NumberedLine = LogLine & {
-  /** Rises by one with each line. */
+  /** Rises by one with each line; the first is the time of it, so that they rise over restarts. */
   readonly number: number;
 };
 
@@ -28,18 +28,19 @@ const GRAVITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning
 export class LogLines {
   /** A ring: line `number` stands at `number % LINES_MAX`. */
   readonly #lines: NumberedLine[] = [];
-  #count = 0;
+  #last = 0;
 
   add(line: LogLine): void {
-    this.#count += 1;
-    this.#lines[this.#count % LINES_MAX] = { number: this.#count, ...bounded(line) };
+    if (this.#last === 0) this.#last = Date.parse(line.time);
+    this.#last += 1;
+    this.#lines[this.#last % LINES_MAX] = { number: this.#last, ...bounded(line) };
   }
 
   /** Oldest first. */
   read({ level, requestId, after }: LineFilter): NumberedLine[] {
-    const first = Math.max(after + 1, this.#count - LINES_MAX + 1, 1);
+    const first = Math.max(after + 1, this.#last - LINES_MAX + 1, 1);
     const found: NumberedLine[] = [];
-    for (let number = first; number <= this.#count; number += 1) {
+    for (let number = first; number <= this.#last; number += 1) {
       const line = this.#lines[number % LINES_MAX];
       if (line === undefined) continue;
       if (level !== null && GRAVITY[line.level] < GRAVITY[level]) continue;

@@ -38,7 +38,7 @@ function filled(count: number): LogLines {
   const lines = new LogLines();
   for (let index = 1; index <= count; index += 1) {
     lines.add({
-      time: '', level: index % 100 === 0 ? 'error' : 'info', message: `line ${index}`,
+      time: '1970-01-01T00:00:00.000Z', level: index % 100 === 0 ? 'error' : 'info', message: `line ${index}`,
       fields: { requestId: `request-${index % 7}` },
     });
   }
@@ -66,9 +66,23 @@ test('lines are found by level and graver, by request, and after a number', () =
   assert.deepEqual(lines.read({ ...ALL, after: 9999 }), []);
 });
 
+test('after a restart the lines of before are before those that come', () => {
+  const line = { level: 'info', message: 'listening', fields: {} } as const;
+  const [before, after] = ['2026-11-23T10:00:00.000Z', '2026-11-23T10:00:05.000Z'].map((time) => {
+    const lines = new LogLines();
+    for (let count = 0; count < 3000; count += 1) lines.add({ time, ...line });
+    return lines;
+  });
+  const last = before?.read(ALL).at(-1)?.number ?? 0;
+  assert.equal(after?.read({ ...ALL, after: last }).length, 1000);
+});
+
 test('a long line is kept without its fields, and a long message is cut', () => {
   const lines = new LogLines();
-  lines.add({ time: '', level: 'info', message: 'x'.repeat(1e6), fields: { a: 'y'.repeat(1e6) } });
+  lines.add({
+    time: '1970-01-01T00:00:00.000Z', level: 'info', message: 'x'.repeat(1e6),
+    fields: { a: 'y'.repeat(1e6) },
+  });
   const text = JSON.stringify(lines.read(ALL));
   assert.ok(text.length < 2000);
   assert.match(text, /"leftOut":"1000008 characters"/);

@@ -35,20 +35,42 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
   append(parent, children);
 }
 
-/** As `fill`, of the same thing anew: what was open stays open, and the focus where it was. */
+const PRESSED_MS = 50;
+const latest = new WeakMap<Element, readonly Child[]>();
+
+/**
+ * As `fill`, of the same thing anew: what was open stays open, and the focus where it was. While
+ * something of it is being clicked it waits.
+ */
 export function renew(parent: Element, ...children: readonly Child[]): void {
+  latest.set(parent, children);
+  const draw = (): void => {
+    if (latest.get(parent) !== children) return;
+    if (parent.matches(':active')) setTimeout(draw, PRESSED_MS);
+    else keeping(parent, () => fill(parent, ...children));
+  };
+  draw();
+}
+
+function keeping(parent: Element, draw: () => void): void {
   const details = (): NodeListOf<HTMLDetailsElement> => parent.querySelectorAll('details');
+  const controls = (): HTMLElement[] =>
+    [...parent.querySelectorAll<HTMLElement>('a, button, summary, [tabindex]')];
   const open = [...details()].map((one) => one.open);
-  const controls = (): NodeListOf<HTMLElement> => parent.querySelectorAll('a, button, summary');
-  const { activeElement } = document;
-  const index = [...controls()].findIndex((control) => control === activeElement);
-  fill(parent, ...children);
+  const before = controls();
+  const index = before.findIndex((control) => control === document.activeElement);
+  const focused = before[index];
+  const isSame = (control: HTMLElement): boolean => control.textContent === focused?.textContent
+    && control.getAttribute('href') === focused.getAttribute('href');
+  draw();
   details().forEach((one, at) => {
     one.open = open[at] ?? false;
   });
-  const same = [...controls()]
-    .find(({ textContent }) => textContent === activeElement?.textContent);
-  if (index !== -1) (same ?? controls()[index])?.focus({ preventScroll: true });
+  if (focused === undefined) return;
+  const after = controls();
+  const same = after.filter(isSame);
+  (same[before.slice(0, index).filter(isSame).length] ?? same[0] ?? after[index])
+    ?.focus({ preventScroll: true });
 }
 
 function append(parent: Element, children: readonly Child[]): void {

@@ -22,6 +22,9 @@ const RETRY_MS_MAX = 30_000;
 /** A stream that is not open by then may be held back on the way: nobody waits longer to see. */
 const OPEN_MS_MAX = 1000;
 
+/** A page that is hidden for so long gives its connection back: a browser has six for all tabs. */
+const HIDDEN_MS_MAX = 3000;
+
 /** Listens until the function that it returns is called. */
 export function listen(topics: string, hook: string, listener: Listener): () => void {
   const controller = new AbortController();
@@ -44,12 +47,17 @@ async function run(
   signal.addEventListener('abort', () => clearTimeout(timer));
   const query = new URLSearchParams(hook === '' ? { topics } : { topics, hook });
   while (!signal.aborted) {
+    await seen();
+    if (signal.aborted) return;
+    const connection = connectionOf(signal);
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' };
       if (last !== '') headers['Last-Event-ID'] = last;
-      const response = await send('GET', `/api/stream?${query}`, { headers, signal });
+      const response = await send('GET', `/api/stream?${query}`,
+        { headers, signal: connection.signal });
       if (response.status === 410) {
         last = '';
+        connection.abort();
         continue;
       }
       if (!response.ok || response.body === null) throw new Error(String(response.status));
@@ -67,9 +75,34 @@ async function run(
       // Without changes as they happen there is still something to be seen.
       if (!isStarted) start();
     }
+    const isLeft = connection.signal.aborted;
+    connection.abort();
+    if (isLeft) continue;
     await new Promise((resolve) => void setTimeout(resolve, delayMs));
     delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
   }
+}
+
+async function seen(): Promise<void> {
+  while (document.hidden) {
+    await new Promise((resolve) => void document.addEventListener('visibilitychange', resolve,
+      { once: true }));
+  }
+}
+
+/** Is aborted with `signal`, when the page is left, and when it has been hidden for a while. */
+function connectionOf(signal: AbortSignal): AbortController {
+  const connection = new AbortController();
+  const until = { signal: connection.signal };
+  const abort = (): void => connection.abort();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  signal.addEventListener('abort', abort, until);
+  addEventListener('pagehide', abort, until);
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(abort, HIDDEN_MS_MAX);
+  }, until);
+  return connection;
 }
 
 /** The lines of an event stream (HTML, section 9.2); an id may come without data. */

@@ -2,6 +2,7 @@
 import { send } from '../base/api.ts';
 import { fill, h } from '../base/dom.ts';
 import { bytes } from '../base/format.ts';
+import { prettyJson } from '../base/json-text.ts';
 import { copyButton } from './code.ts';
 import { tellFailure } from './notice.ts';
 
@@ -33,7 +34,7 @@ export function bodySection(path: string, length: number): HTMLElement {
 
 function bodyView(body: Uint8Array): HTMLElement {
   const text = textOf(body);
-  const pretty = text === null ? null : prettyOf(text);
+  const pretty = text === null ? null : prettyJson(text);
   const forms: (readonly [name: string, content: string])[] = [['Hex', hexOf(body)]];
   if (text !== null) forms.unshift(['Raw', text]);
   if (pretty !== null) forms.unshift(['Pretty', pretty]);
@@ -63,14 +64,6 @@ function bodyView(body: Uint8Array): HTMLElement {
 function textOf(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    return null;
-  }
-}
-
-function prettyOf(text: string): string | null {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
     return null;
   }

@@ -34,8 +34,8 @@ export function openRecord<Item>(place: HTMLElement, screen: RecordScreen<Item>)
     renew(head, ...screen.renderHead(item, again));
     if (head.parentNode === null) fill(place, head, rest);
     if (version === screen.versionOf(item)) return;
-    version = screen.versionOf(item);
     renew(rest, ...await screen.renderRest(item));
+    version = screen.versionOf(item);
   };
   const again = (): void => {
     isStale = true;

@@ -3,6 +3,7 @@ import { href } from '../../base/address.ts';
 import { get, send } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import { exact, time } from '../../base/format.ts';
+import { parsedJson } from '../../base/json-text.ts';
 import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { pathWith } from '../../parts/lists/filters.ts';
@@ -14,6 +15,7 @@ import type { RequestRecord } from './record.ts';
 const CHOICES = 50;
 /** Longer bodies are compared by their hash alone. */
 const BODY_BYTES_MAX = 1 << 20;
+const SHOWN_LENGTH_MAX = 1000;
 
 /** Offers the latest requests of the same webhook. */
 export async function chooseOther({ id, hook }: RequestRecord): Promise<void> {
@@ -46,7 +48,8 @@ export async function comparison(request: RequestRecord, otherId: string): Promi
     h('h2', {}, 'Compared with ', h('a', { href: href(['requests', otherId]) },
       'the one of ', time(other.receivedAt))),
     names.length === 0 ? h('p', {}, 'They are the same.') : table(['', 'This one', 'The other'],
-      names.map((name) => [name, ...[left, right].map((one) => h('code', {}, one[name] ?? '–'))])));
+      names.map((name) => [name, ...[left, right].map((one) =>
+        h('code', {}, one[name]?.slice(0, SHOWN_LENGTH_MAX) ?? '–'))])));
 }
 
 async function comparable(request: RequestRecord): Promise<Record<string, string>> {
@@ -58,23 +61,15 @@ async function comparable(request: RequestRecord): Promise<Record<string, string
   for (const [name, value] of request.headers) flat[name.toLowerCase()] = value;
   if (request.bodyBytes <= BODY_BYTES_MAX && request.bodyBytes > 0) {
     const text = await (await send('GET', `${requestPath(request.id)}/body`)).text();
-    flatten('body', parsed(text), flat);
+    flatten('body', parsedJson(text) ?? text, flat);
   }
   return flat;
 }
 
 function flatten(name: string, value: unknown, flat: Record<string, string>): void {
   if (typeof value !== 'object' || value === null) {
-    flat[name] = typeof value === 'string' ? value.slice(0, 1000) : JSON.stringify(value);
+    flat[name] = String(value);
     return;
   }
   for (const [member, inner] of Object.entries(value)) flatten(`${name}.${member}`, inner, flat);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

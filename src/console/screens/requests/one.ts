@@ -1,7 +1,7 @@
 /** One request: why it was taken or not, what its routes did, what it held. */
 import type { ScreenAddress } from '../../base/address.ts';
 import { go, href } from '../../base/address.ts';
-import { call } from '../../base/api.ts';
+import { call, messageOf } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import { bytes, duration, time } from '../../base/format.ts';
 import { hookName } from '../../base/hooks.ts';
@@ -29,7 +29,8 @@ export function openRequest(place: HTMLElement, id: string, { query }: ScreenAdd
     async renderRest(request) {
       const other = query.get('with');
       return [
-        other === null ? null : await comparison(request, other), diagnosisView(request),
+        other === null ? null : await comparison(request, other).catch(notCompared),
+        diagnosisView(request),
         h('section', {}, h('h2', {}, 'Headers'), headerTable(request.headers)),
         bodySection(`${requestPath(id)}/body`, request.bodyBytes),
       ];
@@ -37,6 +38,11 @@ export function openRequest(place: HTMLElement, id: string, { query }: ScreenAdd
     versionOf: () => 0,
     onDeleted: () => go(['requests']),
   });
+}
+
+/** The other one may be gone by now: this one is there. */
+function notCompared(thrown: unknown): HTMLElement {
+  return h('p', { class: 'hint' }, `It is compared with nothing: ${messageOf(thrown)}.`);
 }
 
 /** What changes while it is looked at. */

@@ -38,8 +38,8 @@ function filled(count: number): LogLines {
   const lines = new LogLines();
   for (let index = 1; index <= count; index += 1) {
     lines.add({
-      time: '1970-01-01T00:00:00.000Z', level: index % 100 === 0 ? 'error' : 'info', message: `line ${index}`,
-      fields: { requestId: `request-${index % 7}` },
+      time: '1970-01-01T00:00:00.000Z', level: index % 100 === 0 ? 'error' : 'info',
+      message: `line ${index}`, fields: { requestId: `request-${index % 7}` },
     });
   }
   return lines;

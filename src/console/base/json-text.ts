@@ -1,4 +1,4 @@
-/** JSON as it was sent: numbers keep their digits, and members that are said twice are both there. */
+/** JSON as it was sent: numbers keep their digits, and what is said twice is there twice. */
 
 /** A string, a mark, or what else is a value. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;

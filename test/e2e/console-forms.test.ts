@@ -115,3 +115,23 @@ test('on a narrow page the filters are folded, unless one is set', { skip }, asy
   await at.open('#/books');
   await person.find('searchbox', 'Language');
 });
+
+test('a number typed wrong is told at its field, and nothing is saved', { skip }, async () => {
+  const { person } = at;
+  const { id } = await at.call('POST', '/api/books', { title: 'Emma', numberOfPages: 320 });
+  await at.open(`#/books/${String(id)}`);
+  await person.click('button', 'Edit');
+  await person.fill('spinbutton', 'Number of pages', '3e-');
+  await person.click('button', 'Save');
+  await person.sees('Number of pages: this is no number.');
+  await person.gives(
+    'return [...document.querySelectorAll("[aria-invalid]")].map(({ name }) => name);',
+    ['numberOfPages']);
+  await person.gives('return document.activeElement.name;', 'numberOfPages');
+  assert.equal((await at.call('GET', `/api/books/${String(id)}`))['numberOfPages'], 320);
+  await person.fill('spinbutton', 'Number of pages', '321');
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  assert.equal((await at.call('GET', `/api/books/${String(id)}`))['numberOfPages'], 321);
+  await at.isClean();
+});

@@ -53,12 +53,22 @@ export function leaf(
       class: 'required', 'aria-hidden': 'true',
     }, ' *') : null),
     input, problem, hintLine(schema, `${id}-hint`), ...more);
+  const blame: Field['blame'] = (_, detail) => {
+    problem.textContent = detail;
+    input.setAttribute('aria-invalid', 'true');
+    return true;
+  };
   return {
-    element, read,
-    blame(_, detail) {
-      problem.textContent = detail;
-      input.setAttribute('aria-invalid', 'true');
-      return true;
+    element, blame,
+    read() {
+      try {
+        // Its value is empty then, as if nothing had been typed.
+        if (input.validity.badInput) throw new FieldMistake(`${label}: this is no number.`);
+        return read();
+      } catch (thrown) {
+        if (thrown instanceof FieldMistake) blame([], thrown.message);
+        throw thrown;
+      }
     },
     clear() {
       problem.textContent = '';

@@ -116,6 +116,50 @@ test('on a narrow page the filters are folded, unless one is set', { skip }, asy
   await person.find('searchbox', 'Language');
 });
 
+test('what is saved unchanged stays as it was, and so does what stands beside a change', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const hook = {
+    targetUrl: 'http://127.0.0.1:9/', headers: {}, triggerEvents: [], retrySchedule: [],
+    payloadTemplate: '{\r\n}', when: { any: [{ path: 'payload.a', op: 'prefix', value: 'x\ny' }] },
+  };
+  const book = {
+    title: 'a\nb', authors: [{ name: 'c', givenName: '' }], keywords: [], description: '',
+  };
+  const hookId = await at.make('/api/outgoing-webhooks', hook);
+  const bookId = String((await at.call('POST', '/api/books', book))['id']);
+  const bare = await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/' });
+  const paths: readonly string[] =
+    [`outgoing-webhooks/${hookId}`, `books/${bookId}`, `outgoing-webhooks/${bare}`];
+  for (const path of paths) {
+    const { updatedAt: _, ...before } = await at.call('GET', `/api/${path}`);
+    await at.open(`#/${path.replace('-webhooks', '')}`);
+    await person.click('button', 'Edit');
+    await person.click('button', 'Save');
+    await person.sees('Saved.');
+    const { updatedAt: __, ...after } = await at.call('GET', `/api/${path}`);
+    assert.deepEqual(after, before);
+  }
+  await at.open(`#/outgoing/${hookId}`);
+  await person.click('button', 'Edit');
+  await person.click('button', 'Add a condition');
+  await at.browser.evaluate("document.activeElement.value = 'event';");
+  await person.click('button', 'Save');
+  await person.sees('begins with "x\\ny" or event is');
+  assert.deepEqual((await at.call('GET', `/api/outgoing-webhooks/${hookId}`))['when'],
+    { any: [...hook.when.any, { path: 'event', op: 'eq', value: '' }] });
+  await at.open(`#/books/${bookId}`);
+  await person.click('button', 'Edit');
+  await person.gives("return document.querySelector('[name=title]')?.value;", 'a\nb');
+  await person.click('button', 'Remove Authors 1');
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  const { title, authors, keywords } = await at.call('GET', `/api/books/${bookId}`);
+  assert.deepEqual([title, authors, keywords], [book.title, [], []]);
+  await at.isClean();
+});
+
 test('a number typed wrong is told at its field, and nothing is saved', { skip }, async () => {
   const { person } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'Emma', numberOfPages: 320 });

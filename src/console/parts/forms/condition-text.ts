@@ -1,6 +1,6 @@
 /**
- * Conditions in words, and their values as they are typed: text as it is, JSON for what is no text.
- * Pure.
+ * Conditions in words, and their values as they are typed: text as it is, JSON for what is no text,
+ * or has more than one line. Pure.
  */
 import type { Condition } from '../../../webhooks/filters/condition.ts';
 
@@ -40,15 +40,15 @@ export function isUnary(operator: string): boolean {
 const TEXT_OPERATORS = ['prefix', 'suffix'];
 
 export function parseConditionValue(text: string, operator: string): Value {
-  if (TEXT_OPERATORS.includes(operator)) return text;
-  if (operator !== 'in') return parseOne(text);
-  const list = parseOne(text);
-  return Array.isArray(list) ? list : text.split(',').map((one) => parseOne(one.trim()) ?? null);
+  const one = parseOne(text);
+  if (TEXT_OPERATORS.includes(operator)) return hasLineBreak(one) ? one : text;
+  if (operator !== 'in' || Array.isArray(one)) return one;
+  return text.split(',').map((part) => parseOne(part.trim()) ?? null);
 }
 
 export function conditionValueText(value: Value, operator: string): string {
   if (value === undefined) return '';
-  if (TEXT_OPERATORS.includes(operator)) return String(value);
+  if (TEXT_OPERATORS.includes(operator) && !hasLineBreak(value)) return String(value);
   const texts = Array.isArray(value) ? value.map(textOfOne) : [textOfOne(value)];
   const isPlain = !Array.isArray(value) || texts.every((text) => !/,|^\[/.test(text));
   return isPlain ? texts.join(', ') : JSON.stringify(value);
@@ -65,6 +65,12 @@ function parseOne(text: string): Value {
 }
 
 function textOfOne(value: Value): string {
-  const isText = typeof value === 'string' && value === value.trim() && parseOne(value) === value;
+  const isText = typeof value === 'string' && value === value.trim() && parseOne(value) === value
+    && !hasLineBreak(value);
   return isText ? value : JSON.stringify(value);
+}
+
+/** An input of one line would lose them. */
+export function hasLineBreak(value: unknown): boolean {
+  return typeof value === 'string' && /[\r\n]/.test(value);
 }

@@ -1,9 +1,10 @@
-/** One member of a model as inputs. What is left empty is absent from the value. */
+/** One member of a model as inputs. What is emptied is absent from the value. */
 import { fill, h } from '../../base/dom.ts';
 import { nameOf, resolve, typeOf } from '../../base/schema.ts';
 import type { ModelSchema } from '../../base/schema.ts';
 import { messageOf } from '../../base/api.ts';
 import { conditionField } from './condition.ts';
+import { hasLineBreak } from './condition-text.ts';
 import { FieldMistake, hintLine, labelOf, leaf, problemLine } from './leaf.ts';
 import type { Asking, Field, FieldOptions } from './leaf.ts';
 
@@ -33,9 +34,11 @@ function stringField(options: FieldOptions): Field {
   const { schema, value } = options;
   if (schema.enum !== undefined) return selectField(options);
   const isSecret = schema.writeOnly === true;
-  if (!isSecret && schema.format === undefined && (schema.maxLength ?? 0) > LINE_LENGTH) {
+  const text = typeof value === 'string' ? value : '';
+  const isLong = (schema.maxLength ?? 0) > LINE_LENGTH || hasLineBreak(text);
+  if (!isSecret && schema.format === undefined && isLong) {
     const area = h('textarea', { rows: 3 });
-    area.value = typeof value === 'string' ? value : '';
+    area.value = text;
     return leaf(options, area, () => area.value === '' ? undefined : area.value);
   }
   return inputField(options, isSecret ? { type: 'password', autocomplete: 'new-password' }
@@ -122,7 +125,7 @@ export function memberFields(
     .map(([name, member]): [string, Field] => {
       const [label = labelOf(name), description = member.description, item] = words[name] ?? [];
       const { [name]: make = field } = makers;
-      return [name, make({
+      return [name, keepUntouched(make, {
         name, label, value: Reflect.get(values, name), above, asking,
         ...item === undefined ? {} : { item },
         schema: description === undefined ? member : { ...member, description },
@@ -130,6 +133,24 @@ export function memberFields(
       })];
     });
   return new Map(entries);
+}
+
+/**
+ * A field that gives the value it was given while its inputs hold what they held at first: inputs
+ * cannot tell an empty list or text from none, and change line breaks.
+ */
+function keepUntouched(make: (options: FieldOptions) => Field, options: FieldOptions): Field {
+  const made = make(options);
+  const { value, isRequired } = options;
+  if (value === undefined && isRequired) return made;
+  const before = JSON.stringify(made.read());
+  return {
+    ...made,
+    read() {
+      const now = made.read();
+      return JSON.stringify(now) === before ? value : now;
+    },
+  };
 }
 
 export function readMembers(members: ReadonlyMap<string, Field>): Record<string, unknown> {
@@ -144,7 +165,7 @@ function arrayField(
   const itemName = (index: number): string => `${one ?? label} ${index + 1}`;
   const place = h('div', { class: 'items' });
   const problem = problemLine();
-  const make = (item: unknown, index: number): Field => field({
+  const make = (item: unknown, index: number): Field => keepUntouched(field, {
     name: itemName(index), value: item, isRequired: true, above, asking,
     // What is said of all need not be said of each.
     schema: one === undefined ? schema.items ?? {} : { ...schema.items, description: '' },
@@ -166,6 +187,7 @@ function arrayField(
       },
     }, text);
   const change = (edit: (all: unknown[]) => void): void => {
+    problem.textContent = '';
     try {
       const all = items.map((item) => item.read());
       edit(all);

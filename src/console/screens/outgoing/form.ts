@@ -38,10 +38,10 @@ export function outgoingAsking(
   };
 }
 
-export function eventsOf({ triggerEvent, triggerEvents = [] }: OutgoingWebhook): readonly string[] {
-  return triggerEvent === undefined ? triggerEvents : [triggerEvent];
-}
-
 export function eventsText(hook: OutgoingWebhook): string {
   return eventsOf(hook).join(', ') || 'none: sent by hand';
+}
+
+function eventsOf({ triggerEvent, triggerEvents = [] }: OutgoingWebhook): readonly string[] {
+  return triggerEvent === undefined ? triggerEvents : [triggerEvent];
 }

@@ -14,7 +14,7 @@ import { editRecord } from '../../parts/forms/edit.ts';
 import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
 import { nothing } from '../../parts/screen.ts';
-import { eventsOf, eventsText, outgoingAsking } from './form.ts';
+import { eventsText, outgoingAsking } from './form.ts';
 import { sampleSection } from './sample.ts';
 import type { OutgoingWebhook } from '../../../app/api.ts';
 
@@ -82,7 +82,8 @@ function buttons(place: HTMLElement, shown: ShownOutgoing): HTMLElement[] {
 async function edit(
   place: HTMLElement, { hook, path, etag, actions, again }: ShownOutgoing,
 ): Promise<void> {
-  const { triggerEvent: _, ...record } = { ...hook, triggerEvents: eventsOf(hook) };
+  const { triggerEvent, ...rest } = hook;
+  const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
   editRecord(place, {
     ...outgoingAsking(actions), title: `Edit ${hook.targetUrl}`, path, record, etag, done: again,
     schema: await model('OutgoingWebhookBody'), below: (read) => sampleSection(read),

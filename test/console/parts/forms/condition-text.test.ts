@@ -10,6 +10,8 @@ for (const [operator, value, text] of [
   ['eq', 'true', '"true"'], ['eq', null, 'null'], ['eq', '', ''], ['eq', '-x', '-x'],
   ['prefix', '5', '5'], ['prefix', '"a"', '"a"'], ['in', ['a', 'b'], 'a, b'],
   ['in', ['a', 1, '1'], 'a, 1, "1"'], ['in', ['a, b', 'c'], '["a, b","c"]'],
+  ['eq', 'x\ny', '"x\\ny"'], ['prefix', 'x\r\ny', '"x\\r\\ny"'],
+  ['in', ['x\ny', 'z'], '"x\\ny", z'],
 ] as const) {
   test(`shows ${JSON.stringify(value)} of ${operator} as ${text}, and reads it so`, () => {
     assert.equal(conditionValueText(value, operator), text);

@@ -160,6 +160,36 @@ test('what is saved unchanged stays as it was, and so does what stands beside a 
   await at.isClean();
 });
 
+test('a webhook has the waits of the settings, its own, or no second attempt', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const id = await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/' });
+  const saved = async (): Promise<unknown> => {
+    await person.click('button', 'Save');
+    await person.sees('Saved.');
+    return (await at.call('GET', `/api/outgoing-webhooks/${id}`))['retrySchedule'];
+  };
+  const edit = async (): Promise<void> => {
+    await at.open(`#/outgoing/${id}`);
+    await person.click('button', 'Edit');
+    await person.click('DisclosureTriangle', 'More');
+  };
+  await edit();
+  await person.sees('no second attempt', false);
+  await person.click('checkbox', 'Retry as the settings say');
+  await person.sees('no second attempt');
+  assert.deepEqual(await saved(), []);
+  await edit();
+  await person.click('button', 'Add wait');
+  await person.fill('spinbutton', /^Wait 1/, '60');
+  assert.deepEqual(await saved(), [60]);
+  await edit();
+  await person.click('checkbox', 'Retry as the settings say');
+  assert.equal(await saved(), undefined);
+  await at.isClean();
+});
+
 test('a number typed wrong is told at its field, and nothing is saved', { skip }, async () => {
   const { person } = at;
   const { id } = await at.call('POST', '/api/books', { title: 'Emma', numberOfPages: 320 });

@@ -2,6 +2,7 @@
 import type { Actions } from '../../parts/forms/action-chooser.ts';
 import type { Asking, Words } from '../../parts/forms/leaf.ts';
 import { pairsField } from '../../parts/forms/pairs.ts';
+import { retriesField } from './retries.ts';
 import type { OutgoingWebhook } from '../../../app/api.ts';
 
 const WORDS: Words = {
@@ -15,7 +16,7 @@ const WORDS: Words = {
   triggerEvents: ['Events', '`book.created` is one, `book.*` are all that begin so, `*` is every '
     + 'one. None: it is sent by hand alone', 'Event'],
   when: ['Only when', 'Of these events, those that fit. Without a condition, all of them'],
-  retrySchedule: ['Waits between attempts', 'Seconds. None: as in the settings', 'Wait'],
+  retrySchedule: ['Waits between attempts', 'Seconds. None: no second attempt', 'Wait'],
   timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],
   maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
   disableAfterHours: ['Turn off after', 'Hours in which every attempt failed. Empty: never'],
@@ -29,6 +30,7 @@ export function outgoingAsking(
   return {
     words: WORDS, makers: {
       actionConfiguration: (options) => actions.field(options), headers: pairsField,
+      retrySchedule: retriesField,
     },
     without: ['identifier', 'enabled', 'triggerEvent'],
     rare: [

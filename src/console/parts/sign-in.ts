@@ -24,19 +24,19 @@ export function askForToken(onDone: () => void): void {
     h('code', {}, 'hookshelf token:create --name console --scope admin')),
   h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
   const dialog = openDialog('Sign in', [form]);
-  // There is nothing behind it yet to close it for.
-  dialog.addEventListener('cancel', (event) => {
-    if (document.querySelector('main h1') === null) event.preventDefault();
-  });
   dialog.addEventListener('close', () => {
     isOpen = false;
+    // There is nothing behind it yet to close it for.
+    if (dialog.returnValue === '' && document.querySelector('main > *') === null) {
+      askForToken(onDone);
+    }
   });
   async function tryToken(): Promise<void> {
     const before = session.token;
     session.signIn(input.value.trim());
     try {
       await learnScope();
-      dialog.close();
+      dialog.close('done');
       onDone();
     } catch (thrown) {
       if (before === null) session.signOut();

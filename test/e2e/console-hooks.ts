@@ -10,6 +10,16 @@ import { ask } from './ask.ts';
 import { hookshelf, startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
+/** Requests wait until they are released. */
+export const HOLD_REQUESTS = `const send = window.fetch;
+  window.held = [];
+  window.fetch = async (...given) => {
+    await new Promise((release) =>
+      window.held.push(Object.assign(release, { path: given[0] })));
+    return send(...given);
+  };`;
+export const RELEASE = 'held.splice(0).forEach((release) => release());';
+
 type Scope = 'read' | 'write' | 'admin';
 type Answer = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { NEXT_FRAME } from '../support/person.ts';
 import { ask } from './ask.ts';
-import { ConsoleAtWork } from './console-hooks.ts';
+import { ConsoleAtWork, HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
 
 const skip = lacksBrowser;
 /** Notes the theme as soon as there is a body that could be painted. */
@@ -13,14 +13,6 @@ const NOTE_THEME = `new MutationObserver((_, observer) => {
   window.themeAtFirst = document.documentElement.dataset.theme ?? 'none yet';
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });`;
-/** Requests wait until they are released. */
-const HOLD_REQUESTS = `const send = window.fetch;
-  window.held = [];
-  window.fetch = async (...given) => {
-    await new Promise((release) => window.held.push(release));
-    return send(...given);
-  };`;
-const RELEASE = 'held.splice(0).forEach((release) => release());';
 const at = new ConsoleAtWork();
 
 /** Calls that the webhook at that path writes to the log; gives the last one's request id. */

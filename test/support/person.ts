@@ -18,7 +18,10 @@ const KEYS: Readonly<Record<string, number>> = {
 /** Ends when the page is drawn again. */
 export const NEXT_FRAME = 'return new Promise((drawn) => requestAnimationFrame(drawn));';
 
-type Named = { readonly role: string; readonly name: string; readonly node: number };
+type Named = {
+  readonly role: string; readonly name: string; readonly node: number;
+  readonly isDisabled: boolean;
+};
 
 export class Person {
   readonly #browser: Browser;
@@ -46,7 +49,10 @@ export class Person {
       const role = valueOf(node, 'role');
       const id = memberOf(node, 'backendDOMNodeId');
       if (memberOf(node, 'ignored') === true || role === '' || typeof id !== 'number') return [];
-      return [{ role, name: valueOf(node, 'name'), node: id }];
+      const isDisabled = membersOf(node, 'properties').some((property) =>
+        memberOf(property, 'name') === 'disabled'
+        && memberOf(memberOf(property, 'value'), 'value') === true);
+      return [{ role, name: valueOf(node, 'name'), node: id, isDisabled }];
     });
   }
 
@@ -58,7 +64,7 @@ export class Person {
   async clickSlowly(
     role: string, name: string | RegExp, meanwhile: () => Promise<void>,
   ): Promise<void> {
-    // What is drawn anew or moves between two looks is looked for once more.
+    // What is disabled, drawn anew or moves between two looks is looked for once more.
     const quad = await waitFor(() => this.#quadOf(role, name).catch(() => undefined));
     assert.ok(quad !== undefined, `${role} ${name} can be seen`);
     const at = { x: (Number(quad[0]) + Number(quad[4])) / 2,
@@ -71,7 +77,9 @@ export class Person {
   }
 
   async #quadOf(role: string, name: string | RegExp): Promise<readonly unknown[] | undefined> {
-    const box = { backendNodeId: (await this.find(role, name)).node };
+    const { node, isDisabled } = await this.find(role, name);
+    if (isDisabled) return undefined;
+    const box = { backendNodeId: node };
     await this.#browser.command('DOM.scrollIntoViewIfNeeded', box);
     const look = async (): Promise<unknown> =>
       membersOf(await this.#browser.command('DOM.getContentQuads', box), 'quads')[0];

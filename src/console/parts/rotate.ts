@@ -3,27 +3,31 @@ import { call } from '../base/api.ts';
 import { h } from '../base/dom.ts';
 import { codeBlock } from './code.ts';
 import { confirm, openDialog } from './dialog.ts';
-import { tell, tellFailure } from './notice.ts';
+import { tell } from './notice.ts';
 
-export async function rotateSecret(path: string, command: string, done: () => void): Promise<void> {
+export async function rotateSecret(
+  path: string, command: string, done: () => Promise<void>,
+): Promise<void> {
   const isSure = await confirm({
     title: 'Rotate the secret?', action: 'Make a new secret', command,
     text: 'A new secret is made and shown once. Both count until the old one ends, in 24 hours.',
   });
   if (!isSure) return;
-  try {
-    const { body } = await call<{ readonly secret?: string }>('POST', `${path}/rotate-secret`, {
-      body: {},
-    });
-    done();
-    if (body.secret === undefined) return tell('Rotated.');
+  const { body: { secret } } = await call<{ readonly secret?: string }>('POST',
+    `${path}/rotate-secret`, { body: {} });
+  if (secret === undefined) tell('Rotated.');
+  else await showSecret(secret);
+  await done();
+}
+
+function showSecret(secret: string): Promise<void> {
+  return new Promise((resolve) => {
     const dialog = openDialog('The new secret', [
-      h('p', {}, 'It is shown this once. Paste it at the other side.'), codeBlock(body.secret),
+      h('p', {}, 'It is shown this once. Paste it at the other side.'), codeBlock(secret),
       h('div', { class: 'actions' }, h('button', {
         type: 'button', class: 'primary', onclick: () => dialog.close(),
       }, 'I have it')),
     ]);
-  } catch (thrown) {
-    tellFailure(thrown);
-  }
+    dialog.addEventListener('close', () => resolve());
+  });
 }

@@ -1,6 +1,8 @@
 /** What a screen is. */
+import { go } from '../base/address.ts';
 import type { ScreenAddress } from '../base/address.ts';
 import type { CallerScope } from '../base/session.ts';
+import { showFailure } from './notice.ts';
 
 export type Screen = {
   /** The first step of its address. */
@@ -14,5 +16,25 @@ export type Screen = {
   readonly open: (place: HTMLElement, address: ScreenAddress) => () => void;
 };
 
-/** For screens with nothing to end. */
-export function nothing(): void {}
+/** For screens that are drawn when they are opened, and when `again` is called. */
+export function openView(
+  place: HTMLElement, draw: (again: () => Promise<void>) => Promise<void>,
+): () => void {
+  const show = async (): Promise<void> => {
+    const hadFocus = place.contains(document.activeElement);
+    try {
+      await draw(show);
+    } catch (thrown) {
+      showFailure(place, thrown, () => void show());
+    }
+    if (!hadFocus || document.activeElement !== document.body) return;
+    place.querySelector('h1')?.focus({ preventScroll: true });
+  };
+  void show();
+  return () => {};
+}
+
+/** As `go`, for whoever has not gone elsewhere meanwhile. */
+export function goFrom(place: HTMLElement, ...to: Parameters<typeof go>): void {
+  if (place.isConnected) go(...to);
+}

@@ -5,8 +5,8 @@ import type { Child } from '../base/dom.ts';
 import { counted, time } from '../base/format.ts';
 import { facts, heading } from '../parts/facts.ts';
 import { badge } from '../parts/badge.ts';
-import { emptyState, showFailure } from '../parts/notice.ts';
-import { nothing } from '../parts/screen.ts';
+import { emptyState } from '../parts/notice.ts';
+import { openView } from '../parts/screen.ts';
 import type { Screen } from '../parts/screen.ts';
 import { table } from '../parts/table.ts';
 import type { Status } from '../../monitoring/routes.ts';
@@ -21,19 +21,13 @@ type Token = {
 export const settingsScreen: Screen = {
   name: 'settings', title: 'Settings', key: 's', scope: 'admin',
   open(place) {
-    const show = async (): Promise<void> => {
-      try {
-        const [settings, tokens, status] = await Promise.all([
-          get<readonly ShownSetting[]>('/api/settings'), get<readonly Token[]>('/api/tokens'),
-          get<Status>('/api/status'),
-        ]);
-        render(place, settings, tokens, status);
-      } catch (thrown) {
-        showFailure(place, thrown, () => void show());
-      }
-    };
-    void show();
-    return nothing;
+    return openView(place, async () => {
+      const [settings, tokens, status] = await Promise.all([
+        get<readonly ShownSetting[]>('/api/settings'), get<readonly Token[]>('/api/tokens'),
+        get<Status>('/api/status'),
+      ]);
+      render(place, settings, tokens, status);
+    });
   },
 };
 

@@ -2,6 +2,7 @@
 import { ApiError, call, get, messageOf } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { openDialog } from '../dialog.ts';
+import { doOnce } from '../work-button.ts';
 import { field } from './field.ts';
 import { leaf } from './leaf.ts';
 import { pairsField } from './pairs.ts';
@@ -106,6 +107,7 @@ export class Actions {
   #openNew(done: (identifier: string) => void): void {
     const { element, choose } = this.chooser();
     const problem = h('p', { class: 'problem', role: 'alert' });
+    const use = h('button', { type: 'submit', class: 'primary' }, 'Use it');
     const make = (): Promise<void> => choose().then((identifier) => {
       done(identifier);
       dialog.close();
@@ -114,10 +116,9 @@ export class Actions {
     });
     const dialog = openDialog('New action', [h('form', { novalidate: true, onsubmit: (event) => {
       event.preventDefault();
-      void make();
+      void doOnce([use], make);
     } }, element, problem, h('div', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
-      h('button', { type: 'submit', class: 'primary' }, 'Use it')))]);
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), use))]);
   }
 
   #options(): HTMLOptionElement[] {

@@ -1,6 +1,6 @@
 /** Changes a record by a form of its model, guarded against changes that others make meanwhile. */
 import { ApiError, call } from '../../base/api.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/schema.ts';
 import { showConflict } from './conflict.ts';
@@ -8,6 +8,7 @@ import { heading } from '../facts.ts';
 import type { Asking } from './leaf.ts';
 import { recordForm } from './form.ts';
 import { tell } from '../notice.ts';
+import { doOnce, workButton } from '../work-button.ts';
 
 type Edit = Asking & {
   readonly title: string;
@@ -24,20 +25,21 @@ type Edit = Asking & {
   /** What stands below the form; `read` gives its members as they are now. */
   readonly below?: (read: () => Record<string, unknown>) => Child;
   /** Shows the record again. */
-  readonly done: () => void;
+  readonly done: () => Promise<void>;
 };
 
 export function editRecord(place: HTMLElement, edit: Edit): void {
   const { record, title, etag, below, done, without = [], bodyOf } = edit;
+  const cancel = workButton('Cancel', done);
   const isPatch = edit.method === 'PATCH';
   const kept = Object.fromEntries(Object.entries(record).filter(([name]) =>
     !isPatch && without.includes(name)));
   const form = recordForm({
     ...edit, value: record, action: 'Save',
-    save: (value) => replace(edit, etag, { ...kept, ...bodyOf?.(value) ?? value }),
+    save: (value) => doOnce([cancel], () =>
+      replace(edit, etag, { ...kept, ...bodyOf?.(value) ?? value })),
   });
-  fill(place, heading(title, h('button', { type: 'button', onclick: done }, 'Cancel')),
-    form.element, below?.(form.read) ?? null);
+  fill(place, heading(title, cancel), form.element, below?.(form.read) ?? null);
   place.querySelector('h1')?.focus();
 }
 
@@ -56,5 +58,5 @@ async function replace(
     return edit.done();
   }
   tell('Saved.');
-  edit.done();
+  return edit.done();
 }

@@ -3,6 +3,7 @@ import { ApiError, messageOf } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/schema.ts';
+import { doOnce } from '../work-button.ts';
 import { memberFields, readMembers } from './field.ts';
 import { FieldMistake } from './leaf.ts';
 import type { Asking, Field } from './leaf.ts';
@@ -45,13 +46,10 @@ export function recordForm({
   const submit = async (): Promise<void> => {
     summary.textContent = '';
     for (const member of members.values()) member.clear();
-    button.disabled = true;
     try {
       await save(read());
     } catch (thrown) {
       blame(thrown);
-    } finally {
-      button.disabled = false;
     }
   };
   const blame = (thrown: unknown): void => {
@@ -71,7 +69,7 @@ export function recordForm({
   };
   element.addEventListener('submit', (event) => {
     event.preventDefault();
-    void submit();
+    void doOnce([button], submit);
   });
   return { element, read, blame };
 }

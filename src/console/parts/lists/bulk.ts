@@ -36,10 +36,13 @@ export async function askForBulk(bulk: Bulk, onJob: (id: string) => void): Promi
   if (eventId !== undefined) {
     return tell('Many are chosen by the other filters: empty the event id first.', 'bad');
   }
+  const asked = location.hash;
   try {
     const { body: { count } } = await call<{ readonly count: number }>('POST', path, {
       body: { ...filter, dryRun: true },
     });
+    // Asked for twice, or left meanwhile.
+    if (location.hash !== asked || document.querySelector('dialog') !== null) return;
     if (count === 0) return tell(`No ${nouns[0]} matches.`, 'bad');
     let manner = 'retry';
     const line = h('div');

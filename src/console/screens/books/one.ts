@@ -1,5 +1,4 @@
 /** One book: its members, and the form that adds or changes it. */
-import { go } from '../../base/address.ts';
 import { call } from '../../base/api.ts';
 import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
@@ -11,32 +10,28 @@ import { editRecord } from '../../parts/forms/edit.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
 import { labelOf } from '../../parts/forms/leaf.ts';
 import { recordForm } from '../../parts/forms/form.ts';
-import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
-import { nothing } from '../../parts/screen.ts';
+import { tell } from '../../parts/notice.ts';
+import { goFrom, openView } from '../../parts/screen.ts';
+import { workButton } from '../../parts/work-button.ts';
 import type { Author, Book } from '../../../books/book.ts';
 
 const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors'];
 
 export function openBook(place: HTMLElement, id: string): () => void {
-  const show = async (): Promise<void> => {
-    try {
-      const { body, headers } = await call<Book>('GET', pathOf(id));
-      render(place, body, headers.get('ETag') ?? '', () => void show());
-    } catch (thrown) {
-      showFailure(place, thrown, () => void show());
-    }
-  };
-  void show();
-  return nothing;
+  return openView(place, async (again) => {
+    const { body, headers } = await call<Book>('GET', pathOf(id));
+    render(place, body, headers.get('ETag') ?? '', again);
+  });
 }
 
-function render(place: HTMLElement, book: Book, etag: string, again: () => void): void {
-  const edit = h('button', { type: 'button', onclick: () =>
-    void model('BookBody').then((schema) => editRecord(place, {
-      title: `Edit ${book.title}`, path: pathOf(book.id), schema, record: book, etag, done: again,
-    }), tellFailure) }, 'Edit');
-  const remove = h('button', { type: 'button', class: 'danger', onclick: () =>
-    void removeBook(book, etag) }, 'Delete');
+function render(
+  place: HTMLElement, book: Book, etag: string, again: () => Promise<void>,
+): void {
+  const edit = workButton('Edit', async () => editRecord(place, {
+    title: `Edit ${book.title}`, path: pathOf(book.id), schema: await model('BookBody'),
+    record: book, etag, done: again,
+  }));
+  const remove = workButton('Delete', () => removeBook(place, book, etag), 'danger');
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(place,
     backTo('books', 'Books'),
@@ -64,8 +59,7 @@ function valueOf(value: unknown): Child {
 }
 
 export function openNewBook(place: HTMLElement): () => void {
-  void showNew(place).catch(tellFailure);
-  return nothing;
+  return openView(place, () => showNew(place));
 }
 
 async function showNew(place: HTMLElement): Promise<void> {
@@ -74,26 +68,22 @@ async function showNew(place: HTMLElement): Promise<void> {
     save: async (value) => {
       const { body } = await call<Book>('POST', '/api/books', { body: value });
       tell(`Added ${body.title}.`);
-      go(['books', body.id]);
+      goFrom(place, ['books', body.id]);
     },
   });
   fill(place, backTo('books', 'Books'), heading('A new book'),
     form.element);
 }
 
-async function removeBook(book: Book, etag: string): Promise<void> {
+async function removeBook(place: HTMLElement, book: Book, etag: string): Promise<void> {
   const isSure = await confirm({
     title: 'Delete the book?', text: `“${book.title}” will be gone from the catalog.`,
     action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${book.id}`,
   });
   if (!isSure) return;
-  try {
-    await call('DELETE', pathOf(book.id), { headers: { 'If-Match': etag } });
-    tell(`Deleted ${book.title}.`);
-    go(['books']);
-  } catch (thrown) {
-    tellFailure(thrown);
-  }
+  await call('DELETE', pathOf(book.id), { headers: { 'If-Match': etag } });
+  tell(`Deleted ${book.title}.`);
+  goFrom(place, ['books']);
 }
 
 function pathOf(id: string): string {

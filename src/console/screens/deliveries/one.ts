@@ -9,16 +9,18 @@ import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
-import { tell, tellFailure } from '../../parts/notice.ts';
+import { tell } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
+import { goFrom } from '../../parts/screen.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
+import { workButton } from '../../parts/work-button.ts';
 import type { DeliveryRecord } from './record.ts';
 
 export function openDelivery(place: HTMLElement, id: string): () => void {
   return openRecord<DeliveryRecord>(place, {
     topic: 'deliveries', path: pathOf(id), isIt: ({ identifier }) => identifier === id,
-    renderHead,
+    renderHead: (delivery, again) => renderHead(place, delivery, again),
     renderRest: async ({ sent }) => sent === null || sent === undefined ? [] : [
       h('section', {}, h('h2', {}, 'What was sent last'),
         h('p', {}, h('code', {}, `${sent.method} ${sent.url}`)), headerTable(sent.headers)),
@@ -29,11 +31,14 @@ export function openDelivery(place: HTMLElement, id: string): () => void {
   });
 }
 
-function renderHead(delivery: DeliveryRecord, again: () => void): (HTMLElement | null)[] {
+function renderHead(
+  place: HTMLElement, delivery: DeliveryRecord, again: () => void,
+): (HTMLElement | null)[] {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   return [
     backTo('deliveries', 'Deliveries'),
-    heading(event ?? 'A forward', ...session.may('write') ? actions(delivery, again) : []),
+    heading(event ?? 'A forward', 
+      ...session.may('write') ? actions(place, delivery, again) : []),
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],
       ['To', hook === null ? null : h('a', { href: href(['outgoing', hook]) }, hookName(hook))],
@@ -52,26 +57,22 @@ function renderHead(delivery: DeliveryRecord, again: () => void): (HTMLElement |
   ];
 }
 
-function actions({ identifier, status }: DeliveryRecord, again: () => void): HTMLElement[] {
+function actions(
+  place: HTMLElement, { identifier, status }: DeliveryRecord, again: () => void,
+): HTMLElement[] {
   const button = (name: string, path: string, body: object, said: string): HTMLElement =>
-    h('button', { type: 'button', onclick: () => void run(path, body, said) }, name);
-  const run = async (path: string, body: object, said: string): Promise<void> => {
-    try {
+    workButton(name, async () => {
       const answer = await call<DeliveryRecord>('POST', `${pathOf(identifier)}/${path}`, { body });
       tell(said);
       if (answer.body.identifier === identifier) again();
-      else go(['deliveries', answer.body.identifier]);
-    } catch (thrown) {
-      tellFailure(thrown);
-    }
-  };
+      else goFrom(place, ['deliveries', answer.body.identifier]);
+    });
   if (status !== 'pending') {
     return [button('Send again', 'resend', {}, 'It is sent again, under the same id.'),
       button('Send as new', 'resend', { as: 'new' }, 'It is sent again, under a new id.')];
   }
-  return [button('Try now', 'retry', {}, 'It is tried now.'), h('button', {
-    type: 'button', class: 'danger', onclick: () => void cancel(identifier, again),
-  }, 'Cancel it')];
+  return [button('Try now', 'retry', {}, 'It is tried now.'),
+    workButton('Cancel it', () => cancel(identifier, again), 'danger')];
 }
 
 async function cancel(identifier: string, again: () => void): Promise<void> {
@@ -80,8 +81,7 @@ async function cancel(identifier: string, again: () => void): Promise<void> {
     isDestructive: true, command: `hookshelf delivery:cancel ${identifier}`,
   });
   if (!isSure) return;
-  await call('POST', `${pathOf(identifier)}/cancel`).then(() => tell('Cancelled.'), tellFailure);
-  again();
+  await call('POST', `${pathOf(identifier)}/cancel`).then(() => tell('Cancelled.')).finally(again);
 }
 
 function pathOf(identifier: string): string {

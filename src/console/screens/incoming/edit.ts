@@ -15,7 +15,7 @@ export type ShownHook = {
   readonly hook: IncomingWebhook; readonly path: string; readonly etag: string;
   readonly actions: Actions;
   /** Shows it again. */
-  readonly again: () => void;
+  readonly again: () => Promise<void>;
 };
 
 const MODEL = 'IncomingWebhookBody';

@@ -1,12 +1,12 @@
 /** A new incoming webhook in three steps: its sender, its action, a test. */
-import { go } from '../../base/address.ts';
 import { ApiError, BASE, call, get, messageOf } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { backTo, heading } from '../../parts/facts.ts';
 import { Actions } from '../../parts/forms/action-chooser.ts';
 import { recordForm } from '../../parts/forms/form.ts';
-import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
-import { nothing } from '../../parts/screen.ts';
+import { tell, tellFailure } from '../../parts/notice.ts';
+import { goFrom, openView } from '../../parts/screen.ts';
+import { doOnce } from '../../parts/work-button.ts';
 import { madeSecrets } from './made-secrets.ts';
 import { senderField } from './sender.ts';
 import { stepList } from './steps.ts';
@@ -14,18 +14,12 @@ import type { IncomingWebhook } from '../../../app/api.ts';
 import type { PresetDescription } from '../../../webhooks/senders/presets/list.ts';
 
 export function openNewIncoming(place: HTMLElement): () => void {
-  const show = async (): Promise<void> => {
-    try {
-      const [presets, actions] = await Promise.all([
-        get<readonly PresetDescription[]>('/api/verification-presets'), Actions.read(),
-      ]);
-      render(place, presets, actions);
-    } catch (thrown) {
-      showFailure(place, thrown, () => void show());
-    }
-  };
-  void show();
-  return nothing;
+  return openView(place, async () => {
+    const [presets, actions] = await Promise.all([
+      get<readonly PresetDescription[]>('/api/verification-presets'), Actions.read(),
+    ]);
+    render(place, presets, actions);
+  });
 }
 
 function render(
@@ -57,7 +51,7 @@ function render(
     const { body } = await call<IncomingWebhook>('POST', '/api/incoming-webhooks', { body: value });
     if (preset?.secretFrom === 'here' && value['secret'] === undefined) await addSecret(body);
     tell(`${body.pathSegment} is there.`);
-    go(['incoming', body.identifier], { step: 'test' });
+    goFrom(place, ['incoming', body.identifier], { step: 'test' });
   };
   const action = actionStep(actions, () => show(1), async (actionConfiguration) => {
     const value = { ...sender.read(), actionConfiguration };
@@ -87,18 +81,15 @@ function actionStep(
   const button = h('button', { type: 'submit', class: 'primary' }, 'Create it, then test it');
   const run = async (): Promise<void> => {
     problem.textContent = '';
-    button.disabled = true;
     try {
       await create(await chooser.choose());
     } catch (thrown) {
       problem.textContent = messageOf(thrown);
-    } finally {
-      button.disabled = false;
     }
   };
   return h('form', { class: 'record', novalidate: true, onsubmit: (event) => {
     event.preventDefault();
-    void run();
+    void doOnce([button], run);
   } }, chooser.element, problem, h('div', { class: 'actions' },
     h('button', { type: 'button', onclick: back }, 'Back'), button));
 }

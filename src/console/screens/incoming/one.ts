@@ -1,6 +1,6 @@
 /** One incoming webhook: what to paste at its sender, a test, what it does, rotation. */
 import type { ScreenAddress } from '../../base/address.ts';
-import { go, href } from '../../base/address.ts';
+import { href } from '../../base/address.ts';
 import { BASE, call, get, page } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted, time } from '../../base/format.ts';
@@ -10,9 +10,10 @@ import { codeBlock } from '../../parts/code.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
 import { Actions } from '../../parts/forms/action-chooser.ts';
-import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
-import { nothing } from '../../parts/screen.ts';
+import { tell } from '../../parts/notice.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
+import { goFrom, openView } from '../../parts/screen.ts';
+import { workButton } from '../../parts/work-button.ts';
 import { editAction, editIncoming } from './edit.ts';
 import type { ShownHook } from './edit.ts';
 import { madeSecrets } from './made-secrets.ts';
@@ -27,22 +28,15 @@ const ANSWERS = { result: 'what the action said', accepted: 'at once, then the a
 
 export function openIncoming(place: HTMLElement, id: string, { query }: ScreenAddress): () => void {
   const isNew = query.get('step') === 'test';
-  const show = async (): Promise<void> => {
-    try {
-      const path = `/api/incoming-webhooks/${encodeURIComponent(id)}`;
-      const [{ body: hook, headers }, examples, actions] = await Promise.all([
-        call<IncomingWebhook>('GET', path), get<IncomingWebhookExamples>(`${path}/examples`),
-        Actions.read(),
-      ]);
-      const etag = headers.get('ETag') ?? '';
-      const shown = { hook, path, etag, actions, again: () => void show() };
-      fill(place, ...isNew ? firstSight(shown, examples) : wholeView(place, shown, examples));
-    } catch (thrown) {
-      showFailure(place, thrown, () => void show());
-    }
-  };
-  void show();
-  return nothing;
+  const path = `/api/incoming-webhooks/${encodeURIComponent(id)}`;
+  return openView(place, async (again) => {
+    const [{ body: hook, headers }, examples, actions] = await Promise.all([
+      call<IncomingWebhook>('GET', path), get<IncomingWebhookExamples>(`${path}/examples`),
+      Actions.read(),
+    ]);
+    const shown = { hook, path, etag: headers.get('ETag') ?? '', actions, again };
+    fill(place, ...isNew ? firstSight(shown, examples) : wholeView(place, shown, examples));
+  });
 }
 
 function firstSight(shown: ShownHook, examples: IncomingWebhookExamples): HTMLElement[] {
@@ -120,37 +114,36 @@ function testSection({ hook, path }: ShownHook, { setup }: IncomingWebhookExampl
   return h('section', {}, h('h2', {}, 'Test'), h('p', { class: 'hint' }, canSign
     ? 'Sends a request signed as the sender would. The action runs.'
     : 'Only the sender can sign, so have it send a request.'),
-  canSign ? h('button', { type: 'button', onclick: () => void run().catch(tellFailure) },
-    'Send a test request') : null, answer);
+  canSign ? workButton('Send a test request', run) : null, answer);
 }
 
 function buttons(place: HTMLElement, shown: ShownHook): HTMLElement[] {
-  const { hook: { identifier, pathSegment, enabled }, path, again } = shown;
-  const button = (text: string, work: () => Promise<unknown>, style = ''): HTMLElement =>
-    h('button', { type: 'button', class: style, onclick: () => void work().catch(tellFailure) },
-      text);
+  const { hook: { identifier, enabled }, path, again } = shown;
   const turn = async (): Promise<void> => {
     await call('PATCH', path, { body: { enabled: !enabled } });
     tell(enabled ? 'Off: its sender is answered 404.' : 'On again.');
-    again();
+    await again();
   };
-  const forget = (): void => {
+  const forget = (): Promise<void> => {
     // It may have another by now.
     madeSecrets.delete(identifier);
-    again();
+    return again();
   };
   return [
-    button('Edit', () => editIncoming(place, { ...shown, again: forget })),
-    button('Action and routes', () => editAction(place, shown)),
-    button('Rotate the secret', () => rotateSecret(path,
+    workButton('Edit', () => editIncoming(place, { ...shown, again: forget })),
+    workButton('Action and routes', () => editAction(place, shown)),
+    workButton('Rotate the secret', () => rotateSecret(path,
       `hookshelf incomingwebhook:rotate-secret --identifier ${identifier}`, forget)),
-    button(enabled ? 'Turn off' : 'Turn on', turn),
-    button('Delete', () => remove(identifier, pathSegment, path), 'danger'),
+    workButton(enabled ? 'Turn off' : 'Turn on', turn),
+    workButton('Delete', () => remove(place, shown), 'danger'),
   ];
 }
 
-async function remove(identifier: string, pathSegment: string, path: string): Promise<void> {
+async function remove(
+  place: HTMLElement, { hook: { identifier, pathSegment }, path }: ShownHook,
+): Promise<void> {
   const { total } = await page(`/api/requests?hook=${identifier}&status=pending&limit=1`);
+  if (!place.isConnected) return;
   const pending = total === null || total === 0 ? ''
     : ` ${counted(total, 'request')} that still ${total === 1 ? 'waits' : 'wait'} will fail.`;
   const isSure = await confirm({
@@ -161,5 +154,5 @@ async function remove(identifier: string, pathSegment: string, path: string): Pr
   });
   if (!isSure) return;
   await call('DELETE', path);
-  go(['incoming']);
+  goFrom(place, ['incoming']);
 }

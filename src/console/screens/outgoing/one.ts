@@ -1,5 +1,5 @@
 /** One outgoing webhook: what it sends, a test, its form, rotation. */
-import { go, href } from '../../base/address.ts';
+import { href } from '../../base/address.ts';
 import { call, page } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted, time } from '../../base/format.ts';
@@ -11,33 +11,28 @@ import { backTo, facts, heading } from '../../parts/facts.ts';
 import { Actions } from '../../parts/forms/action-chooser.ts';
 import { conditionWords } from '../../parts/forms/condition-text.ts';
 import { editRecord } from '../../parts/forms/edit.ts';
-import { showFailure, tell, tellFailure } from '../../parts/notice.ts';
+import { tell } from '../../parts/notice.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
-import { nothing } from '../../parts/screen.ts';
+import { goFrom, openView } from '../../parts/screen.ts';
+import { workButton } from '../../parts/work-button.ts';
 import { eventsText, outgoingAsking } from './form.ts';
 import { sampleSection } from './sample.ts';
 import type { OutgoingWebhook } from '../../../app/api.ts';
 
 type ShownOutgoing = {
   readonly hook: OutgoingWebhook; readonly path: string; readonly etag: string;
-  readonly actions: Actions; readonly again: () => void;
+  readonly actions: Actions; readonly again: () => Promise<void>;
 };
 
 export function openOutgoing(place: HTMLElement, id: string): () => void {
   const path = `/api/outgoing-webhooks/${encodeURIComponent(id)}`;
-  const show = async (): Promise<void> => {
-    try {
-      const [{ body: hook, headers }, actions] = await Promise.all([
-        call<OutgoingWebhook>('GET', path), Actions.read(),
-      ]);
-      const etag = headers.get('ETag') ?? '';
-      render(place, { hook, path, etag, actions, again: () => void show() });
-    } catch (thrown) {
-      showFailure(place, thrown, () => void show());
-    }
-  };
-  void show();
-  return nothing;
+  return openView(place, async (again) => {
+    const [{ body: hook, headers }, actions] = await Promise.all([
+      call<OutgoingWebhook>('GET', path), Actions.read(),
+    ]);
+    const etag = headers.get('ETag') ?? '';
+    render(place, { hook, path, etag, actions, again });
+  });
 }
 
 function render(place: HTMLElement, shown: ShownOutgoing): void {
@@ -62,20 +57,17 @@ function render(place: HTMLElement, shown: ShownOutgoing): void {
 
 function buttons(place: HTMLElement, shown: ShownOutgoing): HTMLElement[] {
   const { hook: { identifier, enabled }, path, again } = shown;
-  const button = (text: string, work: () => Promise<unknown>, style = ''): HTMLElement =>
-    h('button', { type: 'button', class: style, onclick: () => void work().catch(tellFailure) },
-      text);
   const turn = async (): Promise<void> => {
     await call('PATCH', path, { body: { enabled: !enabled } });
     tell(enabled ? 'Off: nothing is sent.' : 'On again.');
-    again();
+    await again();
   };
   return [
-    button('Edit', () => edit(place, shown)),
-    button('Rotate the secret', () => rotateSecret(path,
+    workButton('Edit', () => edit(place, shown)),
+    workButton('Rotate the secret', () => rotateSecret(path,
       `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, again)),
-    button(enabled ? 'Turn off' : 'Turn on', turn),
-    button('Delete', () => remove(shown), 'danger'),
+    workButton(enabled ? 'Turn off' : 'Turn on', turn),
+    workButton('Delete', () => remove(place, shown), 'danger'),
   ];
 }
 
@@ -90,8 +82,11 @@ async function edit(
   });
 }
 
-async function remove({ hook: { identifier, targetUrl }, path }: ShownOutgoing): Promise<void> {
+async function remove(
+  place: HTMLElement, { hook: { identifier, targetUrl }, path }: ShownOutgoing,
+): Promise<void> {
   const { total } = await page(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
+  if (!place.isConnected) return;
   const pending = total === null || total === 0 ? ''
     : ` ${counted(total, 'delivery', 'deliveries')} that still ${total === 1 ? 'waits' : 'wait'} `
       + 'will be cancelled.';
@@ -103,5 +98,5 @@ async function remove({ hook: { identifier, targetUrl }, path }: ShownOutgoing):
   });
   if (!isSure) return;
   await call('DELETE', path);
-  go(['outgoing']);
+  goFrom(place, ['outgoing']);
 }

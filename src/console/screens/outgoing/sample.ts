@@ -3,6 +3,7 @@ import { call, messageOf } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
 import { leaf } from '../../parts/forms/leaf.ts';
+import { workButton } from '../../parts/work-button.ts';
 import { fillPayloadTemplate } from './template.ts';
 import type { SendResult } from '../../../webhooks/sending/sender.ts';
 
@@ -21,18 +22,16 @@ export function sampleSection(
     name: 'sample', label: 'A sample event', value: '', isRequired: false, schema: {},
   }, area, () => JSON.parse(area.value));
   const answer = h('div', { role: 'status' });
-  const button = (text: string, work: () => void | Promise<void>): HTMLElement => h('button', {
-    type: 'button', onclick: () => void tried(work),
-  }, text);
-  const tried = async (work: () => void | Promise<void>): Promise<void> => {
-    fill(answer);
-    sample.clear();
-    try {
-      await work();
-    } catch (thrown) {
-      sample.blame([], messageOf(thrown));
-    }
-  };
+  const button = (text: string, work: () => void | Promise<void>): HTMLElement =>
+    workButton(text, async () => {
+      fill(answer);
+      sample.clear();
+      try {
+        await work();
+      } catch (thrown) {
+        sample.blame([], messageOf(thrown));
+      }
+    });
   const show = (): void => {
     const { payloadTemplate, actionConfiguration } = read();
     const payload = sample.read();

@@ -12,9 +12,11 @@ import { bodySection } from '../../parts/body-view.ts';
 import { copyButton } from '../../parts/code.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
-import { tell, tellFailure } from '../../parts/notice.ts';
+import { tell } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
+import { goFrom } from '../../parts/screen.ts';
 import { timeline } from '../../parts/timeline.ts';
+import { workButton } from '../../parts/work-button.ts';
 import { chooseOther, comparison } from './compare.ts';
 import { curlOf } from './curl.ts';
 import { diagnosisView } from './diagnosis.ts';
@@ -25,7 +27,7 @@ import { askForReplay } from './replay.ts';
 export function openRequest(place: HTMLElement, id: string, { query }: ScreenAddress): () => void {
   return openRecord<RequestRecord>(place, {
     topic: 'requests', path: requestPath(id), isIt: (request) => request.id === id,
-    renderHead,
+    renderHead: (request, again) => renderHead(place, request, again),
     async renderRest(request) {
       const other = query.get('with');
       return [
@@ -46,11 +48,14 @@ function notCompared(thrown: unknown): HTMLElement {
 }
 
 /** What changes while it is looked at. */
-function renderHead(request: RequestRecord, again: () => void): (HTMLElement | null)[] {
+function renderHead(
+  place: HTMLElement, request: RequestRecord, again: () => void,
+): (HTMLElement | null)[] {
   const { id, method, path, query, verdict, answered, status } = request;
   return [
     backTo('requests', 'Requests'),
-    heading(`${method} ${path}${query === '' ? '' : `?${query}`}`, ...actions(request, again)),
+    heading(`${method} ${path}${query === '' ? '' : `?${query}`}`,
+      ...actions(place, request, again)),
     facts([
       ['Status', badge(status)], ['Received', time(request.receivedAt)],
       ['Webhook', h('a', { href: href(['incoming', request.hook]) }, hookName(request.hook))],
@@ -71,43 +76,36 @@ function renderHead(request: RequestRecord, again: () => void): (HTMLElement | n
   ];
 }
 
-function actions(request: RequestRecord, again: () => void): HTMLElement[] {
+function actions(place: HTMLElement, request: RequestRecord, again: () => void): HTMLElement[] {
   const { id, pinned, status } = request;
-  const button = (name: string, onclick: () => void, kind = ''): HTMLElement =>
-    h('button', { type: 'button', class: kind, onclick }, name);
   const curl = copyButton(() => curlOf(request), 'Copy as curl');
   curl.className = '';
-  const seen = [curl, button('Compare…', () => void chooseOther(request))];
+  const seen = [curl, workButton('Compare…', () => chooseOther(request))];
   if (!session.may('write')) return seen;
-  const replay = button('Send again…', () => void askForReplay(request, (made) => {
+  const replay = workButton('Send again…', () => askForReplay(place, request, (made) => {
     if (made === id) again();
-    else go(['requests', made]);
+    else goFrom(place, ['requests', made]);
   }), 'primary');
   // Rejected ones are in memory alone.
   if (status === 'rejected') return [replay, ...seen];
-  return [replay, button(pinned ? 'Unpin' : 'Pin', () =>
-    void act(() => call('PATCH', requestPath(id), { body: { pinned: !pinned } }), again,
-      pinned ? 'It goes when it is old.' : 'It is kept, however old it is.')),
-  ...seen, button('Delete', () => void removeRequest(request), 'danger')];
-}
-
-async function act(work: () => Promise<unknown>, again: () => void, said: string): Promise<void> {
-  try {
-    await work();
-    tell(said);
+  const pin = workButton(pinned ? 'Unpin' : 'Pin', async () => {
+    await call('PATCH', requestPath(id), { body: { pinned: !pinned } });
+    tell(pinned ? 'It goes when it is old.' : 'It is kept, however old it is.');
     again();
-  } catch (thrown) {
-    tellFailure(thrown);
-  }
+  });
+  return [replay, pin, ...seen, workButton('Delete', () => removeRequest(place, id), 'danger')];
 }
 
-async function removeRequest({ id }: RequestRecord): Promise<void> {
+async function removeRequest(place: HTMLElement, id: string): Promise<void> {
   const isSure = await confirm({
     title: 'Delete the request?', text: 'What came in, and what was done with it, will be gone.',
     action: 'Delete it', isDestructive: true,
     command: `hookshelf request:delete ${id}`,
   });
-  if (isSure) await act(() => call('DELETE', requestPath(id)), () => go(['requests']), 'Deleted.');
+  if (!isSure) return;
+  await call('DELETE', requestPath(id));
+  tell('Deleted.');
+  goFrom(place, ['requests']);
 }
 
 function renderRoute({ name, status, attempts, nextAttemptAt }: RouteState): HTMLElement {

@@ -10,16 +10,13 @@ import type { RequestRecord } from './record.ts';
 
 /** `onDone` is told the id of the request that runs, which may be another one. */
 export async function askForReplay(
-  { id, hook, routes }: RequestRecord, onDone: (id: string) => void,
+  place: HTMLElement, { id, hook, routes }: RequestRecord, onDone: (id: string) => void,
 ): Promise<void> {
   const names = new Set(routes.map(({ name }) => name));
-  try {
-    const now = await get<{ readonly routes?: readonly { readonly name: string }[] }>(
-      `/api/incoming-webhooks/${encodeURIComponent(hook)}`);
-    for (const { name } of now.routes ?? [{ name: 'default' }]) names.add(name);
-  } catch (thrown) {
-    return tellFailure(thrown);
-  }
+  const now = await get<{ readonly routes?: readonly { readonly name: string }[] }>(
+    `/api/incoming-webhooks/${encodeURIComponent(hook)}`);
+  if (!place.isConnected) return;
+  for (const { name } of now.routes ?? [{ name: 'default' }]) names.add(name);
   const chosen = new Set<string>();
   let manner = 'retry';
   const line = h('div');

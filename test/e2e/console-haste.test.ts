@@ -1,0 +1,177 @@
+/** Haste in the console: double clicks, leaving before the answer, late answers, the focus. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
+import { until } from '../support/until.ts';
+import { ask } from './ask.ts';
+import { ConsoleAtWork, HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
+
+const skip = lacksBrowser;
+const HASH = 'return location.hash;';
+const ELSEWHERE = '#/books/import';
+const at = new ConsoleAtWork();
+
+/** A webhook that logs and keeps every request. */
+async function makeIncoming(pathSegment: string): Promise<string> {
+  const actionConfiguration =
+    await at.make('/api/action-configurations', { actionType: 'log', options: {} });
+  return at.make('/api/incoming-webhooks', { pathSegment, actionConfiguration, inbox: 'all' });
+}
+
+/** One that nobody listens for. */
+function makeOutgoing(triggerEvent: string): Promise<string> {
+  return at.make('/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:9/', triggerEvent, retrySchedule: [] });
+}
+
+async function makeBook(title: string): Promise<string> {
+  return String((await at.call('POST', '/api/books', { title }))['id']);
+}
+
+async function makeRequest(pathSegment: string): Promise<string> {
+  await makeIncoming(pathSegment);
+  const { status } =
+    await ask(`${at.url}/webhook/in/${pathSegment}`, { method: 'POST', body: {} });
+  assert.equal(status, 200);
+  return String((await listOf(`/api/requests?hook=${pathSegment}`))[0]?.['id']);
+}
+
+/** One that has failed. */
+async function makeDelivery(event: string): Promise<string> {
+  await makeOutgoing(event);
+  await at.call('POST', '/api/events', { name: event, payload: {} });
+  const failed = `/api/deliveries?event=${event}&status=failed`;
+  await until('it has failed', async () => (await listOf(failed)).length === 1);
+  return String((await listOf(failed))[0]?.['identifier']);
+}
+
+async function listOf(path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return Object.values(await at.call('GET', path)).map((one) => ({ ...Object(one) }));
+}
+
+/** Presses a button that often, faster than anything is answered. */
+async function press(name: string, times: number): Promise<void> {
+  await at.person.find('button', name);
+  await at.browser.evaluate(`const button = [...document.querySelectorAll('button')]
+    .findLast(({ innerText }) => innerText === ${JSON.stringify(name)});
+    for (let pressed = 0; pressed < ${times}; pressed += 1) button.click();`);
+}
+
+/** Lets all answers come, until the body of a function gives true. */
+function releaseUntil(script: string): Promise<void> {
+  return at.person.gives(`${RELEASE} ${script}`, true);
+}
+
+const says = (text: string): string =>
+  `return document.body.innerText.includes(${JSON.stringify(text)});`;
+/** Without the page's own look at the server every ten seconds. */
+const HELD = "return held.filter(({ path }) => path !== '/api/access').length;";
+const DIALOGS = "return document.querySelectorAll('dialog').length;";
+const FOCUSED = 'return document.activeElement.tagName;';
+
+test('who has gone on before the answer stays there', { skip }, async () => {
+  const { person, browser } = at;
+  for (const [hash, prepare, last, said] of [
+    ['#/books/new', () => person.fill('textbox', 'Title', 'Late'), 'Add the book', 'Added Late.'],
+    [`#/books/${await makeBook('Gone')}`, () => person.click('button', 'Delete'), 'Delete it',
+      'Deleted Gone.'],
+    [`#/requests/${await makeRequest('left')}`, () => person.click('button', 'Delete'),
+      'Delete it', 'Deleted.'],
+    [`#/deliveries/${await makeDelivery('left')}`, async () => {}, 'Send as new',
+      'under a new id.'],
+    ['#/outgoing/new', async () => {
+      await person.fill('textbox', 'Address', 'http://127.0.0.1:9/');
+      await person.fill('textbox', 'Event 1', 'none');
+    }, 'Add the webhook', 'Added.'],
+    ['#/incoming/new', async () => {
+      await person.fill('textbox', 'Path', 'made-late');
+      await person.click('button', 'Next: what is done');
+      await person.choose('Action', 'Write');
+    }, 'Create it, then test it', 'made-late is there.'],
+  ] as const) {
+    await at.open(hash);
+    await person.find('button', hash.endsWith('new') ? /^Add|^Next/ : /^Delete|^Send as new/);
+    await prepare();
+    await browser.evaluate(HOLD_REQUESTS);
+    await press(last, 1);
+    await person.gives(HELD, 1);
+    await browser.evaluate(`location.hash = '${ELSEWHERE}';`);
+    await person.find('heading', 'Import and export');
+    await releaseUntil(says(said));
+    await person.gives(HASH, ELSEWHERE);
+  }
+});
+
+test('a button works once until it is answered, however often it is pressed', { skip },
+  async () => {
+    const { person, browser } = at;
+    const incoming = `#/incoming/${await makeIncoming('twice')}`;
+    for (const [hash, name] of [
+      [`#/deliveries/${await makeDelivery('twice')}`, 'Send as new'],
+      [`#/outgoing/${await makeOutgoing('none')}`, 'Send it now'],
+      [incoming, 'Send a test request'], [incoming, 'Delete'],
+      [`#/requests/${await makeRequest('again')}`, 'Send again…'],
+    ] as const) {
+      await at.open(hash);
+      await person.find('button', name);
+      await browser.evaluate(HOLD_REQUESTS);
+      await press(name, 3);
+      await person.gives(HELD, 1);
+    }
+    await at.open(incoming);
+    await person.click('button', 'Action and routes');
+    await person.click('button', 'New action…');
+    await person.find('dialog', 'New action');
+    await browser.evaluate(HOLD_REQUESTS);
+    await press('Use it', 3);
+    await person.gives(HELD, 1);
+    await at.open('#/requests?hook=again');
+    await person.sees('1 request');
+    await browser.evaluate(HOLD_REQUESTS);
+    await press('Send many again…', 3);
+    await releaseUntil('return document.querySelector("dialog") !== null && held.length === 0;');
+    await person.sees('Send 1 request again?');
+    await person.gives(DIALOGS, 1);
+  });
+
+test('an answer that comes late takes no form away', { skip }, async () => {
+  const { person, browser } = at;
+  for (const hash of [`#/incoming/${await makeIncoming('late')}`,
+    `#/outgoing/${await makeOutgoing('late')}`]) {
+    await at.open(hash);
+    await person.find('button', 'Turn off');
+    await browser.evaluate(HOLD_REQUESTS);
+    await press('Turn off', 1);
+    await press('Edit', 1);
+    await person.gives(HELD, 1);
+    await releaseUntil("return document.body.innerText.includes('Turn on');");
+    await press('Edit', 2);
+    await releaseUntil("return document.querySelector('form.record') !== null;");
+    await browser.evaluate("document.querySelector('form input').value = 'typed';");
+    await press('Save', 1);
+    await person.gives(HELD, 1);
+    await press('Cancel', 1);
+    await person.gives(HELD, 1);
+  }
+});
+
+test('what is drawn anew gives the focus to its title', { skip }, async () => {
+  const { person } = at;
+  for (const hash of [`#/incoming/${await makeIncoming('focus')}`,
+    `#/outgoing/${await makeOutgoing('focus')}`]) {
+    await at.open(hash);
+    await person.click('button', 'Turn off');
+    await person.find('button', 'Turn on');
+    await person.gives(FOCUSED, 'H1');
+    await person.click('button', 'Edit');
+    await person.focus('button', 'Cancel');
+    await person.press('Enter');
+    await person.find('button', 'Edit');
+    await person.gives(FOCUSED, 'H1');
+    await person.click('button', 'Rotate the secret');
+    await person.click('button', 'Make a new secret');
+    await person.click('button', 'I have it');
+    await person.sees('I have it', false);
+    await person.gives(FOCUSED, 'H1');
+  }
+});

@@ -36,6 +36,9 @@ function showScreen(): void {
   const [name = screens[0]?.name] = address.path;
   const screen = allowed().find((one) => one.name === name);
   close();
+  // What they ask is of the screen before.
+  document.querySelectorAll<HTMLDialogElement>('dialog:not([aria-label="Sign in"])')
+    .forEach((one) => one.close());
   // Of its own: an answer that comes when one has gone on is not shown on another screen.
   const place = h('div');
   fill(main, place);

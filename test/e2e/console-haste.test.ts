@@ -175,3 +175,17 @@ test('what is drawn anew gives the focus to its title', { skip }, async () => {
     await person.gives(FOCUSED, 'H1');
   }
 });
+
+test('a dialog goes with its screen', { skip }, async () => {
+  const { person, browser } = at;
+  const id = await makeBook('Emma');
+  await at.open('#/books');
+  await person.find('heading', 'Books');
+  await browser.evaluate(`location.hash = '#/books/${id}';`);
+  await person.click('button', 'Delete');
+  await person.find('dialog', 'Delete the book?');
+  await browser.evaluate('history.back();');
+  await person.find('heading', 'Books');
+  await person.gives(DIALOGS, 0);
+  await at.call('GET', `/api/books/${id}`);
+});

@@ -1,5 +1,5 @@
 /** One book: its members, and the form that adds or changes it. */
-import { call } from '../../base/api.ts';
+import { ApiError, call } from '../../base/api.ts';
 import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { time } from '../../base/format.ts';
@@ -31,7 +31,7 @@ function render(
     title: `Edit ${book.title}`, path: pathOf(book.id), schema: await model('BookBody'),
     record: book, etag, done: again,
   }));
-  const remove = workButton('Delete', () => removeBook(place, book, etag), 'danger');
+  const remove = workButton('Delete', () => removeBook(place, book, etag, again), 'danger');
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(place,
     backTo('books', 'Books'),
@@ -75,13 +75,21 @@ async function showNew(place: HTMLElement): Promise<void> {
     form.element);
 }
 
-async function removeBook(place: HTMLElement, book: Book, etag: string): Promise<void> {
+async function removeBook(
+  place: HTMLElement, book: Book, etag: string, again: () => Promise<void>,
+): Promise<void> {
   const isSure = await confirm({
     title: 'Delete the book?', text: `“${book.title}” will be gone from the catalog.`,
     action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${book.id}`,
   });
   if (!isSure) return;
-  await call('DELETE', pathOf(book.id), { headers: { 'If-Match': etag } });
+  try {
+    await call('DELETE', pathOf(book.id), { headers: { 'If-Match': etag } });
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
+    tell('Somebody else has changed it. It stands here as it is now.', 'bad');
+    return again();
+  }
   tell(`Deleted ${book.title}.`);
   goFrom(place, ['books']);
 }

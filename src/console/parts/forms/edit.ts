@@ -37,24 +37,24 @@ export function editRecord(place: HTMLElement, edit: Edit): void {
   const form = recordForm({
     ...edit, value: record, action: 'Save',
     save: (value) => doOnce([cancel], () =>
-      replace(edit, etag, { ...kept, ...bodyOf?.(value) ?? value })),
+      replace(place, edit, etag, { ...kept, ...bodyOf?.(value) ?? value })),
   });
   fill(place, heading(title, cancel), form.element, below?.(form.read) ?? null);
   place.querySelector('h1')?.focus();
 }
 
 async function replace(
-  edit: Edit, etag: string, value: Record<string, unknown>,
+  place: HTMLElement, edit: Edit, etag: string, value: Record<string, unknown>,
 ): Promise<void> {
   try {
     await call(edit.method ?? 'PUT', edit.path, { body: value, headers: { 'If-Match': etag } });
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
+    if (!(thrown instanceof ApiError) || thrown.status !== 412 || !place.isConnected) throw thrown;
     const { body, headers } = await call<Record<string, unknown>>('GET', edit.path);
     const isOurs = await showConflict(value, edit.method !== 'PATCH' ? body
       : Object.fromEntries(Object.keys(value).map((name) => [name, body[name]])));
     if (isOurs === null) return;
-    if (isOurs) return replace(edit, headers.get('ETag') ?? '', value);
+    if (isOurs) return replace(place, edit, headers.get('ETag') ?? '', value);
     return edit.done();
   }
   tell('Saved.');

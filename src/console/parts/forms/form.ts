@@ -3,6 +3,7 @@ import { ApiError, messageOf } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import type { ModelSchema } from '../../base/schema.ts';
+import { tellFailure } from '../notice.ts';
 import { doOnce } from '../work-button.ts';
 import { memberFields, readMembers } from './field.ts';
 import { FieldMistake } from './leaf.ts';
@@ -49,7 +50,8 @@ export function recordForm({
     try {
       await save(read());
     } catch (thrown) {
-      blame(thrown);
+      if (element.isConnected) blame(thrown);
+      else tellFailure(thrown);
     }
   };
   const blame = (thrown: unknown): void => {

@@ -36,6 +36,8 @@ export class Filters {
   ) {
     const change = (): void => {
       clearTimeout(this.#timer);
+      // Another screen has come while the typing was waited out.
+      if (!this.element.isConnected) return;
       replaceQuery(this.shown());
       onChange(this.query());
     };

@@ -1,11 +1,29 @@
 /** Lists of the console: filters that stand in the address, titles that are focused. */
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
+import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 
 const skip = lacksBrowser;
 const HASH = 'return location.hash;';
 const at = new ConsoleAtWork();
+
+/** The identifier of a new webhook to which one request was sent. */
+async function receive(pathSegment: string): Promise<string> {
+  const actionConfiguration = await at.make('/api/action-configurations',
+    { actionType: 'log', options: {} });
+  const hook = await at.make('/api/incoming-webhooks',
+    { pathSegment, inbox: 'all', actionConfiguration });
+  const { status } = await ask(`${at.url}/webhook/in/${pathSegment}`, { method: 'POST', body: {} });
+  assert.equal(status, 200);
+  return hook;
+}
+
+/** Within the open page: Chromium keeps the stream of one that was left open for a while. */
+async function show(hash: string): Promise<void> {
+  await at.browser.evaluate(`location.hash = '${hash}';`);
+}
 
 /** Changes the value of a filter as a control of it does. */
 function setFilter(name: string, value: string): string {
@@ -13,6 +31,71 @@ function setFilter(name: string, value: string): string {
     filter.value = '${value}';
     filter.dispatchEvent(new Event('input'));`;
 }
+
+test('a filter of the address that nobody offers filters all the same, or is explained', { skip },
+  async () => {
+    const { person } = at;
+    const chosen = "return document.querySelector('[name=hook]')?.value;";
+    await receive('other');
+    const hook = await receive('offered');
+    await at.open('#/requests?hook=gone');
+    await person.sees('No request matches.');
+    await person.gives(chosen, 'gone');
+    await person.choose('Webhook', 'offered');
+    await person.sees(/^1 request$/m);
+    await show(`#/requests?hook=${hook}`);
+    await person.sees(/^1 request$/m);
+    await person.gives(chosen, hook);
+    await show('#/requests?hook=offered&status=foo');
+    await person.sees('`status` must be one of');
+    await person.choose('Status', 'done');
+    await person.sees(/^1 request$/m);
+    await at.isClean();
+  });
+
+test('a time that is none is left out of the list and of the address', { skip }, async () => {
+  const { person, browser } = at;
+  await receive('timed');
+  await at.open('#/books');
+  for (const since of ['garbage', '12026-01-01T00:00']) {
+    await show(`#/requests?hook=timed&since=${since}`);
+    await person.sees(/^1 request$/m);
+    await person.gives(HASH, '#/requests?hook=timed');
+  }
+  await browser.evaluate(setFilter('since', '9026-01-01T10:00'));
+  await person.sees('No request matches.');
+  await browser.evaluate(setFilter('since', '20261-01-01T10:00'));
+  await person.sees(/^1 request$/m);
+  await person.gives(HASH, '#/requests?hook=timed');
+  await at.isClean();
+});
+
+test('a time in the address is the same in every time zone', { skip }, async (t) => {
+  const { person, browser } = at;
+  const inZone = (timezoneId: string): Promise<unknown> =>
+    browser.command('Emulation.setTimezoneOverride', { timezoneId });
+  const inInput = "return document.querySelector('[name=since]')?.value;";
+  const inAddress = /since=2026-01-15T15%3A00%3A00.000Z$/;
+  t.after(() => inZone(''));
+  await inZone('America/New_York');
+  await at.open('#/requests');
+  await person.find('button', 'Pause');
+  await browser.evaluate(setFilter('since', '2026-01-15T10:00'));
+  await person.gives(HASH, inAddress);
+  const hash = String(await browser.evaluate(HASH));
+  await inZone('Asia/Tokyo');
+  await show('#/books');
+  await person.find('searchbox', 'Author');
+  await show(hash);
+  await person.gives(inInput, '2026-01-16T00:00');
+  await person.gives(HASH, hash);
+  // Addresses have been sent that say no zone.
+  await inZone('America/New_York');
+  await show('#/requests?since=2026-01-15T10:00');
+  await person.gives(inInput, '2026-01-15T10:00');
+  await person.gives(HASH, inAddress);
+  await at.isClean();
+});
 
 test('what was being typed when one left is no filter of the next screen', { skip }, async () => {
   const { person, browser } = at;

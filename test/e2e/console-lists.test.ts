@@ -107,3 +107,16 @@ test('what was being typed when one left is no filter of the next screen', { ski
   await browser.evaluate('return new Promise((after) => setTimeout(after, 300));');
   await person.gives(HASH, '#/log');
 });
+
+test('the title of a list that is opened by keys keeps the focus', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/books');
+  await person.find('searchbox', 'Search');
+  for (const [key, title] of [['r', 'Requests'], ['d', 'Deliveries']] as const) {
+    await person.press('g');
+    await person.press(key);
+    await person.find('heading', title);
+    await person.find('button', 'Pause');
+    await person.gives('return document.activeElement.innerText;', title);
+  }
+});

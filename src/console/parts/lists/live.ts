@@ -44,14 +44,18 @@ const HELD_MAX = 5000;
 export function openLiveList<Item extends Work>(
   place: HTMLElement, query: URLSearchParams, options: LiveOptions<Item>,
 ): () => void {
+  const actions = h('div', { class: 'actions' });
+  const list = h('div');
   let close = (): void => {};
   let isClosed = false;
   const show = (): void => {
-    fill(place, heading(options.title), h('p', { class: 'count', role: 'status' }, 'Loading…'));
+    fill(list, h('p', { class: 'count', role: 'status' }, 'Loading…'));
     readHookNames().then(() => {
-      if (!isClosed) close = openNamed(place, query, options);
-    }, (thrown: unknown) => showFailure(place, thrown, show));
+      if (!isClosed) close = openNamed(list, actions, query, options);
+    }, (thrown: unknown) => showFailure(list, thrown, show));
   };
+  // The title stays what it is from the first: it has the focus.
+  fill(place, heading(options.title, actions), list);
   show();
   return () => {
     isClosed = true;
@@ -60,7 +64,7 @@ export function openLiveList<Item extends Work>(
 }
 
 function openNamed<Item extends Work>(
-  place: HTMLElement, query: URLSearchParams, options: LiveOptions<Item>,
+  place: HTMLElement, actions: HTMLElement, query: URLSearchParams, options: LiveOptions<Item>,
 ): () => void {
   const { title, path, topic, nouns, keyOf, bulk } = options;
   const list = new PagedList<Item>({
@@ -113,8 +117,8 @@ function openNamed<Item extends Work>(
   const again = h('button', { type: 'button', onclick: () => void askForBulk({
     ...bulk, nouns, filter: filters.query(),
   }, (id) => job.watch(id)) }, 'Send many again…');
-  fill(place, heading(title, pause, session.may('write') ? again : null),
-    job.element, filters.element, list.element);
+  fill(actions, pause, session.may('write') ? again : null);
+  fill(place, job.element, filters.element, list.element);
   return () => {
     stop();
     job.close();

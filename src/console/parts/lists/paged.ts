@@ -20,6 +20,8 @@ type PagedOptions<Item> = {
 /** Of the pages after the first, whose size is the caller's. */
 const PAGE = 1000;
 const RETRY_MS = 2000;
+/** Rows are counted anew at most so often. */
+const COUNT_MS = 1000;
 
 export class PagedList<Item> {
   readonly element = h('div', { 'aria-busy': 'true' });
@@ -28,9 +30,10 @@ export class PagedList<Item> {
   readonly #count = h('p', { class: 'count', role: 'status' }, 'Loading…');
   readonly #place = h('div');
   #next: string | null = null;
-  #total: number | null = null;
+  #total = 0;
   #controller = new AbortController();
   #isReading = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** What came while the first page was read: it may be older. */
   #early: (() => void)[] | null = null;
 
@@ -58,8 +61,7 @@ export class PagedList<Item> {
     try {
       const { items, next, total } = await page<Item>(path, controller.signal);
       this.#next = next;
-      this.#total = total;
-      this.#show(items);
+      this.#show(items, total);
     } catch (thrown) {
       if (controller.signal.aborted) return;
       showFailure(this.#place, thrown, () => void this.read(path));
@@ -79,25 +81,27 @@ export class PagedList<Item> {
   /** A new row, or one that has changed, of a list whose keys fall from row to row. */
   put(item: Item): void {
     if (this.#early !== null) return void this.#early.push(() => this.put(item));
-    if (this.#rows.items.length === 0) return this.#show([item]);
-    const { index, isKnown } = this.#find(this.#options.keyOf(item));
-    // It stands on a page that is not read yet.
-    if (!isKnown && index === this.#rows.items.length && this.#next !== null) return;
+    if (this.#rows.items.length === 0) return this.#show([item], this.#total);
+    const { index, isKnown, isUnread } = this.#find(this.#options.keyOf(item));
+    if (isUnread) return this.#countSoon();
     this.#rows.replace(index, isKnown ? 1 : 0, item);
     this.#tellCount(isKnown ? 0 : 1);
   }
 
   remove(key: string): void {
     if (this.#early !== null) return void this.#early.push(() => this.remove(key));
-    const { index, isKnown } = this.#find(key);
+    const { index, isKnown, isUnread } = this.#find(key);
+    if (isUnread) return this.#countSoon();
     if (!isKnown) return;
-    if (this.#rows.items.length === 1) return this.#show([]);
+    if (this.#rows.items.length === 1) return this.#show([], this.#total - 1);
     this.#rows.replace(index, 1);
     this.#tellCount(-1);
   }
 
-  /** Where the row of that key is, or would be. */
-  #find(key: string): { readonly index: number; readonly isKnown: boolean } {
+  /** Where the row of that key is, or would be; `isUnread`: on a page that is not read yet. */
+  #find(key: string): {
+    readonly index: number; readonly isKnown: boolean; readonly isUnread: boolean;
+  } {
     const keyAt = (index: number): string => {
       const item = this.#rows.items[index];
       return item === undefined ? '' : this.#options.keyOf(item);
@@ -109,14 +113,33 @@ export class PagedList<Item> {
       if (keyAt(middle) > key) low = middle + 1;
       else high = middle;
     }
-    return { index: low, isKnown: keyAt(low) === key };
+    const isUnread = low === this.#rows.items.length && this.#next !== null;
+    return { index: low, isKnown: keyAt(low) === key, isUnread };
   }
 
-  #show(items: readonly Item[]): void {
-    if (this.#total !== null && this.#next === null) this.#total = items.length;
-    const shown = items.length === 0 ? this.#options.empty() : this.#rows.element;
+  /** Whether a row that is not read yet came or went, the server alone knows. */
+  #countSoon(): void {
+    this.#timer ??= setTimeout(() => void this.#countAnew(), COUNT_MS);
+  }
+
+  async #countAnew(): Promise<void> {
+    this.#timer = undefined;
+    const { signal } = this.#controller;
+    if (this.#next === null || signal.aborted) return;
+    try {
+      const { total } = await page<Item>(limited(this.#next, 1), signal);
+      this.#show(this.#rows.items, total);
+    } catch (thrown) {
+      if (!signal.aborted) tellFailure(thrown);
+    }
+  }
+
+  /** `total` is what the server counted, if it did; once all rows are read, they are counted. */
+  #show(items: readonly Item[], total: number | null): void {
+    this.#total = this.#next === null ? items.length : Math.max(total ?? 0, items.length);
+    const shown = this.#total === 0 ? this.#options.empty() : this.#rows.element;
     if (shown.parentElement !== this.#place) fill(this.#place, shown);
-    this.#rows.set(items, this.#next === null ? items.length : this.#total ?? items.length);
+    this.#rows.set(items, this.#total);
     this.#tellCount(0);
   }
 
@@ -125,11 +148,10 @@ export class PagedList<Item> {
     if (this.#next === null || this.#isReading || signal.aborted) return;
     this.#isReading = true;
     try {
-      const path = this.#next.replace(/\blimit=\d+/, `limit=${PAGE}`);
-      const { items, next } = await page<Item>(path, signal);
+      const { items, next, total } = await page<Item>(limited(this.#next, PAGE), signal);
       this.#next = next;
       this.#isReading = false;
-      this.#rows.append(items);
+      this.#show([...this.#rows.items, ...items], total);
     } catch (thrown) {
       if (signal.aborted) return;
       tellFailure(thrown);
@@ -141,9 +163,11 @@ export class PagedList<Item> {
   }
 
   #tellCount(grown: number): void {
-    const [one, several] = this.#options.nouns;
-    const { length } = this.#rows.items;
-    if (this.#total !== null) this.#total += grown;
-    this.#count.textContent = length === 0 ? '' : counted(this.#total ?? length, one, several);
+    this.#total += grown;
+    this.#count.textContent = this.#total === 0 ? '' : counted(this.#total, ...this.#options.nouns);
   }
+}
+
+function limited(path: string, limit: number): string {
+  return path.replace(/\blimit=\d+/, `limit=${limit}`);
 }

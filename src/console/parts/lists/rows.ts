@@ -73,14 +73,8 @@ export class Rows<Item> {
 
   /** `total` counts those that are not read yet, too. */
   set(items: readonly Item[], total = items.length): void {
-    this.#items = [...items];
+    this.#items = items.slice(0, ROWS_MAX);
     this.#total = Math.min(total, ROWS_MAX);
-    this.#change();
-  }
-
-  append(items: readonly Item[]): void {
-    this.#items.push(...items.slice(0, ROWS_MAX - this.#items.length));
-    this.#total = Math.max(this.#total, this.#items.length);
     this.#change();
   }
 
@@ -115,7 +109,7 @@ export class Rows<Item> {
     const inView = Math.ceil(innerHeight / this.#rowPixels) + 2 * MARGIN;
     const start = Math.max(0, Math.min(first, this.#total - inView));
     const end = Math.min(this.#total, start + inView);
-    if (end + MARGIN > this.#items.length) this.#options.onEnd?.();
+    if (Math.min(end + MARGIN, ROWS_MAX) > this.#items.length) this.#options.onEnd?.();
     if (start === this.#shown.start && end === this.#shown.end) return;
     this.#shown = { start, end };
     const focused = this.#focusedKey();

@@ -35,10 +35,18 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
-/** Esc and `close()` end it; the focus returns to where it was. */
+/**
+ * Esc and `close()` end it; the focus returns to where it was, or to the title of the screen when
+ * that was drawn anew meanwhile.
+ */
 export function openDialog(title: string, children: readonly Child[]): HTMLDialogElement {
   const dialog = h('dialog', { 'aria-label': title }, h('h2', {}, title), ...children);
-  dialog.addEventListener('close', () => dialog.remove());
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    if (document.activeElement === document.body) {
+      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    }
+  });
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

@@ -37,7 +37,7 @@ function showScreen(): void {
   const screen = allowed().find((one) => one.name === name);
   close();
   // What they ask is of the screen before.
-  document.querySelectorAll<HTMLDialogElement>('dialog:not([aria-label="Sign in"])')
+  document.querySelectorAll<HTMLDialogElement>('dialog:not([data-stays])')
     .forEach((one) => one.close());
   // Of its own: an answer that comes when one has gone on is not shown on another screen.
   const place = h('div');

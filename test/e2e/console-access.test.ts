@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
 import { ask } from './ask.ts';
+import { HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
 import { openScreen } from './console-look.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 
@@ -43,7 +44,11 @@ test('a token shows what its scope may do, and what is typed outlives it', { ski
       }
       await signIn('wrong');
       await person.sees('This token is not known');
+      await browser.evaluate(HOLD_REQUESTS);
       await signIn(read.token);
+      await person.press('Escape');
+      await person.gives(`${RELEASE} return document.querySelector('main h1')?.textContent;`,
+        'Books');
       await person.find('heading', 'Books');
       const links = await namesOf(person, 'link');
       const hidden = ['Add a book', 'Log', 'Settings'];

@@ -7,13 +7,18 @@ import { ConsoleAtWork } from './console-hooks.ts';
 
 const skip = lacksBrowser;
 const FOCUSED = "return document.activeElement.getAttribute('href');";
-/** Notes by what each stream can be ended. */
-const NOTE_STREAMS = `const send = window.fetch;
+/** Notes by what each stream can be ended, and how many the tab has asked for. */
+const NOTE_STREAMS = `if (window.streams === undefined) {
+  const send = window.fetch;
   window.streams = [];
   window.fetch = (path, options) => {
-    if (path.includes('/api/stream')) window.streams.push(options.signal);
+    if (path.includes('/api/stream')) {
+      window.streams.push(options.signal);
+      sessionStorage.streams = Number(sessionStorage.streams ?? 0) + 1;
+    }
     return send(path, options);
-  };`;
+  };
+}`;
 const ENDED = 'return streams.map(({ aborted }) => aborted);';
 const at = new ConsoleAtWork();
 
@@ -62,6 +67,20 @@ test('a page that is hidden gives its connection back, and misses nothing', { sk
   await callAt('hidden', '{}');
   await person.sees('3 requests');
   await at.isClean();
+});
+
+test('a page that is left asks for no stream again', { skip }, async () => {
+  const { person, browser } = at;
+  await keepAt('left', '{}');
+  await browser.command('Page.addScriptToEvaluateOnNewDocument', { source: NOTE_STREAMS });
+  const visit = async (): Promise<void> => {
+    await at.open('#/requests?hook=left');
+    await person.sees('1 request');
+  };
+  await visit();
+  await browser.evaluate('sessionStorage.streams = 0;');
+  for (let count = 0; count < 3; count += 1) await visit();
+  await person.gives('return sessionStorage.streams;', '3');
 });
 
 test('a click counts, and the focus stays, while a record changes', { skip }, async () => {

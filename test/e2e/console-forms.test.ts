@@ -204,8 +204,27 @@ test('a number typed wrong is told at its field, and nothing is saved', { skip }
   await person.gives('return document.activeElement.name;', 'numberOfPages');
   assert.equal((await at.call('GET', `/api/books/${String(id)}`))['numberOfPages'], 320);
   await person.fill('spinbutton', 'Number of pages', '321');
+  await person.gives("return document.querySelectorAll('[aria-invalid]').length;", 0);
   await person.click('button', 'Save');
   await person.sees('Saved.');
   assert.equal((await at.call('GET', `/api/books/${String(id)}`))['numberOfPages'], 321);
   await at.isClean();
+});
+
+test('an item of a list goes, whatever is wrong with it', { skip }, async () => {
+  const { person } = at;
+  const id = await at.make('/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'none', retrySchedule: [1, 2, 3] });
+  await at.open(`#/outgoing/${id}`);
+  await person.click('button', 'Edit');
+  await person.click('DisclosureTriangle', 'More');
+  await person.fill('spinbutton', 'Wait 2', '3e-');
+  await person.click('button', 'Show what would be sent');
+  await person.sees('Wait 2: this is no number.');
+  await person.gives("return document.querySelectorAll('[aria-invalid]').length;", 1);
+  await person.click('button', 'Remove Wait 2');
+  await person.sees('Wait 3', false);
+  await person.click('button', 'Save');
+  await person.sees('Saved.');
+  assert.deepEqual((await at.call('GET', `/api/outgoing-webhooks/${id}`))['retrySchedule'], [1, 3]);
 });

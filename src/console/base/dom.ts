@@ -35,18 +35,19 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
   append(parent, children);
 }
 
-const PRESSED_MS = 50;
+const USED_MS = 50;
 const latest = new WeakMap<Element, readonly Child[]>();
 
 /**
  * As `fill`, of the same thing anew: what was open stays open, and the focus where it was. While
- * something of it is being clicked it waits.
+ * something of it is being clicked, or at work, it waits.
  */
 export function renew(parent: Element, ...children: readonly Child[]): void {
   latest.set(parent, children);
   const draw = (): void => {
     if (latest.get(parent) !== children) return;
-    if (parent.matches(':active')) setTimeout(draw, PRESSED_MS);
+    const isUsed = parent.matches(':active') || parent.querySelector('[aria-disabled]') !== null;
+    if (isUsed) setTimeout(draw, USED_MS);
     else keeping(parent, () => fill(parent, ...children));
   };
   draw();

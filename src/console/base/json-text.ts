@@ -1,7 +1,7 @@
 /** JSON as it was sent: numbers keep their digits, and what is said twice is there twice. */
 
 /** A string, a mark, or what else is a value. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** Deep ones grow by the square of their depth. */
 const PRETTY_LENGTH_MAX = 1 << 24;

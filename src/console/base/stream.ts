@@ -77,8 +77,9 @@ async function run(
     }
     const isLeft = connection.signal.aborted;
     connection.abort();
+    // At once, a page that is being left would ask again, and be kept with that connection.
+    await new Promise((resolve) => void setTimeout(resolve, isLeft ? 0 : delayMs));
     if (isLeft) continue;
-    await new Promise((resolve) => void setTimeout(resolve, delayMs));
     delayMs = Math.min(delayMs * 2, RETRY_MS_MAX);
   }
 }

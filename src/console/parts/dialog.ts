@@ -37,10 +37,13 @@ export function confirm(question: Question): Promise<boolean> {
 
 /**
  * Esc and `close()` end it; the focus returns to where it was, or to the title of the screen when
- * that was drawn anew meanwhile.
+ * that was drawn anew meanwhile. It goes with its screen, unless it `stays`.
  */
-export function openDialog(title: string, children: readonly Child[]): HTMLDialogElement {
-  const dialog = h('dialog', { 'aria-label': title }, h('h2', {}, title), ...children);
+export function openDialog(
+  title: string, children: readonly Child[], { stays = false } = {},
+): HTMLDialogElement {
+  const dialog = h('dialog', { 'aria-label': title, 'data-stays': stays },
+    h('h2', {}, title), ...children);
   dialog.addEventListener('close', () => {
     dialog.remove();
     if (document.activeElement === document.body) {

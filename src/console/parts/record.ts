@@ -30,12 +30,13 @@ export function openRecord<Item>(place: HTMLElement, screen: RecordScreen<Item>)
     // Two may tell of one change: what stands there is not taken from under a click.
     const text = JSON.stringify(item);
     if (text === shown) return;
-    shown = text;
     renew(head, ...screen.renderHead(item, again));
     if (head.parentNode === null) fill(place, head, rest);
-    if (version === screen.versionOf(item)) return;
-    renew(rest, ...await screen.renderRest(item));
-    version = screen.versionOf(item);
+    if (version !== screen.versionOf(item)) {
+      renew(rest, ...await screen.renderRest(item));
+      version = screen.versionOf(item);
+    }
+    shown = text;
   };
   const again = (): void => {
     isStale = true;

@@ -27,7 +27,7 @@ function showSecret(secret: string): Promise<void> {
       h('div', { class: 'actions' }, h('button', {
         type: 'button', class: 'primary', onclick: () => dialog.close(),
       }, 'I have it')),
-    ]);
+    ], { stays: true });
     dialog.addEventListener('close', () => resolve());
   });
 }

@@ -5,12 +5,11 @@ import { session } from '../base/session.ts';
 import type { CallerScope } from '../base/session.ts';
 import { openDialog } from './dialog.ts';
 
-let isOpen = false;
+let opened: HTMLDialogElement | null = null;
 
 /** `onDone` is called once the token is accepted. */
 export function askForToken(onDone: () => void): void {
-  if (isOpen) return;
-  isOpen = true;
+  if (opened !== null) return;
   const input = h('input', {
     type: 'password', id: 'token', name: 'token', autocomplete: 'current-password', required: true,
   });
@@ -23,9 +22,10 @@ export function askForToken(onDone: () => void): void {
   h('p', { class: 'hint' }, 'It is kept for this tab alone. A new one: ',
     h('code', {}, 'hookshelf token:create --name console --scope admin')),
   h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Sign in')));
-  const dialog = openDialog('Sign in', [form]);
+  const dialog = openDialog('Sign in', [form], { stays: true });
+  opened = dialog;
   dialog.addEventListener('close', () => {
-    isOpen = false;
+    opened = null;
     // There is nothing behind it yet to close it for.
     if (dialog.returnValue === '' && document.querySelector('main > *') === null) {
       askForToken(onDone);
@@ -36,7 +36,8 @@ export function askForToken(onDone: () => void): void {
     session.signIn(input.value.trim());
     try {
       await learnScope();
-      dialog.close('done');
+      // This one, or the one that came when it was closed meanwhile.
+      opened?.close('done');
       onDone();
     } catch (thrown) {
       if (before === null) session.signOut();

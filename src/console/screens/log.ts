@@ -10,7 +10,7 @@ import { showFailure, tellFailure } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
 
 type LogLine = {
-  /** Rises by one with each line. */
+  /** Rises by one with each line, and over restarts. */
   readonly number: number;
   readonly time: string;
   readonly level: string;

@@ -177,7 +177,7 @@ function arrayField(
       h('div', { class: 'actions' },
         index === 0 ? null : itemButton('Up', index, () =>
           change((all) => all.splice(index - 1, 0, ...all.splice(index, 1)))),
-        itemButton('Remove', index, () => change((all) => all.splice(index, 1)))))));
+        itemButton('Remove', index, () => change(() => {}, items.toSpliced(index, 1)))))));
   };
   const itemButton = (text: string, index: number, onclick: () => void): HTMLElement =>
     h('button', {
@@ -186,10 +186,10 @@ function arrayField(
         add.focus();
       },
     }, text);
-  const change = (edit: (all: unknown[]) => void): void => {
+  const change = (edit: (all: unknown[]) => void, kept: readonly Field[] = items): void => {
     problem.textContent = '';
     try {
-      const all = items.map((item) => item.read());
+      const all = kept.map((item) => item.read());
       edit(all);
       put(all);
     } catch (thrown) {

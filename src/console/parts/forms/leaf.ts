@@ -58,8 +58,13 @@ export function leaf(
     input.setAttribute('aria-invalid', 'true');
     return true;
   };
+  const clear = (): void => {
+    problem.textContent = '';
+    input.removeAttribute('aria-invalid');
+  };
+  input.addEventListener('input', clear);
   return {
-    element, blame,
+    element, blame, clear,
     read() {
       try {
         // Its value is empty then, as if nothing had been typed.
@@ -69,10 +74,6 @@ export function leaf(
         if (thrown instanceof FieldMistake) blame([], thrown.message);
         throw thrown;
       }
-    },
-    clear() {
-      problem.textContent = '';
-      input.removeAttribute('aria-invalid');
     },
   };
 }

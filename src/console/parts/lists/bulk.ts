@@ -29,55 +29,51 @@ export function mannerChoice(onChange: (manner: string) => void): HTMLElement {
   }));
 }
 
-/** `onJob` is told the id of the job. */
-export async function askForBulk(bulk: Bulk, onJob: (id: string) => void): Promise<void> {
+/** `onJob` is told the id of the job. Whoever has left `place` is asked nothing. */
+export async function askForBulk(
+  place: HTMLElement, bulk: Bulk, onJob: (id: string) => void,
+): Promise<void> {
   const { path, nouns, command } = bulk;
   const { eventId, ...filter } = bulk.filter;
   if (eventId !== undefined) {
     return tell('Many are chosen by the other filters: empty the event id first.', 'bad');
   }
-  const asked = location.hash;
-  try {
-    const { body: { count } } = await call<{ readonly count: number }>('POST', path, {
-      body: { ...filter, dryRun: true },
-    });
-    // Asked for twice, or left meanwhile.
-    if (location.hash !== asked || document.querySelector('dialog') !== null) return;
-    if (count === 0) return tell(`No ${nouns[0]} matches.`, 'bad');
-    let manner = 'retry';
-    const line = h('div');
-    const show = (): void => {
-      const options = Object.entries({ ...filter, as: manner })
-        .map(([name, value]) => ` --${name} ${shellQuote(value)}`).join('');
-      fill(line, codeBlock(`hookshelf ${command}${options}`));
-    };
-    show();
-    const chosen = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(', ');
-    const start = async (): Promise<void> => {
-      dialog.close();
-      try {
-        const { body } = await call<{ readonly id: string }>('POST', path, {
-          body: { ...filter, as: manner },
-        });
-        onJob(body.id);
-      } catch (thrown) {
-        tellFailure(thrown);
-      }
-    };
-    const dialog = openDialog(`Send ${counted(count, ...nouns)} again?`, [
-      h('p', {}, chosen === '' ? `These are all ${nouns[1]}: no filter is set.`
-        : `These are all with ${chosen}.`),
-      mannerChoice((value) => {
-        manner = value;
-        show();
-      }),
-      h('details', {}, h('summary', {}, 'As a command'), line),
-      h('div', { class: 'actions' },
-        h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
-        h('button', { type: 'button', class: 'primary', onclick: () => void start() },
-          'Send again')),
-    ]);
-  } catch (thrown) {
-    tellFailure(thrown);
-  }
+  const { body: { count } } = await call<{ readonly count: number }>('POST', path, {
+    body: { ...filter, dryRun: true },
+  });
+  if (!place.isConnected) return;
+  if (count === 0) return tell(`No ${nouns[0]} matches.`, 'bad');
+  let manner = 'retry';
+  const line = h('div');
+  const show = (): void => {
+    const options = Object.entries({ ...filter, as: manner })
+      .map(([name, value]) => ` --${name} ${shellQuote(value)}`).join('');
+    fill(line, codeBlock(`hookshelf ${command}${options}`));
+  };
+  show();
+  const chosen = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(', ');
+  const start = async (): Promise<void> => {
+    dialog.close();
+    try {
+      const { body } = await call<{ readonly id: string }>('POST', path, {
+        body: { ...filter, as: manner },
+      });
+      onJob(body.id);
+    } catch (thrown) {
+      tellFailure(thrown);
+    }
+  };
+  const dialog = openDialog(`Send ${counted(count, ...nouns)} again?`, [
+    h('p', {}, chosen === '' ? `These are all ${nouns[1]}: no filter is set.`
+      : `These are all with ${chosen}.`),
+    mannerChoice((value) => {
+      manner = value;
+      show();
+    }),
+    h('details', {}, h('summary', {}, 'As a command'), line),
+    h('div', { class: 'actions' },
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+      h('button', { type: 'button', class: 'primary', onclick: () => void start() },
+        'Send again')),
+  ]);
 }

@@ -5,6 +5,7 @@ import { session } from '../../base/session.ts';
 import { listen } from '../../base/stream.ts';
 import { heading } from '../facts.ts';
 import { emptyState, showFailure } from '../notice.ts';
+import { workButton } from '../work-button.ts';
 import { askForBulk } from './bulk.ts';
 import type { Bulk } from './bulk.ts';
 import { Filters, pathWith } from './filters.ts';
@@ -73,6 +74,7 @@ function openNamed<Item extends Work>(
       : emptyState(...options.empty),
   });
   const read = (): void => {
+    isStale = false;
     held.clear();
     tellHeld();
     void list.read(pathWith(path, { ...options.always, ...filters.query() }));
@@ -85,9 +87,11 @@ function openNamed<Item extends Work>(
   // null: it was deleted.
   const held = new Map<string, Item | null>();
   let isHeld = false;
+  /** It is to be read when it goes on; null: it has not been read yet. */
+  let isStale: boolean | null = null;
   const pause = h('button', { type: 'button', onclick: () => {
     isHeld = !isHeld;
-    if (held.size > HELD_MAX) read();
+    if (isStale === true || held.size > HELD_MAX) read();
     for (const [key, item] of held) {
       if (item === null) list.remove(key);
       else put(item);
@@ -111,12 +115,15 @@ function openNamed<Item extends Work>(
       } else if (change === 'deleted') list.remove(keyOf(item));
       else put(item);
     },
-    onStart: read,
+    onStart() {
+      if (isHeld && isStale !== null) isStale = true;
+      else read();
+    },
   });
   const job = new JobWatch(bulk.job, read);
-  const again = h('button', { type: 'button', onclick: () => void askForBulk({
+  const again = workButton('Send many again…', () => askForBulk(place, {
     ...bulk, nouns, filter: filters.query(),
-  }, (id) => job.watch(id)) }, 'Send many again…');
+  }, (id) => job.watch(id)));
   fill(actions, pause, session.may('write') ? again : null);
   fill(place, job.element, filters.element, list.element);
   return () => {

@@ -37,7 +37,7 @@ function renderHead(
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   return [
     backTo('deliveries', 'Deliveries'),
-    heading(event ?? 'A forward', 
+    heading(event ?? 'A forward',
       ...session.may('write') ? actions(place, delivery, again) : []),
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],

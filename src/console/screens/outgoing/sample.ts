@@ -2,7 +2,7 @@
 import { call, messageOf } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
-import { leaf } from '../../parts/forms/leaf.ts';
+import { FieldMistake, leaf } from '../../parts/forms/leaf.ts';
 import { workButton } from '../../parts/work-button.ts';
 import { fillPayloadTemplate } from './template.ts';
 import type { SendResult } from '../../../webhooks/sending/sender.ts';
@@ -29,7 +29,8 @@ export function sampleSection(
       try {
         await work();
       } catch (thrown) {
-        sample.blame([], messageOf(thrown));
+        // A mistake in the webhook is told where it is.
+        if (!(thrown instanceof FieldMistake)) sample.blame([], messageOf(thrown));
       }
     });
   const show = (): void => {

@@ -7,7 +7,6 @@ import { parsedJson } from '../../base/json-text.ts';
 import { badge } from '../../parts/badge.ts';
 import { openDialog } from '../../parts/dialog.ts';
 import { pathWith } from '../../parts/lists/filters.ts';
-import { tellFailure } from '../../parts/notice.ts';
 import { table } from '../../parts/table.ts';
 import { requestPath } from './record.ts';
 import type { RequestRecord } from './record.ts';
@@ -18,24 +17,23 @@ const BODY_BYTES_MAX = 1 << 20;
 const SHOWN_LENGTH_MAX = 1000;
 
 /** Offers the latest requests of the same webhook. */
-export async function chooseOther({ id, hook }: RequestRecord): Promise<void> {
-  try {
-    const latest = await get<readonly RequestRecord[]>(
-      pathWith('/api/requests', { hook, limit: String(CHOICES + 1) }));
-    const others = latest.filter((one) => one.id !== id);
-    const dialog = openDialog('Compare with which request?', [
-      others.length === 0 ? h('p', {}, 'No other request of this webhook is kept.')
-        : h('ul', { class: 'log' }, ...others.map((other) => h('li', {},
-          h('a', {
-            href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
-          }, exact(other.receivedAt)),
-          ' ', badge(other.status), ` ${other.event ?? ''} ${other.eventId ?? ''}`))),
-      h('div', { class: 'actions' },
-        h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel')),
-    ]);
-  } catch (thrown) {
-    tellFailure(thrown);
-  }
+export async function chooseOther(
+  place: HTMLElement, { id, hook }: RequestRecord,
+): Promise<void> {
+  const latest = await get<readonly RequestRecord[]>(
+    pathWith('/api/requests', { hook, limit: String(CHOICES + 1) }));
+  if (!place.isConnected) return;
+  const others = latest.filter((one) => one.id !== id);
+  const dialog = openDialog('Compare with which request?', [
+    others.length === 0 ? h('p', {}, 'No other request of this webhook is kept.')
+      : h('ul', { class: 'log' }, ...others.map((other) => h('li', {},
+        h('a', {
+          href: href(['requests', id], { with: other.id }), onclick: () => dialog.close(),
+        }, exact(other.receivedAt)),
+        ' ', badge(other.status), ` ${other.event ?? ''} ${other.eventId ?? ''}`))),
+    h('div', { class: 'actions' },
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel')),
+  ]);
 }
 
 /** Members, headers and members of the body in which they differ. */

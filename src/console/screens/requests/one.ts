@@ -80,7 +80,7 @@ function actions(place: HTMLElement, request: RequestRecord, again: () => void):
   const { id, pinned, status } = request;
   const curl = copyButton(() => curlOf(request), 'Copy as curl');
   curl.className = '';
-  const seen = [curl, workButton('Compare…', () => chooseOther(request))];
+  const seen = [curl, workButton('Compare…', () => chooseOther(place, request))];
   if (!session.may('write')) return seen;
   const replay = workButton('Send again…', () => askForReplay(place, request, (made) => {
     if (made === id) again();

@@ -213,6 +213,7 @@ test('what is drawn anew gives the focus to its title', { skip }, async () => {
     // It is shown this once, so that it stays until it is told to go.
     await person.find('dialog', 'The new secret');
     await browser.evaluate("dispatchEvent(new Event('hashchange'));");
+    await person.gives("return document.querySelector('main h1') !== null;", true);
     await person.click('button', 'I have it');
     await person.sees('I have it', false);
     await person.gives(FOCUSED, 'H1');

@@ -6,6 +6,7 @@ import { model } from '../../base/schema.ts';
 import { session } from '../../base/session.ts';
 import { backTo, heading } from '../../parts/facts.ts';
 import { tell, tellFailure } from '../../parts/notice.ts';
+import { doOnce } from '../../parts/work-button.ts';
 import { booksCsv, csvBooks } from './csv.ts';
 
 /** Sent at a time: the page tells how far it is after each. */
@@ -64,21 +65,14 @@ function importParts(signal: AbortSignal): HTMLElement[] {
   const start = async (): Promise<void> => {
     const chosen = file.files?.[0];
     if (chosen === undefined) return tell('Choose a file first.', 'bad');
-    button.disabled = true;
-    try {
-      const mode = { dryRun: String(isDry.checked), replace: String(isReplacing.checked) };
-      await importBooks(sourcesOf(chosen.name, await chosen.text()), mode, report, signal);
-    } catch (thrown) {
-      tellFailure(thrown);
-    } finally {
-      button.disabled = false;
-    }
+    const mode = { dryRun: String(isDry.checked), replace: String(isReplacing.checked) };
+    await importBooks(sourcesOf(chosen.name, await chosen.text()), mode, report, signal);
   };
   return [
     h('h2', {}, 'Import'),
     h('form', { class: 'record', onsubmit: (event) => {
       event.preventDefault();
-      void start();
+      void doOnce([button], start).catch(tellFailure);
     } },
     h('div', { class: 'field' }, h('label', { for: 'file' }, 'A file of JSON, JSON Lines or CSV'),
       file),

@@ -77,7 +77,10 @@ export interface Hookshelf {
      * AppError `not_found` for an unknown identifier, `invalid` for a hook that breaks a rule.
      */
     send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
-    /** Fires an event; the identifiers of its deliveries, which are on disk. */
+    /**
+     * Fires an event; the identifiers of its deliveries, which are on disk. Throws AppError
+     * `invalid` for a bad name, and for one that is kept for events about hookshelf itself.
+     */
     emit(name: string, payload: JsonValue): Promise<readonly string[]>;
   };
   /** Everything that the API can do: hooks, configurations, deliveries. */

@@ -45,6 +45,7 @@ const MISUSES: readonly Misuse[] = [
   ['webhooks', 'send', [null, {}], 'invalid'],
   ['webhooks', 'emit', [undefined, {}], 'invalid'],
   ['webhooks', 'emit', ['shop.opened', circular], 'invalid'],
+  ['webhooks', 'emit', ['store.recovered', {}], 'invalid'],
 ];
 
 const REQUESTS: readonly (readonly [readonly unknown[], ErrorCode])[] = [

@@ -257,6 +257,8 @@ test('a refused name is quoted, with what there is', async () => {
     [CONFIG, { actionType: 'no-such' }, /"no-such.* known are emit-event, http-forward, log/],
     [CONFIG, { actionType: 'lgo' }, /lgo.* did you mean `log`/],
     [CONFIG, { actionType: 'log', options: { lvl: 1 } }, /lvl.* known is level/],
+    [CONFIG, { actionType: 'emit-event', options: { name: 'request.failed' } },
+      /name must not be request\.failed, which hookshelf alone emits/],
     [IN, { pathSegment: 'a', actionConfiguration: 'emti' }, /emti.* did you mean `emit`/],
     [OUT, { targetUrl: 'http://x', actionConfiguration: 'zzzzz' }, /zzzzz.* known are .*emit/],
   ];

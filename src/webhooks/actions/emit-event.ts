@@ -1,7 +1,7 @@
 /** The built-in action `emit-event`: the payload becomes an event that fires outgoing webhooks. */
 import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import { ActionResult } from './action.ts';
-import { isEventName, refuseEventName } from './event-name.ts';
+import { findEmitProblem } from './event-name.ts';
 import { unknownOptions } from './registry.ts';
 import type { RegisteredAction } from './registry.ts';
 
@@ -18,8 +18,8 @@ export function createEmitEventAction(emit: EmitLater): RegisteredAction {
     options: [{ name: 'name', description: "the event's name", isRequired: true }],
     validateOptions({ name, ...others }) {
       const problems = unknownOptions(others, ['name']);
-      return isEventName(name) ? problems
-        : [`name ${refuseEventName(name)}`, ...problems];
+      const problem = findEmitProblem(name);
+      return problem === null ? problems : [`name ${problem}`, ...problems];
     },
     async run(call) {
       if (call.place === 'outgoing') {

@@ -5,12 +5,33 @@ export const EVENT_NAME_RULE = 'an event name: 1 to 200 printable characters wit
   + 'and no space at its ends';
 
 export const EVENT_NAME_LENGTH_MAX = 200;
-/** What a webhook listens for that hears every event; no event has this name. */
+/** A webhook that listens for it hears every event but our own; no event has this name. */
 export const EVERY_EVENT = '*';
+/** The events that hookshelf tells of itself. Nobody else can emit one of these names. */
+export const OWN_EVENTS = [
+  'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
+] as const;
+export type OwnEvent = (typeof OWN_EVENTS)[number];
+
+const OWN_NAMES: ReadonlySet<unknown> = new Set(OWN_EVENTS);
 // Free-form, but for what nobody sees, and for what stands between names and for many of them.
 const EVENT_NAME_PATTERN = /^[^,*\p{C}\p{Zl}\p{Zp}]+$/u;
 
-/** Whether `name` can be emitted. Programs and custom actions hand in what they like. */
+export function isOwnEvent(name: unknown): name is OwnEvent {
+  return OWN_NAMES.has(name);
+}
+
+/**
+ * What is wrong with a name that somebody but hookshelf wants to emit, to be said after what it is
+ * the name of; null for a good one.
+ */
+export function findEmitProblem(name: unknown): string | null {
+  if (!isEventName(name)) return refuseEventName(name);
+  return isOwnEvent(name)
+    ? `must not be ${name}, which hookshelf alone emits, about itself: choose another name` : null;
+}
+
+/** Whether an event can have that name. Programs and custom actions hand in what they like. */
 export function isEventName(name: unknown): name is string {
   return typeof name === 'string' && name.length <= EVENT_NAME_LENGTH_MAX * 2
     && [...name].length <= EVENT_NAME_LENGTH_MAX

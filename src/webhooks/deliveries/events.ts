@@ -21,7 +21,7 @@ import {
   CARRIED_LENGTH_MAX, encodeMessage, eventMembers, forwardMembers,
 } from './message.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import { isEventName, refuseEventName } from '../actions/event-name.ts';
+import { findEmitProblem, isEventName, refuseEventName } from '../actions/event-name.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Capacity } from './capacity.ts';
 
@@ -30,17 +30,18 @@ export interface Events {
    * Stages the deliveries of an event and returns their identifiers. Throws `invalid` for a bad
    * name or too long a chain, `unavailable` when the queue is full. `payloadJson` is JSON, sent as
    * it is; `reservedBytes` of it are reserved in the queue's capacity already. The webhook `except`
-   * is not told.
+   * is not told. An event that `isOwn` goes to no webhook for `*` alone.
    */
   emit(
     transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
-    more?: { readonly reservedBytes?: number; readonly except?: string | null },
+    more?: EmitOptions,
   ): readonly string[];
   /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
-  isHeard(name: string): boolean;
+  isHeard(name: string, isOwn?: boolean): boolean;
   /**
-   * `emit` in a transaction of its own; `hops` is the length of the chain that led to it. What
-   * `onEmitted` stages, who is told the deliveries, is committed with them.
+   * `emit` of somebody else's event, in a transaction of its own: one of hookshelf's own names is
+   * `invalid`, too. `hops` is the length of the chain that led to it. What `onEmitted` stages, who
+   * is told the deliveries, is committed with them.
    */
   emitText(
     name: string, payloadJson: string, hops?: number,
@@ -51,6 +52,13 @@ export interface Events {
   /** Accepts one request to be sent durably; returns the delivery's identifier. */
   queueForward(forward: QueuedForward): Promise<string>;
 }
+
+type EmitOptions = {
+  readonly reservedBytes?: number;
+  readonly except?: string | null;
+  /** hookshelf tells it of itself. */
+  readonly isOwn?: boolean;
+};
 
 export function createEvents(parts: {
   readonly store: Store;
@@ -67,6 +75,8 @@ export function createEvents(parts: {
   const emit: Events['emit'] = (transaction, drawn, name, payloadJson, more = {}) =>
     stageOne(parts, transaction, { drawn, name, payloadJson, ...more });
   const emitText: Events['emitText'] = async (name, payloadJson, hops = 0, onEmitted) => {
+    const problem = findEmitProblem(name);
+    if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
     const drawn = { nowMs: clock.now(), seed: makeId(), hops };
     const emission = { drawn, name, payloadJson, reservedBytes: payloadJson.length };
     const emitted = await capacity.reserveWhile(payloadJson.length, () =>
@@ -83,7 +93,7 @@ export function createEvents(parts: {
   return {
     emit,
     emitText,
-    isHeard: (name) => hooks.matching(name).length > 0,
+    isHeard: (name, isOwn) => hooks.matching(name, isOwn).length > 0,
     emitNow: async (name, payload) => emitText(name, encodePayload(payload)),
     async queueForward(forward) {
       const identifier = makeId();
@@ -108,12 +118,10 @@ export function createEvents(parts: {
 }
 
 /** What is to be staged of one event. */
-type Emission = {
+type Emission = EmitOptions & {
   readonly drawn: Drawn;
   readonly name: string;
   readonly payloadJson: string;
-  readonly reservedBytes?: number;
-  readonly except?: string | null;
 };
 
 type StagingParts = {
@@ -157,12 +165,13 @@ function stageOne(
 }
 
 function hooksHearing(
-  { hooks }: StagingParts, transaction: Transaction, { drawn, name, payloadJson, except }: Emission,
+  { hooks }: StagingParts, transaction: Transaction, emission: Emission,
 ): readonly string[] {
+  const { drawn, name, payloadJson, except, isOwn } = emission;
   if (!isEventName(name)) throw new AppError('invalid', `the name ${refuseEventName(name)}`);
   // Throws when the chain is too long, heard or not.
   nextHop(drawn.hops);
-  const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue);
+  const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue, isOwn);
   const matching = typeof except === 'string'
     ? hearing.filter((hook) => hook !== except) : hearing;
   // The index has the committed hooks; one may be removed in a transaction that is staged. Where

@@ -1,7 +1,9 @@
 /**
- * Events that hookshelf tells of itself, heard like any other. They are staged in the transaction
- * of what they tell of. None causes itself: the delivery of one that fails is told to nobody, a
- * request that one of them has caused is not either, and each counts as a hop of its chain.
+ * Events that hookshelf tells of itself. They go to webhooks that write their name or a prefix of
+ * it out, never to those on `*`, which would hear of others' targets. They are staged in the
+ * transaction of what they tell of. None causes itself: the delivery of one that fails is told to
+ * nobody, a request that one of them has caused is not either, and each counts as a hop of its
+ * chain.
  *
  * What cannot be told, because the queue is full or the chain too long, is logged: it must not keep
  * from disk what it tells of.
@@ -11,23 +13,13 @@ import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Drawn, Transaction } from '../../store/port.ts';
+import { isOwnEvent, type OwnEvent } from '../actions/event-name.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { Delivery } from './delivery.ts';
 import type { Events } from './events.ts';
 
-const OWN_EVENTS = [
-  'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
-] as const;
-type OwnEvent = (typeof OWN_EVENTS)[number];
-
 /** Names the event to whom its delivery is sent. */
 export const OWN_EVENT_HEADER = 'x-hookshelf-event';
-
-const OWN_NAMES: ReadonlySet<string | null> = new Set(OWN_EVENTS);
-
-export function isOwnEvent(name: string | null): name is OwnEvent {
-  return OWN_NAMES.has(name);
-}
 
 /** A kept request that has failed for good. */
 type FailedRequest = {
@@ -76,10 +68,10 @@ export function createOwnEvents(parts: {
     transaction: Transaction, drawn: Drawn, name: OwnEvent, data: object,
     except: string | null = null,
   ): void => {
-    if (!events.isHeard(name)) return;
+    if (!events.isHeard(name, true)) return;
     const payload = { type: name, timestamp: timeText(drawn.nowMs), data };
     try {
-      events.emit(transaction, drawn, name, JSON.stringify(payload), { except });
+      events.emit(transaction, drawn, name, JSON.stringify(payload), { except, isOwn: true });
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       log.warning('an event of our own could not be told', { event: name, error: thrown });
@@ -110,7 +102,8 @@ export function createOwnEvents(parts: {
       tell(transaction, drawn(second), 'store.recovered',
         { since, until: timeText(nowMs), reason });
     },
-    isStoreHeard: () => events.isHeard('store.unwritable') || events.isHeard('store.recovered'),
+    isStoreHeard: () =>
+      events.isHeard('store.unwritable', true) || events.isHeard('store.recovered', true),
   };
 }
 

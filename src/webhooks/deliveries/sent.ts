@@ -1,12 +1,13 @@
 /** What a delivery sent last, as it is kept: of the body every byte, of the head no secret. */
 import { CHAIN_HEADER } from '../../base/chain.ts';
 import type { Store } from '../../store/port.ts';
+import { isOwnEvent } from '../actions/event-name.ts';
 import { shownHeaders } from '../http/shown-headers.ts';
 import { hasRequestBody } from '../http/target.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { KnownDelivery, SentHead } from './delivery.ts';
 import { decodeForward, depthOf, messageBytesOf, payloadOf } from './message.ts';
-import { OWN_EVENT_HEADER, isOwnEvent } from './own-events.ts';
+import { OWN_EVENT_HEADER } from './own-events.ts';
 
 export type Sent = SentHead & {
   /** null: the method has none. */

@@ -25,10 +25,13 @@ type SentHeaders = Readonly<Record<string, string>>;
 
 export interface OutgoingIndex {
   find(identifier: string): ReadyOutgoing | undefined;
-  /** Identifiers of the enabled hooks that the event fires, in order. */
-  matching(event: string): readonly string[];
+  /**
+   * Identifiers of the enabled hooks that the event fires, in order. One of hookshelf's own events
+   * fires those that write its name or a prefix of it out.
+   */
+  matching(event: string, isOwn?: boolean): readonly string[];
   /** Those of them whose condition the event meets; its payload is asked for only for these. */
-  hearing(event: string, payload: () => JsonValue): readonly string[];
+  hearing(event: string, payload: () => JsonValue, isOwn?: boolean): readonly string[];
   all(): Iterable<ReadyOutgoing>;
   /** Called after a hook was added, changed or removed. */
   onChange(listener: (identifier: string) => void): void;
@@ -68,13 +71,13 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
     }
     for (const listener of listeners) listener(id);
   });
-  const matching = (event: string): readonly string[] =>
-    byTrigger.size === 0 ? [] : matchesOf(byTrigger, event);
+  const matching = (event: string, isOwn = false): readonly string[] =>
+    byTrigger.size === 0 ? [] : matchesOf(byTrigger, event, isOwn);
   return {
     find: (identifier) => hooks.get(identifier),
     matching,
-    hearing(event, payload) {
-      const matched = matching(event);
+    hearing(event, payload, isOwn) {
+      const matched = matching(event, isOwn);
       if (conditions.size === 0) return matched;
       const facts = new Facts({ payload, event: () => event });
       return matched.filter((hook) => conditions.get(hook)?.(facts) ?? true);
@@ -117,14 +120,16 @@ function rememberLast(make: (depth: number) => SentHeaders): (depth: number) => 
   };
 }
 
-/** By the name itself, by each prefix of it that ends before a dot, or by every name. */
-function matchesOf(byTrigger: ReadonlyMap<string, ReadonlySet<string>>, event: string): string[] {
+/** By the name itself, by each prefix of it that ends before a dot, or by `*`. */
+function matchesOf(
+  byTrigger: ReadonlyMap<string, ReadonlySet<string>>, event: string, isOwn: boolean,
+): string[] {
   const found = [...byTrigger.get(event) ?? []];
   const countByName = found.length;
   for (let dot = event.indexOf('.'); dot !== -1; dot = event.indexOf('.', dot + 1)) {
     for (const hook of byTrigger.get(`${event.slice(0, dot)}.*`) ?? []) found.push(hook);
   }
-  for (const hook of byTrigger.get(EVERY_EVENT) ?? []) found.push(hook);
+  if (!isOwn) for (const hook of byTrigger.get(EVERY_EVENT) ?? []) found.push(hook);
   // A webhook may listen for the name and for a prefix of it. A set of all would cost four times.
   return (found.length === countByName ? found : [...new Set(found)]).sort();
 }

@@ -11,7 +11,7 @@ import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target.ts';
 import {
-  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, isEventName, refuseEventName,
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, OWN_EVENTS, isEventName, refuseEventName,
 } from '../actions/event-name.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
@@ -55,7 +55,8 @@ const DISABLE_HOURS_MAX = 8760;
 
 const triggerSchema: Schema = {
   kind: 'string', maxLength: EVENT_NAME_LENGTH_MAX,
-  description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event`,
+  description: `${EVENT_NAME_RULE}; a prefix of one that ends in ".*"; or "*" for every event but `
+    + 'those about hookshelf itself',
   canonical: (value) => isTrigger(value) ? value : null,
   explain: refuseTrigger,
 };
@@ -95,7 +96,7 @@ export const outgoingSchema: NamedSchema = {
     triggerEvent: {
       schema: triggerSchema,
       description: 'The event that fires this webhook; `book.*` is every name below `book.`, `*` '
-        + 'every event',
+        + 'every event but those that hookshelf tells of itself, such as `delivery.failed`',
     },
     triggerEvents: {
       schema: { kind: 'array', items: triggerSchema, maxItems: TRIGGERS_MAX, isUnique: true },
@@ -134,9 +135,21 @@ export const outgoingSchema: NamedSchema = {
   check: findProblems,
 };
 
+type Triggers = Pick<OutgoingWebhook, 'triggerEvent' | 'triggerEvents'>;
+
 /** The events that fire it: names, prefixes that end in `.*`, or `*`. */
-export function triggersOf({ triggerEvent, triggerEvents }: OutgoingWebhook): readonly string[] {
+export function triggersOf({ triggerEvent, triggerEvents }: Triggers): readonly string[] {
   return triggerEvent === undefined ? triggerEvents ?? [] : [triggerEvent];
+}
+
+/**
+ * Whether it is on `*` and hears nothing that hookshelf tells of itself: it writes none of these
+ * names, nor a prefix of one, out.
+ */
+export function hearsOthersAlone(hook: Triggers): boolean {
+  const triggers = triggersOf(hook);
+  return triggers.includes(EVERY_EVENT) && !OWN_EVENTS.some((name) =>
+    triggers.includes(name) || triggers.includes(`${name.slice(0, name.indexOf('.'))}.*`));
 }
 
 function isTrigger(pattern: string): boolean {

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
+import { isOwnEvent } from '../actions/event-name.ts';
 import type { BodyMaker } from './body.ts';
 import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
 import {
@@ -14,7 +15,7 @@ import { changeDeliveries } from '../deliveries/unit-of-work.ts';
 import {
   decodeForward, depthOf, messageBytesOf, payloadOf,
 } from '../deliveries/message.ts';
-import { OWN_EVENT_HEADER, isOwnEvent } from '../deliveries/own-events.ts';
+import { OWN_EVENT_HEADER } from '../deliveries/own-events.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Capacity } from '../deliveries/capacity.ts';
 import { requestOf, type DeliveryRequest } from './sender.ts';

@@ -86,7 +86,9 @@ test('settings:show says every setting, its value and where it came from, and no
     assert.ok(table.stdout.split('\n').every((line) => line.length <= 100));
   }));
 
-type Finding = { readonly check: string; readonly status: string; readonly advice: string };
+type Finding = {
+  readonly check: string; readonly status: string; readonly detail: string; readonly advice: string;
+};
 
 test('doctor finds nothing wrong where nothing is, and what is wrong where it is', () =>
   inPlace('without a server', async (place) => {
@@ -147,6 +149,28 @@ test('doctor finds the server', () => inPlace('through a server', async (place) 
   // Its port is the kernel's; that of the settings is nothing to a server that has another.
   assert.match(stdout, /^port +ok +our server listens on http:\/\/127\.0\.0\.1:\d+, and answers$/m);
 }));
+
+test('doctor names webhooks on * that hear nothing about hookshelf, and fails not for it', () =>
+  inPlace('through a server', async (place) => {
+    const made = async (...triggers: readonly string[]): Promise<string> => {
+      const { stdout } = await place.run(['outgoingwebhook:create', '--json', '--target-url',
+        'http://a.example/', ...triggers.flatMap((name) => ['--trigger-event', name])]);
+      return JSON.parse(stdout).identifier;
+    };
+    const look = async (): Promise<Finding | undefined> => {
+      const { code, stdout } = await place.run(['doctor', '--json']);
+      assert.equal(code, 0);
+      return (JSON.parse(stdout) as Finding[]).find(({ check }) => check === 'own events');
+    };
+    await made('book.*', 'delivery.failed');
+    await made('*', 'webhook.*');
+    assert.equal((await look())?.status, 'ok');
+    const onAll = [await made('*'), await made('*', 'book.*')];
+    const found = await look();
+    assert.equal(found?.status, 'hint');
+    assert.ok(found.detail.endsWith(`: ${onAll.join(', ')}`), found.detail);
+    assert.match(found.advice, /delivery\.failed/);
+  }));
 
 test('doctor finds a port of our server that nobody answers', () =>
   inPlace('without a server', async (place) => {

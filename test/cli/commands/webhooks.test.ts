@@ -249,5 +249,8 @@ for (const way of WAYS) {
       assert.equal((await place.run(['delivery:show', '--id', 'none'])).code, 1);
       assert.equal((await place.run([...emit, '{'])).code, 2);
       assert.equal((await place.run(['event:emit', '--name', 'a, b', '--payload', '1'])).code, 1);
+      const own = await place.run(['event:emit', '--name', 'webhook.disabled', '--payload', '1']);
+      assert.equal(own.code, 1);
+      assert.match(own.stderr, /name: must not be webhook\.disabled, which hookshelf alone emits/);
     })));
 }

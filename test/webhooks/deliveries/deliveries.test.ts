@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { OWN_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 
@@ -69,12 +70,21 @@ test('an event is accepted, delivered and shown', async () => {
 const BAD_EVENTS: readonly [unknown, number][] = [
   [{}, 422], [{ name: '' }, 422], [{ name: ' a b' }, 422], [{ name: 'a.*' }, 422],
   [{ name: 1 }, 422], [{ name: 'a', nam: 1 }, 422], ['{', 400], [[], 422],
+  ...OWN_EVENTS.map((name) => [{ name }, 422] as [unknown, number]),
 ];
 for (const [body, status] of BAD_EVENTS) {
   test(`the event ${JSON.stringify(body)} is refused with ${status}`, async () => {
     assert.equal((await relay.ask('POST', '/api/events', body)).status, status);
   });
 }
+
+test('an event of hookshelf\'s own is refused with its name', async () => {
+  const { json } = await relay.ask('POST', '/api/events', { name: 'delivery.failed' });
+  assert.deepEqual(json['errors'], [{
+    pointer: '/name', detail: 'must not be delivery.failed, which hookshelf alone emits, about '
+      + 'itself: choose another name',
+  }]);
+});
 
 test('an event that nobody hears is accepted without deliveries', async () => {
   const { status, json } = await relay.ask('POST', '/api/events', { name: 'quiet' });

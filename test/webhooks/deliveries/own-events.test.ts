@@ -4,21 +4,27 @@ import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { createOwnEvents } from '../../../src/webhooks/deliveries/own-events.ts';
+import { OWN_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import type { Transaction } from '../../../src/store/port.ts';
 import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
 
 const GONE = { kind: 'answer', status: 410 } as const;
 const FULL = new AppError('storage_full', 'no space left');
 
+// `undefined` in place of what the simulation gives every webhook.
+const ALL_AND_DISABLED = { triggerEvent: undefined, triggerEvents: ['*', 'webhook.disabled'] };
+const ALL_AND_FAILED = { triggerEvent: undefined, triggerEvents: ['*', 'delivery.failed'] };
+
 /** A webhook that fails for good at once, and one that is told of it. */
-async function withListener(triggerEvent: string): Promise<{
+async function withListener(triggers: string | object): Promise<{
   readonly simulation: Simulation; readonly failing: string; told(): readonly Request[];
 }> {
   const simulation = new Simulation({ outgoing: { retrySchedule: [] } });
   simulation.targets.set('failing', DOWN);
   simulation.targets.set('listening', UP);
   const failing = await simulation.addHook('failing');
-  await simulation.addHook('listening', { triggerEvent });
+  await simulation.addHook('listening',
+    typeof triggers === 'string' ? { triggerEvent: triggers } : triggers);
   return {
     simulation, failing,
     told: () => simulation.requests.filter(({ host }) => host === 'listening'),
@@ -64,15 +70,19 @@ test('an attempt that is to be repeated is not told', async () => {
   assert.equal(simulation.webhooks.deliveries.totals().accepted, 2);
 });
 
-for (const triggerEvent of ['delivery.failed', 'delivery.*', '*']) {
-  test(`a listener to ${triggerEvent} that fails is not told of its own failure`, async () => {
-    const { simulation } = await withListener(triggerEvent);
+const LISTENERS: readonly (readonly [string, object, number])[] = [
+  ['delivery.failed', { triggerEvent: 'delivery.failed' }, 2],
+  ['delivery.*', { triggerEvent: 'delivery.*' }, 2],
+  // To all the event itself goes too; its failure there is told once, to the same webhook.
+  ['all and delivery.failed', ALL_AND_FAILED, 4],
+];
+for (const [title, triggers, expected] of LISTENERS) {
+  test(`a listener to ${title} that fails is not told of its own failure`, async () => {
+    const { simulation } = await withListener(triggers);
     simulation.targets.set('listening', DOWN);
     await simulation.emit();
     await simulation.clock.advance(60_000);
     const { accepted, failed, pending } = simulation.webhooks.deliveries.totals();
-    // To `*` the event itself goes too; its failure there is told once, to the same webhook.
-    const expected = triggerEvent === '*' ? 4 : 2;
     assert.deepEqual([accepted, failed, pending], [expected, expected, 0]);
   });
 }
@@ -108,8 +118,40 @@ test('a full queue keeps no result from disk', async () => {
   assert.ok(simulation.logLines.some((line) => /could not be told/.test(line)));
 });
 
+test('a webhook on all events hears none about hookshelf, and a shop\'s own', async () => {
+  const { simulation, told } = await withListener('*');
+  await simulation.addHook('named', { triggerEvent: 'delivery.*' });
+  simulation.targets.set('named', UP);
+  await simulation.emit();
+  await simulation.run(simulation.webhooks.events.emitText('delivery.shipped', '{}'));
+  await simulation.clock.advance(1000);
+  const heard = (host: string): unknown[] => simulation.requests
+    .filter((request) => request.host === host).map(({ headers }) => headers['x-hookshelf-event']);
+  assert.deepEqual([told().length, heard('listening')], [2, [undefined, undefined]]);
+  assert.deepEqual(heard('named').map(String).sort(), ['delivery.failed', 'undefined']);
+});
+
+test('nobody listens for the store where all are on `*`', async () => {
+  const { simulation } = await withListener('*');
+  const { events } = simulation.webhooks;
+  assert.deepEqual([events.isHeard('store.unwritable'), events.isHeard('store.unwritable', true)],
+    [true, false]);
+});
+
+test('nobody else can emit an event of hookshelf\'s own', async () => {
+  const { simulation } = await withListener('*');
+  for (const name of OWN_EVENTS) {
+    await assert.rejects(simulation.webhooks.emit(name, {}), {
+      code: 'invalid',
+      message: `the name must not be ${name}, which hookshelf alone emits, about itself: `
+        + 'choose another name',
+    });
+  }
+  assert.equal(simulation.webhooks.deliveries.totals().accepted, 0);
+});
+
 test('a webhook that is disabled by 410 is told to all others, in the same line', async () => {
-  const { simulation, failing, told } = await withListener('*');
+  const { simulation, failing, told } = await withListener(ALL_AND_DISABLED);
   simulation.targets.set('failing', GONE);
   const patch = { triggerEvents: ['thing.*', 'webhook.*'], triggerEvent: null,
     targetUrl: 'http://me:secret@failing/' };

@@ -3,7 +3,8 @@ import type { Settings } from '../../../settings/load.ts';
 import type { CommandContext } from '../context.ts';
 
 export type Examined = {
-  readonly status: 'ok' | 'warning' | 'failed';
+  /** `hint`: nothing is wrong, but it may not be what was meant. */
+  readonly status: 'ok' | 'hint' | 'warning' | 'failed';
   readonly detail: string;
   /** What to do; `''` for nothing. */
   readonly advice: string;
@@ -12,6 +13,10 @@ export type Look = (context: CommandContext, settings: Settings) => Examined | P
 
 export function ok(detail: string): Examined {
   return { status: 'ok', detail, advice: '' };
+}
+
+export function hint(detail: string, advice: string): Examined {
+  return { status: 'hint', detail, advice };
 }
 
 export function warning(detail: string, advice: string): Examined {

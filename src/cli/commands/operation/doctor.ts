@@ -5,8 +5,12 @@ import { dirname } from 'node:path';
 import { engineOf } from '../../../app/engine.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { redactText } from '../../../base/log.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { OWN_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import { findSecretless } from '../../../webhooks/incoming/verification.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
+import { hearsOthersAlone } from '../../../webhooks/outgoing/webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isReplica } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load.ts';
@@ -19,11 +23,14 @@ import { objectOf, textOf } from '../resource.ts';
 import { isListening, tryToConnect } from '../../session/socket.ts';
 import { checkActions, checkCertificate } from './doctor-files.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
-import { failed, ok, warning } from './doctor-finding.ts';
+import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { Look, Examined } from './doctor-finding.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
 const SERVER_TIMEOUT_MS = 5000;
+const WITHOUT_SERVER = 'looked at while a server runs';
+/** Webhooks that a finding names. */
+const NAMED_MAX = 5;
 
 type Finding = Examined & { readonly check: string };
 
@@ -40,10 +47,11 @@ const CHECKS: Readonly<Record<string, Look>> = {
   'clock': checkClock,
   'proxy': checkProxy,
   'senders': checkSenders,
+  'own events': checkOwnEvents,
 };
 
 const TONES: Readonly<Record<Finding['status'], Tone>> = {
-  ok: 'good', warning: 'warning', failed: 'bad',
+  ok: 'good', hint: 'warning', warning: 'warning', failed: 'bad',
 };
 
 /** Exit code 1 when a check failed. */
@@ -206,18 +214,45 @@ async function checkProxy(_context: CommandContext, { http }: Settings): Promise
 }
 
 /** Whether a webhook refuses everything, as the server knows it. */
-async function checkSenders({ enterData }: CommandContext): Promise<Examined> {
-  const socketPath = findOwner(enterData())?.socketPath ?? null;
-  if (socketPath === null || !(await isListening(socketPath))) {
-    return ok('looked at while a server runs');
-  }
-  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
-  const call = { method: 'GET', path: `${incomingResource.path}?limit=1000` } as const;
-  const { body } = await exchange({ socketPath, signal }, call);
-  const [first, ...others] = findSecretless(Array.isArray(body) ? body.map(objectOf) : []);
+async function checkSenders(context: CommandContext): Promise<Examined> {
+  const webhooks = await readWebhooks(context, incomingResource.path);
+  if (webhooks === null) return ok(WITHOUT_SERVER);
+  const [first, ...others] = findSecretless(webhooks);
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
+}
+
+/** Which webhooks hear every event but those that hookshelf tells of itself. */
+async function checkOwnEvents(context: CommandContext): Promise<Examined> {
+  const webhooks = await readWebhooks(context, outgoingResource.path);
+  if (webhooks === null) return ok(WITHOUT_SERVER);
+  const names = webhooks.filter((webhook) => hearsOthersAlone(triggersIn(webhook)))
+    .map(({ identifier }) => textOf(identifier));
+  if (names.length === 0) return ok('no webhook is on `*` alone');
+  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
+  return hint(`on \`*\`, which hears no event about hookshelf itself: ${
+    names.slice(0, NAMED_MAX).join(', ')}${more}`,
+  `a webhook that is to hear them names them: ${OWN_EVENTS.join(', ')}, or delivery.*`);
+}
+
+function triggersIn(
+  { triggerEvent, triggerEvents }: JsonObject,
+): { readonly triggerEvent?: string; readonly triggerEvents?: readonly string[] } {
+  return typeof triggerEvent === 'string' ? { triggerEvent }
+    : { triggerEvents: Array.isArray(triggerEvents) ? triggerEvents.map(String) : [] };
+}
+
+/** The first thousand, as the running server shows them; null without a server. */
+async function readWebhooks(
+  { enterData }: CommandContext, path: string,
+): Promise<readonly JsonObject[] | null> {
+  const socketPath = findOwner(enterData())?.socketPath ?? null;
+  if (socketPath === null || !(await isListening(socketPath))) return null;
+  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+  const call = { method: 'GET', path: `${path}?limit=1000` } as const;
+  const { body } = await exchange({ socketPath, signal }, call);
+  return Array.isArray(body) ? body.map(objectOf) : [];
 }
 
 function isWritable(path: string): boolean {

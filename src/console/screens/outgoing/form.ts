@@ -14,7 +14,7 @@ const WORDS: Words = {
     + 'the event as it is'],
   actionConfiguration: ['Action', 'Runs first, and what it gives is sent in place of the event'],
   triggerEvents: ['Events', '`book.created` is one, `book.*` are all that begin so, `*` is every '
-    + 'one. None: it is sent by hand alone', 'Event'],
+    + 'one not about hookshelf. None: it is sent by hand alone', 'Event'],
   when: ['Only when', 'Of these events, those that fit. Without a condition, all of them'],
   retrySchedule: ['Waits between attempts', 'Seconds. None: no second attempt', 'Wait'],
   timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],

@@ -14,7 +14,7 @@ import { notFound } from '../../../resources/not-found.ts';
 import {
   JSON_TYPE, anyJson, listed, parsePayload, pathParameter, readPayload, shown,
 } from '../../../resources/route-parts.ts';
-import { EVENT_NAME_RULE, isEventName, refuseEventName } from '../../actions/event-name.ts';
+import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
 import { refuseChained } from '../../http/chained.ts';
 import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
@@ -40,9 +40,9 @@ const EVENT_SCHEMA: ObjectSchema = {
     name: {
       schema: {
         kind: 'string', minLength: 1, maxLength: 200,
-        description: EVENT_NAME_RULE,
-        canonical: (value) => isEventName(value) ? value : null,
-        explain: (value) => refuseEventName(value),
+        description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${OWN_EVENTS.join(', ')}`,
+        canonical: (value) => findEmitProblem(value) === null ? value : null,
+        explain: (value) => findEmitProblem(value) ?? '',
       },
       isRequired: true,
     },

@@ -10,6 +10,7 @@ import { VERSION } from '../base/version.ts';
 import { CHAPTERS } from '../manual/chapters.ts';
 import { getChapter, readChapter } from '../manual/text.ts';
 import { chapterRoute, docsRoute } from '../server/documents/docs.ts';
+import { iconRoute } from '../server/documents/icon.ts';
 import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations.ts';
@@ -50,10 +51,11 @@ export function composeDispatcher(
     links: {
       books: '/api/books', documentation: '/docs', ...server.console ? { console: '/console' } : {},
     },
+    startPage: server.console ? '/console' : '/docs',
   });
   const docs = docsRoute({ document: () => document(), chapters: CHAPTERS });
   const chapter = chapterRoute({ chapters: CHAPTERS, get: getChapter, read: readChapter });
-  const routes = [...domainRoutes, ...operations, docs, chapter];
+  const routes = [...domainRoutes, ...operations, docs, chapter, iconRoute()];
   const document = (): OpenApiDocument | Promise<OpenApiDocument> => withOpenApi(
     ({ createDocument }) => createDocument({
       routes: sharing === null ? routes : routes.map((route) => sharing.describe(route)),

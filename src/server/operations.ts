@@ -14,6 +14,8 @@ type OperationsSpec = {
   readonly document: () => string | Promise<string>;
   /** Further entries of `GET /`, name to path. */
   readonly links?: Readonly<Record<string, string>>;
+  /** Where `GET /` leads a browser: the path of a page. */
+  readonly startPage: string;
 };
 
 const METRICS_MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -36,14 +38,44 @@ function indexRoute(spec: OperationsSpec): Route {
     operationId: 'getIndex',
     summary: 'What this service is, and where to go on',
     access: 'public',
-    answers: [jsonAnswer('Name, version and links', INDEX_SCHEMA)],
+    answers: [
+      jsonAnswer('Name, version and links', INDEX_SCHEMA),
+      {
+        status: 302, description: 'To a page, for a caller that prefers HTML to JSON',
+        headers: { Location: 'Where the page is' },
+      },
+    ],
     handle(exchange) {
       const base = exchange.linkTo('');
+      if (prefersHtml(exchange.request.headers.accept)) {
+        return exchange.send(302, ['Location', pageLocation(base, spec.startPage), ...VARY]);
+      }
       // It is the same for nearly all requests.
       if (base !== made.base) made = { base, body: indexBody(spec.version, paths, base) };
-      exchange.send(200, ['Content-Type', 'application/json'], made.body);
+      exchange.send(200, ['Content-Type', 'application/json', ...VARY], made.body);
     },
   };
+}
+
+/** Relative where no base is known: a reverse proxy may serve this root below a path of its own. */
+function pageLocation(base: string, path: string): string {
+  return base === '' ? path.slice(1) : base + path;
+}
+
+/** Whether the header `Accept` names HTML, and JSON with less weight or not at all. */
+function prefersHtml(accept = ''): boolean {
+  return weightOf(accept, 'text/html') > weightOf(accept, 'application/json');
+}
+
+/** The weight of a media type that `Accept` names itself (RFC 9110, section 12.5.1), else 0. */
+function weightOf(accept: string, mediaType: string): number {
+  for (const range of accept.split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (name !== mediaType) continue;
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
+  }
+  return 0;
 }
 
 function indexBody(
@@ -125,6 +157,7 @@ function documentRoute(spec: OperationsSpec): Route {
   };
 }
 
+const VARY = ['Vary', 'Accept'] as const;
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
 const UNLIMITED = { bytesMax: Number.MAX_SAFE_INTEGER, depthMax: Number.MAX_SAFE_INTEGER } as const;
 const TEXT: StringSchema = { kind: 'string' };

@@ -79,8 +79,48 @@ test('its policy names its style and its scripts, and lets nothing else in', () 
     assert.equal(headers['referrer-policy'], 'no-referrer');
     assert.equal(headers['x-content-type-options'], 'nosniff');
     const bare = text.replace(/(?<=<(?:style|script)[^>]*>)[^]*?(?=<\/(?:style|script)>)/g, '');
-    assert.doesNotMatch(bare, /\b(?:src|srcset|href|action)="(?!#)|\bon\w+=/);
+    assert.doesNotMatch(bare, /\b(?:src|srcset|href|action)="(?!#|favicon\.ico")|\bon\w+=/);
     assert.ok(bare.length < 1000);
+  }));
+
+/** As Chromium and Firefox send it for a page. */
+const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+test('a browser at the root is led to the console, a program is told what there is', () =>
+  withServer(async ({ url }) => {
+    for (const [accept, isPage] of [
+      [BROWSER_ACCEPT, true], ['Text/HTML', true], ['application/json;q=0.5, text/html', true],
+      ['*/*', false], ['application/json', false], ['text/html;q=0', false],
+      ['text/html;q=0.5, application/json', false], ['text/htmlx', false], ['', false],
+    ] as const) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await ask(`${url}/`, { method, headers: { accept } });
+        assert.deepEqual([status, headers.location, headers.vary],
+          isPage ? [302, 'console', 'Accept'] : [200, undefined, 'Accept'], accept);
+      }
+    }
+    assert.equal(JSON.parse((await ask(url)).text).links.console, '/console');
+  }));
+
+test('below server.baseUri a browser is led there, and to /docs where the console is off', () =>
+  withServer(async ({ url }) => {
+    const { status, headers } = await ask(`${url}/`, { headers: { accept: BROWSER_ACCEPT } });
+    assert.deepEqual([status, headers.location], [302, 'https://books.example/shelf/docs']);
+  }, { environment: {
+    HOOKSHELF_SERVER_CONSOLE: 'false', HOOKSHELF_SERVER_BASE_URI: 'https://books.example/shelf',
+  } }));
+
+test('the icon is a small picture, and each page links to it', () =>
+  withServer(async ({ url }) => {
+    const icon = await ask(`${url}/favicon.ico`);
+    assert.deepEqual([icon.status, icon.headers['content-type']], [200, 'image/svg+xml']);
+    assert.ok(icon.bytes.length < 500, `${icon.bytes.length} bytes`);
+    for (const path of ['/console', '/docs', '/docs/security']) {
+      const { text, headers } = await ask(url + path);
+      const [, link = ''] = /<link rel="icon"[^>]* href="([^"]+)">/.exec(text) ?? [];
+      assert.equal(new URL(link, url + path).href, `${url}/favicon.ico`, path);
+      assert.match(String(headers['content-security-policy']), /; img-src 'self';/);
+    }
   }));
 
 test('server.console: false takes it away, and the links to it', async () => {

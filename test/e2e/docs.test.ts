@@ -46,6 +46,12 @@ const COPY = `
     setTimeout(() => resolve(document.querySelector('button.copy').textContent + ':' + copied), 0);
   });`;
 
+/** Whether the page's own policy lets its icon be drawn. */
+const DRAW_ICON = `
+  const icon = new Image();
+  icon.src = document.querySelector('link[rel=icon]').href;
+  return icon.decode().then(() => icon.naturalWidth > 0);`;
+
 type Look = {
   readonly overflow: number; readonly page: number; readonly text: number;
   readonly loaded: number; readonly operations: number; readonly links: readonly string[];
@@ -83,6 +89,24 @@ test('the page can be read on every screen, light and dark, and its curl lines w
       const { id } = JSON.parse(stdout);
       assert.equal((await ask(`${server.url}/api/books/${id}`)).status, 200, stdout);
     }
+  } finally {
+    await server.stop();
+  }
+}));
+
+test('a browser at the root comes to the console, and pages draw their icon', {
+  skip: lacksBrowser,
+}, () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  try {
+    await browser.visit(`${server.url}/`);
+    assert.equal(await browser.evaluate('return location.pathname;'), '/console');
+    assert.equal(await browser.evaluate(DRAW_ICON), true);
+    for (const path of ['/docs', '/docs/security']) {
+      await browser.visit(server.url + path);
+      assert.equal(await browser.evaluate(DRAW_ICON), true, path);
+    }
+    assert.deepEqual(await browser.complaints(), []);
   } finally {
     await server.stop();
   }

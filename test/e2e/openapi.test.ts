@@ -104,7 +104,9 @@ test('every route answers as the document says, when all is well and when it is 
     for (const operationId of ['getIndex', 'getHealth', 'getReadiness', 'getMetrics',
       'getOpenApi', 'getDocs', 'getConsole', 'listActions', 'reconcileDeliveries', 'getAccess',
       'listTokens', 'getStatus', 'getStatistics', 'listLogLines', 'listSettings', 'listNodes',
+      'getIcon',
     ]) await call(operationId);
+    await call('getIndex', { headers: { accept: 'text/html' }, status: 302 });
     await call('getStatistics', { query: '?window=24h' });
     await call('getStatistics', { query: '?window=2h', status: 400 });
     await call('listLogLines', { query: '?level=warning&after=1&requestId=none' });

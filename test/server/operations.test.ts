@@ -20,7 +20,7 @@ test('metrics are rendered once a turn, and never older than that', async () => 
   let figure = 0;
   metrics.add({ name: 'figure', type: 'gauge', help: 'Changes.', read: () => figure });
   const routes = operationsRoutes({
-    version: '1', metrics, unreadiness: () => null, document: () => '{}',
+    version: '1', metrics, startPage: '/docs', unreadiness: () => null, document: () => '{}',
   });
   const [route] = routes.filter(({ path }) => path === '/metrics');
   assert(route !== undefined);
@@ -53,7 +53,7 @@ test('what is made from constants is made once, and names the host that it is as
         },
       }),
       ...operationsRoutes({
-        version: '1', metrics: new Metrics(), unreadiness: () => null,
+        version: '1', metrics: new Metrics(), startPage: '/docs', unreadiness: () => null,
         document: () => {
           made.document += 1;
           return '{}';

@@ -69,4 +69,5 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /docs', 'public'],
   ['GET /console', 'public'],
   ['GET /docs/{chapter}', 'public'],
+  ['GET /favicon.ico', 'public'],
 ]);

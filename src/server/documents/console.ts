@@ -68,13 +68,13 @@ function pageOf(text: string): Page {
   return { body, tag: hashOf(body, 'base64url').slice(0, 22), policy: policyOf(text) };
 }
 
-/** The page's own style and scripts count, and nothing else; it speaks to where it came from. */
+/** The page's own style and scripts count, and nothing else; it asks only where it came from. */
 function policyOf(text: string): string {
   const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
   const scripts = [...text.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)]
     .map(([, script = '']) => `'sha256-${hashOf(script)}'`);
   return `default-src 'none'; script-src ${scripts.join(' ')}; `
-    + `style-src 'sha256-${hashOf(style)}'; connect-src 'self'; `
+    + `style-src 'sha256-${hashOf(style)}'; connect-src 'self'; img-src 'self'; `
     + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
 }
 

@@ -55,6 +55,7 @@ function allRoutes(): readonly Route[] {
   ];
   routes.push(...operationsRoutes({
     version: '1.2.3', unreadiness: () => null, metrics: new Metrics(), links: { docs: '/docs' },
+    startPage: '/docs',
     document: () => JSON.stringify(createDocument({ routes, version: '1.2.3', baseUri: null })),
   }));
   return routes;
@@ -175,6 +176,7 @@ test('the routes of operations answer as they are described', async () => {
 test('readiness says why when the service is not ready', async () => {
   await using server = await startServer(operationsRoutes({
     version: '1', unreadiness: () => 'the disk is full', metrics: new Metrics(), document: () => '',
+    startPage: '/docs',
   }));
   const answer = await rawRequest(server, 'GET', '/readyz');
   assert.deepEqual([answer.status, JSON.parse(answer.body).detail], [503, 'the disk is full']);

@@ -3,6 +3,7 @@
  * Pure: the same document makes the same page.
  */
 import { loadCrypto } from '../../../base/node-modules.ts';
+import { iconLink } from '../icon.ts';
 import type { DocumentView, OperationView } from './document-view.ts';
 import { anchor, escapeHtml } from './html.ts';
 import { renderOperation } from './operation.ts';
@@ -13,10 +14,10 @@ import { DOCS_STYLE } from './style.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Nothing may be loaded and no script or style count but the page's own, whatever it says. */
+/** Only the icon may be loaded, and no script or style counts but the page's own. */
 export function docsPolicy(): string {
   return `default-src 'none'; script-src ${hashOf(DOCS_SCRIPT)}; style-src ${hashOf(DOCS_STYLE)}; `
-    + 'base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
+    + 'img-src \'self\'; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
 }
 
 function hashOf(text: string): string {
@@ -47,7 +48,7 @@ export function renderDocs(
     + `${escapeHtml(summary)}</li>`);
   const consoleLink = document.paths?.['/console'] === undefined ? ''
     : ` and in the <a href="${escapeHtml(base)}/console">console</a>`;
-  return renderPage(document.info?.title ?? 'API', `<header>
+  return renderPage(document.info?.title ?? 'API', '', `<header>
 <h1>${title}</h1>
 <p>Version ${escapeHtml(document.info?.version ?? '')} at <code>${escapeHtml(baseUri)}</code>,
 also as <a href="${escapeHtml(base)}/openapi.json">OpenAPI 3.1</a>${consoleLink}.
@@ -73,7 +74,7 @@ export function renderChapter(
   { title }: ChapterView, text: string, all: readonly ChapterView[],
 ): string {
   const links = all.map((one) => `<li><a href="${one.name}">${escapeHtml(one.title)}</a></li>`);
-  return renderPage(title, `<div class="columns">
+  return renderPage(title, '../', `<div class="columns">
 <nav aria-label="Chapters"><ul><li><a href="../docs">API</a></li>${links.join('')}</ul></nav>
 <main>
 <pre class="chapter">${escapeHtml(text)}</pre>
@@ -81,13 +82,15 @@ export function renderChapter(
 </div>`);
 }
 
-function renderPage(title: string, body: string): string {
+/** `root` leads from the page to the root of the service. */
+function renderPage(title: string, root: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
+${iconLink(root)}
 <style>${DOCS_STYLE}</style>
 </head>
 <body>

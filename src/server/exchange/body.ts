@@ -22,6 +22,14 @@ export function isFramingDoubtful(request: IncomingMessage): boolean {
     && request.headers['transfer-encoding'] !== undefined;
 }
 
+/**
+ * Whether the request asks for another protocol (RFC 9110 §7.8). We speak none, and Node then drops
+ * what follows the request in the same piece of data: the next answer would be to a later request.
+ */
+export function asksForUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined && /upgrade/i.test(headers.connection ?? '');
+}
+
 /** Bytes the request's head announces; null when chunked. */
 export function announcedLength(request: IncomingMessage): number | null {
   const { headers } = request;

@@ -11,8 +11,8 @@ import type { ErrorCode } from '../../base/errors.ts';
 import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import {
-  addAccepted, announcedLength, checkMediaType, checkUnread, isFramingDoubtful, parseBody,
-  readBody,
+  addAccepted, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
+  parseBody, readBody,
 } from './body.ts';
 import type { BodyRoom } from '../body-room.ts';
 import { bodyChunks } from './body-stream.ts';
@@ -230,7 +230,8 @@ export class HttpExchange implements Exchange {
 
   /** Whether the connection ends with the answer. */
   #isLast(): boolean {
-    return this.#context.isDraining || isFramingDoubtful(this.request);
+    const { request } = this;
+    return this.#context.isDraining || isFramingDoubtful(request) || asksForUpgrade(request);
   }
 
   /** After a streamed answer, whose end had to be sent: closing waits for the rest of the body. */

@@ -57,7 +57,7 @@ function afterAnswers(socket: Duplex, run: () => void): void {
 }
 
 /** The response that Node writes to the socket at present; it has no public name for it. */
-function responseOf(socket: Duplex): ServerResponse | null {
+export function responseOf(socket: Duplex): ServerResponse | null {
   const current: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
   return current instanceof http.ServerResponse ? current : null;
 }

@@ -13,6 +13,7 @@ import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/e
 import { http, loadHttps } from '../../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX, privately } from '../../base/network/socket-path.ts';
 import { answerClientError, refuseTunnel } from './client-error.ts';
+import { cutIdleConnections } from './idle-connections.ts';
 import { OwnRequest } from '../exchange/own-request.ts';
 import { responseClass } from '../exchange/own-response.ts';
 import type { RequestListeners } from '../routing/dispatcher.ts';
@@ -200,12 +201,16 @@ function lifecycle(
   server: HttpServer, sockets: Sockets, clock: Clock,
 ): Pick<Listener, 'renew' | 'close'> {
   let closing: Promise<void> | null = null;
+  const { keepAliveTimeout } = server;
+  const idleCheck = keepAliveTimeout === 0 ? null
+    : cutIdleConnections(server, keepAliveTimeout, clock);
   return {
     renew(certificate) {
       assert(isTls(server), 'only a TLS server has a certificate');
       server.setSecureContext(certificate);
     },
     close(timeoutMs) {
+      idleCheck?.cancel();
       closing ??= closeServer(server, sockets, clock, timeoutMs);
       return closing;
     },

@@ -170,6 +170,41 @@ test('cuts late clients, whatever they sent', { timeout: 120_000 }, async () => 
   assert.doesNotMatch(text, /duration_seconds_\w+\{[^}]*UNKNOWN/, 'no head was there to time from');
 });
 
+for (const [what, head, body] of [
+  ['a GET', 'GET /hello/1', ''], ['a POST', 'POST /echo', 'body'],
+] as const) {
+  test(`answers do not shift after ${what} that asks for another protocol`, async () => {
+    await using server = await startServer([hello, echoRoute('POST', '/echo')]);
+    const connection = new RawConnection(server);
+    const [method = '', path = ''] = head.split(' ');
+    connection.send(Buffer.concat([
+      encodeRequest('GET', '/hello/0'),
+      encodeRequest(method, path, { Connection: 'keep-alive, Upgrade', Upgrade: 'h2c' }, body),
+      encodeRequest('GET', '/hello/2'),
+    ]));
+    await connection.answer();
+    const upgrade = await connection.answer();
+    assert.equal(upgrade.status, 200);
+    assert.equal(upgrade.headers['connection'], 'close');
+    connection.send(encodeRequest('GET', '/hello/3'));
+    assert.equal(await connection.rest(), '', 'no later request is answered in place of another');
+    connection.close();
+  });
+}
+
+test('an Upgrade header that is not in force keeps the connection', async () => {
+  await using server = await startServer([hello]);
+  const connection = new RawConnection(server);
+  for (const headers of [{ Upgrade: 'h2c' }, { Connection: 'upgrade' }]) {
+    connection.send(Buffer.concat([
+      encodeRequest('GET', '/hello/1', headers), encodeRequest('GET', '/hello/2'),
+    ]));
+    assert.equal((await connection.answer()).body, '"1"');
+    assert.equal((await connection.answer()).body, '"2"');
+  }
+  connection.close();
+});
+
 test('mutated requests are answered or dropped, and never stop the server', async () => {
   const random = createRandom(11);
   await using server = await startServer([hello, echoRoute('POST', '/echo')], {

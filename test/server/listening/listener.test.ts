@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect as connectPlain } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -215,6 +219,48 @@ test('refuses connections over the limit, and keeps the others', async () => {
   kept[0]?.send(encodeRequest('GET', '/hello'));
   assert.equal((await kept[0]?.answer())?.status, 200);
   for (const connection of [...kept, third]) connection.close();
+});
+
+/** Whether the other side ends the connection while it is sent `piece` again and again. */
+async function endsWhileSent(socket: Socket, piece: string, countMax: number): Promise<boolean> {
+  const ended = new Promise<'ended'>((resolve) => {
+    socket.once('close', () => resolve('ended'));
+  });
+  for (let count = 0; count < countMax; count += 1) {
+    socket.write(piece);
+    if (await Promise.race([ended, wait(100)]) === 'ended') return true;
+  }
+  return false;
+}
+
+for (const scheme of ['http', 'https']) {
+  test(`empty lines do not prolong how long a connection is kept: ${scheme}`, async () => {
+    const { cert, key } = createCertificate();
+    const certificate = { cert: Buffer.from(cert), key: Buffer.from(key) };
+    await using server = await startServer([hello], {
+      limits: { keepAliveTimeoutMs: 100 }, ...scheme === 'https' ? { certificate } : {},
+    });
+    const place = { port: server.port, host: '127.0.0.1', rejectUnauthorized: false };
+    const socket = scheme === 'https' ? connect(place) : connectPlain(place);
+    socket.on('error', () => {});
+    socket.write(encodeRequest('GET', '/hello'));
+    await once(socket, 'data');
+    // Node adds a second to the limit, and we look twice a second: some 15 pieces.
+    assert(await endsWhileSent(socket, '\r\n', 300), 'still open after half a minute');
+    socket.destroy();
+  });
+}
+
+test('a request that has begun may take longer than a connection is kept', async () => {
+  await using server = await startServer([hello], { limits: { keepAliveTimeoutMs: 100 } });
+  const connection = new RawConnection(server);
+  connection.send(encodeRequest('GET', '/hello'));
+  await connection.answer();
+  connection.send('\r\nGET /hello HTTP/1.1\r\nHost: localhost\r\n');
+  assert(!await endsWhileSent(connection.socket, 'X-More: to come\r\n', 25));
+  connection.send('\r\n');
+  assert.equal((await connection.answer()).status, 200);
+  connection.close();
 });
 
 test('serves requests over a pipe in memory', async () => {

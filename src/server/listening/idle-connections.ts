@@ -1,0 +1,61 @@
+/**
+ * Ends kept connections on which no request has begun for too long, whatever else came in. Node
+ * counts anew from each byte, also from those of empty lines, which may stand before a request
+ * (RFC 9112 §2.2) and mean nothing.
+ */
+import type { Server } from 'node:http';
+import { Socket } from 'node:net';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { responseOf } from './client-error.ts';
+
+// Node gives a client this much more than it was told, so that a request that was sent in time is
+// not lost on its way.
+const GRACE_MS = 1_000;
+const CHECK_INTERVAL_MS = 500;
+
+/** Since when a connection waits for its next request, and what was sent on it until then. */
+type IdleSpan = { readonly sinceMs: number; readonly bytesWritten: number };
+
+/** Looks after the connections of a server that listens, until it is cancelled. */
+export function cutIdleConnections(
+  server: Server, keepAliveTimeoutMs: number, clock: Clock,
+): Timer {
+  const idleSpans = new WeakMap<Socket, IdleSpan>();
+  const check = (): void => {
+    const nowMs = clock.monotonicMs();
+    for (const socket of findIdleSockets(server)) {
+      const span = idleSpans.get(socket);
+      // More bytes are another answer: a request came since the last look.
+      if (span === undefined || span.bytesWritten !== socket.bytesWritten) {
+        idleSpans.set(socket, { sinceMs: nowMs, bytesWritten: socket.bytesWritten });
+      } else if (nowMs - span.sinceMs >= keepAliveTimeoutMs + GRACE_MS) {
+        socket.destroy();
+      }
+    }
+    timer = clock.startTimer(CHECK_INTERVAL_MS, check);
+  };
+  let timer = clock.startTimer(CHECK_INTERVAL_MS, check);
+  return { cancel: () => timer.cancel() };
+}
+
+/**
+ * The connections that have answered every request and on which no other has begun; none where
+ * this Node does not tell. It keeps the list for `closeIdleConnections`, without a public name.
+ * A connection without a request is not among them: the limit for heads counts from its start on.
+ */
+function findIdleSockets(server: Server): Socket[] {
+  const key = Object.getOwnPropertySymbols(server)
+    .find(({ description }) => description === 'http.server.connections');
+  const connections: unknown = key === undefined ? null : Reflect.get(server, key);
+  if (typeof connections !== 'object' || connections === null || !('idle' in connections)
+    || typeof connections.idle !== 'function') return [];
+  const parsers: unknown = connections.idle();
+  if (!Array.isArray(parsers)) return [];
+  return parsers.map(socketOfParser).filter((socket) => socket !== null)
+    .filter((socket) => responseOf(socket) === null);
+}
+
+function socketOfParser(parser: unknown): Socket | null {
+  const isParser = typeof parser === 'object' && parser !== null && 'socket' in parser;
+  return isParser && parser.socket instanceof Socket ? parser.socket : null;
+}

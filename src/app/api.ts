@@ -14,10 +14,13 @@ import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
 import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
 import type { ShownSent } from '../webhooks/deliveries/sent.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
+import type { Disabling } from '../webhooks/health/disabled.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/list.ts';
 import type { SendResult } from '../webhooks/sending/sender.ts';
 
+/** What the service alone writes of a webhook. */
+type OwnMember = 'previousSecret' | keyof Disabling;
 type Stamps = { readonly createdAt: string; readonly updatedAt: string };
 type Shown<Stored> = Omit<Stored, 'secret'> & Stamps;
 /** With the members of `Optional` left to the service; null counts as absent. */
@@ -34,7 +37,7 @@ export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret' | Inb
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
 };
-export type IncomingWebhookInput = Given<Omit<StoredIncoming, 'previousSecret'>,
+export type IncomingWebhookInput = Given<Omit<StoredIncoming, OwnMember>,
   'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
 export type OutgoingWebhook = Omit<Shown<StoredOutgoing>, 'previousSecret'> & {
   readonly hasSecret: boolean;
@@ -42,7 +45,7 @@ export type OutgoingWebhook = Omit<Shown<StoredOutgoing>, 'previousSecret'> & {
   readonly previousSecret?: { readonly validUntil: string };
 };
 export type OutgoingWebhookInput =
-  Given<Omit<StoredOutgoing, 'previousSecret'>, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
+  Given<Omit<StoredOutgoing, OwnMember>, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
 export type WebhookActionConfiguration = Shown<ActionConfiguration>;
 export type WebhookActionConfigurationInput = Given<ActionConfiguration, 'identifier' | 'options'>;
 export type Delivery = Pick<StoredDelivery,

@@ -99,7 +99,7 @@ export function createRepository(options: {
       const base = current === null ? null : resource.patchBase?.(current) ?? current;
       const whole = cause === 'patch' ? applyMergePatch(base, body) : body;
       const wanted = reconcile !== undefined && isJsonObject(whole)
-        ? reconcile(whole, current, cause) : whole;
+        ? reconcile(whole, current, cause, drawn.nowMs) : whole;
       const fields = parseFields(resource, wanted, id);
       const stamps = nextStamps(key, id, before, drawn.nowMs);
       const json = encodeRecord(key, id, stamps, fields);
@@ -109,12 +109,12 @@ export function createRepository(options: {
 
   // Not async: its caller would wait for a promise more.
   const add = (body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> => {
+    const drawn = draw(hops);
     const wanted = reconcile !== undefined && isJsonObject(body)
-      ? reconcile(body, null, 'add') : body;
+      ? reconcile(body, null, 'add', drawn.nowMs) : body;
     const fields = parseFields(resource, wanted, null);
     const givenId = resource.isKeyGiven === true ? givenKey(wanted, key) : undefined;
     const id = givenId ?? makeId();
-    const drawn = draw(hops);
     const stamps = firstStamps(drawn.nowMs);
     // Here, as the transaction runs again wherever other nodes write too.
     const json = encodeRecord(key, id, stamps, fields);

@@ -21,9 +21,12 @@ export type Resource = Listed & {
   readonly present?: (record: JsonObject) => JsonObject;
   /**
    * The body that is parsed, made from the one that came (for a merge patch: the patched record)
-   * and the stored record, null for a new one. For members that are write-only or masked.
+   * and the stored record, null for a new one. For members that are write-only, masked, or written
+   * by the service. `nowMs` is the time of the change.
    */
-  readonly reconcile?: (body: JsonObject, current: JsonObject | null, cause: Cause) => JsonObject;
+  readonly reconcile?: (
+    body: JsonObject, current: JsonObject | null, cause: Cause, nowMs: number,
+  ) => JsonObject;
   /** What a merge patch is applied to, made from the stored record; that itself when not given. */
   readonly patchBase?: (stored: JsonObject) => JsonObject;
 };

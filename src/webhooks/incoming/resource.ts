@@ -2,6 +2,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
+import { keepDisabling } from '../health/disabled.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
@@ -17,8 +18,8 @@ export const incomingResource: Resource = {
   collection: incomingCollection,
   // They decide what may come in: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
-  reconcile: (body, current, cause) =>
-    keepPrevious(unmask(keepSecret(body, current, cause), current), current),
+  reconcile: (body, current, cause, nowMs) => keepDisabling(
+    keepPrevious(unmask(keepSecret(body, current, cause), current), current), current, nowMs),
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier', importance: 3 },
     { title: 'PATH SEGMENT', member: 'pathSegment', isWhole: true },

@@ -3,6 +3,7 @@ import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import type { FieldError } from '../../base/errors.ts';
@@ -16,7 +17,7 @@ import {
 import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
 import { verificationSchema, type Verification } from './verification.ts';
 
-export type IncomingWebhook = {
+export type IncomingWebhook = Disabling & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly enabled: boolean;
@@ -59,6 +60,7 @@ export const incomingSchema: NamedSchema = {
       description: 'The last segment of the public address /webhook/in/{pathSegment}; unique',
     },
     enabled: { schema: { kind: 'boolean' }, default: true },
+    ...disablingMembers,
     ...secretMembers,
     secret: {
       schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,

@@ -9,6 +9,7 @@
 import { timeText } from '../../base/clock.ts';
 import { decodeRecord, decodeRecordAs, encodeRecord, nextStamps } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import { disabled } from '../health/disabled.ts';
 import { outgoingCollection, type OutgoingWebhook } from './webhook.ts';
 
 export const failingCollection: CollectionSpec = { name: 'failing-webhooks', key: 'identifier' };
@@ -16,13 +17,15 @@ export const failingCollection: CollectionSpec = { name: 'failing-webhooks', key
 const HOUR_MS = 3_600_000;
 
 /** Disables a webhook as it is stored. Whether it was enabled. */
-export function disableHook(transaction: Transaction, identifier: string, nowMs: number): boolean {
+export function disableHook(
+  transaction: Transaction, identifier: string, reason: 'gone' | 'failing', nowMs: number,
+): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
   if (bytes === undefined) return false;
   const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
   if (fields['enabled'] === false) return false;
   const stamps = nextStamps('identifier', identifier, bytes, nowMs);
-  const json = encodeRecord('identifier', identifier, stamps, { ...fields, enabled: false });
+  const json = encodeRecord('identifier', identifier, stamps, disabled(fields, reason, nowMs));
   transaction.put(outgoingCollection.name, identifier, json);
   return true;
 }
@@ -56,7 +59,7 @@ export function stageAttempt(
   }
   if (failedMs < disableAfterHours * HOUR_MS) return null;
   forgetFailures(transaction, identifier);
-  return disableHook(transaction, identifier, nowMs) ? since : null;
+  return disableHook(transaction, identifier, 'failing', nowMs) ? since : null;
 }
 
 /** To be staged with every change that somebody makes to a webhook. */

@@ -1,6 +1,7 @@
 /** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
+import { keepDisabling } from '../health/disabled.ts';
 import { mask, unmask, urlsIn } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret, maskedBase } from '../http/secret.ts';
@@ -15,10 +16,12 @@ export const outgoingResource: Resource = {
   // They decide where data goes: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
   patchBase: maskedBase,
-  reconcile: (body, current, cause) => keepPrevious(
-    unmask(keepSecret(keepPrevious(body, null), current, cause), current,
-      ({ targetUrl }) => urlsIn(targetUrl)),
-    current),
+  reconcile: (body, current, cause, nowMs) => keepDisabling(
+    keepPrevious(
+      unmask(keepSecret(keepPrevious(body, null), current, cause), current,
+        ({ targetUrl }) => urlsIn(targetUrl)),
+      current),
+    current, nowMs),
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'METHOD', member: 'httpMethod', importance: 2 },

@@ -5,6 +5,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import {
@@ -19,7 +20,7 @@ import {
 import { findSecretProblem } from './signature.ts';
 import { parseTemplate } from './template.ts';
 
-export type OutgoingWebhook = {
+export type OutgoingWebhook = Disabling & {
   readonly identifier: string;
   readonly targetUrl: string;
   readonly httpMethod: string;
@@ -89,6 +90,7 @@ export const outgoingSchema: NamedSchema = {
       description: 'JSON text with {{ path.to.value }} in its strings',
     },
     enabled: { schema: { kind: 'boolean' }, default: true },
+    ...disablingMembers,
     actionConfiguration: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 },
       description: 'The action whose result is sent instead of the payload',

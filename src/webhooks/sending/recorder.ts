@@ -3,7 +3,7 @@
  * crash loses neither. While the store takes no writes the result is kept and written later: what
  * has arrived must not be sent again.
  */
-import type { Logger } from '../../base/log.ts';
+import type { LogFields, Logger } from '../../base/log.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
   type Outcome, type SentHead,
@@ -13,6 +13,7 @@ import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Hold } from '../work/ownership.ts';
 import type { ResultBatch } from '../work/result-batch.ts';
 import { untilWritten, type WriteParts } from '../work/until-written.ts';
+import { targetLabel, webhookLabel } from '../webhook-label.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
 import { telling, type Result, type TellingParts } from './telling.ts';
 
@@ -66,12 +67,27 @@ function record(
   const tellFailure: Result['tellFailure'] = (transaction, after) => {
     if (hasFailed) told?.deliveryFailed(transaction, after);
   };
-  if (isRetiring) return retireHook(parts, hook, { known, hold, change, tellFailure, told });
+  if (isRetiring) {
+    return writeRetired(parts, hook, { known, hold, change, tellFailure, told });
+  }
   // Where the proxy failed the target was not asked.
   if (ready === undefined || !isWatched(ready) || outcome.kind === 'proxy') {
     return parts.results.write(known, hold, change, tellFailure);
   }
   return writeWatched(parts, { known, hold }, { change, tellFailure, told, hook: ready, nowMs });
+}
+
+/** The same, for a webhook whose target is gone: it is disabled. */
+async function writeRetired(
+  parts: RecorderParts, hook: string, retiring: Parameters<typeof retireHook>[2],
+): Promise<Delivery | undefined> {
+  const ready = parts.hooks.find(hook);
+  const { own, isDisabled } = await retireHook(parts, hook, retiring);
+  if (isDisabled && ready !== undefined) {
+    parts.log.warning('an outgoing webhook was disabled: its target answered 410',
+      { ...labelsOf(ready), reason: 'gone' });
+  }
+  return own;
 }
 
 /** The same, for a webhook that is disabled when its attempts fail for too long. */
@@ -87,9 +103,15 @@ async function writeWatched(
   });
   if (staged.disabledSince !== null) {
     log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
-      + 'disableAfterHours', { hook: hook.identifier, failingSince: staged.disabledSince });
+      + 'disableAfterHours',
+    { ...labelsOf(hook), reason: 'failing', failingSince: staged.disabledSince });
   }
   return changed;
+}
+
+function labelsOf(hook: ReadyOutgoing): LogFields {
+  const { identifier, targetUrl } = hook;
+  return { hook: identifier, webhook: webhookLabel(hook), target: targetLabel(targetUrl) };
 }
 
 /** The delivery was cancelled, or failed with its hook, while the attempt was under way. */

@@ -29,13 +29,17 @@ export type RetirementParts = {
 
 type Own = Result & { readonly known: KnownDelivery; readonly hold: Hold };
 
-/**
- * Disables a hook and fails its deliveries, but for `own`, whose attempt it was, and which is
- * returned as written; undefined where its hold has ended.
- */
+type Retired = {
+  /** The delivery whose attempt it was, as written; undefined where its hold has ended. */
+  readonly own: Delivery | undefined;
+  /** Whether the hook was enabled until now. */
+  readonly isDisabled: boolean;
+};
+
+/** Disables a hook and fails its deliveries, but for `own`, whose attempt it was. */
 export async function retireHook(
   parts: RetirementParts, hook: string, own: Own,
-): Promise<Delivery | undefined> {
+): Promise<Retired> {
   parts.scheduler.hold(hook);
   try {
     return await failAll(parts, hook, own);
@@ -67,12 +71,14 @@ function endingParts(
   return { kind: deliveryKind, store, scheduler, recordOf: (taskId) => taskId };
 }
 
+const NOT_HELD: Retired = { own: undefined, isDisabled: false };
+
 // The last transaction holds the delivery itself and disables the hook, so a crash before it only
 // means that the target is asked once more.
 async function failAll(
   { store, scheduler, clock }: RetirementParts, hook: string,
   { known, hold, change, tellFailure, told }: Own,
-): Promise<Delivery | undefined> {
+): Promise<Retired> {
   const { identifier } = known.item;
   const nowMs = clock.now();
   const others = (): string[] =>
@@ -90,19 +96,19 @@ async function failAll(
       changeDeliveries(transaction, (unit) => fail(unit, ids));
       return true;
     });
-    if (!isKept) return undefined;
+    if (!isKept) return NOT_HELD;
     last = others();
   }
   return store.transact((transaction) => {
-    if (!hold.isKept(transaction)) return undefined;
+    if (!hold.isKept(transaction)) return NOT_HELD;
     const changed = changeDeliveries(transaction, (unit) => {
       const written = unit.change(identifier, change);
       fail(unit, last);
       return written;
     });
-    const isDisabled = disableHook(transaction, hook, nowMs);
+    const isDisabled = disableHook(transaction, hook, 'gone', nowMs);
     if (changed !== undefined) tellFailure(transaction, changed);
     if (isDisabled) told?.webhookDisabled(transaction, 'gone');
-    return changed;
+    return { own: changed, isDisabled };
   });
 }

@@ -11,6 +11,7 @@ import { Rejections, type RejectionParts, type RejectionReason } from './rejecti
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
 import { signatureKey } from '../../senders/x-signature.ts';
+import { webhookLabel } from '../../webhook-label.ts';
 
 export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
@@ -52,8 +53,8 @@ export interface HookIndex {
   readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
   rejectionCounts(): readonly RejectionCount[];
-  /** Enabled webhooks that refuse every request, each with the reason. */
-  unusable(): readonly { readonly pathSegment: string; readonly finding: string }[];
+  /** Enabled webhooks that refuse every request, by their labels, each with the reason. */
+  unusable(): readonly { readonly label: string; readonly finding: string }[];
   close(): void;
 }
 
@@ -91,9 +92,9 @@ export function createHookIndex(options: RejectionParts & {
     find: (identifier) => byIdentifier.get(identifier),
     unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),
-    unusable: () => [...byIdentifier.values()].flatMap(({ pathSegment, enabled, sender }) => {
-      const { finding } = sender?.verifier.problem ?? {};
-      return enabled && finding !== undefined ? [{ pathSegment, finding }] : [];
+    unusable: () => [...byIdentifier.values()].flatMap((hook) => {
+      const { finding } = hook.sender?.verifier.problem ?? {};
+      return hook.enabled && finding !== undefined ? [{ label: webhookLabel(hook), finding }] : [];
     }),
     close() {
       unfollow();

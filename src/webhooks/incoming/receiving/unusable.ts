@@ -11,6 +11,6 @@ export function warnOfUnusable(hooks: HookIndex, log: Logger): void {
   log.warning('incoming webhooks refuse every request: their preset lacks what it needs', {
     count: unusable.length,
     webhooks: unusable.slice(0, UNUSABLE_SHOWN_MAX)
-      .map(({ pathSegment, finding }) => `${pathSegment}: ${finding}`),
+      .map(({ label, finding }) => `${label}: ${finding}`),
   });
 }

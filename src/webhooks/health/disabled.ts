@@ -1,0 +1,52 @@
+/**
+ * Why and since when a webhook is off: members of its record that the service alone writes, with
+ * every change of `enabled`. They are there while it is off. A webhook that an earlier version
+ * switched off has neither.
+ */
+import { timeText } from '../../base/clock.ts';
+import type { JsonObject, Member } from '../../base/schema.ts';
+
+/** `gone`: its target answered 410. `failing`: its `disableAfterHours` are over. */
+const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const;
+type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Of a webhook's type. */
+export type Disabling = {
+  readonly disabledReason?: DisabledReason;
+  /** RFC 3339 */
+  readonly disabledAt?: string;
+};
+
+/** To stand after `enabled`. */
+export const disablingMembers: Readonly<Record<keyof Disabling, Member>> = {
+  disabledReason: {
+    schema: { kind: 'string', values: DISABLED_REASONS }, readOnly: 'echo', isAlwaysShown: false,
+    description: 'Why it is off: its target answered 410, every attempt failed for '
+      + '`disableAfterHours`, or somebody switched it off. Absent while it is enabled',
+  },
+  disabledAt: {
+    schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysShown: false,
+    description: 'Since when it is off. Absent while it is enabled',
+  },
+};
+
+/** A stored webhook, switched off now. */
+export function disabled(
+  webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,
+): JsonObject {
+  return { ...webhook, enabled: false, disabledReason, disabledAt: timeText(nowMs) };
+}
+
+/**
+ * A body with the two members as they are to be stored, whatever it says itself: those of
+ * `current`, the stored webhook, while that is off; new ones when the body switches it off.
+ */
+export function keepDisabling(
+  body: JsonObject, current: JsonObject | null, nowMs: number,
+): JsonObject {
+  const { disabledReason: _, disabledAt: __, ...rest } = body;
+  if (rest['enabled'] !== false) return rest;
+  if (current?.['enabled'] !== false) return disabled(rest, 'manual', nowMs);
+  const { disabledReason = null, disabledAt = null } = current;
+  return { ...rest, disabledReason, disabledAt };
+}

@@ -7,7 +7,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
 import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
-import { TOPICS, describeRequest, requestTopic } from './app/topics.ts';
+import { createTopics, describeRequest, requestTopic } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import { announceEngine, findSharedLog } from './app/engine.ts';
 import { composeDispatcher } from './app/dispatcher.ts';
@@ -183,7 +183,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   closers.add(() => search.close());
   const apiRoutes = [...booksRoutes, ...webhooks.routes];
   const stream = createEventStream({
-    topics: TOPICS, changes: store.changes, sequence: () => store.statistics.sequence, clock,
+    topics: createTopics(webhooks.deliveries),
+    changes: store.changes, sequence: () => store.statistics.sequence, clock,
     replica: store.replica, logger, hookOf: webhooks.hookOf,
     mayRead: (exchange) => scopeNow(exchange, verifier) !== null,
   });

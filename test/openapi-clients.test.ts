@@ -82,7 +82,7 @@ test('an answer says which members are always there, a request which ones it nee
     OutgoingWebhook: ['enabled', 'hasSecret', 'httpMethod', 'targetUrl', ...stamps],
     OutgoingWebhookBody: ['targetUrl'], OutgoingWebhookPatch: [],
     Delivery: ['attempts', 'createdAt', 'event', 'hook', 'identifier', 'nextAttemptAt', 'resendOf',
-      'status'],
+      'status', 'waitsFor'],
     DeliveryAttempt: ['at', 'durationMs', 'error', 'response', 'statusCode'],
   };
   for (const [name, names] of Object.entries(expected)) {

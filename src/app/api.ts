@@ -11,13 +11,15 @@ import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/web
 import type { SenderSetup } from '../webhooks/incoming/setup/make-examples.ts';
 import type { NodeView } from '../nodes/routes.ts';
 import type { Reconciliation } from '../webhooks/deliveries/reconciliation.ts';
-import type { Delivery as StoredDelivery } from '../webhooks/deliveries/delivery.ts';
+import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 import type { ShownSent } from '../webhooks/deliveries/sent.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
 import type { Disabling } from '../webhooks/health/disabled.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/list.ts';
 import type { SendResult } from '../webhooks/sending/sender.ts';
+
+export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 
 /** What the service alone writes of a webhook. */
 type OwnMember = 'previousSecret' | keyof Disabling;
@@ -48,9 +50,6 @@ export type OutgoingWebhookInput =
   Given<Omit<StoredOutgoing, OwnMember>, 'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
 export type WebhookActionConfiguration = Shown<ActionConfiguration>;
 export type WebhookActionConfigurationInput = Given<ActionConfiguration, 'identifier' | 'options'>;
-export type Delivery = Pick<StoredDelivery,
-  'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
-  | 'attempts'>;
 export type ActionDescription = {
   readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];

@@ -3,7 +3,8 @@ import { bookResource } from '../books/resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
 import type { Topic } from '../stream/topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
-import { deliveryCollection, shownDelivery } from '../webhooks/deliveries/delivery.ts';
+import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
+import type { DeliveryService } from '../webhooks/deliveries/service.ts';
 import { decodeRequest } from '../webhooks/requests/codec.ts';
 import {
   requestCollection, shownRequest, type KeptRequest,
@@ -14,14 +15,16 @@ export const requestTopic: Topic = {
   describe: (record) => describeRequest(decodeRequest(record)),
 };
 
-const deliveryTopic: Topic = {
-  name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasHooks: true,
-  describe(record) {
-    const delivery = decodeDelivery(record);
-    const { hook, createdAt, updatedAt } = delivery;
-    return { json: JSON.stringify(shownDelivery(delivery)), hook, isNew: updatedAt === createdAt };
-  },
-};
+function createDeliveryTopic({ toPublic }: Pick<DeliveryService, 'toPublic'>): Topic {
+  return {
+    name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasHooks: true,
+    describe(record) {
+      const delivery = decodeDelivery(record);
+      const { hook, createdAt, updatedAt } = delivery;
+      return { json: JSON.stringify(toPublic(delivery)), hook, isNew: updatedAt === createdAt };
+    },
+  };
+}
 
 const bookTopic: Topic = {
   name: 'books', event: 'book', collection: bookResource.collection, hasHooks: false,
@@ -34,4 +37,6 @@ export function describeRequest(request: KeptRequest): ReturnType<Topic['describ
   return { json: JSON.stringify(shownRequest(request)), hook, isNew: updatedAt === receivedAt };
 }
 
-export const TOPICS: readonly Topic[] = [requestTopic, deliveryTopic, bookTopic];
+export function createTopics(deliveries: Pick<DeliveryService, 'toPublic'>): readonly Topic[] {
+  return [requestTopic, createDeliveryTopic(deliveries), bookTopic];
+}

@@ -73,7 +73,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const retirement = { store, hooks, scheduler, clock };
   return {
     sender, worker,
-    deliveries: createDeliveryService({ store, fanOuts, clock, makeId, capacity }),
+    deliveries: createDeliveryService({ store, fanOuts, hooks, clock, makeId, capacity }),
     removal: {
       onRemoved: (...given) => stageCancelled(retirement, ...given),
       afterRemoved: (hook) => cancelPending(retirement, hook),

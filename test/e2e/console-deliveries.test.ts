@@ -161,3 +161,17 @@ test('a job that runs is found again after a reload, and can be stopped', { skip
   await person.click('button', 'Stop it');
   await person.sees(/Stopped: \d+ of \d+/);
 });
+
+test('a delivery whose webhook is off says that it waits for it', { skip }, async () => {
+  await target.turn('failing');
+  const hook = await make('/api/outgoing-webhooks',
+    { targetUrl: `${target.url}off`, triggerEvent: 'parcel.lost', retrySchedule: [3600] });
+  await emit('parcel.lost');
+  await ask(`${server.url}/api/outgoing-webhooks/${hook}`,
+    { method: 'PATCH', body: { enabled: false } });
+  await open(`#/deliveries?hook=${hook}`);
+  await person.sees('waits: its webhook is off');
+  await person.click('link', /now|ago/);
+  await person.sees('Next attempt');
+  await person.sees('waits: its webhook is off');
+});

@@ -1,5 +1,5 @@
 /** Attempts in the order in which they were made, and when the next one is due. */
-import { h } from '../base/dom.ts';
+import { h, type Child } from '../base/dom.ts';
 import { duration, time } from '../base/format.ts';
 
 type Step = {
@@ -11,12 +11,18 @@ type Step = {
   readonly detail: string | null;
 };
 
-export function timeline(steps: readonly Step[], nextAt: string | null): HTMLElement {
+/** `wait` stands in place of the next attempt: what that waits for. */
+export function timeline(
+  steps: readonly Step[], nextAt: string | null, wait: string | null = null,
+): HTMLElement {
   const items = steps.map(({ at, durationMs, isGood, text, detail }) =>
     h('li', { class: isGood ? 'good' : 'bad' }, time(at), ' ', h('strong', {}, text),
       ` in ${duration(durationMs)}`, detail === null ? null
         : h('details', {}, h('summary', {}, 'What came back'), h('pre', {}, detail))));
-  if (nextAt !== null) items.push(h('li', { class: 'waiting' }, 'next attempt ', time(nextAt)));
+  const waiting = (...text: readonly Child[]): void =>
+    void items.push(h('li', { class: 'waiting' }, ...text));
+  if (wait !== null) waiting(wait);
+  else if (nextAt !== null) waiting('next attempt ', time(nextAt));
   if (items.length === 0) return h('p', { class: 'hint' }, 'Nothing was tried.');
   return h('ol', { class: 'timeline' }, ...items);
 }

@@ -53,6 +53,13 @@ export type Delivery = {
   readonly attempts: readonly Attempt[];
 };
 
+export type PublicDelivery = Pick<Delivery,
+  'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
+  | 'attempts'> & {
+  /** `webhook`: it is off, and nothing is attempted before it is on again, whatever is due. */
+  readonly waitsFor: 'webhook' | null;
+};
+
 export type KnownDelivery = Known<Delivery>;
 
 /** What came of one attempt. `proxy`: the proxy failed, so the target was never asked. */
@@ -150,9 +157,12 @@ export function isQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }
 
-/** What callers see. */
-export function shownDelivery(delivery: Delivery): object {
+/** What callers see. Until its webhook is enabled again a pending delivery waits for that. */
+export function toPublicDelivery(delivery: Delivery, isWebhookOff: boolean): PublicDelivery {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   const { attempts } = delivery;
-  return { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf, attempts };
+  const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
+  return {
+    identifier, hook, event, status, createdAt, nextAttemptAt, waitsFor, resendOf, attempts,
+  };
 }

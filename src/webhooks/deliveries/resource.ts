@@ -1,4 +1,5 @@
 /** Deliveries as a list: the service makes them, so nobody adds or changes one by hand. */
+import type { JsonObject } from '../../base/schema.ts';
 import type { Listed } from '../../resources/resource.ts';
 
 export const deliveryResource: Listed = {
@@ -14,10 +15,20 @@ export const deliveryResource: Listed = {
     { title: 'EVENT', member: 'event', widthMin: 16 },
     { title: 'HOOK', member: 'hook', form: 'identifier', importance: 1 },
     { title: 'CREATED', member: 'createdAt', form: 'time' },
-    { title: 'NEXT ATTEMPT', member: 'nextAttemptAt', form: 'time', importance: 2 },
+    {
+      title: 'NEXT ATTEMPT', member: 'nextAttemptAt', form: 'time', importance: 2,
+      show: (_, delivery) => formatNextAttempt(delivery),
+    },
     {
       title: 'ATTEMPTS', member: 'attempts', importance: 3,
       show: (attempts) => Array.isArray(attempts) ? String(attempts.length) : '0',
     },
   ],
 };
+
+/** For people: when it is attempted next, or what that waits for; null when it is finished. */
+export function formatNextAttempt({ nextAttemptAt, waitsFor }: JsonObject): string | null {
+  // Its time, mostly long past, would say nothing.
+  if (waitsFor === 'webhook') return 'waits: its webhook is off';
+  return typeof nextAttemptAt === 'string' ? nextAttemptAt : null;
+}

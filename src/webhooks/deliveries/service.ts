@@ -3,11 +3,15 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFound } from '../../resources/not-found.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
+import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
-import { cancelledIfPending, deliveryCollection, retried, type Delivery } from './delivery.ts';
+import {
+  cancelledIfPending, deliveryCollection, retried, toPublicDelivery, type Delivery,
+  type PublicDelivery,
+} from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { EVERY, countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
 import { reconcile, type Reconciliation } from './reconciliation.ts';
@@ -23,6 +27,8 @@ export interface DeliveryService {
   /** How many match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
+  /** As callers see it, by what its webhook is now. */
+  toPublic(delivery: Delivery): PublicDelivery;
   /** With what it sent last. */
   findSent(
     identifier: string,
@@ -47,9 +53,10 @@ type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
 export function createDeliveryService(parts: {
   readonly store: Store; readonly fanOuts: Pick<FanOuts, 'settled' | 'unwritten'>;
+  readonly hooks: Pick<OutgoingIndex, 'find'>;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: Capacity;
 }): DeliveryService {
-  const { store, fanOuts, clock, makeId, capacity } = parts;
+  const { store, fanOuts, hooks, clock, makeId, capacity } = parts;
   const records = store.collection(deliveryCollection.name);
   const find = (identifier: string): Delivery | undefined => {
     const bytes = records.find(identifier)?.bytes;
@@ -68,6 +75,8 @@ export function createDeliveryService(parts: {
   const totals = (): Totals => deliveryKind.totals.committed(store);
   return {
     find,
+    toPublic: (delivery) => toPublicDelivery(delivery,
+      delivery.hook !== null && hooks.find(delivery.hook)?.enabled === false),
     findSent(identifier) {
       const bytes = records.find(identifier)?.bytes;
       if (bytes === undefined) return undefined;

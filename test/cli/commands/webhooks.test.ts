@@ -234,6 +234,16 @@ for (const way of WAYS) {
       assert.equal((await place.run(['delivery:resend', id, '--as', 'old'])).code, 2);
       assert.deepEqual(await json(place, ['delivery:resend', '--hook', String(hook['identifier']),
         '--status', 'delivered', '--dry-run']), { count: 0 });
+      const off = await place.run(['outgoingwebhook:disable', String(hook['identifier'])]);
+      assert.match(off.stdout, /pending deliveries wait .*; an event until then makes no delivery/);
+      assert.match((await place.run(['delivery:list', '--limit', '1'])).stdout,
+        /  waits: its webhook is off  /);
+      const waiting = (await place.run(['delivery:show', id])).stdout;
+      assert.match(waiting, /^nextAttemptAt +waits: its webhook is off$/m);
+      assert.doesNotMatch(waiting, /^waitsFor/m);
+      assert.equal((await json(place, ['delivery:show', id]))['waitsFor'], 'webhook');
+      assert.equal((await place.run(['delivery:retry', id])).stdout,
+        `delivery ${id} is due again once its webhook is enabled\n`);
       await json(place, ['delivery:cancel', '--id', id]);
       const listed = await place.run(['delivery:list', '--event', 'order.paid', '--limit', '2',
         '--since', '2020-01-01T00:00:00Z', '--json']);

@@ -56,7 +56,7 @@ test('an event is accepted, delivered and shown', async () => {
   const id = await emit('up', { n: 1 });
   const shown = await until(id, ({ status }) => status === 'delivered');
   assert.deepEqual(Object.keys(shown), ['identifier', 'hook', 'event', 'status', 'createdAt',
-    'nextAttemptAt', 'resendOf', 'attempts', 'sent']);
+    'nextAttemptAt', 'waitsFor', 'resendOf', 'attempts', 'sent']);
   const { headers, ...sent } = shown['sent'] as { headers: [string, string][] };
   assert.deepEqual(sent, { method: 'POST', url: target.url(), bodyBytes: 7 });
   assert.deepEqual(headers, [['content-type', 'application/json'], ['x-hookshelf-chain', '1']]);
@@ -77,6 +77,26 @@ for (const [body, status] of BAD_EVENTS) {
     assert.equal((await relay.ask('POST', '/api/events', body)).status, status);
   });
 }
+
+test('a pending delivery says that it waits for its webhook while that is off', async () => {
+  const hook = await relay.ask('POST', '/api/outgoing-webhooks',
+    { targetUrl: deadUrl, triggerEvent: 'off' });
+  const path = `/api/outgoing-webhooks/${String(hook.json['identifier'])}`;
+  const id = await emit('off');
+  const before = await until(id, ({ attempts }) => (attempts as unknown[]).length === 1);
+  assert.equal(before['waitsFor'], null);
+  await relay.ask('PATCH', path, { enabled: false });
+  const [listed] = JSON.parse((await list(`?hook=${String(hook.json['identifier'])}`)).text);
+  const retried = await relay.ask('POST', `/api/deliveries/${id}/retry`);
+  const { json } = await relay.ask('GET', `/api/deliveries/${id}`);
+  assert.deepEqual([listed.waitsFor, retried.json['waitsFor'], json['waitsFor'], json['status']],
+    ['webhook', 'webhook', 'webhook', 'pending']);
+  await relay.ask('PATCH', path, { enabled: true });
+  assert.equal((await until(id, ({ waitsFor }) => waitsFor === null))['status'], 'pending');
+  await relay.ask('PATCH', path, { enabled: false });
+  const cancelled = await relay.ask('POST', `/api/deliveries/${id}/cancel`);
+  assert.equal(cancelled.json['waitsFor'], null);
+});
 
 test('an event of hookshelf\'s own is refused with its name', async () => {
   const { json } = await relay.ask('POST', '/api/events', { name: 'delivery.failed' });

@@ -8,7 +8,7 @@ import { readJsonOption, withPayload } from '../input.ts';
 import { identifierOf, objectOf, pathOf, textOf } from '../resource.ts';
 import { filterQuery, listWork, printBody, withReadableHeaders } from '../work.ts';
 import { isBulk, runBulk } from './job.ts';
-import { deliveryResource } from '../../../webhooks/deliveries/resource.ts';
+import { deliveryResource, formatNextAttempt } from '../../../webhooks/deliveries/resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import type { Session } from '../../session/session.ts';
 
@@ -36,10 +36,16 @@ export async function showDelivery(context: CommandContext): Promise<number> {
   const path = pathOf(deliveryResource, await identifierOf(context, deliveryResource));
   if (given.has('body')) return printBody(context, session, path);
   const delivery = objectOf((await session.request({ method: 'GET', path })).body);
-  const { sent } = delivery;
-  const readable = isJsonObject(sent) ? { ...delivery, sent: withReadableHeaders(sent) } : delivery;
-  await output.object(output.isJson ? delivery : readable);
+  await output.object(output.isJson ? delivery : toReadable(delivery));
   return 0;
+}
+
+function toReadable({ waitsFor, ...delivery }: JsonObject): JsonObject {
+  const { sent } = delivery;
+  return {
+    ...delivery, nextAttemptAt: formatNextAttempt({ ...delivery, waitsFor: waitsFor ?? null }),
+    ...isJsonObject(sent) ? { sent: withReadableHeaders(sent) } : {},
+  };
 }
 
 /** One, or a job for many. */
@@ -58,7 +64,8 @@ export async function resendDelivery(context: CommandContext): Promise<number> {
   const isNew = delivery['identifier'] !== id;
   await context.output.result(delivery, isNew
     ? `delivery ${textOf(delivery['identifier'])}, a new one of the event of ${id}, will be sent`
-    : `delivery ${id} will be sent again`);
+      + describeWait(delivery)
+    : `delivery ${id} will be sent again${describeWait(delivery)}`);
   return 0;
 }
 
@@ -69,7 +76,7 @@ export async function retryDelivery(context: CommandContext): Promise<number> {
   if (!given.has('failed')) {
     const id = await identifierOf(context, deliveryResource);
     const delivery = await act(session, id, 'retry');
-    await output.result(delivery, `delivery ${id} is due again`);
+    await output.result(delivery, `delivery ${id} is due again${describeWait(delivery)}`);
     return 0;
   }
   const path = `${deliveryResource.path}/retry`;
@@ -103,6 +110,10 @@ async function hookOf(context: CommandContext): Promise<string> {
   if (isUuid(hook)) return hook;
   throw new AppError('not_found',
     `there is no outgoing webhook ${JSON.stringify(hook)}; see hookshelf outgoingwebhook:list`);
+}
+
+function describeWait({ waitsFor }: JsonObject): string {
+  return waitsFor === 'webhook' ? ' once its webhook is enabled' : '';
 }
 
 async function act(session: Session, id: string, verb: 'retry' | 'cancel'): Promise<JsonObject> {

@@ -82,6 +82,11 @@ async function setEnabled(context: CommandContext, enabled: boolean): Promise<nu
   const identifier = await identifierOf(context, outgoingResource);
   const hook = await patch(context, outgoingResource, identifier, { enabled });
   await printChanged(context, enabled ? 'enabled' : 'disabled', hook, null);
+  const { output } = context;
+  if (!enabled && !output.isJson) {
+    await output.line('its pending deliveries wait until it is enabled; '
+      + 'an event until then makes no delivery for it');
+  }
   return 0;
 }
 

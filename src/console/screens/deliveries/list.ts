@@ -7,7 +7,7 @@ import { TIME_FILTERS } from '../../parts/lists/filters.ts';
 import { openLiveList } from '../../parts/lists/live.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openDelivery } from './one.ts';
-import type { DeliveryRecord } from './record.ts';
+import { formatWait, type DeliveryRecord } from './record.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
@@ -30,7 +30,8 @@ export const deliveriesScreen: Screen = {
           return last === undefined ? '' : last.statusCode ?? last.error;
         } },
         { title: 'Attempts', kind: 'extra', cell: ({ attempts }) => attempts.length },
-        { title: 'Next', kind: 'extra', cell: ({ nextAttemptAt }) => time(nextAttemptAt, '') },
+        { title: 'Next', kind: 'extra',
+          cell: (delivery) => formatWait(delivery) ?? time(delivery.nextAttemptAt, '') },
       ],
       filters: () => [
         { name: 'event', label: 'Event' },

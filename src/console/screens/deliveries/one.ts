@@ -15,7 +15,7 @@ import { goFrom } from '../../parts/screen.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
 import { workButton } from '../../parts/work-button.ts';
-import type { DeliveryRecord } from './record.ts';
+import { formatWait, type DeliveryRecord } from './record.ts';
 
 export function openDelivery(place: HTMLElement, id: string): () => void {
   return openRecord<DeliveryRecord>(place, {
@@ -35,6 +35,7 @@ function renderHead(
   place: HTMLElement, delivery: DeliveryRecord, again: () => void,
 ): (HTMLElement | null)[] {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
+  const wait = formatWait(delivery);
   return [
     backTo('deliveries', 'Deliveries'),
     heading(event ?? 'A forward',
@@ -42,7 +43,7 @@ function renderHead(
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],
       ['To', hook === null ? null : h('a', { href: href(['outgoing', hook]) }, hookName(hook))],
-      ['Next attempt', nextAttemptAt === null ? null : time(nextAttemptAt)],
+      ['Next attempt', wait ?? (nextAttemptAt === null ? null : time(nextAttemptAt))],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
       ['Id', h('code', {}, identifier)],
@@ -53,7 +54,7 @@ function renderHead(
       text: attempt.statusCode === null ? attempt.error ?? 'no answer'
         : `answered ${attempt.statusCode}`,
       detail: attempt.response === '' ? null : attempt.response,
-    })), nextAttemptAt)),
+    })), nextAttemptAt, wait)),
   ];
 }
 

@@ -3,6 +3,7 @@
 export type DeliveryRecord = {
   readonly identifier: string; readonly hook: string | null; readonly event: string | null;
   readonly status: string; readonly createdAt: string; readonly nextAttemptAt: string | null;
+  readonly waitsFor: 'webhook' | null;
   readonly resendOf: string | null;
   readonly attempts: readonly {
     readonly at: string; readonly durationMs: number; readonly statusCode: number | null;
@@ -14,3 +15,8 @@ export type DeliveryRecord = {
     readonly headers: readonly (readonly [string, string])[];
   } | null;
 };
+
+/** What a delivery waits for whose time may be long past; null: for its time alone. */
+export function formatWait({ waitsFor }: DeliveryRecord): string | null {
+  return waitsFor === null ? null : 'waits: its webhook is off';
+}

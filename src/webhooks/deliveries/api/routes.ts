@@ -18,7 +18,7 @@ import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/even
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
 import { refuseChained } from '../../http/chained.ts';
 import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
-import { DELIVERY_STATUSES, shownDelivery, type Delivery } from '../delivery.ts';
+import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
 import type { Events } from '../events.ts';
 import type { ResendAs } from '../resend.ts';
 import { deliveryResource } from '../resource.ts';
@@ -63,9 +63,9 @@ export function deliveryRoutes(parts: {
     resendRoute(service, keys),
     reconcileRoute(service),
     retryFailedRoute(service),
-    actRoute('retry', 'Try one delivery again now; a failed one gets its whole schedule anew',
-      (identifier) => service.retry(identifier)),
-    actRoute('cancel', 'Cancel one pending delivery', (identifier) => service.cancel(identifier)),
+    actRoute(service, 'retry',
+      'Try one delivery again now; a failed one gets its whole schedule anew'),
+    actRoute(service, 'cancel', 'Cancel one pending delivery'),
   ];
 }
 
@@ -116,9 +116,9 @@ function listRoute(service: DeliveryService): Route {
       listed('Deliveries', deliverySchema, 'How many match, on all pages'),
       ...problemAnswers(400),
     ],
-    handle: (exchange) => sendWorkList(exchange, {
+    handle: (exchange) => sendWorkList<Delivery, DeliveryStatus>(exchange, {
       path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true, hookOf: (hook) => hook,
-      idOf: ({ identifier }) => identifier, shown: shownDelivery,
+      idOf: ({ identifier }) => identifier, shown: (delivery) => service.toPublic(delivery),
       list: (...given) => service.list(...given),
       count: (filter) => service.count(filter),
     }),
@@ -133,7 +133,7 @@ function getRoute(service: DeliveryService): Route {
     answers: [shown('The delivery', sentDeliverySchema), ...problemAnswers(404)],
     handle(exchange) {
       const { delivery, sent } = getSent(service, exchange);
-      exchange.sendJson(200, { ...shownDelivery(delivery), sent: shownSent(sent) });
+      exchange.sendJson(200, { ...service.toPublic(delivery), sent: shownSent(sent) });
     },
   };
 }
@@ -193,7 +193,7 @@ function retryFailedRoute(service: DeliveryService): Route {
 }
 
 function actRoute(
-  verb: 'retry' | 'cancel', summary: string, act: (identifier: string) => Promise<Delivery>,
+  service: DeliveryService, verb: 'retry' | 'cancel', summary: string,
 ): Route {
   return {
     method: 'POST', path: `${ONE}/${verb}`, operationId: `${verb}Delivery`,
@@ -204,7 +204,7 @@ function actRoute(
     ],
     async handle(exchange) {
       if (verb === 'retry') refuseChained(exchange);
-      exchange.sendJson(202, shownDelivery(await act(exchange.params[0] ?? '')));
+      exchange.sendJson(202, service.toPublic(await service[verb](exchange.params[0] ?? '')));
     },
   };
 }
@@ -229,11 +229,12 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ro
           service.resend(identifier, resendAs(optionalValueOf(body)), (transaction, delivery) =>
             remember(transaction, {
               status: 202, headers: ['Content-Type', JSON_TYPE],
-              body: JSON.stringify(shownDelivery(delivery)),
+              body: JSON.stringify(service.toPublic(delivery)),
             })));
       }
       const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
-      exchange.sendJson(202, shownDelivery(await service.resend(identifier, resendAs(given))));
+      exchange.sendJson(202,
+        service.toPublic(await service.resend(identifier, resendAs(given))));
     },
   };
 }

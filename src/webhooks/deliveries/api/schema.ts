@@ -17,9 +17,15 @@ const sentSchema = objectOf('SentRequest', {
 const members = {
   identifier: text(), hook: text(), event: text(),
   status: { kind: 'string', values: DELIVERY_STATUSES },
-  createdAt: time, nextAttemptAt: time, resendOf: text(), attempts: arrayOf(attemptSchema),
+  createdAt: time, nextAttemptAt: time,
+  waitsFor: {
+    kind: 'string', values: ['webhook'],
+    description: '`webhook`: it is off; nothing is attempted until it is on again, whatever '
+      + '`nextAttemptAt` says',
+  },
+  resendOf: text(), attempts: arrayOf(attemptSchema),
 } as const;
-const nullable = ['hook', 'event', 'nextAttemptAt', 'resendOf'];
+const nullable = ['hook', 'event', 'nextAttemptAt', 'waitsFor', 'resendOf'];
 
 export const deliverySchema = objectOf('Delivery', members, { nullable });
 

@@ -20,11 +20,14 @@ export const COMMON = {
   define: Object.fromEntries(PLACES.map((name) => [`import.meta.${name}`, constantOf(name)])),
 };
 
-/** Modules as `edit` makes them, which know where their source lies, not where the bundle does. */
+/**
+ * Modules as `edit(text, path)` makes them, which know where their source lies, not where the bundle
+ * does.
+ */
 export function sources(edit = (text) => text) {
   const setup = (bundler) => {
     bundler.onLoad({ filter: /\.m?[jt]s$/, namespace: 'file' }, ({ path }) => {
-      const text = edit(readFileSync(path, 'utf8'));
+      const text = edit(readFileSync(path, 'utf8'), path);
       const values = { url: pathToFileURL(path).href, filename: path, dirname: dirname(path) };
       const constants = PLACES.filter((name) => text.includes(`import.meta.${name}`))
         .map((name) => `const ${constantOf(name)}=${JSON.stringify(values[name])};`);
@@ -49,9 +52,9 @@ export async function withFolder(use) {
 
 /**
  * Makes a bundle for each list of files, in that order also by name: their paths. What several of
- * them import is in files that they share.
+ * them import is in files that they share. `edit` is that of `sources`.
  */
-export async function bundleTests(lists, folder) {
+export async function bundleTests(lists, folder, edit) {
   const names = lists.map(nameOf);
   await build({
     ...COMMON,
@@ -62,7 +65,7 @@ export async function bundleTests(lists, folder) {
     splitting: true,
     sourcemap: 'external',
     sourcesContent: false,
-    plugins: [entries(new Map(names.map((name, index) => [name, lists[index]]))), sources()],
+    plugins: [entries(new Map(names.map((name, index) => [name, lists[index]]))), sources(edit)],
   });
   return names.map((name) => join(folder, `${name}.mjs`));
 }

@@ -39,8 +39,8 @@ if (cachedData === undefined) {
 }
 `;
 
-/** The path of what to start under node. */
-export async function makeProgram(folder) {
+/** The path of what to start under node, made of the sources as `edit(text, path)` gives them. */
+export async function makeProgram(folder, edit = (text) => text) {
   const script = join(folder, 'hookshelf.cjs');
   await build({
     ...COMMON,
@@ -50,7 +50,8 @@ export async function makeProgram(folder) {
     // A script, not a module: V8 gives no code of modules away.
     format: 'cjs',
     minifyWhitespace: true,
-    plugins: [sources((text) => text.replace(IMPORT, '$1 importModule('))],
+    plugins: [sources((text, path) =>
+      edit(text, path).replace(IMPORT, '$1 importModule('))],
   });
   const program = join(folder, 'main.cjs');
   writeFileSync(program, START);

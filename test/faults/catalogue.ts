@@ -1,0 +1,7 @@
+/** All planted faults, a table for each room. */
+import type { PlantedFault } from './fault.ts';
+import { BOOK_FAULTS } from './books.ts';
+
+export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
+  books: BOOK_FAULTS,
+};

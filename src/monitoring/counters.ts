@@ -1,14 +1,17 @@
 /** The counters of one stretch of time: a table of numbers in one piece, a row for a webhook. */
 
-/** Of a request accepted, rejected or failed; of an attempt of a delivery delivered or failed. */
-export type OutcomeName = 'accepted' | 'rejected' | 'failed' | 'delivered';
+/**
+ * Of a request accepted, rejected or failed; of a run of an action succeeded or failed; of an
+ * attempt of a delivery delivered or failed.
+ */
+export type OutcomeName = 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'delivered';
 
 /** Upper bounds of durations in milliseconds; a p95 is told as the bound that it is below. */
 const BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 /** The columns of a row: one for each outcome, then one for each bound and one beyond them. */
 const COLUMN_OF: Readonly<Record<OutcomeName, number>> =
-  { accepted: 0, rejected: 1, failed: 2, delivered: 3 };
-const DURATIONS_COLUMN = 4;
+  { accepted: 0, rejected: 1, failed: 2, succeeded: 3, delivered: 4 };
+const DURATIONS_COLUMN = 5;
 const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
 /** The row of all together; each webhook has one of the next. */
 export const ALL_ROW = 0;

@@ -72,13 +72,14 @@ const COUNTS = arrayOf(integer);
 const P95 = { p95Ms: arrayOf(anything) };
 const REQUESTS = objectOf('RequestSeries',
   { accepted: COUNTS, rejected: COUNTS, failed: COUNTS, ...P95 });
+const RUNS = objectOf('RunSeries', { succeeded: COUNTS, failed: COUNTS });
 const DELIVERIES = objectOf('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
 
 function statisticsRoute({ statistics }: MonitoringParts): Route {
   return {
     method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
-    summary: 'Requests and delivery attempts of the last hour by minute, or of the last day by '
-      + 'quarter of an hour, in all and by webhook',
+    summary: 'Requests, runs of actions and delivery attempts of the last hour by minute, or of '
+      + 'the last day by quarter of an hour, in all and by webhook',
     parameters: [{
       name: 'window', in: 'query', description: 'How far back; 1h when absent',
       schema: { kind: 'string', values: WINDOWS },
@@ -86,9 +87,9 @@ function statisticsRoute({ statistics }: MonitoringParts): Route {
     answers: [
       shown('Counters since the process began', objectOf('Statistics', {
         window: { kind: 'string', values: WINDOWS }, since: time, times: arrayOf(time),
-        requests: REQUESTS, deliveries: DELIVERIES,
+        requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
         hooks: arrayOf(objectOf('HookStatistics', {
-          hook: text(), requests: REQUESTS, deliveries: DELIVERIES,
+          hook: text(), requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
         })),
       })),
       ...problemAnswers(400),

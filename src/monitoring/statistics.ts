@@ -3,16 +3,16 @@
  * an hour for a day, in rings of memory that are lost at the end of the process. To count is to add
  * to numbers that are there already.
  *
- * A slot holds the counters of one stretch of time: 80 bytes for a webhook of which something came.
- * Beyond `HOOKS_MAX` webhooks in a ring the rest count together as `other`, so that both rings take
- * less than 8 MB.
+ * A slot holds the counters of one stretch of time: 84 bytes for a webhook of which something came,
+ * for each kind of thing. Beyond `HOOKS_MAX` webhooks in a ring the rest count together as `other`,
+ * so that both rings take less than 8 MB.
  */
 import type { Clock } from '../base/clock.ts';
 import { timeText } from '../base/clock.ts';
 import { ALL_ROW, Counters, bucketOf, type OutcomeName } from './counters.ts';
 
 export type StatisticsWindow = '1h' | '24h';
-type Kind = 'requests' | 'deliveries';
+type Kind = 'requests' | 'runs' | 'deliveries';
 
 const WINDOWS: Readonly<Record<StatisticsWindow, {
   readonly slotMs: number; readonly count: number;
@@ -63,7 +63,7 @@ class Ring {
     const known = this.#slots[this.#placeOf(startMs)];
     // The same slot again when the clock was set back for a moment.
     const slot = known?.startMs === startMs ? known
-      : { startMs, requests: new Counters(), deliveries: new Counters() };
+      : { startMs, requests: new Counters(), runs: new Counters(), deliveries: new Counters() };
     this.#slots[this.#placeOf(startMs)] = slot;
     this.#last = slot;
     this.#hooks = new Set(hooksOf(this.slots(nowMs)));
@@ -96,6 +96,8 @@ type RequestSeries = {
   readonly p95Ms: readonly (number | null)[];
 };
 
+type RunSeries = Pick<RequestSeries, 'failed'> & { readonly succeeded: readonly number[] };
+
 type DeliverySeries = Pick<RequestSeries, 'failed' | 'p95Ms'> & {
   readonly delivered: readonly number[];
 };
@@ -106,11 +108,15 @@ export type StatisticsReport = {
   readonly since: string;
   /** When each slot begins. */
   readonly times: readonly string[];
+  /** Each request once. */
   readonly requests: RequestSeries;
+  /** Of the actions of incoming webhooks. */
+  readonly runs: RunSeries;
   readonly deliveries: DeliverySeries;
   /** By identifier, those of which something came. */
   readonly hooks: readonly {
-    readonly hook: string; readonly requests: RequestSeries; readonly deliveries: DeliverySeries;
+    readonly hook: string; readonly requests: RequestSeries; readonly runs: RunSeries;
+    readonly deliveries: DeliverySeries;
   }[];
 };
 
@@ -139,7 +145,8 @@ export class Statistics {
   report(window: StatisticsWindow): StatisticsReport {
     const slots = (window === '1h' ? this.#hour : this.#day).slots(this.#clock.now());
     const of = (hook: string | null): Pick<StatisticsReport, Kind> => ({
-      requests: requestSeries(slots, hook), deliveries: deliverySeries(slots, hook),
+      requests: requestSeries(slots, hook), runs: runSeries(slots, hook),
+      deliveries: deliverySeries(slots, hook),
     });
     return {
       window, since: timeText(this.#sinceMs),
@@ -153,23 +160,32 @@ type Slots = readonly { readonly slot: Slot | null }[];
 
 function hooksOf(slots: Slots): string[] {
   return slots.flatMap(({ slot }) => slot === null ? []
-    : [...slot.requests.rows.keys(), ...slot.deliveries.rows.keys()]);
+    : [...slot.requests.rows.keys(), ...slot.runs.rows.keys(), ...slot.deliveries.rows.keys()]);
 }
 
 function requestSeries(slots: Slots, hook: string | null): RequestSeries {
-  const of = (outcome: OutcomeName): number[] =>
-    slots.map(({ slot }) => slot?.requests.read(hook, outcome) ?? 0);
+  const of = (outcome: OutcomeName): number[] => counts(slots, 'requests', hook, outcome);
   return {
     accepted: of('accepted'), rejected: of('rejected'), failed: of('failed'),
     p95Ms: slots.map(({ slot }) => slot?.requests.p95Ms(hook) ?? null),
   };
 }
 
-function deliverySeries(slots: Slots, hook: string | null): DeliverySeries {
-  const of = (outcome: OutcomeName): number[] =>
-    slots.map(({ slot }) => slot?.deliveries.read(hook, outcome) ?? 0);
+function runSeries(slots: Slots, hook: string | null): RunSeries {
   return {
-    delivered: of('delivered'), failed: of('failed'),
+    succeeded: counts(slots, 'runs', hook, 'succeeded'),
+    failed: counts(slots, 'runs', hook, 'failed'),
+  };
+}
+
+function deliverySeries(slots: Slots, hook: string | null): DeliverySeries {
+  return {
+    delivered: counts(slots, 'deliveries', hook, 'delivered'),
+    failed: counts(slots, 'deliveries', hook, 'failed'),
     p95Ms: slots.map(({ slot }) => slot?.deliveries.p95Ms(hook) ?? null),
   };
+}
+
+function counts(slots: Slots, kind: Kind, hook: string | null, outcome: OutcomeName): number[] {
+  return slots.map(({ slot }) => slot?.[kind].read(hook, outcome) ?? 0);
 }

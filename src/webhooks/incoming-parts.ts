@@ -13,6 +13,7 @@ import type { HookIndex } from './incoming/receiving/hook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/setup/repeated.ts';
+import type { OnRun } from './outcome.ts';
 import type { WebhooksOptions } from './options.ts';
 import { InboxCapacity } from './requests/capacity.ts';
 import { encodeRequest, storedBytesOf } from './requests/codec.ts';
@@ -41,11 +42,14 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED } = options;
   const { hooks, configurations, runner, actions, ownEvents } = shared;
+  const onRun: OnRun = (hook, { success }) =>
+    onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const recent = new RecentRequests();
   const intake = new Intake({
     store, clock, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
+    onRun,
   });
   const requests = createRequestService({
     store, clock, makeId, rejected,
@@ -66,7 +70,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
     ownership,
-    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onOutcome,
+    schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
   });
   return {
     requests, removal: worker,

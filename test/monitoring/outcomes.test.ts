@@ -32,7 +32,7 @@ async function start(context: TestContext): Promise<{ relay: Relay; told: Told[]
   return { relay, told };
 }
 
-test('each request is told once, as accepted, rejected or failed', async (context) => {
+test('each request is told once, and each run of its action apart from it', async (context) => {
   const { relay, told } = await start(context);
   const made = async (actionType: string, pathSegment: string, more: object): Promise<string> =>
     String((await relay.hook({ actionType }, { pathSegment, ...more })).json['identifier']);
@@ -40,22 +40,40 @@ test('each request is told once, as accepted, rejected or failed', async (contex
   const bad = await made('fails', 'bad', { inbox: 'off' });
   const broken = await made('breaks', 'broken', { inbox: 'off' });
   const signature = { 'X-Signature': 'sha256=00' };
-  const wanted: [path: string, method: string, headers: Record<string, string>, Told][] = [
+  const failedRun = (hook: string): Told => ['runs', hook, 'failed', false];
+  const wanted: [path: string, method: string, headers: Record<string, string>, ...Told[]][] = [
     ['good', 'POST', signature, ['requests', good, 'rejected', true]],
     ['good', 'PUT', {}, ['requests', good, 'rejected', true]],
-    ['bad', 'POST', {}, ['requests', bad, 'failed', true]],
-    ['broken', 'POST', {}, ['requests', broken, 'failed', true]],
+    ['bad', 'POST', {}, failedRun(bad), ['requests', bad, 'failed', true]],
+    ['broken', 'POST', {}, failedRun(broken), ['requests', broken, 'failed', true]],
     ['none', 'POST', {}, ['requests', null, 'rejected', true]],
   ];
-  for (const [path, method, headers, expected] of wanted) {
+  for (const [path, method, headers, ...expected] of wanted) {
     told.length = 0;
     await relay.ask(method, `/webhook/in/${path}`, '{}', headers);
-    assert.deepEqual(told, [expected]);
+    assert.deepEqual(told, expected);
   }
   await relay.ask('PATCH', `/api/incoming-webhooks/${good}`, { secret: null });
   told.length = 0;
   assert.equal((await relay.ask('POST', '/webhook/in/good', '{}')).status, 200);
-  assert.deepEqual(told, [['requests', good, 'accepted', true]]);
+  assert.deepEqual(told,
+    [['runs', good, 'succeeded', false], ['requests', good, 'accepted', true]]);
+});
+
+test('each route that runs is a run, whatever becomes of the others', async (context) => {
+  const { relay, told } = await start(context);
+  const configure = async (actionType: string): Promise<string> => String((await relay.ask('POST',
+    '/api/action-configurations', { actionType })).json['identifier']);
+  const [good, bad] = [await configure('log'), await configure('fails')];
+  const { json } = await relay.ask('POST', '/api/incoming-webhooks', {
+    pathSegment: 'routed', routes: [
+      { name: 'good', actionConfiguration: good }, { name: 'bad', actionConfiguration: bad },
+    ],
+  });
+  const hook = String(json['identifier']);
+  assert.equal((await relay.ask('POST', '/webhook/in/routed', '{}')).status, 400);
+  assert.deepEqual(told, [['runs', hook, 'succeeded', false], ['runs', hook, 'failed', false],
+    ['requests', hook, 'failed', true]]);
 });
 
 test('a run in the background that fails is told, though nobody waits for it', async (context) => {
@@ -66,7 +84,7 @@ test('a run in the background that fails is told, though nobody waits for it', a
   assert.equal((await relay.ask('POST', '/webhook/in/hook', '{}')).status, 200);
   await until('both runs have failed', () => told.length === 3);
   assert.deepEqual(told, [['requests', hook, 'accepted', true],
-    ['requests', hook, 'failed', false], ['requests', hook, 'failed', false]]);
+    ['runs', hook, 'failed', false], ['runs', hook, 'failed', false]]);
 });
 
 test('each attempt of a delivery is told with how long it took', async (context) => {

@@ -18,9 +18,12 @@ test('each outcome is counted in its minute, in all and by webhook', async () =>
   statistics.record('requests', null, 'rejected', 3);
   await clock.advance(2 * MINUTE_MS);
   statistics.record('requests', 'b', 'failed', 3);
+  statistics.record('runs', 'b', 'succeeded', null);
+  statistics.record('runs', 'b', 'failed', null);
+  statistics.record('runs', 'b', 'failed', null);
   statistics.record('deliveries', 'c', 'delivered', 3);
   statistics.record('deliveries', 'c', 'failed', null);
-  const { since, times, requests, deliveries, hooks } = statistics.report('1h');
+  const { since, times, requests, runs, deliveries, hooks } = statistics.report('1h');
   assert.equal(since, '2026-01-01T12:00:00.000Z');
   assert.deepEqual([times.length, times.at(-3), times.at(-1)],
     [60, '2026-01-01T12:00:00.000Z', '2026-01-01T12:02:00.000Z']);
@@ -30,6 +33,9 @@ test('each outcome is counted in its minute, in all and by webhook', async () =>
   assert.deepEqual(requests.p95Ms.slice(-3), [5, null, 5]);
   assert.deepEqual(deliveries.delivered.slice(-3), [0, 0, 1]);
   assert.deepEqual(deliveries.failed.slice(-3), [0, 0, 1]);
+  assert.deepEqual([runs.succeeded.at(-1), runs.failed.at(-1)], [1, 2]);
+  assert.deepEqual(hooks.map((one) => [sum(one.runs.succeeded), sum(one.runs.failed)]),
+    [[0, 0], [1, 2], [0, 0]]);
   assert.deepEqual(hooks.map(({ hook }) => hook), ['a', 'b', 'c']);
   assert.deepEqual(hooks.map((one) =>
     [sum(one.requests.accepted), sum(one.requests.rejected), sum(one.deliveries.delivered)]),

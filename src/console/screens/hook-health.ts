@@ -30,13 +30,13 @@ export function hookHealth({ hooks, times }: StatisticsReport, limits: Limits): 
 
 /** null: all is well with it. */
 function rowOf(
-  { hook, requests, deliveries }: Hook, times: readonly string[], limits: Limits,
+  { hook, requests, runs, deliveries }: Hook, times: readonly string[], limits: Limits,
 ): readonly Child[] | null {
   const preset = presetOf(hook);
   const failed = times.map((_, index) =>
-    (requests.failed[index] ?? 0) + (deliveries.failed[index] ?? 0));
+    (runs.failed[index] ?? 0) + (deliveries.failed[index] ?? 0));
   const good = times.map((_, index) =>
-    (requests.accepted[index] ?? 0) + (deliveries.delivered[index] ?? 0));
+    (runs.succeeded[index] ?? 0) + (deliveries.delivered[index] ?? 0));
   const bad = failed.map((value, index) => value + (requests.rejected[index] ?? 0));
   const p95Ms = Math.max(-1, ...requests.p95Ms.map(Number), ...deliveries.p95Ms.map(Number));
   const limitMs = limits.get(preset ?? '') ?? null;

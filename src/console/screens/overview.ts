@@ -98,7 +98,9 @@ function render(
   ];
 }
 
-function charts({ window, times, requests, deliveries, since }: StatisticsReport): HTMLElement[] {
+function charts(
+  { window, times, requests, runs, deliveries, since }: StatisticsReport,
+): HTMLElement[] {
   const unit = window === '1h' ? 'a minute' : 'in 15 minutes';
   return [
     h('div', { class: 'charts' },
@@ -107,6 +109,12 @@ function charts({ window, times, requests, deliveries, since }: StatisticsReport
           { name: 'accepted', tone: 'good', values: requests.accepted },
           { name: 'rejected', tone: 'waiting', values: requests.rejected },
           { name: 'failed', tone: 'bad', values: requests.failed },
+        ],
+      }),
+      chart({
+        title: 'Runs of actions', unit: `runs ${unit}`, times, series: [
+          { name: 'succeeded', tone: 'good', values: runs.succeeded },
+          { name: 'failed', tone: 'bad', values: runs.failed },
         ],
       }),
       chart({

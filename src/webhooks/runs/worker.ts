@@ -3,6 +3,7 @@
  * its webhook. A route that is done is never run again, whatever becomes of the others.
  */
 import { types } from 'node:util';
+import { timeOf } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import type { Collection, Transaction } from '../../store/port.ts';
@@ -14,7 +15,7 @@ import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit
 import { Scheduler, type Place } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
 import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
-import type { OnOutcome } from '../outcome.ts';
+import type { OnRun } from '../outcome.ts';
 import type { Hold, Ownership } from '../work/ownership.ts';
 import { ResultBatch } from '../work/result-batch.ts';
 import { storedDueMs } from '../work/retry-time.ts';
@@ -30,7 +31,7 @@ type WorkerParts = RunParts & {
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: () => string;
-  readonly onOutcome: OnOutcome;
+  readonly onRun: OnRun;
   readonly ownership: Ownership;
   readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   /** Runs at once for one webhook; with 1 they begin in order of arrival. */
@@ -106,12 +107,10 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  verdictOf({ known, attempt: { success, durationMs } }: Ran): Verdict | null {
-    if (!success) {
-      // The request was counted when it came; whoever looks for faults wants to see each.
-      this.#parts.onOutcome('requests', known.item.hook, 'failed', null);
-      return null;
-    }
+  verdictOf({ known, attempt }: Ran): Verdict | null {
+    const { success, durationMs, at } = attempt;
+    this.#parts.onRun(known.item.hook, attempt, timeOf(at));
+    if (!success) return null;
     return durationMs < SLOW_MS ? 'well' : 'slow';
   }
 

@@ -1,4 +1,4 @@
-/** Incoming webhooks: when each was last called, and how often it succeeds. */
+/** Incoming webhooks: when each was last called, and how often it and its actions succeed. */
 import { href } from '../../base/address.ts';
 import { get } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
@@ -45,7 +45,10 @@ function openList(place: HTMLElement): () => void {
       { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
       { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
         ? h('span', {}, 'not since ', time(since)) : time(lastAt) },
-      { title: 'Success rate', kind: 'number', cell: ({ statistics }) => rateOf(statistics) },
+      { title: 'Accepted', kind: 'number', cell: ({ statistics }) => statistics === undefined ? '–'
+        : share(statistics.requests.accepted, callsOf(statistics)) },
+      { title: 'Runs succeeded', kind: 'number', cell: ({ statistics }) => statistics === undefined
+        ? '–' : share(statistics.runs.succeeded, runsOf(statistics)) },
       { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
         : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
     ],
@@ -104,9 +107,16 @@ function callsOf({ requests }: StatisticsReport['hooks'][number]): number[] {
     value + (requests.rejected[index] ?? 0) + (requests.failed[index] ?? 0));
 }
 
-function rateOf(statistics: HookRow['statistics']): string {
-  if (statistics === undefined) return '–';
-  const all = callsOf(statistics).reduce((sum, value) => sum + value, 0);
-  const good = statistics.requests.accepted.reduce((sum, value) => sum + value, 0);
-  return all === 0 ? '–' : `${Math.floor(good / all * 100)} %`;
+function runsOf({ runs }: StatisticsReport['hooks'][number]): number[] {
+  return runs.succeeded.map((value, index) => value + (runs.failed[index] ?? 0));
+}
+
+/** Of all that are counted, how many were good. */
+function share(good: readonly number[], all: readonly number[]): string {
+  const total = sumOf(all);
+  return total === 0 ? '–' : `${Math.floor(sumOf(good) / total * 100)} %`;
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

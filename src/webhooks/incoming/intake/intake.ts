@@ -76,6 +76,7 @@ export class Intake {
     exchange: Exchange, received: Received, { name }: ReadyRoute, result: ActionResult,
   ): ReceiveAnswer | Promise<ReceiveAnswer> {
     const answer = resultAnswer(result, exchange);
+    this.#parts.onRun(received.hook.identifier, answer.result, received.atMs);
     if (answer.status === 200 || received.hook.inbox === 'off') return answer;
     const outcome = {
       name, result: answer.result, dataJson: answer.dataJson, refused: null,

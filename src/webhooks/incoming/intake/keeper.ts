@@ -6,6 +6,7 @@ import type { Exchange } from '../../../server/route.ts';
 import type { Store } from '../../../store/port.ts';
 import type { InboxCapacity } from '../../requests/capacity.ts';
 import type { OwnEvents } from '../../deliveries/own-events.ts';
+import type { OnRun } from '../../outcome.ts';
 import { putEvent } from '../../requests/event-ids.ts';
 import {
   attempted, pendingRoute, statusOfRoutes, type KeptRequest,
@@ -23,6 +24,7 @@ export type IntakeParts = RouteParts & {
   readonly capacity: InboxCapacity;
   readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   readonly log: Logger;
+  readonly onRun: OnRun;
 };
 
 /** What a request was answered, its id where it has one, and its event. */

@@ -65,6 +65,7 @@ export class ResultRuns {
       const run = { request: of, attempt: attemptCount + 1 };
       return runRoutes(this.#parts, [route], routedRequest(exchange, received, run), clock);
     }))).flat();
+    this.#tell(hook, outcomes);
     const refused = refusalIn(outcomes);
     const answer = answerOf(hook, allOutcomes(failed, outcomes));
     const nowMs = clock.now();
@@ -92,6 +93,7 @@ export class ResultRuns {
     exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], of: RunOf,
   ): Taken | Promise<Taken> {
     const { hook } = received;
+    this.#tell(hook, outcomes);
     if (of.id === null && refusalIn(outcomes) === null) {
       const answer = answerOf(hook, outcomes);
       if (answer.status === 200 || hook.inbox === 'off') return { answer, of: null };
@@ -128,6 +130,13 @@ export class ResultRuns {
       await this.#keeper.keepFailed(exchange, received, outcomes, { status, id, event });
     }
     throw refused;
+  }
+
+  /** What our own state refused says nothing of the action, and is no run. */
+  #tell({ identifier }: ReadyHook, outcomes: readonly RouteOutcome[]): void {
+    for (const { result, refused, startedAtMs } of outcomes) {
+      if (refused === null) this.#parts.onRun(identifier, result, startedAtMs);
+    }
   }
 
   /** Each of the routes is one of the actions under way, until the last has ended. */

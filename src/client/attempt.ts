@@ -1,7 +1,7 @@
 /**
  * One attempt: it gets a connection, sends the request and reads the whole answer. One deadline
  * covers all of it, the wait for a connection too. Exactly one outcome is reported, once; after it
- * the connection is either back in its pool or closed.
+ * the connection is either back in its pool or closed, at the latest WRITE_END_MS_MAX later.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { ByteCollector } from '../base/structures/byte-collector.ts';
@@ -28,6 +28,14 @@ export type HttpOutcome = HttpResponse | NetworkError;
 /** An answer is read so far, then its connection is dropped. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
 
+/**
+ * A request that is still being written when its answer is complete has so long to end, then its
+ * connection is closed. node:tls tells of the end of a write in a later phase of the loop, when the
+ * answer of a quick target has already been read. Longer waits would send a body to a target that
+ * has answered without it.
+ */
+const WRITE_END_MS_MAX = 200;
+
 /** Answers with 1xx before the one that counts; a target that sends no other would keep us busy. */
 const INTERIM_MAX = 100;
 
@@ -41,6 +49,7 @@ export class HttpAttempt implements Waiter {
   readonly #clock: Clock;
   readonly #onOutcome: (outcome: HttpOutcome) => void;
   #deadline: Timer | null = null;
+  #writeDeadline: Timer | null = null;
   #step: Step = 'waiting for a connection';
   #pooled: PooledSocket | null = null;
   #request: ClientRequest | null = null;
@@ -121,15 +130,18 @@ export class HttpAttempt implements Waiter {
   /** Called at the end of an answer, when node:http may still be busy with the connection. */
   #giveBack(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
     if (!pooled.isReused) pooled.noteKeepAlive(String(response.headers['keep-alive']));
-    // An early answer: what is left of the body would be sent to nobody.
-    if (!request.shouldKeepAlive || !request.writableFinished || !response.complete) {
+    if (!request.shouldKeepAlive || !response.complete) {
       pooled.discard();
       return;
     }
     this.#isReleasable = true;
+    if (request.writableFinished) return;
+    pooled.isAnswered = true;
+    this.#writeDeadline = this.#clock.startTimer(WRITE_END_MS_MAX, () => pooled.discard());
   }
 
   #onRequestClose(request: ClientRequest, pooled: PooledSocket): void {
+    this.#writeDeadline?.cancel();
     if (this.#isReleasable) {
       this.#isReleasable = false;
       this.#prepared.pool.release(pooled);

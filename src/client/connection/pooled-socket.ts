@@ -18,6 +18,8 @@ export class PooledSocket {
   isReused = false;
   /** Whether a byte has come since `use`. */
   hasAnswered = false;
+  /** Set when the answer is complete while its request is still being written. */
+  isAnswered = false;
   readonly #clock: Clock;
   readonly #onDiscard: (socket: PooledSocket) => void;
   #user: SocketUser | null = null;
@@ -35,10 +37,10 @@ export class PooledSocket {
     socket.on('data', () => {
       this.hasAnswered = true;
       // No request is waiting: these bytes would be taken for the answer to the next one.
-      if (this.#user === null) this.discard();
+      if (!this.#isExpectingAnswer) this.discard();
     });
     socket.on('end', () => {
-      if (this.#user === null) this.discard();
+      if (!this.#isExpectingAnswer) this.discard();
     });
     socket.on('close', () => this.discard());
     // Restarts with every byte, by itself, so it costs a request nothing.
@@ -51,9 +53,14 @@ export class PooledSocket {
     return this.#user;
   }
 
+  get #isExpectingAnswer(): boolean {
+    return this.#user !== null && !this.isAnswered;
+  }
+
   use(user: SocketUser): void {
     this.#user = user;
     this.hasAnswered = false;
+    this.isAnswered = false;
     this.socket.ref();
   }
 

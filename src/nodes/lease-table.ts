@@ -16,7 +16,7 @@
 import { SHARDS, type Holder, type Lease, type NodeRecord } from './records.ts';
 
 /** Clocks of two machines may drift apart by so much in the length of a lease. */
-const MARGIN_MS = 1000;
+export const MARGIN_MS = 1000;
 
 /** The times of one machine: `monotonicMs` stands still while the machine sleeps, `wallMs` not. */
 export type Instant = { readonly monotonicMs: number; readonly wallMs: number };

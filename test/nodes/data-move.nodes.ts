@@ -48,6 +48,35 @@ test('records move into etcd and back, and the settings to change are told', { s
     assert.match(fileVerified.stdout, /generation \d+ with .*3 books/);
   });
 
+test('a log that was moved is closed, and is moved once more as it was', { skip },
+  async (context) => {
+    const { folder, run } = makePlace(context);
+    const url = `${cluster.url}/closed`;
+    const environment = { HOOKSHELF_STORE_URL: url };
+    const before = await fill(run);
+    assert.equal((await run(['data:move', '--to', url])).code, 0);
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+    const moved = await run(['data:move', '--to', first], environment);
+    assert.equal(moved.code, 0, moved.stderr);
+    assert.match(moved.stdout, /\/closed is closed: it keeps what it has, and nodes there take no/);
+    const refused = await run(['book:add', '--input', '{"title":"Late"}'], environment);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /the log was closed at .* brought its records to \/.*\/first: go/);
+    const verified = await run(['data:verify'], environment);
+    assert.equal(verified.code, 0, verified.stderr);
+    assert.match(verified.stderr, /the log was closed at /);
+    // As after a move that was cut off when the log was closed, and the directory was not there.
+    for (const [to, note] of [
+      [first, /^$/], [second, /\/closed was moved to \/.*\/first before: what was written there/],
+    ] as const) {
+      const again = await run(['data:move', '--to', to, '--replace'], environment);
+      assert.equal(again.code, 0, again.stderr);
+      assert.match(again.stderr, note);
+      const listed = await runCommand(['book:list', '--json', '--data', to]);
+      assert.deepEqual(JSON.parse(listed.stdout), before);
+    }
+  });
+
 test('a move is refused where there is a log, and where the directory holds data', { skip },
   async (context) => {
     const { folder, data, run } = makePlace(context);

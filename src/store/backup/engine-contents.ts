@@ -7,11 +7,12 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Files } from '../disk/files.ts';
 import type {
-  Engine, EngineSession, EngineSnapshot, LogHead, LogPosition,
+  Engine, EngineSession, EngineSnapshot, LogEntry, LogHead, LogPosition,
 } from '../engines/engine.ts';
 import type { CollectionSpec } from '../port.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { LOG_START, isSamePosition } from '../replication/chain.ts';
+import { closedError } from '../replication/closing.ts';
 import { EngineLink } from '../replication/engine-link.ts';
 import { receiveParts } from '../replication/image-transfer.ts';
 import { LocalImage } from '../replication/local-image.ts';
@@ -94,8 +95,9 @@ export async function verifyEngine(opened: OpenedEngine): Promise<EngineReport> 
   let sums: readonly CollectionSum[] | null = null;
   for (const start of starts) {
     try {
-      const { collections } = await loadFrom(opened, head, start);
+      const { collections, closing } = await loadFrom(opened, head, start);
       const found = await sumCollections(collections);
+      if (sums === null && closing !== null) notes.push(closedError(closing).message);
       if (sums === null) sums = found;
       else checkSums(sums, found, `read from sequence ${start?.sequence ?? 0} on`);
     } catch (error) {
@@ -109,7 +111,10 @@ export async function verifyEngine(opened: OpenedEngine): Promise<EngineReport> 
   return { log: head.log, sequence: head.sequence, records, notes };
 }
 
-/** The records as of the head, from a snapshot on, or from the start of the log. */
+/**
+ * The records as of the head, or before the entry that closes the log, from a snapshot on, or from
+ * the start of the log.
+ */
 export async function loadFrom(
   opened: OpenedEngine, head: LogHead, snapshot: EngineSnapshot | null,
 ): Promise<ReplicatedImage> {
@@ -120,12 +125,23 @@ export async function loadFrom(
     const { sequence } = image.position;
     const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));
     const wanted = entries.filter((entry) => entry.sequence <= head.sequence);
-    if (wanted.length > 0 && image.accept(wanted)) continue;
+    if (wanted.length > 0 && acceptToEnd(image, wanted)) continue;
+    if (image.closing !== null) return image;
     throw damaged(opened, `its log cannot be read behind sequence ${sequence}: `
       + (image.divergence ?? 'it ends there'));
   }
   if (isSamePosition(image.position, head)) return image;
   throw damaged(opened, 'its head does not continue its last entry');
+}
+
+/** False where the log cannot be read further, or is closed. */
+function acceptToEnd(image: ReplicatedImage, entries: readonly LogEntry[]): boolean {
+  try {
+    return image.accept(entries);
+  } catch (error) {
+    if (image.closing === null) throw error;
+    return false;
+  }
 }
 
 /** The records of a snapshot alone. Throws `damaged`. */

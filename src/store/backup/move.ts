@@ -43,7 +43,10 @@ type DirectoryTarget = {
   readonly scratch: string;
 };
 
-/** Called when all is there and read back, before it counts; throws to have none of it. */
+/**
+ * Called when all is there and read back, before it counts; throws to have none of it. Where the
+ * records come from a log, that is closed by it: from then on nobody adds to them there.
+ */
 type Confirm = () => Promise<void>;
 
 /** Throws `conflict` where the engine holds another log, `damaged` where it reads back another. */
@@ -53,11 +56,14 @@ export async function moveToEngine(
   const { engine, head } = opened;
   checkSize(source, engine);
   const sums = await sumCollections(source.collections);
-  if (source.sequence === 0) return beginEmpty(opened, sums);
+  if (source.sequence === 0) return beginEmpty(opened, sums, confirm);
   if (head !== null && head.sequence === source.sequence && head.floor === head.sequence) {
     // Cut off when all was done, if it is the same.
     const known = await sumCollections((await loadNewest(opened, head)).collections);
-    if (digestOf(known) === digestOf(sums)) return sums;
+    if (digestOf(known) === digestOf(sums)) {
+      await confirm();
+      return sums;
+    }
   }
   const reserved = await reserve(opened, source, sums);
   const entry = entryAfter(reserved);
@@ -105,8 +111,10 @@ function checkSize({ collections }: StillRecords, { name, maxImageBytes }: Engin
 }
 
 async function beginEmpty(
-  { engine, link, session, head }: OpenedEngine, sums: readonly CollectionSum[],
+  { engine, link, session, head }: OpenedEngine, sums: readonly CollectionSum[], confirm: Confirm,
 ): Promise<readonly CollectionSum[]> {
+  if (head !== null && !isSamePosition(head, LOG_START)) throw taken(engine.name);
+  await confirm();
   const log = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
   const isNew = head === null ? await link.ask(session, session.create(log))
     : isSamePosition(head, LOG_START);

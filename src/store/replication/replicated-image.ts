@@ -8,6 +8,8 @@ import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { applyTransactions, checkCollections } from './applier.ts';
 import { findBreak, isSamePosition } from './chain.ts';
+import { closedError, findClosing } from './closing.ts';
+import type { LogClosing } from './closing.ts';
 import { checkFormat, decodeEntries } from './entry.ts';
 
 /** What of the store has to know when others' entries are applied. */
@@ -36,6 +38,8 @@ export class ReplicatedImage {
   appliedBytes = 0;
   /** Why the log is not the one that was applied; null: it is, as far as is known. */
   divergence: string | null = null;
+  /** What ended the log for good, directly after `position`; null: nothing has, as far as known. */
+  closing: LogClosing | null = null;
   /** Null while the image is loaded, and nobody else knows it. */
   writers: Writers | null = null;
   /** Any client may add some, so that each must leave in no time. */
@@ -52,7 +56,8 @@ export class ReplicatedImage {
 
   /**
    * Applies those of others' entries that are not yet; false, and nothing is, when they do not
-   * continue what is applied.
+   * continue what is applied. Throws `misconfigured` where the log is closed, once all that stands
+   * before that is applied.
    */
   accept(read: readonly LogEntry[]): boolean {
     let { position } = this;
@@ -67,6 +72,12 @@ export class ReplicatedImage {
     }
     const transactions = decodeEntries(entries);
     if (transactions.length === 0) return true;
+    const found = findClosing(transactions);
+    if (found !== null) {
+      this.accept(entries.filter(({ sequence }) => sequence < found.sequence));
+      this.closing = found.closing;
+      throw closedError(found.closing);
+    }
     checkCollections(this.collections, transactions);
     const apply = (): void => {
       applyTransactions({
@@ -111,6 +122,7 @@ export class ReplicatedImage {
   reset(log: string, position: LogPosition): void {
     this.log = log;
     this.divergence = null;
+    this.closing = null;
     this.headSequence = position.sequence;
     this.#moveTo(position);
     this.appliedBytes = 0;

@@ -7,11 +7,8 @@ import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { engineAt, engineOf } from '../../../app/engine.ts';
-import { sleep, systemClock } from '../../../base/clock.ts';
 import { AppError, isAccessRefused } from '../../../base/errors.ts';
 import { checkStoreUrl } from '../../../settings/check.ts';
-import { loadContents } from '../../../store/backup/engine-contents.ts';
-import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/backup/move.ts';
 import type { StillRecords } from '../../../store/backup/move.ts';
 import { checkNothingPending } from '../../../store/backup/pending.ts';
@@ -23,6 +20,7 @@ import { assess } from '../../../store/generations/recovery.ts';
 import type { CommandContext } from '../context.ts';
 import { describeRecords, openEngineFor, withScratch } from './engine.ts';
 import { holding } from './hold.ts';
+import { SourceLog } from './source-log.ts';
 
 type Move = {
   readonly context: CommandContext;
@@ -44,8 +42,6 @@ type Moved = {
 
 type Source = { readonly contents: StillRecords; readonly confirm: () => Promise<void> };
 
-// A node writes each 5 s that it is there.
-const NODE_SILENCE_MS = 6000;
 const URL_PATTERN = /^[a-z]+:\/\//;
 
 export async function moveData(context: CommandContext): Promise<number> {
@@ -81,12 +77,25 @@ async function moveFiles(move: Move): Promise<Moved> {
 }
 
 function moveEngine(move: Move, source: Engine): Promise<Moved> {
+  const { context: { given, io, output }, target } = move;
   return openEngineFor(source, { ...move, mayMake: false }, async (opened) => {
-    const { collections, position } = await loadContents(opened);
-    return put(move, {
-      contents: { collections, sequence: position.sequence },
-      confirm: () => confirmSilence(opened),
+    const log = await SourceLog.read({
+      opened, to: target === null ? resolve(given.get('to')) : target.name,
+      nowMs: () => io.now(), note: (text) => output.note(text),
     });
+    try {
+      const moved = await put(move, { contents: log.contents, confirm: () => log.close() });
+      const { earlierTarget } = log;
+      if (earlierTarget !== null && earlierTarget !== moved.to) {
+        output.note(`${source.name} was moved to ${earlierTarget} before: what was written there `
+          + 'is not among these records');
+      }
+      return moved;
+    } catch (thrown) {
+      if (!log.isClosed || !(thrown instanceof AppError)) throw thrown;
+      throw new AppError(thrown.code, `${thrown.message}; ${source.name} is closed, and no node `
+        + 'starts on it any more: run this again, or name another place', {}, thrown);
+    }
   });
 }
 
@@ -110,15 +119,6 @@ async function put(move: Move, { contents, confirm }: Source): Promise<Moved> {
   const { sums, before } = directory === data
     ? await run() : await holdingIfWritable(directory, files, run);
   return { to: directory, sequence, collections: sums, before };
-}
-
-/** Throws `conflict` when a node has written since the records were read, or does in its turn. */
-async function confirmSilence({ engine, link, session, head }: OpenedEngine): Promise<void> {
-  await sleep(systemClock, NODE_SILENCE_MS);
-  const now = await link.ask(session, session.head());
-  if (now?.log === head?.log && now?.chain === head?.chain) return;
-  throw new AppError('conflict', `a node writes to ${engine.name}: stop all nodes, then run this `
-    + 'again; nothing was moved');
 }
 
 /** Holds a data directory, unless nobody can write there. */
@@ -160,10 +160,15 @@ function nextSteps(
   if (target !== null) {
     const instead = source === null ? '' : `, in place of ${source.name} (from ${origin})`;
     const left = source === null ? `the files in ${context.enterData()} stay as they are, and are `
-      + 'not used while store.url is set' : `start no node on ${source.name} any more`;
+      + 'not used while store.url is set' : closedNote(source);
     return [`now set store.url to the URL of ${to}${instead}, for every node`, left];
   }
   return source === null ? [`now start with --data ${to}`]
     : [`now remove store.url (from ${origin}), and start with --data ${to}`,
-      `start no node on ${source.name} any more`];
+      closedNote(source)];
+}
+
+function closedNote({ name }: Engine): string {
+  return `${name} is closed: it keeps what it has, and nodes there take no write and say where the `
+    + 'records are';
 }

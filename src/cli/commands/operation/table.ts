@@ -50,7 +50,8 @@ const MOVE_COMMAND: CommandSpec = {
   summary: 'Move the records into an engine or a directory, and read them back',
   details: [
     'Stop the server first, or all nodes. Its end says what to change in the settings. What is cut',
-    'off counts for nothing, and is run again. What is moved stays where it was, too.',
+    'off counts for nothing, and is run again. What is moved stays where it was, too: in an engine',
+    'its log is closed, and nodes there take no write any more.',
   ],
   options: {
     to: {

@@ -1,0 +1,125 @@
+/**
+ * The log that `data:move` leaves: nobody may be at work on it when its records count elsewhere,
+ * and nobody may write to it afterwards. A node that runs writes at least each five seconds. One
+ * that is frozen does not, so its lease must have run out; and as nobody can tell whether it wakes
+ * one day, the log ends with an entry that it cannot pass.
+ */
+import { sleep, systemClock, timeText } from '../../../base/clock.ts';
+import { AppError, messageOf } from '../../../base/errors.ts';
+import { findLeaseHolders, remainingLeaseMs } from '../../../nodes/lease-holders.ts';
+import type { LeaseHolder } from '../../../nodes/lease-holders.ts';
+import { loadContents } from '../../../store/backup/engine-contents.ts';
+import type { OpenedEngine } from '../../../store/backup/engine-contents.ts';
+import { isSamePosition } from '../../../store/replication/chain.ts';
+import { encodeClosing } from '../../../store/replication/closing.ts';
+import type { ReplicatedImage } from '../../../store/replication/replicated-image.ts';
+
+const LOOK_MS = 1000;
+
+type SourceLogDeps = {
+  readonly opened: OpenedEngine;
+  /** Where the records go, for people. */
+  readonly to: string;
+  readonly nowMs: () => number;
+  readonly note: (text: string) => void;
+};
+
+export class SourceLog {
+  readonly #deps: SourceLogDeps;
+  readonly #image: ReplicatedImage;
+  readonly #holders: readonly LeaseHolder[];
+  /** When the log surely stood as it was read, on the monotonic clock. */
+  readonly #readMs: number;
+  #isClosed: boolean;
+
+  private constructor(deps: SourceLogDeps, image: ReplicatedImage, readMs: number) {
+    this.#deps = deps;
+    this.#image = image;
+    this.#readMs = readMs;
+    // One that was closed before, by a command that was cut off, had nobody at work on it then.
+    this.#isClosed = image.closing !== null;
+    this.#holders = this.#isClosed ? [] : findLeaseHolders(image.collections);
+  }
+
+  /** Throws `conflict` while the lease of a node has not run out. */
+  static async read(deps: SourceLogDeps): Promise<SourceLog> {
+    const readMs = systemClock.monotonicMs();
+    const log = new SourceLog(deps, await loadContents(deps.opened), readMs);
+    log.#checkLeases();
+    return log;
+  }
+
+  get contents() {
+    const { collections, position } = this.#image;
+    return { collections, sequence: position.sequence };
+  }
+
+  /** Whether nobody can write to it any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Where it was moved to before; null: it was not. */
+  get earlierTarget(): string | null {
+    return this.#image.closing?.to ?? null;
+  }
+
+  /** Throws `conflict` when somebody has written since it was read, or does meanwhile. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#waitForLeases();
+    const { opened: { engine, link, session }, to, nowMs } = this.#deps;
+    const { log, position } = this.#image;
+    const entry = encodeClosing(position, { to, at: timeText(nowMs()) });
+    let isAppended: boolean;
+    try {
+      isAppended = await link.ask(session, session.append(log, position, entry));
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      throw new AppError(thrown.code, `${engine.name} cannot be closed for its nodes: `
+        + `${messageOf(thrown)}; nothing was moved: mend that, then run this again`, {}, thrown);
+    }
+    if (!isAppended) throw this.#writtenError();
+    this.#isClosed = true;
+  }
+
+  #checkLeases(): void {
+    const { nowMs } = this.#deps;
+    const running = this.#holders.map((holder) =>
+      ({ ...holder, remainingMs: remainingLeaseMs(holder, nowMs()) }))
+      .filter(({ remainingMs }) => remainingMs > 0);
+    if (running.length === 0) return;
+    const seconds = Math.ceil(Math.max(...running.map(({ remainingMs }) => remainingMs)) / 1000);
+    throw new AppError('conflict', `the lease of ${describe(running)} has not run out: stop all `
+      + `nodes, then run this again; of one that is gone, or stands still, in ${seconds} s. `
+      + 'Nothing was moved');
+  }
+
+  /** By our own clock: those of other machines may be off. */
+  async #waitForLeases(): Promise<void> {
+    const { opened: { engine, link, session, head }, note } = this.#deps;
+    const validMs = Math.max(0, ...this.#holders.map((holder) => holder.validMs));
+    const leftMs = (): number => this.#readMs + validMs - systemClock.monotonicMs();
+    if (leftMs() > 0) {
+      note(`${describe(this.#holders)} did not stop cleanly: waiting up to `
+        + `${Math.ceil(leftMs() / 1000)} s, in which one that still runs at ${engine.name} shows`);
+    }
+    while (leftMs() > 0) {
+      await sleep(systemClock, Math.min(LOOK_MS, leftMs()));
+      const now = await link.ask(session, session.head());
+      const isSame = now !== null && head !== null && now.log === head.log
+        && isSamePosition(now, head);
+      if (!isSame) throw this.#writtenError();
+    }
+  }
+
+  #writtenError(): AppError {
+    return new AppError('conflict', `a node writes to ${this.#deps.opened.engine.name}: stop all `
+      + 'nodes, then run this again; nothing was moved');
+  }
+}
+
+function describe(holders: readonly LeaseHolder[]): string {
+  return holders.map(({ node, address }) =>
+    `node ${node}${address === null ? '' : ` (${address})`}`).join(', ');
+}

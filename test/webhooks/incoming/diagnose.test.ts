@@ -112,7 +112,7 @@ const FAULTS: readonly (readonly [
   ['a clock that is ahead', STRIPE, { headers: stripe(AT_S + 12) },
     null, 'stale', /^12 s in the future: check the clock$/],
   ['a time that is not signed', GITHUB, { headers: github() },
-    null, 'coverage', /does not sign the time/],
+    null, 'coverage', /^body is signed, but the time is not/],
 ];
 
 for (const [name, hook, given, failed, check, finding] of FAULTS) {

@@ -148,12 +148,13 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
     [STRIPE, as('stripe', { atS: AT_S + 12 }), null, /^12 s in the future: check the clock$/],
   ],
   coverage: [
-    [GITHUB, as('github'), null, /does not sign the time: a captured request stays valid/],
-    [of('mailgun'), as('mailgun'), null, /does not sign the body/],
+    [GITHUB, as('github'), null,
+      /^body is signed, but the time is not: a captured request stays valid/],
+    [of('mailgun'), as('mailgun'), null, /^time and id are signed, but the body is not/],
     [of('bearer'), as('bearer'), null, /a token covers neither body nor time/],
-    [of('zendesk'), as('zendesk'), null, /no age is limited/],
+    [of('zendesk'), as('zendesk'), null, /^body and time are signed, but no age is limited/],
     [scheme({ content: 'a{body}' }), with_(as('github'), {}), 'signature_missing',
-      /does not sign the time/],
+      /^body is signed, but the time is not/],
   ],
 };
 
@@ -185,6 +186,19 @@ test('a diagnosis says why it cannot tell duplicates', async (context) => {
   const { checks } = await look(relay, 'a', as('github'));
   assert.match(JSON.stringify(checks),
     /"duplicate","status":"skipped","finding":"the request has no event id"/);
+});
+
+test('a diagnosis names all that is signed', async (context) => {
+  const relay = await startRelay();
+  context.after(() => relay.close());
+  await relay.hook({ actionType: 'log' }, { pathSegment: 'a', ...STANDARD });
+  await relay.hook({ actionType: 'log' }, { pathSegment: 'b', ...STRIPE });
+  const findings = [];
+  for (const [name, preset] of [['a', 'standard'], ['b', 'stripe']] as const) {
+    const { checks } = await look(relay, name, as(preset));
+    findings.push(checks.find(({ check }) => check === 'coverage')?.finding);
+  }
+  assert.deepEqual(findings, ['body, time and id are signed', 'body, time and id are signed']);
 });
 
 type Found = {

@@ -262,14 +262,20 @@ function coverageOf(scheme: Scheme): readonly [status: 'ok' | 'hint', finding: s
     return ['hint',
       'a token covers neither body nor time: who reads one request can make any other'];
   }
-  const { body, time } = coveredBy(scheme);
-  if (!body) return ['hint', 'this scheme does not sign the body: another one can be put in'];
-  if (!time) {
-    return ['hint',
-      'this scheme does not sign the time: a captured request stays valid for ever'];
+  const covered = coveredBy(scheme);
+  const names = (['body', 'time', 'id'] as const).filter((name) => covered[name]);
+  const signed = `${joinNames(names)} ${names.length === 1 ? 'is' : 'are'} signed`;
+  if (!covered.body) return ['hint', `${signed}, but the body is not: another one can be put in`];
+  if (!covered.time) {
+    return ['hint', `${signed}, but the time is not: a captured request stays valid for ever`];
   }
   return scheme.timestamp?.tolerance === null
-    ? ['hint', 'body and time are signed, but no age is limited, as retries may carry the first '
-      + 'time']
-    : ['ok', 'body and time are signed'];
+    ? ['hint', `${signed}, but no age is limited, as retries may carry the first time`]
+    : ['ok', signed];
+}
+
+/** `body`, `body and time`, `body, time and id`; `nothing` when there are none. */
+function joinNames(names: readonly string[]): string {
+  const last = names.at(-1) ?? 'nothing';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }

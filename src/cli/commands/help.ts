@@ -7,6 +7,8 @@ import type { OptionSpec, OptionSpecs } from '../arguments/spec.ts';
 import type { Output } from '../terminal/output.ts';
 import { padToWidth, widthOf, wrapToWidth } from '../terminal/width.ts';
 
+/** Help is no wider, also on a wide terminal and in a pipe: longer lines are hard to read. */
+const WIDTH_MAX = 80;
 // A text that would have less room beside its head goes below it.
 const TEXT_WIDTH_MIN = 24;
 const TEXT_INDENT = 6;
@@ -28,7 +30,7 @@ export async function help(context: CommandContext): Promise<number> {
 
 export async function printOverview({ output, commands }: CommandContext): Promise<number> {
   if (output.isJson) return printGroup(output, commands);
-  const { columns } = output;
+  const columns = columnsOf(output);
   await output.write([
     ...wrapped('hookshelf: a book catalog and a webhook relay in one small program.', columns),
     '',
@@ -51,7 +53,7 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
     await output.json(dataOf(spec));
     return 0;
   }
-  const { columns } = output;
+  const columns = columnsOf(output);
   const options = Object.keys(spec.options).length > 0
     ? ['', title(output, 'Options:'), ...optionLines(spec.options, columns)] : [];
   await output.write([
@@ -65,8 +67,7 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
     ...optionLines(commonOptionsFor(spec), columns),
     '',
     title(output, 'Examples:'),
-    // Never wrapped, so that they can be copied.
-    ...spec.examples.map((example) => `  ${example}`),
+    ...spec.examples.flatMap((example) => exampleLines(example, columns)),
     '',
   ].join('\n'));
   return 0;
@@ -74,30 +75,34 @@ export async function printCommand(output: Output, spec: CommandSpec): Promise<n
 
 async function printGroup(output: Output, commands: readonly CommandSpec[]): Promise<number> {
   if (output.isJson) await output.json(commands.map(dataOf));
-  else await output.write(`${summaries(commands, output.columns).join('\n')}\n`);
+  else await output.write(`${summaries(commands, columnsOf(output)).join('\n')}\n`);
   return 0;
 }
 
-function title({ paint, columns }: Output, word: string, rest = ''): string {
-  const [first = '', ...more] = wrapped(`${word}${rest}`, columns, TEXT_INDENT);
-  return [paint(word, 'strong') + first.slice(word.length), ...more].join('\n');
+function columnsOf({ columns }: Output): number {
+  return Math.min(columns ?? WIDTH_MAX, WIDTH_MAX);
+}
+
+function title(output: Output, word: string, rest = ''): string {
+  const [first = '', ...more] = wrapped(`${word}${rest}`, columnsOf(output), TEXT_INDENT);
+  return [output.paint(word, 'strong') + first.slice(word.length), ...more].join('\n');
 }
 
 function dataOf({ name, summary, details, operand, options, examples }: CommandSpec): object {
   return { name, summary, details, operand, options, examples };
 }
 
-function summaries(commands: readonly CommandSpec[], columns: number | null): string[] {
+function summaries(commands: readonly CommandSpec[], columns: number): string[] {
   return inTwo(commands.map(({ name, summary }) => [name, summary]), columns);
 }
 
 /** Rows of a head and a text in two columns that fit the terminal. */
 function inTwo(
-  rows: readonly (readonly [head: string, text: string])[], columns: number | null,
+  rows: readonly (readonly [head: string, text: string])[], columns: number,
 ): string[] {
   const width = Math.max(...rows.map(([head]) => widthOf(head)));
   const whole = rows.map(([head, text]) => `  ${padToWidth(head, width)}  ${text}`);
-  if (columns === null || whole.every((line) => widthOf(line) <= columns)) return whole;
+  if (whole.every((line) => widthOf(line) <= columns)) return whole;
   const isBeside = columns - width - 4 >= TEXT_WIDTH_MIN;
   const indent = ' '.repeat(isBeside ? width + 4 : TEXT_INDENT);
   return rows.flatMap(([head, text]) => {
@@ -108,15 +113,15 @@ function inTwo(
   });
 }
 
-function wrapped(text: string, columns: number | null, indent = 0): string[] {
-  if (columns === null || widthOf(text) <= columns) return [text];
+function wrapped(text: string, columns: number, indent = 0): string[] {
+  if (widthOf(text) <= columns) return [text];
   const [first = '', ...more] = wrapToWidth(text, Math.max(1, columns - indent));
   return [first, ...more.map((line) => ' '.repeat(indent) + line)];
 }
 
 /** Lines as they are where they fit; else lines without an indent are joined and wrapped. */
-function paragraphs(lines: readonly string[], columns: number | null): string[] {
-  if (columns === null || lines.every((line) => widthOf(line) <= columns)) return [...lines];
+function paragraphs(lines: readonly string[], columns: number): string[] {
+  if (lines.every((line) => widthOf(line) <= columns)) return [...lines];
   const parts: string[] = [];
   for (const line of lines) {
     const before = parts.at(-1);
@@ -127,10 +132,36 @@ function paragraphs(lines: readonly string[], columns: number | null): string[] 
   return parts.flatMap((part) => wrapped(part, columns));
 }
 
+/** A line for a shell; a long one goes on behind a backslash, so that it can still be copied. */
+function exampleLines(example: string, columns: number): string[] {
+  if (widthOf(example) + 2 <= columns) return [`  ${example}`];
+  const room = columns - TEXT_INDENT - ' \\'.length;
+  const lines: string[] = [];
+  for (const phrase of phrasesOf(example)) {
+    const longer = `${lines.at(-1)} ${phrase}`;
+    if (lines.length > 0 && widthOf(longer) <= room) lines[lines.length - 1] = longer;
+    else lines.push(phrase);
+  }
+  return lines.map((line, index) =>
+    ' '.repeat(index === 0 ? 2 : TEXT_INDENT) + line + (index + 1 < lines.length ? ' \\' : ''));
+}
+
+/** The parts between which a shell line may be broken: an option stays with its value. */
+function phrasesOf(example: string): string[] {
+  const phrases: string[] = [];
+  for (const word of example.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []) {
+    if (phrases.length === 0 || /^(?:--|[<>|]$)/.test(word)) phrases.push(word);
+    else phrases.push(`${phrases.pop()} ${word}`);
+  }
+  return phrases;
+}
+
 function operandText({ operand }: CommandSpec): string {
   if (operand === undefined) return '';
-  const values = operand.values?.join('|') ?? `<${operand.name}>`;
-  return operand.isRequired ? ` ${values}` : ` [${values}]`;
+  const { name, values, isRequired } = operand;
+  const word = values?.join(' | ') ?? `<${name}>`;
+  if (!isRequired) return ` [${word}]`;
+  return values === undefined ? ` ${word}` : ` (${word})`;
 }
 
 function usageOf({ options, oneOf = [] }: CommandSpec): string {
@@ -152,7 +183,7 @@ function wordOf(name: string, option: OptionSpec | undefined): string {
   return placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`;
 }
 
-function optionLines(options: OptionSpecs, columns: number | null): string[] {
+function optionLines(options: OptionSpecs, columns: number): string[] {
   return inTwo(Object.entries(options).map(([name, option]) =>
     [headOf(name, option), option.meaning]), columns);
 }

@@ -17,8 +17,12 @@ for (const words of [['--version'], ['-V'], ['version'], ['-V', '--debug']]) {
   });
 }
 
+/** The words of a text; a backslash stands where a shell line goes on. */
+function wordsOfText(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '' && word !== '\\');
+}
+
 test('help fits any terminal, and says the same', async () => {
-  const wordsOfText = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
   for (const name of [null, 'data', ...COMMANDS.map((command) => command.name)]) {
     const words = name === null ? ['help'] : ['help', name];
     const { stdout: whole } = await runCommand(words);
@@ -34,6 +38,25 @@ test('help fits any terminal, and says the same', async () => {
   }
 });
 
+test('help is no wider than 80 columns, in a pipe and on a wide terminal too', async () => {
+  for (const name of [null, ...COMMANDS.map((command) => command.name)]) {
+    const words = name === null ? ['help'] : ['help', name];
+    for (const size of [{}, { columns: 80 }, { columns: 200 }]) {
+      const { stdout } = await runCommand(words, size);
+      assert.deepEqual(stdout.split('\n').filter((line) => line.length > 80), []);
+    }
+  }
+});
+
+test('a long example goes on behind a backslash, and is the same to a shell', async () => {
+  for (const { name, examples } of COMMANDS) {
+    const { stdout } = await runCommand(['help', name]);
+    const [, shown = ''] = stdout.split('\nExamples:\n');
+    assert.deepEqual(shown.replaceAll(/ \\\n +/g, ' ').trimEnd().split('\n'),
+      examples.map((example) => `  ${example}`));
+  }
+});
+
 test('help at 80 columns keeps what an option means beside it', async () => {
   const { stdout } = await runCommand(['help', 'book:list'], { columns: 80 });
   assert.match(stdout, /^ {2}--sort <key> +id, title, .* updatedAt; a leading -\n {4,}\S/m);
@@ -42,7 +65,7 @@ test('help at 80 columns keeps what an option means beside it', async () => {
 
 test('help says which of several options a command needs', async () => {
   const { stdout: webhook } = await runCommand(['help', 'incomingwebhook:create']);
-  assert.match(webhook,
+  assert.match(webhook.replaceAll(/\n {6}/g, ' '),
     /^Usage: .* --path-segment <slug> \(--action-config <\w+> \| --routes <.*>\) \[options\]$/m);
   const { stdout: retry } = await runCommand(['help', 'delivery:retry']);
   assert.match(retry, /^Usage: hookshelf delivery:retry \(<id> \| --failed\)/m);
@@ -53,16 +76,17 @@ for (const words of [['help'], ['--help'], ['-h']]) {
     const { code, stdout } = await runCommand(words);
     assert.equal(code, 0);
     assert.deepEqual(COMMANDS.filter(({ name }) => !stdout.includes(`  ${name} `)), []);
-    assert.ok(stdout.split('\n').every((line) => line.length <= 100));
+    assert.ok(stdout.split('\n').every((line) => line.length <= 80));
   });
 }
 
 for (const { name, options, examples } of COMMANDS) {
-  test(`help ${name} shows its options and examples`, async () => {
+  test(`help ${name} shows its options`, async () => {
     const { code, stdout } = await runCommand(['help', name]);
     assert.equal(code, 0);
-    const wanted = [...Object.keys(options).map((option) => `--${option}`), ...examples];
+    const wanted = Object.keys(options).map((option) => `--${option}`);
     assert.deepEqual(wanted.filter((text) => !stdout.includes(text)), []);
+    assert.ok(examples.length > 0);
     assert.equal((await runCommand([name, '--help'])).stdout, stdout);
   });
 }

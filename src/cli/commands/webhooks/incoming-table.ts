@@ -31,7 +31,7 @@ const incomingOptions: OptionSpecs = {
     values: ['json', 'form', 'text', 'auto'],
   },
   routes: text('<json | @file | ->', 'instead of --action-config: '
-    + '[{"name":"…","when":{…},"actionConfiguration":"…"}]'),
+    + '[{"name":"…", "when":{…}, "actionConfiguration":"…"}]'),
   inbox: {
     ...text('<off | failed | all>', 'which accepted requests are kept on disk'),
     values: ['off', 'failed', 'all'],

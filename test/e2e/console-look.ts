@@ -7,6 +7,8 @@ export type Look = {
   readonly overflow: number;
   /** What a finger may miss: controls less than 24 pixels wide or high. */
   readonly small: readonly string[];
+  /** Words of names and buttons that are broken in two for want of room. */
+  readonly broken: readonly string[];
   /** Text that stands out too little from its ground (WCAG 2.2, 1.4.3). */
   readonly pale: readonly string[];
   /** What the page says that has gone wrong. */
@@ -33,6 +35,14 @@ const READ = `
     .map((element) => [element, element.getBoundingClientRect()])
     .filter(([, { width, height }]) => width > 0 && (width < 24 || height < 24))
     .map(([element, { width, height }]) => element.outerHTML.slice(0, 80) + width + 'x' + height);
+  const broken = [...document.querySelectorAll('dt, thead th, button, label > span, .badge')]
+    .flatMap((element) => [...element.childNodes].filter(({ nodeType }) => nodeType === 3))
+    .flatMap((node) => [...node.data.matchAll(/\\w{1,24}/g)].filter(({ index, 0: word }) => {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
+    })).map(([word]) => word);
   const channels = (color) => color.match(/[\\d.]+/g).map(Number);
   const luminance = (color) => channels(color).slice(0, 3).map((value) => value / 255)
     .map((value) => value <= .04045 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4)
@@ -58,7 +68,7 @@ const READ = `
   });
   return {
     overflow: document.documentElement.scrollWidth - innerWidth,
-    small, pale,
+    small, broken, pale,
     failures: [...document.querySelectorAll('.notice.bad, .failure')]
       .map(({ innerText }) => innerText),
     foreign: performance.getEntriesByType('resource').map(({ name }) => name)
@@ -73,9 +83,9 @@ const READ = `
 /** What is to be seen now. */
 export async function readLook(browser: Browser): Promise<Look> {
   const look = await browser.evaluate(`return (async () => {${READ}})();`);
-  const { overflow, small, pale, failures, foreign, headings, planted, shift }: Look =
+  const { overflow, small, broken, pale, failures, foreign, headings, planted, shift }: Look =
     JSON.parse(JSON.stringify(look));
-  return { overflow, small, pale, failures, foreign, headings, planted, shift };
+  return { overflow, small, broken, pale, failures, foreign, headings, planted, shift };
 }
 
 /** Opens the page anew, with nothing of the screen before, and waits until all is there. */

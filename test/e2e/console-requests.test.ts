@@ -96,6 +96,9 @@ test('one finds out why a request was refused, and mends it until it is accepted
     await person.click('link', /now|ago/);
     await person.sees('It would be refused');
     await person.sees(/failed\s*mismatch/);
+    // The names of the checks stand below each other, however long the words before them are.
+    assert.equal(await browser.evaluate(`return new Set([...document.querySelectorAll(
+      '.log .message')].map((one) => Math.round(one.getBoundingClientRect().left))).size;`), 1);
     await person.click('link', 'Change the webhook');
     await person.find('heading', /github/);
     const { text } = await ask(`${server.url}/api/incoming-webhooks`);

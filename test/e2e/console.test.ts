@@ -41,9 +41,9 @@ function inConsole(use: (server: Running) => Promise<void>): Promise<void> {
 }
 
 function assertGood(look: Look, name: string): void {
-  const { overflow, small, pale, failures, foreign, planted, headings } = look;
-  assert.deepEqual([overflow, small, pale, failures, foreign, planted, headings.length],
-    [0, [], [], [], [], 0, 1], `${name}: ${JSON.stringify(look)}`);
+  const { overflow, small, broken, pale, failures, foreign, planted, headings } = look;
+  assert.deepEqual([overflow, small, broken, pale, failures, foreign, planted, headings.length],
+    [0, [], [], [], [], [], 0, 1], `${name}: ${JSON.stringify(look)}`);
 }
 
 test('every screen can be read and used at each width, light and dark, whatever is stored', {

@@ -26,8 +26,11 @@ const LOOK = `
     overflow: document.documentElement.scrollWidth - innerWidth,
     page: brightness(style.backgroundColor),
     text: brightness(style.color),
-    loaded: performance.getEntriesByType('resource').length,
+    loaded: performance.getEntriesByType('resource')
+      .filter(({ name }) => !name.endsWith('/favicon.ico')).length,
     operations: document.querySelectorAll('main .method').length,
+    longest: Math.max(...[...document.querySelectorAll('.code pre')]
+      .flatMap(({ innerText }) => innerText.split('\\n')).map(({ length }) => length)),
     links: [...document.querySelectorAll('a[href^="#"]')]
       .filter((a) => document.getElementById(a.getAttribute('href').slice(1)) === null)
       .map((a) => a.getAttribute('href')),
@@ -56,6 +59,8 @@ type Look = {
   readonly overflow: number; readonly page: number; readonly text: number;
   readonly loaded: number; readonly operations: number; readonly links: readonly string[];
   readonly curl: string;
+  /** Characters of the longest line of an example. */
+  readonly longest: number;
 };
 
 test('the page can be read on every screen, light and dark, and its curl lines work', {
@@ -73,6 +78,7 @@ test('the page can be read on every screen, light and dark, and its curl lines w
       const contrast = scheme === 'light' ? look.page - look.text : look.text - look.page;
       assert.ok(contrast > 450, `${name}: ${contrast}`);
       assert.ok(look.operations > 30, name);
+      assert.ok(look.longest < 100, `${look.longest}`);
       assert.deepEqual(await browser.complaints(), [], name);
       assert.ok((await browser.screenshot()).length > 10_000, name);
       ({ curl } = look);

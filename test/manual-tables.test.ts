@@ -60,7 +60,7 @@ test('the settings file that the manual shows is a good one', () => {
 });
 
 test('the manual names every scenario that is measured', () => {
-  const run = readFileSync(new URL('bench/run.ts', import.meta.url), 'utf8');
+  const run = readFileSync(new URL('bench/scenarios.ts', import.meta.url), 'utf8');
   const names = [...run.matchAll(/^  '([a-z-]+)': /gm)].map(([, name]) => `\`${name}\``);
   assert.ok(names.length > 5);
   const text = readPage('src/manual/performance.md');

@@ -1,6 +1,6 @@
 /** Deterministic books of about 350 stored bytes, and folders full of them. */
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -30,8 +30,19 @@ export function makeBook(n: number): object {
   };
 }
 
+const folders = new Set<string>();
+
+/** A new folder, which is there until `removeTemporaryFolders` is called. */
 export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** Removes what a scenario has left: some hold hundreds of megabytes. */
+export function removeTemporaryFolders(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
 }
 
 /** Writes `count` books as JSON Lines and returns the path. */

@@ -1,50 +1,64 @@
-/** `npm run bench [-- scenario …]`: runs the named scenarios, or all, and prints their ratios. */
-import { cpus, release } from 'node:os';
-import { durablePost, durablePostBusy, getAll, getOne, getOneBusy } from './catalog.ts';
-import { client } from './client.ts';
-import { growth } from './growth.ts';
-import { print } from './harness.ts';
-import { accept, inboxAll, inboxFailed, inboxKept } from './inbox.ts';
-import { million } from './million.ts';
-import { deliver, deliverBusy, enqueue, forward, incoming, incomingBusy } from './relay.ts';
-import { incomingSenders } from './senders.ts';
-import { nodes } from './nodes.ts';
-import { startUp } from './start.ts';
+/**
+ * `npm run bench [-- scenario …]`: runs the scenarios in a process group and a temporary folder of
+ * their own. However the run ends, by Ctrl-C too, its processes end and the folder is removed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
-const scenarios: Readonly<Record<string, () => Promise<void>>> = {
-  'start': startUp,
-  'get-one': getOne,
-  'get-one-busy': getOneBusy,
-  'get-all': getAll,
-  'durable-post': durablePost,
-  'durable-post-busy': durablePostBusy,
-  'incoming': incoming,
-  'incoming-busy': incomingBusy,
-  'incoming-senders': incomingSenders,
-  'accept': accept,
-  'inbox-failed': inboxFailed,
-  'inbox-all': inboxAll,
-  'inbox-kept': inboxKept,
-  'client': client,
-  'forward': forward,
-  'enqueue': enqueue,
-  'deliver': deliver,
-  'deliver-busy': deliverBusy,
-  'nodes': nodes,
-  'million': million,
-  'growth': growth,
-};
-/** Takes a quarter of an hour, so it runs only when it is named. */
-const NAMED_ONLY: readonly string[] = ['growth'];
+const END_MS_MAX = 10_000;
+const LOOK_MS = 20;
 
-const named = process.argv.slice(2);
-const unknown = named.filter((name) => !Object.hasOwn(scenarios, name));
-if (unknown.length > 0) {
-  process.stderr.write(`no scenario ${unknown.join(', ')}: ${Object.keys(scenarios).join(', ')}\n`);
-  process.exit(2);
+const folder = mkdtempSync(join(tmpdir(), 'hookshelf-bench-'));
+// PostgreSQL has a folder in it, and runs as another user where we are root.
+chmodSync(folder, 0o711);
+const runner = spawn(process.execPath,
+  ['--import', 'tsx', join(import.meta.dirname, 'scenarios.ts'), ...process.argv.slice(2)], {
+    stdio: ['ignore', 'inherit', 'inherit'], detached: true,
+    env: { ...process.env, TMPDIR: folder },
+  });
+const group = runner.pid ?? 0;
+let interruptedBy: number | null = null;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interruptedBy = constants.signals[signal];
+    sendToGroup('SIGINT');
+  });
 }
-print(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, ${release()}`);
-for (const [name, run] of Object.entries(scenarios)) {
-  const isMeant = named.length === 0 ? !NAMED_ONLY.includes(name) : named.includes(name);
-  if (isMeant) await run();
+const [code]: unknown[] = await once(runner, 'exit');
+await endGroup();
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = interruptedBy === null ? Number(code ?? 1) : 128 + interruptedBy;
+
+/** Ends what a scenario that failed or was interrupted has left running. */
+async function endGroup(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    sendToGroup(signal);
+    const endMs = performance.now() + END_MS_MAX;
+    while (isGroupAlive() && performance.now() < endMs) await delay(LOOK_MS);
+  }
+}
+
+function sendToGroup(signal: NodeJS.Signals): void {
+  if (isGroupAlive()) process.kill(-group, signal);
+}
+
+/** Processes that have ended and that nobody has waited for do not count. */
+function isGroupAlive(): boolean {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).some((pid) => {
+    const [state, , processGroup] = statusOf(pid);
+    return Number(processGroup) === group && state !== 'Z';
+  });
+}
+
+/** The fields of proc(5) from the state on; none when the process is gone. */
+function statusOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+  } catch {
+    return [];
+  }
 }

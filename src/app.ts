@@ -22,13 +22,13 @@ import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
 import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
-import { bookResource } from './books/resource.ts';
+import { bookResource } from './books/book-resource.ts';
 import type { BookShelf } from './books/catalog.ts';
-import { createLateBookList } from './books/list/late.ts';
-import type { BookList } from './books/list/service.ts';
+import { createLazyBookList } from './books/list/lazy-book-list.ts';
+import type { BookList } from './books/list/book-list.ts';
 import { createTurns } from './base/turns.ts';
-import { bookRoutes } from './books/routes.ts';
-import { BoundedSearch } from './books/index/bounded.ts';
+import { bookRoutes } from './books/book-routes.ts';
+import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { maintenanceRoutes } from './maintenance/routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
@@ -263,7 +263,7 @@ type Shared = {
 };
 
 function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
-  readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedSearch;
+  readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly Route[];
 } {
   const { store, keys, clock, makeId, settings } = shared;
@@ -275,8 +275,8 @@ function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   const turns = createTurns(clock);
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
-  const search = new BoundedSearch({ collection, turns, clock, bytesMax });
-  const list = createLateBookList({ collection, turns, search });
+  const search = new BoundedWordIndex({ collection, turns, clock, bytesMax });
+  const list = createLazyBookList({ collection, turns, search });
   const routes = bookRoutes({ catalog, list: list.handle, keys });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }

@@ -18,9 +18,9 @@ import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
 import { decodeCursor } from '../src/books/query/cursor.ts';
-import { parseBookQuery } from '../src/books/query/parse.ts';
+import { parseBookQuery } from '../src/books/query/parse-query.ts';
 import { parsePartialDate } from '../src/books/partial-date.ts';
-import { parseWords, tokensOf } from '../src/books/query/words.ts';
+import { parseWords, tokenize } from '../src/books/query/words.ts';
 import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddress } from '../src/server/exchange/client-address.ts';
@@ -138,7 +138,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a query string': (text) => parseQuery(text, NAMES),
   'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),
   'q=': (text) => parseWords(text, 'q'),
-  'the words of a text': tokensOf,
+  'the words of a text': tokenize,
   'isbn=': parseIsbn,
   'publishedFrom=': parsePartialDate,
   'inLanguage=': (text) => parseBookQuery(`inLanguage=${encodeURIComponent(text)}`),

@@ -12,7 +12,7 @@ import type { Clock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { createIdSource, isUuid } from '../src/base/uuid.ts';
 import { createCatalog, type Catalog } from '../src/books/catalog.ts';
-import { bookResource } from '../src/books/resource.ts';
+import { bookResource } from '../src/books/book-resource.ts';
 import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
 import { INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';

@@ -1,6 +1,6 @@
 /** The figures of store, search, client and deliveries, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
-import type { BoundedSearch } from '../books/index/bounded.ts';
+import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
 import { counter, gauge, type MetricSource } from '../server/metrics/source.ts';
@@ -31,12 +31,12 @@ export function storeMetrics(
   ];
 }
 
-export function searchMetrics(search: BoundedSearch): readonly MetricSource[] {
+export function searchMetrics(search: BoundedWordIndex): readonly MetricSource[] {
   return [
     gauge('search_index_bytes', 'Bytes of the search index; 0 until a search needs it.',
       () => search.bytes),
     gauge('search_index_outgrown', '1 while the catalog has outgrown its share of --max-memory.',
-      () => Number(search.isOutgrown)),
+      () => Number(search.isTooLarge)),
   ];
 }
 

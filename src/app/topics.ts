@@ -1,5 +1,5 @@
 /** What the event stream tells of: the rooms do not know it, nor does it know them. */
-import { bookResource } from '../books/resource.ts';
+import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
 import type { Topic } from '../stream/topic.ts';
 import { decodeDelivery } from '../webhooks/deliveries/codec.ts';

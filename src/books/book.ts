@@ -195,20 +195,20 @@ export function decodeBook(bytes: Buffer): Book {
 }
 
 // Canonicalising costs about 1 µs, and a catalog has few languages.
-const LANGUAGES_KEPT_MAX = 512;
-const LANGUAGE_LENGTH_KEPT_MAX = 35;
+const LANGUAGES_CACHED_MAX = 512;
+const LANGUAGE_LENGTH_CACHED_MAX = 35;
 // RFC 5646 §4.4 has implementations choose a limit, of 35 at least.
 const LANGUAGE_LENGTH_MAX = 255;
 const canonicalLanguages = new Map<string, string>();
 
 /** The canonical form of a BCP 47 language tag, or null when it is not well-formed. */
 function parseLanguage(tag: string): string | null {
-  const known = canonicalLanguages.get(tag);
-  if (known !== undefined) return known;
+  const cached = canonicalLanguages.get(tag);
+  if (cached !== undefined) return cached;
   if (tag.length > LANGUAGE_LENGTH_MAX) return null;
   const canonical = canonicalLanguage(tag);
-  if (canonical !== null && tag.length <= LANGUAGE_LENGTH_KEPT_MAX
-    && canonicalLanguages.size < LANGUAGES_KEPT_MAX) canonicalLanguages.set(tag, canonical);
+  if (canonical !== null && tag.length <= LANGUAGE_LENGTH_CACHED_MAX
+    && canonicalLanguages.size < LANGUAGES_CACHED_MAX) canonicalLanguages.set(tag, canonical);
   return canonical;
 }
 

@@ -10,7 +10,7 @@ import type { ChangeHook, Repository } from '../resources/repository.ts';
 import type { Store, Transaction } from '../store/port.ts';
 import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
-import { bookResource } from './resource.ts';
+import { bookResource } from './book-resource.ts';
 import type { ImportRecord } from './transfer/import-record.ts';
 
 const { collection: { key, name: collection } } = bookResource;
@@ -25,14 +25,16 @@ type CatalogOptions = {
 };
 
 type ImportOutcome = 'imported' | 'replaced' | 'exists';
-export type Imported = { readonly id: string; readonly outcome: ImportOutcome };
+export type ImportedBook = { readonly id: string; readonly outcome: ImportOutcome };
 
 export interface Catalog extends Repository {
   /**
    * Stores the books in one transaction and fires no event. One whose id is taken is left alone, or
    * replaced. The results are in the order of the records.
    */
-  importBatch(records: readonly ImportRecord[], isReplacing: boolean): Promise<readonly Imported[]>;
+  importBatch(
+    records: readonly ImportRecord[], isReplacing: boolean,
+  ): Promise<readonly ImportedBook[]>;
   has(id: string): boolean;
 }
 
@@ -98,20 +100,20 @@ export interface BookShelf {
 export function createBookShelf(catalog: Catalog): BookShelf {
   return {
     get(id) {
-      const found = catalog.find(keyOf(id));
-      if (found === undefined) throw notFound('book', String(id));
-      return decodeBook(found.bytes);
+      const record = catalog.find(checkId(id));
+      if (record === undefined) throw notFound('book', String(id));
+      return decodeBook(record.bytes);
     },
     add: async (book) => decodeBook((await catalog.add(toJson(book))).bytes),
     replace: async (id, book) =>
-      decodeBook((await catalog.replace(keyOf(id), toJson(book))).bytes),
-    patch: async (id, patch) => decodeBook((await catalog.patch(keyOf(id), toJson(patch))).bytes),
-    delete: async (id) => catalog.remove(keyOf(id)),
+      decodeBook((await catalog.replace(checkId(id), toJson(book))).bytes),
+    patch: async (id, patch) => decodeBook((await catalog.patch(checkId(id), toJson(patch))).bytes),
+    delete: async (id) => catalog.remove(checkId(id)),
   };
 }
 
 // Programs in plain JavaScript have no types to keep them from handing on what is undefined.
-function keyOf(id: unknown): string {
+function checkId(id: unknown): string {
   if (typeof id === 'string') return id;
   throw notFound('book', String(id));
 }

@@ -16,7 +16,7 @@ const ISBN_13 = /^97[89][0-9]{10}$/;
  */
 export function parseIsbn(text: string): string | null {
   if (text.length > LENGTH_MAX) return null;
-  const compact = compactOf(text);
+  const compact = removeSeparators(text);
   if (ISBN_13.test(compact)) {
     const isRight = isInBookland(compact) && compact[12] === checkDigit13(compact);
     return isRight ? compact : null;
@@ -28,25 +28,27 @@ export function parseIsbn(text: string): string | null {
 
 /** Why `parseIsbn` gives null for `text`, as a sentence fragment. */
 export function explainIsbn(text: string): string {
-  const given = quoted(text);
+  const quotedText = quoted(text);
   if (text.length > LENGTH_MAX) {
-    return `must be an ISBN of at most ${LENGTH_MAX} characters, not ${given}`;
+    return `must be an ISBN of at most ${LENGTH_MAX} characters, not ${quotedText}`;
   }
-  const compact = compactOf(text);
+  const compact = removeSeparators(text);
   if (ISBN_13.test(compact)) {
     if (!isInBookland(compact)) {
-      return `must be an ISBN, not ${given}: 979-0 is for printed music (ISMN)`;
+      return `must be an ISBN, not ${quotedText}: 979-0 is for printed music (ISMN)`;
     }
-    return wrongDigit(given, compact[12], checkDigit13(compact));
+    return explainCheckDigit(quotedText, compact[12], checkDigit13(compact));
   }
-  if (ISBN_10.test(compact)) return wrongDigit(given, compact[9], checkDigit10(compact));
+  if (ISBN_10.test(compact)) {
+    return explainCheckDigit(quotedText, compact[9], checkDigit10(compact));
+  }
   if (/^[0-9]{13}$/.test(compact)) {
-    return `must be an ISBN-13 that begins with 978 or 979, not ${given}`;
+    return `must be an ISBN-13 that begins with 978 or 979, not ${quotedText}`;
   }
   if (/^[0-9Xx]*$/.test(compact)) {
-    return `must be an ISBN of 10 or 13 digits; ${given} has ${compact.length}`;
+    return `must be an ISBN of 10 or 13 digits; ${quotedText} has ${compact.length}`;
   }
-  return `must be an ISBN-10 or ISBN-13 of digits, hyphens and spaces, not ${given}`;
+  return `must be an ISBN-10 or ISBN-13 of digits, hyphens and spaces, not ${quotedText}`;
 }
 
 /** The last digit of an ISBN-13 (or EAN) that begins with these 12. */
@@ -66,7 +68,7 @@ function checkDigit10(digits: string): string {
   return check === 10 ? 'X' : String(check);
 }
 
-function compactOf(text: string): string {
+function removeSeparators(text: string): string {
   return ISBN_13.test(text) ? text : text.replace(SEPARATORS, '');
 }
 
@@ -78,7 +80,7 @@ function digitAt(digits: string, index: number): number {
   return digits.charCodeAt(index) - 48;
 }
 
-function wrongDigit(given: string, check: string | undefined, right: string): string {
-  return `must be an ISBN, not ${given}: its check digit is ${check}, `
+function explainCheckDigit(quotedText: string, check: string | undefined, right: string): string {
+  return `must be an ISBN, not ${quotedText}: its check digit is ${check}, `
     + `but the other digits give ${right}`;
 }

@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createBookShelf, createCatalog } from '../../src/books/catalog.ts';
-import { bookResource } from '../../src/books/resource.ts';
+import { bookResource } from '../../src/books/book-resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
 import { SeenIds } from '../../src/books/transfer/seen-ids.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tokenResource } from '../../src/access/resource.ts';
 import { TOKENS } from '../../src/access/tokens.ts';
-import { bookResource } from '../../src/books/resource.ts';
+import { bookResource } from '../../src/books/book-resource.ts';
 import type { Resource } from '../../src/resources/resource.ts';
 import { configurationResource } from '../../src/webhooks/actions/resource.ts';
 import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';

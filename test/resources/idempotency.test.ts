@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { bookResource } from '../../src/books/resource.ts';
+import { bookResource } from '../../src/books/book-resource.ts';
 import type { ExpiryLimits } from '../../src/resources/expiring-records.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys }
   from '../../src/resources/idempotency.ts';

@@ -6,12 +6,12 @@ import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createCatalog } from '../../src/books/catalog.ts';
-import { bookResource } from '../../src/books/resource.ts';
+import { bookResource } from '../../src/books/book-resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
-import { createBookList } from '../../src/books/list/service.ts';
+import { createBookList } from '../../src/books/list/book-list.ts';
 import { createTurns } from '../../src/base/turns.ts';
-import { bookRoutes } from '../../src/books/routes.ts';
-import { InvertedIndex } from '../../src/books/index/inverted.ts';
+import { bookRoutes } from '../../src/books/book-routes.ts';
+import { WordIndex } from '../../src/books/index/word-index.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Entrance } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
@@ -51,7 +51,7 @@ export async function startBookServer(options: {
   });
   const collection = store.collection(bookResource.collection.name);
   const turns = createTurns(systemClock);
-  const search = new InvertedIndex({ collection, turns, clock: systemClock });
+  const search = new WordIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });
   const routes = bookRoutes({
     catalog, list: list.handle, ...options.keys === undefined ? {} : { keys: options.keys },

@@ -1,5 +1,5 @@
 /** Asks a book list as an HTTP client would, without a server. */
-import type { BookList } from '../../src/books/list/service.ts';
+import type { BookList } from '../../src/books/list/book-list.ts';
 import type { Exchange } from '../../src/server/route.ts';
 import type { NaiveBook } from './naive-list.ts';
 

@@ -4,7 +4,7 @@
  * words of a book are in the same segment, so a segment can be searched by itself.
  */
 import { Bits } from '../../base/structures/bit-set.ts';
-import { writeBitmap, writeList } from './postings.ts';
+import { writeBitmap, writeList } from './packed-postings.ts';
 
 export class Segment {
   readonly postings: Uint8Array;
@@ -20,16 +20,16 @@ export class Segment {
   readonly #termEnds: Uint32Array;
   readonly #postingEnds: Uint32Array;
 
-  constructor(parts: SegmentParts) {
-    this.#terms = parts.terms;
-    this.#termEnds = parts.termEnds;
-    this.#postingEnds = parts.postingEnds;
-    this.postings = parts.postings;
-    this.termCount = parts.termCount;
-    this.firstSlot = parts.firstSlot;
-    this.placeBound = parts.placeBound;
-    this.live = parts.live;
-    this.liveCount = parts.live.count();
+  constructor(data: SegmentData) {
+    this.#terms = data.terms;
+    this.#termEnds = data.termEnds;
+    this.#postingEnds = data.postingEnds;
+    this.postings = data.postings;
+    this.termCount = data.termCount;
+    this.firstSlot = data.firstSlot;
+    this.placeBound = data.placeBound;
+    this.live = data.live;
+    this.liveCount = data.live.count();
     this.documentCount = this.liveCount;
   }
 
@@ -54,7 +54,7 @@ export class Segment {
   }
 
   /** Makes a term that of what is written next. */
-  giveTerm(index: number, writer: SegmentWriter): void {
+  copyTermTo(index: number, writer: SegmentWriter): void {
     writer.setTerm(this.#terms, this.#termEnds[index - 1] ?? 0, this.#termEnds[index] ?? 0);
   }
 
@@ -74,7 +74,7 @@ export class Segment {
   }
 }
 
-type SegmentParts = {
+type SegmentData = {
   readonly terms: Buffer;
   readonly termEnds: Uint32Array;
   readonly termCount: number;
@@ -86,7 +86,7 @@ type SegmentParts = {
 };
 
 /** Upper bounds of what a segment needs. Unused room is never touched, so it costs no memory. */
-type SegmentRoom = {
+type SegmentCapacity = {
   readonly terms: number;
   readonly termBytes: number;
   readonly postingBytes: number;
@@ -99,7 +99,7 @@ const NO_TERM = Buffer.alloc(0);
 
 /** Writes a segment from terms in rising order, each set and then given its places. */
 export class SegmentWriter {
-  readonly #room: SegmentRoom;
+  readonly #capacity: SegmentCapacity;
   readonly #terms: Buffer;
   readonly #termEnds: Uint32Array;
   readonly #postingEnds: Uint32Array;
@@ -111,12 +111,12 @@ export class SegmentWriter {
   #termBytes = 0;
   #postingBytes = 0;
 
-  constructor(room: SegmentRoom) {
-    this.#room = room;
-    this.#terms = Buffer.allocUnsafeSlow(room.termBytes);
-    this.#termEnds = new Uint32Array(room.terms);
-    this.#postingEnds = new Uint32Array(room.terms);
-    this.#postings = Buffer.allocUnsafeSlow(room.postingBytes);
+  constructor(capacity: SegmentCapacity) {
+    this.#capacity = capacity;
+    this.#terms = Buffer.allocUnsafeSlow(capacity.termBytes);
+    this.#termEnds = new Uint32Array(capacity.terms);
+    this.#postingEnds = new Uint32Array(capacity.terms);
+    this.#postings = Buffer.allocUnsafeSlow(capacity.postingBytes);
   }
 
   /** Says of which term the next call is; its bytes are copied then. */
@@ -130,24 +130,24 @@ export class SegmentWriter {
   addList(places: Uint32Array, start: number, end: number): void {
     if (start === end) return;
     this.#reserve((end - start) * VARINT_BYTES_MAX);
-    this.#end(writeList(this.#postings, this.#postingBytes, places, start, end));
+    this.#finishTerm(writeList(this.#postings, this.#postingBytes, places, start, end));
   }
 
   /** The places as bits, for terms that many books have. */
   addBitmap(words: Uint32Array): void {
     this.#reserve(words.length * 4 + 1);
-    this.#end(writeBitmap(this.#postings, this.#postingBytes, words));
+    this.#finishTerm(writeBitmap(this.#postings, this.#postingBytes, words));
   }
 
   finish(live: Bits): Segment {
     return new Segment({
       terms: this.#terms, termEnds: this.#termEnds, termCount: this.#termCount,
       postings: this.#postings, postingEnds: this.#postingEnds,
-      firstSlot: this.#room.firstSlot, placeBound: this.#room.placeBound, live,
+      firstSlot: this.#capacity.firstSlot, placeBound: this.#capacity.placeBound, live,
     });
   }
 
-  #end(postingEnd: number): void {
+  #finishTerm(postingEnd: number): void {
     // Terms are short: a loop takes half the time of a copy by the runtime.
     for (let at = this.#termStart; at < this.#termEnd; at += 1) {
       this.#terms[this.#termBytes] = this.#term[at] ?? 0;
@@ -160,9 +160,9 @@ export class SegmentWriter {
   }
 
   #reserve(bytes: number): void {
-    const needed = this.#postingBytes + bytes;
-    if (needed <= this.#postings.length) return;
-    const larger = Buffer.allocUnsafeSlow(needed + (needed >>> 2));
+    const bytesNeeded = this.#postingBytes + bytes;
+    if (bytesNeeded <= this.#postings.length) return;
+    const larger = Buffer.allocUnsafeSlow(bytesNeeded + (bytesNeeded >>> 2));
     larger.set(this.#postings.subarray(0, this.#postingBytes));
     this.#postings = larger;
   }

@@ -10,19 +10,19 @@ const SMALL_SHARE = 1 / 4;
 export class Segments {
   #all: readonly Segment[] = [];
 
-  /** As they are now; what is added or replaced later does not show. */
+  /** The segments as they are now: the list does not change later. */
   get all(): readonly Segment[] {
     return this.#all;
   }
 
   /** About how much memory they take. */
   get bytes(): number {
-    return bytesOf(this.#all);
+    return sumBytes(this.#all);
   }
 
   /** Removed documents count too, as they take room. */
   get documentCount(): number {
-    return documentsOf(this.#all);
+    return sumDocuments(this.#all);
   }
 
   /** Replaces `group` with `segment`, if there is anything in it. */
@@ -40,10 +40,10 @@ export class Segments {
     this.#all.some((segment) => segment.remove(slot));
   }
 
-  /** What should become one segment; nothing where the result would not fit into `bytesMax`. */
+  /** The segments to merge next; none where the result would not fit into `bytesMax`. */
   nextMerge(bytesMax: number): readonly Segment[] {
     const group = this.#nextGroup();
-    return this.bytes + bytesOf(group) <= bytesMax ? group : [];
+    return this.bytes + sumBytes(group) <= bytesMax ? group : [];
   }
 
   #nextGroup(): readonly Segment[] {
@@ -57,10 +57,10 @@ export class Segments {
   }
 }
 
-function bytesOf(segments: readonly Segment[]): number {
+function sumBytes(segments: readonly Segment[]): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function documentsOf(segments: readonly Segment[]): number {
+function sumDocuments(segments: readonly Segment[]): number {
   return segments.reduce((sum, { documentCount }) => sum + documentCount, 0);
 }

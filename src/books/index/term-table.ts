@@ -19,11 +19,11 @@ export type ByteMap = Uint8Array;
 export class TermTable {
   #count = 0;
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** Where each term ends in `#bytes`, from index 1 on. */
+  /** The end of each term in `#bytes`, from index 1 on. */
   #ends = new Int32Array(FIRST_TERMS);
   #hashes = new Int32Array(FIRST_TERMS);
   /** The number of a term plus one, or 0 where there is none: at most half of them are taken. */
-  #places = new Int32Array(2 * FIRST_TERMS);
+  #buckets = new Int32Array(2 * FIRST_TERMS);
 
   get count(): number { return this.#count; }
   get bytes(): Buffer { return this.#bytes; }
@@ -31,28 +31,28 @@ export class TermTable {
   end(term: number): number { return this.#ends[term + 1] ?? 0; }
 
   /** The number of the term that is `tag` and then the bytes of `source`, through `map`. */
-  numberOf(
+  intern(
     hash: number, tag: number, source: Buffer, start: number, end: number, map: ByteMap,
   ): number {
-    const places = this.#places;
-    const mask = places.length - 1;
+    const buckets = this.#buckets;
+    const mask = buckets.length - 1;
     // The last bytes alone would not reach the low bits that say where to look first.
-    let place = (hash ^ (hash >>> 15)) & mask;
-    for (let found = places[place] ?? 0; found !== 0; found = places[place] ?? 0) {
-      const term = found - 1;
+    let bucket = (hash ^ (hash >>> 15)) & mask;
+    for (let entry = buckets[bucket] ?? 0; entry !== 0; entry = buckets[bucket] ?? 0) {
+      const term = entry - 1;
       if (this.#hashes[term] === hash && this.#isEqual(term, tag, source, start, end, map)) {
         return term;
       }
-      place = (place + 1) & mask;
+      bucket = (bucket + 1) & mask;
     }
-    return this.#add(hash, place, tag, source, start, end, map);
+    return this.#add(hash, bucket, tag, source, start, end, map);
   }
 
   /** Whether a term begins with `prefix`, or equals it. */
-  matches(term: number, prefix: Uint8Array, isWhole: boolean): boolean {
+  matches(term: number, prefix: Uint8Array, isWholeTerm: boolean): boolean {
     const start = this.start(term);
     const length = this.end(term) - start;
-    if (isWhole ? length !== prefix.length : length < prefix.length) return false;
+    if (isWholeTerm ? length !== prefix.length : length < prefix.length) return false;
     for (let index = 0; index < prefix.length; index += 1) {
       if (this.#bytes[start + index] !== prefix[index]) return false;
     }
@@ -98,7 +98,7 @@ export class TermTable {
   }
 
   #add(
-    hash: number, place: number, tag: number, source: Buffer, start: number, end: number,
+    hash: number, bucket: number, tag: number, source: Buffer, start: number, end: number,
     map: ByteMap,
   ): number {
     const term = this.#count;
@@ -113,8 +113,8 @@ export class TermTable {
     this.#count += 1;
     this.#ends[term + 1] = at + 1;
     this.#hashes[term] = hash;
-    this.#places[place] = this.#count;
-    if (this.#count * 2 > this.#places.length) this.#rehash();
+    this.#buckets[bucket] = this.#count;
+    if (this.#count * 2 > this.#buckets.length) this.#rehash();
     return term;
   }
 
@@ -128,27 +128,27 @@ export class TermTable {
   }
 
   #rehash(): void {
-    const places = new Int32Array(this.#places.length * 2);
-    const mask = places.length - 1;
+    const buckets = new Int32Array(this.#buckets.length * 2);
+    const mask = buckets.length - 1;
     for (let term = 0; term < this.#count; term += 1) {
       const hash = this.#hashes[term] ?? 0;
-      let place = (hash ^ (hash >>> 15)) & mask;
-      while (places[place] !== 0) place = (place + 1) & mask;
-      places[place] = term + 1;
+      let bucket = (hash ^ (hash >>> 15)) & mask;
+      while (buckets[bucket] !== 0) bucket = (bucket + 1) & mask;
+      buckets[bucket] = term + 1;
     }
-    this.#places = places;
+    this.#buckets = buckets;
   }
 }
 
 /** The hash of a tag alone, to go on from with the bytes of a term. */
-export function hashOfTag(tag: number): number {
+export function hashTag(tag: number): number {
   return Math.imul(HASH_START ^ tag, HASH_FACTOR);
 }
 
-export function hashOf(
+export function hashTerm(
   tag: number, source: Buffer, start: number, end: number, map: ByteMap,
 ): number {
-  let hash = hashOfTag(tag);
+  let hash = hashTag(tag);
   for (let at = start; at < end; at += 1) {
     hash = Math.imul(hash ^ (map[source[at] ?? 0] ?? 0), HASH_FACTOR);
   }

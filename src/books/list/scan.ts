@@ -4,15 +4,15 @@
  * book at most once whatever is written meanwhile, and keeps no more than the answer needs: the
  * first `limit` books, or packed keys for an answer without limit.
  */
-import { createFilter } from './filter.ts';
-import type { Scan } from './filter.ts';
+import { createSlotFilter } from './slot-filter.ts';
+import type { Scan } from './slot-filter.ts';
 import { TopEntries } from './top-k.ts';
 import type { BookEntry } from './top-k.ts';
-import type { BookQuery } from '../query/parse.ts';
-import { readId } from '../query/fields.ts';
-import { hasMemberConditions, hasTextConditions } from '../query/match.ts';
+import type { BookQuery } from '../query/parse-query.ts';
+import { readId } from '../query/stored-fields.ts';
+import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
 import type { Work } from '../../base/turns.ts';
-import { Numbers, createKeyColumn } from './sort-columns.ts';
+import { NumberList, createKeyColumn } from './sort-columns.ts';
 import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
@@ -27,18 +27,18 @@ const SPARSE_MAX = 16_384;
 
 /** The first `limit` + 1 books after the cursor: the extra one shows whether there are more. */
 export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
-  if (isSparse(scan)) return yield* pageOfSparse(scan, limit);
+  if (isSparse(scan)) return yield* scanSparsePage(scan, limit);
   const { collection, query } = scan;
   const { sort, after } = query;
   const isById = sort.key === 'id';
-  const known = knownTotal(scan);
+  const knownTotal = countWithoutReading(scan);
   const top = new TopEntries(limit + 1, sort);
   const walk = collection.walk({
     isDescending: isById && sort.isDescending,
-    after: isById && known !== null && after !== null ? after.id : null,
+    after: isById && knownTotal !== null && after !== null ? after.id : null,
   });
   let total = 0;
-  for (const filter = createFilter(scan); ;) {
+  for (const filter = createSlotFilter(scan); ;) {
     const slot = walk.next();
     if (slot < 0) break;
     if (filter.isYieldDue()) yield;
@@ -49,9 +49,9 @@ export function* scanPage(scan: Scan, limit: number): Work<PageResult> {
     if (isById && top.isFull) continue;
     const key = readSortKey(sort.key, bytes);
     if (isAfterCursor(query, key, bytes)) top.offer(key, bytes);
-    if (isById && known !== null && top.isFull) break;
+    if (isById && knownTotal !== null && top.isFull) break;
   }
-  return { entries: top.sorted(), total: known ?? total };
+  return { entries: top.sorted(), total: knownTotal ?? total };
 }
 
 /** All books after the cursor, as slots that `changes` keeps. */
@@ -61,9 +61,9 @@ export function* scanWhole(scan: Scan): Work<WholeResult> {
   const isById = sort.key === 'id';
   const walk = collection.walk({ isDescending: isById && sort.isDescending });
   const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
-  const slots = new Numbers();
+  const slots = new NumberList();
   let total = 0;
-  for (const filter = createFilter(scan); ;) {
+  for (const filter = createSlotFilter(scan); ;) {
     const slot = walk.next();
     if (slot < 0) break;
     if (filter.isYieldDue()) yield;
@@ -93,12 +93,12 @@ export function isSparse({ candidates }: Scan): boolean {
 }
 
 /** Sorts all matches among few candidates; `entries` are those after the cursor. */
-export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
+export function* scanSparsePage(scan: Scan, limit: number): Work<PageResult> {
   const { query, candidates } = scan;
   const { sort } = query;
-  const found: BookEntry[] = [];
+  const matches: BookEntry[] = [];
   const ids = new Set<string>();
-  const filter = createFilter(scan);
+  const filter = createSlotFilter(scan);
   const slots = candidates?.slots;
   for (let slot = slots?.next(0) ?? -1; slot >= 0; slot = slots?.next(slot + 1) ?? -1) {
     if (filter.isYieldDue()) yield;
@@ -108,11 +108,11 @@ export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
     // A book that is deleted and added again meanwhile may be met in two slots.
     if (ids.has(id)) continue;
     ids.add(id);
-    found.push({ key: readSortKey(sort.key, bytes), id, bytes });
+    matches.push({ key: readSortKey(sort.key, bytes), id, bytes });
   }
   const after = query.after;
   const rest = after === null
-    ? found : found.filter((entry) => comparePositions(entry, after, sort) > 0);
+    ? matches : matches.filter((entry) => comparePositions(entry, after, sort) > 0);
   const order = yield* sortIndexes(rest.length, (left, right) =>
     compareEntries(rest[left], rest[right], query));
   const entries: BookEntry[] = [];
@@ -120,7 +120,7 @@ export function* pageOfSparse(scan: Scan, limit: number): Work<PageResult> {
     const entry = rest[index];
     if (entry !== undefined) entries.push(entry);
   }
-  return { entries, total: found.length };
+  return { entries, total: matches.length };
 }
 
 function compareEntries(
@@ -130,7 +130,7 @@ function compareEntries(
 }
 
 /** The number of matching books, where it is known without reading them. */
-function knownTotal({ collection, query, candidates, changes }: Scan): number | null {
+function countWithoutReading({ collection, query, candidates, changes }: Scan): number | null {
   if (hasMemberConditions(query.filter)) return null;
   if (!hasTextConditions(query.filter)) return collection.size;
   const isCounted = candidates !== null && candidates.isExact && changes.changed.size === 0;

@@ -4,7 +4,7 @@
  * they would take twice as much, all of it in the heap.
  */
 import type { SortValue } from '../query/cursor.ts';
-import type { SortKey } from '../query/parameters.ts';
+import type { SortKey } from '../query/query-parameters.ts';
 
 interface KeyColumn {
   push(key: SortValue): void;
@@ -20,7 +20,7 @@ const CHUNK_BITS = 14;
 const CHUNK_LENGTH = 2 ** CHUNK_BITS;
 
 /** A list of numbers in blocks, which grows without copying. */
-export class Numbers {
+export class NumberList {
   length = 0;
   readonly #blocks: Float64Array[] = [];
 
@@ -38,7 +38,7 @@ export class Numbers {
 }
 
 class NumberColumn implements KeyColumn {
-  readonly #numbers = new Numbers();
+  readonly #numbers = new NumberList();
   readonly #sign: number;
 
   constructor(isDescending: boolean) {
@@ -62,8 +62,8 @@ const ARENA_BLOCK_BYTES = 2 ** 20;
 /** Byte strings, stored one after another in large blocks. */
 class TextColumn implements KeyColumn {
   readonly #sign: number;
-  readonly #places = new Numbers();
-  readonly #lengths = new Numbers();
+  readonly #offsets = new NumberList();
+  readonly #lengths = new NumberList();
   readonly #blocks: Buffer[] = [];
   #used = ARENA_BLOCK_BYTES;
 
@@ -79,19 +79,19 @@ class TextColumn implements KeyColumn {
     }
     const block = this.#blocks.length - 1;
     this.#blocks[block]?.write(text, this.#used, 'latin1');
-    this.#places.push(block * ARENA_BLOCK_BYTES + this.#used);
+    this.#offsets.push(block * ARENA_BLOCK_BYTES + this.#used);
     this.#lengths.push(text.length);
     this.#used += text.length;
   }
 
   compare(left: number, right: number): number {
-    const leftPlace = this.#places.at(left);
-    const rightPlace = this.#places.at(right);
-    const leftBlock = this.#blocks[Math.floor(leftPlace / ARENA_BLOCK_BYTES)];
-    const rightBlock = this.#blocks[Math.floor(rightPlace / ARENA_BLOCK_BYTES)];
+    const leftOffset = this.#offsets.at(left);
+    const rightOffset = this.#offsets.at(right);
+    const leftBlock = this.#blocks[Math.floor(leftOffset / ARENA_BLOCK_BYTES)];
+    const rightBlock = this.#blocks[Math.floor(rightOffset / ARENA_BLOCK_BYTES)];
     if (leftBlock === undefined || rightBlock === undefined) return 0;
-    const leftStart = leftPlace % ARENA_BLOCK_BYTES;
-    const rightStart = rightPlace % ARENA_BLOCK_BYTES;
+    const leftStart = leftOffset % ARENA_BLOCK_BYTES;
+    const rightStart = rightOffset % ARENA_BLOCK_BYTES;
     return this.#sign * leftBlock.compare(rightBlock,
       rightStart, rightStart + this.#lengths.at(right),
       leftStart, leftStart + this.#lengths.at(left));

@@ -1,7 +1,7 @@
 /** The first books of a sorted answer (top-k), found while looking at all of them. */
 import type { SortValue } from '../query/cursor.ts';
-import type { BookSort } from '../query/parse.ts';
-import { readId } from '../query/fields.ts';
+import type { BookSort } from '../query/parse-query.ts';
+import { readId } from '../query/stored-fields.ts';
 import { compareKeys, comparePositions } from '../query/sort-keys.ts';
 
 /** A book of an answer: its position and its bytes, which never change. */

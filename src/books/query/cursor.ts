@@ -9,8 +9,8 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
-import { malformed } from './parameters.ts';
-import type { SortKey } from './parameters.ts';
+import { malformed } from './query-parameters.ts';
+import type { SortKey } from './query-parameters.ts';
 
 /** A book's place in a sorted answer. A title's key is a byte string. */
 export type BookPosition = { readonly key: SortValue; readonly id: string };
@@ -23,8 +23,8 @@ const ID = /^[A-Za-z0-9._~-]{1,128}$/;
 
 export function encodeCursor(position: BookPosition, fingerprint: string): string {
   const { key, id } = position;
-  const shown = typeof key === 'string' ? decodeByteString(key) : key;
-  const json = Buffer.from(JSON.stringify([fingerprint, shown, id]));
+  const keyText = typeof key === 'string' ? decodeByteString(key) : key;
+  const json = Buffer.from(JSON.stringify([fingerprint, keyText, id]));
   const isPlain = json.length <= PLAIN_BYTES_MAX;
   const body = isPlain ? json : deflateRawSync(json, { level: 9 });
   return Buffer.concat([Buffer.of(isPlain ? 0 : 1), body]).toString('base64url');
@@ -32,38 +32,38 @@ export function encodeCursor(position: BookPosition, fingerprint: string): strin
 
 /** Throws `malformed` when it is not a cursor or belongs to another query. */
 export function decodeCursor(text: string, fingerprint: string, sortKey: SortKey): BookPosition {
-  const parts = readParts(text);
-  if (parts === null) throw malformed('`cursor` is not one that a `Link` header gave');
-  const [owner, key, id] = parts;
-  if (owner !== fingerprint) {
+  const members = decodeMembers(text);
+  if (members === null) throw malformed('`cursor` is not one that a `Link` header gave');
+  const [ownerFingerprint, key, id] = members;
+  if (ownerFingerprint !== fingerprint) {
     throw malformed('`cursor` belongs to another query: repeat the parameters it was given with');
   }
-  if (!isKeyOf(sortKey, key) || typeof id !== 'string' || !ID.test(id)) {
+  if (!isValidKey(sortKey, key) || typeof id !== 'string' || !ID.test(id)) {
     throw malformed('`cursor` is not one that a `Link` header gave');
   }
-  return { key: readKey(key), id };
+  return { key: decodeKey(key), id };
 }
 
-function isKeyOf(sortKey: SortKey, key: unknown): boolean {
+function isValidKey(sortKey: SortKey, key: unknown): boolean {
   if (sortKey === 'id') return key === null;
   if (sortKey === 'title') return typeof key === 'string';
   return Number.isSafeInteger(key) || (key === null && sortKey === 'datePublished');
 }
 
-function readKey(key: unknown): SortValue {
+function decodeKey(key: unknown): SortValue {
   if (typeof key === 'string') return encodeByteString(key);
   return typeof key === 'number' ? key : null;
 }
 
-function readParts(text: string): readonly unknown[] | null {
+function decodeMembers(text: string): readonly unknown[] | null {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64url');
   const body = bytes.subarray(1);
   try {
     const json = bytes[0] === 0
       ? body : inflateRawSync(body, { maxOutputLength: JSON_BYTES_MAX });
-    const parts: unknown = JSON.parse(json.toString());
-    return Array.isArray(parts) && parts.length === 3 ? parts : null;
+    const members: unknown = JSON.parse(json.toString());
+    return Array.isArray(members) && members.length === 3 ? members : null;
   } catch {
     return null;
   }

@@ -1,9 +1,9 @@
 /** The sort keys of stored books, and their order. Pure. */
 import { encodeByteString, fold } from '../../base/text/fold.ts';
-import type { BookSort } from './parse.ts';
+import type { BookSort } from './parse-query.ts';
 import type { BookPosition, SortValue } from './cursor.ts';
-import { readDatePublished, readTitle, readUpdatedAt } from './fields.ts';
-import type { SortKey } from './parameters.ts';
+import { readDatePublished, readTitle, readUpdatedAt } from './stored-fields.ts';
+import type { SortKey } from './query-parameters.ts';
 
 /** The key of a stored book; null when it has none, and always for the sort by id. */
 export function readSortKey(key: SortKey, bytes: Buffer): SortValue {

@@ -15,7 +15,7 @@
  */
 import { encodeByteString, fold } from '../../base/text/fold.ts';
 import { parseIsbn } from '../isbn.ts';
-import { malformed } from './parameters.ts';
+import { malformed } from './query-parameters.ts';
 
 type TextToken = { readonly text: string; readonly isUnspaced: boolean };
 
@@ -40,8 +40,8 @@ const HYPHENATED_NUMBER = /^[0-9][0-9-]*[0-9x]$/i;
 const ISBN_10 = /^[0-9]{9}[0-9x]$/i;
 
 /** The tokens of a text, which need not be folded yet. */
-export function tokensOf(text: string): TextToken[] {
-  return tokensOfFolded(fold(text));
+export function tokenize(text: string): TextToken[] {
+  return tokenizeFolded(fold(text));
 }
 
 /**
@@ -54,7 +54,7 @@ export function parseWords(text: string, what: string): Clause[] {
   const parts = isbn === null ? clean.split(/\s+/) : [clean];
   const clauses = new Map<string, Clause>();
   for (const part of parts) {
-    for (const clause of clausesOf(part)) clauses.set(JSON.stringify(clause), clause);
+    for (const clause of parseClauses(part)) clauses.set(JSON.stringify(clause), clause);
     if (clauses.size > WORDS_MAX) throw malformed(`${what} must be at most ${WORDS_MAX} words`);
   }
   return [...clauses.values()];
@@ -73,7 +73,7 @@ export function eachTerm(text: string, add: (term: string) => void): void {
     for (const word of folded.match(ASCII_RUNS) ?? []) add(word);
     return;
   }
-  for (const token of tokensOfFolded(folded)) {
+  for (const token of tokenizeFolded(folded)) {
     if (!token.isUnspaced) {
       add(encodeByteString(token.text));
       continue;
@@ -90,16 +90,18 @@ export function eachTerm(text: string, add: (term: string) => void): void {
  * reverse does not hold (`isExact` is false) for a word of an unspaced script that is longer than
  * the pairs of characters the index keeps.
  */
-export function termStartsOf(word: TextToken): { starts: readonly string[]; isExact: boolean } {
+export function deriveTermPrefixes(
+  word: TextToken,
+): { prefixes: readonly string[]; isExact: boolean } {
   const characters = [...word.text];
   if (!word.isUnspaced || characters.length <= 2) {
-    return { starts: [encodeByteString(word.text)], isExact: true };
+    return { prefixes: [encodeByteString(word.text)], isExact: true };
   }
   const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);
-  return { starts: [...new Set(pairs)].map(encodeByteString), isExact: false };
+  return { prefixes: [...new Set(pairs)].map(encodeByteString), isExact: false };
 }
 
-function tokensOfFolded(folded: string): TextToken[] {
+function tokenizeFolded(folded: string): TextToken[] {
   if (ASCII.test(folded)) {
     return (folded.match(ASCII_RUNS) ?? []).map((text) => ({ text, isUnspaced: false }));
   }
@@ -113,8 +115,8 @@ function tokensOfFolded(folded: string): TextToken[] {
  * A number with hyphens may be an ISBN, a part of one, or several numbers; an ISBN-10 also means
  * the ISBN-13 under which the book is stored. Anything else becomes one clause for each word.
  */
-function clausesOf(part: string): Clause[] {
-  const tokens = tokensOf(part);
+function parseClauses(part: string): Clause[] {
+  const tokens = tokenize(part);
   const isbn = parseIsbn(part);
   const isNumber = (part.includes('-') && HYPHENATED_NUMBER.test(part))
     || ISBN_10.test(part);
@@ -131,7 +133,7 @@ function clausesOf(part: string): Clause[] {
 function cutWords(run: TextToken): readonly TextToken[] {
   if (!run.isUnspaced || run.text.length > CUT_LENGTH_MAX) return [run];
   const words: string[] = [];
-  for (const { segment } of findSegmenter().segment(composeVowels(run.text))) {
+  for (const { segment } of getSegmenter().segment(composeVowels(run.text))) {
     const last = words.at(-1);
     const isJoined = last !== undefined && (isOneCharacter(segment) || isOneCharacter(last));
     if (isJoined) words[words.length - 1] = last + segment;
@@ -144,7 +146,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 // Created on first use, because its dictionaries take milliseconds to load. The language makes no
 // difference to these scripts; a fixed one rules out the machine's locale.
-function findSegmenter(): Intl.Segmenter {
+function getSegmenter(): Intl.Segmenter {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   return segmenter;
 }

@@ -18,12 +18,12 @@ const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-type State = 'cell-start' | 'plain' | 'quoted' | 'quote-in-quoted';
+type CsvState = 'cell-start' | 'plain' | 'quoted' | 'quote-in-quoted';
 
 /** Finds where rows end. It works on bytes, so a chunk may end within a character. */
 export class CsvRowSplitter {
-  readonly #held = new RecordBytes();
-  #state: State = 'cell-start';
+  readonly #rowBytes = new RecordBytes();
+  #state: CsvState = 'cell-start';
   #line = 1;
   #rowLine = 1;
 
@@ -36,7 +36,7 @@ export class CsvRowSplitter {
       if (byte === LINE_FEED) {
         this.#line += 1;
         if (state === 'quoted') continue;
-        this.#held.add(chunk.subarray(start, offset));
+        this.#rowBytes.add(chunk.subarray(start, offset));
         this.#finish(rows);
         start = offset + 1;
         state = 'cell-start';
@@ -49,7 +49,7 @@ export class CsvRowSplitter {
         state = byte === COMMA ? 'cell-start' : 'plain';
       }
     }
-    this.#held.add(chunk.subarray(start));
+    this.#rowBytes.add(chunk.subarray(start));
     this.#state = state;
     return rows;
   }
@@ -67,8 +67,8 @@ export class CsvRowSplitter {
   #finish(rows: CsvRow[]): void {
     const line = this.#rowLine;
     this.#rowLine = this.#line;
-    const isBlank = this.#held.isEmpty;
-    const bytes = this.#held.take();
+    const isBlank = this.#rowBytes.isEmpty;
+    const bytes = this.#rowBytes.take();
     if (bytes === null) {
       rows.push({ line, problem: TOO_LONG });
     } else if (!isUtf8(bytes)) {

@@ -10,12 +10,12 @@ import { JsonLinesSplitter } from './record-splitter.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
 const FORMATS = ['json', 'jsonl', 'csv'] as const;
-export type Format = (typeof FORMATS)[number];
+export type BookFileFormat = (typeof FORMATS)[number];
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** The format that a file's extension names, or null. */
-export function formatOf(path: string): Format | null {
+export function findFormat(path: string): BookFileFormat | null {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending === 'ndjson') return 'jsonl';
   return FORMATS.find((format) => format === ending) ?? null;
@@ -26,7 +26,7 @@ export function formatOf(path: string): Format | null {
  * overwrite the chunks it is given. Throws `invalid` for an unusable csv header.
  */
 export async function* readRecords(
-  source: AsyncIterable<Buffer>, format: Format,
+  source: AsyncIterable<Buffer>, format: BookFileFormat,
 ): AsyncGenerator<readonly SourceRecord[], void, undefined> {
   const splitter = createSplitter(format);
   for await (const chunk of withoutByteOrderMark(source)) {
@@ -54,7 +54,7 @@ async function* withoutByteOrderMark(
   if (start !== null && start.length > 0) yield start;
 }
 
-function createSplitter(format: Format): RecordSplitter {
+function createSplitter(format: BookFileFormat): RecordSplitter {
   switch (format) {
     case 'json': return new JsonSplitter();
     case 'jsonl': return new JsonLinesSplitter();
@@ -70,7 +70,7 @@ interface BookWriter {
   end(): string;
 }
 
-export function createBookWriter(format: Format): BookWriter {
+export function createBookWriter(format: BookFileFormat): BookWriter {
   switch (format) {
     case 'json': return createJsonWriter();
     case 'jsonl': return {

@@ -20,7 +20,7 @@ const BATCH_RECORDS_MAX = 256;
 const BATCHES_IN_FLIGHT_MAX = 8;
 // A client that sends everything before it reads anything must not stall: this much of the answer
 // (about 100 000 lines) is buffered before reading the body waits for the client.
-const ANSWER_BYTES_HELD_MAX = 8 * 1024 * 1024;
+const RESPONSE_BYTES_HELD_MAX = 8 * 1024 * 1024;
 
 /** Runs one import. Resolves when everything is answered or the client has left. */
 export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode): Promise<void> {
@@ -35,10 +35,10 @@ class ImportRun {
   readonly #importer: Importer;
   readonly #splitter = new JsonLinesSplitter();
   /** Resolves when all batches so far have been answered. */
-  #answered: Promise<void> = Promise.resolve();
+  #batchesReported: Promise<void> = Promise.resolve();
   #inFlight = 0;
-  #answers: Buffer[] = [];
-  #answerBytes = 0;
+  #responseChunks: Buffer[] = [];
+  #responseBytes = 0;
   #bug: unknown = null;
   #isEnded = false;
   #isAbandoned = false;
@@ -53,7 +53,7 @@ class ImportRun {
     try {
       const error = await this.#readAll(body) ?? this.#importer.failure;
       const { count } = this.#importer;
-      this.#answer(`${JSON.stringify(error === null ? count : { ...count, error })}\n`);
+      this.#respond(`${JSON.stringify(error === null ? count : { ...count, error })}\n`);
     } catch (thrown) {
       this.#bug ??= thrown;
     }
@@ -69,18 +69,18 @@ class ImportRun {
   }
 
   async pull(): Promise<readonly Buffer[] | null> {
-    while (this.#answers.length === 0 && !this.#isEnded && !this.#isAbandoned) {
+    while (this.#responseChunks.length === 0 && !this.#isEnded && !this.#isAbandoned) {
       await new Promise<void>((resolve) => {
         this.#wakePull = resolve;
       });
     }
     if (this.#bug !== null) throw this.#bug;
-    if (this.#answers.length === 0) return null;
-    const answers = this.#answers;
-    this.#answers = [];
-    this.#answerBytes = 0;
+    if (this.#responseChunks.length === 0) return null;
+    const chunks = this.#responseChunks;
+    this.#responseChunks = [];
+    this.#responseBytes = 0;
     this.#wakeReader();
-    return answers;
+    return chunks;
   }
 
   /**
@@ -102,7 +102,7 @@ class ImportRun {
       if (!(thrown instanceof AppError)) throw thrown;
       error = thrown.message;
     }
-    await this.#answered;
+    await this.#batchesReported;
     if (this.#bug !== null) throw this.#bug;
     return error;
   }
@@ -111,34 +111,35 @@ class ImportRun {
     for (let start = 0; start < records.length; start += BATCH_RECORDS_MAX) {
       const batch = this.#importer.run(records.slice(start, start + BATCH_RECORDS_MAX));
       this.#inFlight += 1;
-      const before = this.#answered;
-      this.#answered = this.#answerInTurn(batch, before);
-      await this.#room();
+      const before = this.#batchesReported;
+      this.#batchesReported = this.#respondInTurn(batch, before);
+      await this.#waitForCapacity();
     }
   }
 
   /** Never rejects. Resolves after the batch before it. */
-  async #answerInTurn(batch: Promise<string>, before: Promise<void>): Promise<void> {
+  async #respondInTurn(batch: Promise<string>, before: Promise<void>): Promise<void> {
     const [result] = await Promise.allSettled([batch, before]);
     this.#inFlight -= 1;
-    if (result.status === 'fulfilled') this.#answer(result.value);
+    if (result.status === 'fulfilled') this.#respond(result.value);
     else this.#bug ??= result.reason;
     this.#wakeReader();
   }
 
-  async #room(): Promise<void> {
+  async #waitForCapacity(): Promise<void> {
     while (!this.#isAbandoned && this.#bug === null
-      && (this.#inFlight >= BATCHES_IN_FLIGHT_MAX || this.#answerBytes > ANSWER_BYTES_HELD_MAX)) {
+      && (this.#inFlight >= BATCHES_IN_FLIGHT_MAX
+        || this.#responseBytes > RESPONSE_BYTES_HELD_MAX)) {
       await new Promise<void>((resolve) => {
         this.#wakeReader = resolve;
       });
     }
   }
 
-  #answer(lines: string): void {
+  #respond(lines: string): void {
     const bytes = Buffer.from(lines);
-    this.#answers.push(bytes);
-    this.#answerBytes += bytes.length;
+    this.#responseChunks.push(bytes);
+    this.#responseBytes += bytes.length;
     this.#wakePull();
   }
 }

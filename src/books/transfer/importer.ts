@@ -5,7 +5,7 @@
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import type { Catalog, Imported } from '../catalog.ts';
+import type { Catalog, ImportedBook } from '../catalog.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { SourceRecord } from './record-splitter.ts';
@@ -38,12 +38,12 @@ type ImportCount = {
 /** The detail of a record that is skipped because its id exists. */
 export const ID_EXISTS = 'a book with this id exists';
 
-type Read = { readonly line: number; readonly record: ImportRecord };
+type ParsedRecord = { readonly line: number; readonly record: ImportRecord };
 
 export class Importer {
   readonly #catalog: Catalog;
   readonly #mode: ImportMode;
-  readonly #seen = new SeenIds();
+  readonly #seenIds = new SeenIds();
   #imported = 0;
   #skipped = 0;
   #replaced = 0;
@@ -70,25 +70,25 @@ export class Importer {
   /** Imports records in one transaction. Returns the lines of their results, in their order. */
   async run(records: readonly SourceRecord[]): Promise<string> {
     const lines: string[] = [];
-    const reads: Read[] = [];
-    const places: number[] = [];
+    const parsedRecords: ParsedRecord[] = [];
+    const positions: number[] = [];
     for (const record of records) {
-      const read = this.#read(record);
-      if (typeof read === 'string') {
-        lines.push(read);
+      const parsedRecord = this.#parseRecord(record);
+      if (typeof parsedRecord === 'string') {
+        lines.push(parsedRecord);
       } else {
-        places.push(lines.length);
-        reads.push(read);
+        positions.push(lines.length);
+        parsedRecords.push(parsedRecord);
         lines.push('');
       }
     }
-    const results = await this.#store(reads);
-    for (const [index, place] of places.entries()) lines[place] = results[index] ?? '';
+    const results = await this.#store(parsedRecords);
+    for (const [index, position] of positions.entries()) lines[position] = results[index] ?? '';
     return lines.join('');
   }
 
   /** The parsed record, or the line that says why it is skipped. */
-  #read(source: SourceRecord): Read | string {
+  #parseRecord(source: SourceRecord): ParsedRecord | string {
     const { line } = source;
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
@@ -105,43 +105,53 @@ export class Importer {
     }
   }
 
-  async #store(reads: readonly Read[]): Promise<readonly string[]> {
-    if (reads.length === 0) return [];
-    if (this.#failure !== null) return reads.map((read) => this.#refused(read, 'not tried'));
-    if (this.#mode.isDryRun) return reads.map((read) => this.#tell(read, this.#tryOut(read)));
+  async #store(parsedRecords: readonly ParsedRecord[]): Promise<readonly string[]> {
+    if (parsedRecords.length === 0) return [];
+    if (this.#failure !== null) {
+      return parsedRecords.map((record) => this.#reportRefusal(record, 'not tried'));
+    }
+    if (this.#mode.isDryRun) {
+      return parsedRecords.map((record) => this.#reportResult(record, this.#predictResult(record)));
+    }
     try {
-      const records = reads.map(({ record }) => record);
+      const records = parsedRecords.map(({ record }) => record);
       const imported = await this.#catalog.importBatch(records, this.#mode.isReplacing);
-      return reads.map((read, index) => this.#tell(read, imported[index]));
+      return parsedRecords.map((record, index) => this.#reportResult(record, imported[index]));
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      if (thrown.code === 'too_large') return this.#storeApart(reads, thrown.message);
+      if (thrown.code === 'too_large') return this.#storeApart(parsedRecords, thrown.message);
       this.#failure ??= messageOf(thrown);
-      return reads.map((read) => this.#refused(read, messageOf(thrown)));
+      return parsedRecords.map((record) => this.#reportRefusal(record, messageOf(thrown)));
     }
   }
 
-  /** What is too much for one transaction, in smaller ones. */
-  async #storeApart(reads: readonly Read[], detail: string): Promise<readonly string[]> {
-    const [read] = reads;
-    if (reads.length === 1 && read !== undefined) {
+  /** Stores records that are too much for one transaction in smaller ones. */
+  async #storeApart(
+    parsedRecords: readonly ParsedRecord[], detail: string,
+  ): Promise<readonly string[]> {
+    const [parsedRecord] = parsedRecords;
+    if (parsedRecords.length === 1 && parsedRecord !== undefined) {
       this.#skipped += 1;
-      return [encode({ line: read.line, status: 'skipped', id: read.record.id, detail })];
+      const { line, record: { id } } = parsedRecord;
+      return [encode({ line, status: 'skipped', id, detail })];
     }
-    const half = Math.ceil(reads.length / 2);
-    const first = await this.#store(reads.slice(0, half));
-    return [...first, ...await this.#store(reads.slice(half))];
+    const half = Math.ceil(parsedRecords.length / 2);
+    const first = await this.#store(parsedRecords.slice(0, half));
+    return [...first, ...await this.#store(parsedRecords.slice(half))];
   }
 
-  #tryOut({ record: { id } }: Read): { id: string | null; outcome: Imported['outcome'] } {
+  #predictResult(
+    { record: { id } }: ParsedRecord,
+  ): { id: string | null; outcome: ImportedBook['outcome'] } {
     if (id === null) return { id, outcome: 'imported' };
-    const isTaken = this.#seen.add(id) || this.#catalog.has(id);
+    const isTaken = this.#seenIds.add(id) || this.#catalog.has(id);
     if (!isTaken) return { id, outcome: 'imported' };
     return { id, outcome: this.#mode.isReplacing ? 'replaced' : 'exists' };
   }
 
-  #tell(
-    { line }: Read, result: { id: string | null; outcome: Imported['outcome'] } | undefined,
+  #reportResult(
+    { line }: ParsedRecord,
+    result: { id: string | null; outcome: ImportedBook['outcome'] } | undefined,
   ): string {
     const { id = null, outcome = 'exists' } = result ?? {};
     if (outcome === 'exists') {
@@ -154,7 +164,7 @@ export class Importer {
     return encode({ line, status: outcome, id });
   }
 
-  #refused({ line, record }: Read, detail: string): string {
+  #reportRefusal({ line, record }: ParsedRecord, detail: string): string {
     this.#skipped += 1;
     return encode({ line, status: 'skipped', id: record.id, detail });
   }

@@ -16,10 +16,10 @@ const ARRAY_CLOSE = 0x5d;
 const OBJECT_OPEN = 0x7b;
 const OBJECT_CLOSE = 0x7d;
 const DEPTH_MAX = 1024;
-// Of a file in one line the rest goes unread: whoever counts its records has to know.
+// The rest of a file that is one line goes unread: its owner, who counts records, has to know.
 const RESUMES = '; reading goes on at the next line that begins with `{`';
 
-type State =
+type JsonSplitterState =
   | 'start' // nothing seen yet
   | 'before' // a record, or in an array its end, may come
   | 'after' // a record ended: in an array a comma or the end must come
@@ -30,11 +30,11 @@ type State =
   | 'done'; // after the array
 
 export class JsonSplitter implements RecordSplitter {
-  readonly #held = new RecordBytes();
-  #state: State = 'start';
+  readonly #recordBytes = new RecordBytes();
+  #state: JsonSplitterState = 'start';
   #isArray = false;
   #needsItem = false;
-  #isTold = false;
+  #isReported = false;
   #isLineStart = true;
   #line = 1;
   #recordLine = 1;
@@ -53,20 +53,20 @@ export class JsonSplitter implements RecordSplitter {
       if (byte === LINE_FEED) this.#isLineStart = true;
       else if (!isSpace(byte)) this.#isLineStart = false;
     }
-    if (this.#recordStart >= 0) this.#held.add(chunk.subarray(this.#recordStart));
-    if (this.#held.isTooLong && this.#isInRecord()) this.#lose(TOO_LONG);
+    if (this.#recordStart >= 0) this.#recordBytes.add(chunk.subarray(this.#recordStart));
+    if (this.#recordBytes.isTooLong && this.#isInRecord()) this.#abandonRecord(TOO_LONG);
     return this.#records;
   }
 
   end(): readonly SourceRecord[] {
     this.#records = [];
     if (this.#state === 'scalar') {
-      this.#take();
+      this.#endRecord();
       this.#state = 'after';
     }
-    if (this.#isInRecord()) this.#lose('the file ends within this record', '');
-    else if (this.#isArray && this.#state !== 'done' && !this.#isTold) {
-      this.#tell('the file ends before its array does: `]` is missing');
+    if (this.#isInRecord()) this.#abandonRecord('the file ends within this record', '');
+    else if (this.#isArray && this.#state !== 'done' && !this.#isReported) {
+      this.#report('the file ends before its array does: `]` is missing');
     }
     return this.#records;
   }
@@ -76,11 +76,11 @@ export class JsonSplitter implements RecordSplitter {
       case 'string':
         if (byte === BACKSLASH) this.#state = 'escape';
         else if (byte === QUOTE) this.#leaveString(chunk, offset);
-        else if (byte === LINE_FEED) this.#lose('a string does not end on its line');
+        else if (byte === LINE_FEED) this.#abandonRecord('a string does not end on its line');
         return;
       case 'escape':
         this.#state = 'string';
-        if (byte === LINE_FEED) this.#lose('a string does not end on its line');
+        if (byte === LINE_FEED) this.#abandonRecord('a string does not end on its line');
         return;
       case 'nested': return this.#stepNested(chunk, offset, byte);
       case 'scalar':
@@ -91,7 +91,7 @@ export class JsonSplitter implements RecordSplitter {
         if (byte === OBJECT_OPEN && this.#isLineStart) this.#begin(offset, byte);
         return;
       case 'done':
-        if (!isSpace(byte) && !this.#isTold) this.#tell('text follows the end of the array');
+        if (!isSpace(byte) && !this.#isReported) this.#report('text follows the end of the array');
         return;
       default: return this.#stepBetween(offset, byte);
     }
@@ -102,10 +102,11 @@ export class JsonSplitter implements RecordSplitter {
       this.#state = 'string';
     } else if (byte === OBJECT_OPEN || byte === ARRAY_OPEN) {
       this.#closers.push(closerOf(byte));
-      if (this.#closers.length > DEPTH_MAX) this.#lose('the record is nested too deep');
+      if (this.#closers.length > DEPTH_MAX) this.#abandonRecord('the record is nested too deep');
     } else if (byte === OBJECT_CLOSE || byte === ARRAY_CLOSE) {
-      if (this.#closers.pop() !== byte) this.#lose('the brackets of this record do not match');
-      else if (this.#closers.length === 0) this.#finish(chunk, offset + 1);
+      if (this.#closers.pop() !== byte) {
+        this.#abandonRecord('the brackets of this record do not match');
+      } else if (this.#closers.length === 0) this.#finish(chunk, offset + 1);
     } else if (byte === LINE_FEED) {
       // Allowed between the tokens of JSON, but a record must be one line.
       chunk[offset] = 0x20;
@@ -119,19 +120,19 @@ export class JsonSplitter implements RecordSplitter {
       this.#state = 'before';
     } else if (this.#isArray && byte === ARRAY_CLOSE && !this.#needsItem) {
       this.#state = 'done';
-      this.#isTold = false;
+      this.#isReported = false;
     } else if (this.#isArray && byte === COMMA && this.#state === 'after') {
       this.#state = 'before';
       this.#needsItem = true;
     } else if (this.#isArray && this.#state === 'after') {
       this.#recordLine = this.#line;
-      this.#lose('expected "," or "]" before this', byte === OBJECT_OPEN ? '' : RESUMES);
+      this.#abandonRecord('expected "," or "]" before this', byte === OBJECT_OPEN ? '' : RESUMES);
       if (byte === OBJECT_OPEN) this.#begin(offset, byte);
     } else if (isValueStart(byte)) {
       this.#begin(offset, byte);
     } else {
       this.#recordLine = this.#line;
-      this.#lose('expected a record here');
+      this.#abandonRecord('expected a record here');
     }
   }
 
@@ -152,33 +153,33 @@ export class JsonSplitter implements RecordSplitter {
   }
 
   #finish(chunk: Buffer, end: number): void {
-    this.#held.add(chunk.subarray(this.#recordStart, end));
-    this.#take();
+    this.#recordBytes.add(chunk.subarray(this.#recordStart, end));
+    this.#endRecord();
     this.#recordStart = -1;
     this.#state = 'after';
     this.#needsItem = false;
-    this.#isTold = false;
+    this.#isReported = false;
   }
 
-  #take(): void {
-    const json = this.#held.take();
+  #endRecord(): void {
+    const json = this.#recordBytes.take();
     const line = this.#recordLine;
     this.#records.push(json === null ? { line, problem: TOO_LONG } : { line, json });
   }
 
   /** Abandons the record. The consequences of one mistake are reported once. */
-  #lose(problem: string, consequence = RESUMES): void {
-    if (!this.#isTold) this.#tell(problem + consequence);
-    this.#held.take();
+  #abandonRecord(problem: string, consequence = RESUMES): void {
+    if (!this.#isReported) this.#report(problem + consequence);
+    this.#recordBytes.take();
     this.#recordStart = -1;
     this.#state = 'lost';
   }
 
-  #tell(problem: string): void {
+  #report(problem: string): void {
     const line = this.#isInRecord() || this.#state === 'after' || this.#state === 'before'
       ? this.#recordLine : this.#line;
     this.#records.push({ line, problem });
-    this.#isTold = true;
+    this.#isReported = true;
   }
 
   #isInRecord(): boolean {

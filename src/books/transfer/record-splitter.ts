@@ -12,7 +12,7 @@ export type SourceRecord =
 export interface RecordSplitter {
   /** The records that end in `chunk`. */
   push(chunk: Buffer): readonly SourceRecord[];
-  /** What is left at the end of the stream. */
+  /** The record that the end of the stream completes, if there is one. */
   end(): readonly SourceRecord[];
 }
 
@@ -56,19 +56,19 @@ const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
 /** JSON Lines: one value a line, LF or CRLF; blank lines are skipped. */
 export class JsonLinesSplitter implements RecordSplitter {
-  readonly #held = new RecordBytes();
+  readonly #lineBytes = new RecordBytes();
   #line = 1;
 
   push(chunk: Buffer): readonly SourceRecord[] {
     const records: SourceRecord[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
-      this.#held.add(chunk.subarray(start, end));
+      this.#lineBytes.add(chunk.subarray(start, end));
       this.#finish(records);
       this.#line += 1;
       start = end + 1;
     }
-    this.#held.add(chunk.subarray(start));
+    this.#lineBytes.add(chunk.subarray(start));
     return records;
   }
 
@@ -79,7 +79,7 @@ export class JsonLinesSplitter implements RecordSplitter {
   }
 
   #finish(records: SourceRecord[]): void {
-    const bytes = this.#held.take();
+    const bytes = this.#lineBytes.take();
     const line = this.#line;
     if (bytes === null) records.push({ line, problem: TOO_LONG });
     else if (!isBlank(bytes)) records.push({ line, json: bytes });

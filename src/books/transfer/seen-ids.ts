@@ -1,4 +1,4 @@
-/** Which ids a dry run of an import has met: it stores nothing that could be asked. */
+/** The ids that a dry run of an import has met: it stores no books that could be looked up. */
 
 // Some 30 MB. A larger set would hold the event loop for over 20 ms each time it grows.
 const IDS_MAX = 250_000;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { Changes } from '../../../src/books/list/changes.ts';
-import { parseBookQuery } from '../../../src/books/query/parse.ts';
+import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
 const TIME = '2026-01-01T00:00:00.000Z';
@@ -16,7 +16,7 @@ test('long texts of many words fill a memtable too', () => {
   const words = (from: number): string =>
     Array.from({ length: 1000 }, (_, index) => `w${from + index}`).join(' ');
   let books = 0;
-  for (; !memtable.isFullWith(4096) && books < 100; books += 1) {
+  for (; !memtable.isFull(4096) && books < 100; books += 1) {
     const book = { ...STAMPS, title: words(books * 1000) };
     memtable.add(books, Buffer.from(JSON.stringify(book)));
   }
@@ -25,12 +25,12 @@ test('long texts of many words fill a memtable too', () => {
 
 test('what is mostly of deleted books is made anew and takes less', async () => {
   const collection = new FakeCollection();
-  const index = new InvertedIndex({
+  const index = new WordIndex({
     collection, turns: createTurns(systemClock), clock: systemClock, memtableBooks: 8,
   });
   const ask = async (): Promise<void> => {
     const filter = parseBookQuery('q=nothing').filter;
-    const changes = new Changes(collection);
+    const changes = new ConcurrentChanges(collection);
     await index.find(filter, changes, { isWanted: () => true, isPatient: true });
     changes.stop();
   };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createBookList } from '../../../src/books/list/service.ts';
-import type { BookList } from '../../../src/books/list/service.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
+import type { BookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
@@ -74,7 +74,7 @@ function createCatalog(
 ): { collection: FakeCollection; books: Map<string, NaiveBook>; list: BookList } {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const search = withIndex ? new InvertedIndex({
+  const search = withIndex ? new WordIndex({
     collection, turns, clock: systemClock, memtableBooks: 8,
   }) : noIndex;
   const list = createBookList({ collection, turns, search });

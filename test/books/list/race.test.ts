@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Changes } from '../../../src/books/list/changes.ts';
-import { pageOfSparse } from '../../../src/books/list/scan.ts';
-import { createBookList } from '../../../src/books/list/service.ts';
-import { parseBookQuery } from '../../../src/books/query/parse.ts';
+import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
+import { scanSparsePage } from '../../../src/books/list/scan.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { Bits } from '../../../src/base/structures/bit-set.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { walkPages } from '../../support/list-harness.ts';
 import { naiveList } from '../../support/naive-list.ts';
@@ -42,7 +42,7 @@ for (const withIndex of [false, true]) {
         });
       });
       const search = withIndex
-        ? new InvertedIndex({ collection, turns, clock, memtableBooks: 16 })
+        ? new WordIndex({ collection, turns, clock, memtableBooks: 16 })
         : { find: () => Promise.resolve(null) };
       const list = createBookList({ collection, turns, search });
       for (let round = 0; round < 12; round += 1) {
@@ -74,10 +74,10 @@ test('a book deleted and added again in another slot during a sparse scan comes 
     slots.add(slot);
   }
   const scan = {
-    collection, query: parseBookQuery('q=everywhere'), changes: new Changes(collection),
+    collection, query: parseBookQuery('q=everywhere'), changes: new ConcurrentChanges(collection),
     candidates: { slots, count: 40, isExact: true },
   };
-  const work = pageOfSparse(scan, Infinity);
+  const work = scanSparsePage(scan, Infinity);
   assert.equal(work.next().done, false, 'the first slots were looked at');
   collection.delete('id-10');
   collection.delete('id-49');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBookList } from '../../../src/books/list/service.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
 import { createRandom } from '../../support/random.ts';
@@ -59,7 +59,7 @@ test('no search holds the loop over 5 ms, nor do many at once', async () => {
     const clock = { monotonicMs: () => nowMs, startTimer: () => ({ cancel: () => {} }) };
     const next: (() => void)[] = [];
     const turns = createTurns(clock, (run) => next.push(run));
-    const search = new InvertedIndex({ collection, turns, clock });
+    const search = new WordIndex({ collection, turns, clock });
     const list = createBookList({ collection, turns, search });
     let isDone = false;
     let spentMs = 0;

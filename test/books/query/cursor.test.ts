@@ -4,8 +4,8 @@ import { deflateRawSync } from 'node:zlib';
 import { encodeByteString, fold } from '../../../src/base/text/fold.ts';
 import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
 import type { SortValue } from '../../../src/books/query/cursor.ts';
-import { parseBookQuery } from '../../../src/books/query/parse.ts';
-import type { SortKey } from '../../../src/books/query/parameters.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import type { SortKey } from '../../../src/books/query/query-parameters.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 const ID = '0190f2a4-7c3b-7000-8000-000000000001';

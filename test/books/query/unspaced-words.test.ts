@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createBookList } from '../../../src/books/list/service.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
 
@@ -38,7 +38,7 @@ for (const withIndex of [false, true]) {
     }
     const turns = createTurns(systemClock);
     const search = withIndex
-      ? new InvertedIndex({ collection, turns, clock: systemClock, memtableBooks: 4 })
+      ? new WordIndex({ collection, turns, clock: systemClock, memtableBooks: 4 })
       : { find: () => Promise.resolve(null) };
     const list = createBookList({ collection, turns, search });
     for (const [query, titles] of CASES) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eachTerm, matchesWords, parseWords, tokensOf, termStartsOf }
+import { eachTerm, matchesWords, parseWords, tokenize, deriveTermPrefixes }
   from '../../../src/books/query/words.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
@@ -74,7 +74,7 @@ const CASES: readonly (readonly [text: string, query: string, isMatch: boolean])
 
 for (const [text, query, isMatch] of CASES) {
   test(`“${query}” ${isMatch ? 'finds' : 'does not find'} “${text}”`, () => {
-    assert.equal(matchesWords(parseWords(query, 'q'), tokensOf(text)), isMatch);
+    assert.equal(matchesWords(parseWords(query, 'q'), tokenize(text)), isMatch);
   });
 }
 
@@ -89,10 +89,10 @@ test('the terms of a text hold the starts that every word in it asks for', () =>
     const query = phrase(2);
     const terms = new Set<string>();
     eachTerm(text, (term) => terms.add(term));
-    for (const word of tokensOf(query)) {
-      const { starts, isExact } = termStartsOf(word);
-      const isFound = starts.every((start) => [...terms].some((term) => term.startsWith(start)));
-      const isMatch = matchesWords([[[word]]], tokensOf(text));
+    for (const word of tokenize(query)) {
+      const { prefixes, isExact } = deriveTermPrefixes(word);
+      const isFound = prefixes.every((start) => [...terms].some((term) => term.startsWith(start)));
+      const isMatch = matchesWords([[[word]]], tokenize(text));
       if (isMatch) matches += 1;
       assert.ok(!isMatch || isFound, `${query} in ${text}`);
       if (isExact) assert.equal(isFound, isMatch, `${query} in ${text}`);

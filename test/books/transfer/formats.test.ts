@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseImportRecord } from '../../../src/books/transfer/import-record.ts';
 import {
-  createBookWriter, formatOf, readRecords,
+  createBookWriter, findFormat, readRecords,
 } from '../../../src/books/transfer/formats.ts';
-import type { Format } from '../../../src/books/transfer/formats.ts';
+import type { BookFileFormat } from '../../../src/books/transfer/formats.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import { encodeRecord } from '../../../src/resources/record.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const FORMATS: readonly Format[] = ['json', 'jsonl', 'csv'];
+const FORMATS: readonly BookFileFormat[] = ['json', 'jsonl', 'csv'];
 const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 test('what is written in any format reads back as the same bytes, however it is cut', async () => {
@@ -31,7 +31,7 @@ test('what is written in any format reads back as the same bytes, however it is 
 });
 
 test('records carry the line they begin on', async () => {
-  const cases: readonly (readonly [Format, string, readonly number[]])[] = [
+  const cases: readonly (readonly [BookFileFormat, string, readonly number[]])[] = [
     ['json', '[\n{"title":"a"},\n\n{\n"title":\n"b"}\n,{"title":"c"}\n]', [2, 4, 7]],
     ['json', '[{"title":"a"},{"title":"b"}]', [1, 1]],
     ['json', '{"title":"a"}\n\n{"title":"b"}', [1, 3]],
@@ -56,7 +56,7 @@ test('every record comes out as one line', async () => {
 });
 
 test('a byte order mark is skipped, however the file is cut', async () => {
-  const files: Readonly<Record<Format, string>> = {
+  const files: Readonly<Record<BookFileFormat, string>> = {
     json: '[{"title":"a"}]', jsonl: '{"title":"a"}\n', csv: '"title"\na\n',
   };
   for (const format of FORMATS) {
@@ -161,7 +161,8 @@ test('the largest book there can be passes in every format', async () => {
 });
 
 test('formats are known by the ends of names', () => {
-  assert.deepEqual(['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-'].map(formatOf),
+  const paths = ['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-'];
+  assert.deepEqual(paths.map(findFormat),
     ['json', 'jsonl', 'jsonl', 'csv', null, null, null]);
 });
 
@@ -173,7 +174,7 @@ function restore(source: SourceRecord): string {
   }, fields);
 }
 
-function write(format: Format, books: readonly string[]): Buffer {
+function write(format: BookFileFormat, books: readonly string[]): Buffer {
   const writer = createBookWriter(format);
   const half = Math.ceil(books.length / 2);
   const parts = [books.slice(0, half), books.slice(half)]
@@ -181,7 +182,9 @@ function write(format: Format, books: readonly string[]): Buffer {
   return Buffer.from([writer.begin(), ...parts, writer.end()].join(''));
 }
 
-async function read(format: Format, file: Buffer, chunkBytes: number): Promise<SourceRecord[]> {
+async function read(
+  format: BookFileFormat, file: Buffer, chunkBytes: number,
+): Promise<SourceRecord[]> {
   async function* chunks(): AsyncGenerator<Buffer> {
     for (let start = 0; start < file.length; start += chunkBytes) {
       // A copy: a reader may write over what it is given.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { bookResource } from '../../../src/books/resource.ts';
+import { bookResource } from '../../../src/books/book-resource.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';

@@ -6,7 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { readJsonOption } from '../input.ts';
 import { printableJson } from '../../terminal/output.ts';
 import { columnsOf, create, identifierOf, patch, textOf, walkPages } from '../resource.ts';
-import { bookResource } from '../../../books/resource.ts';
+import { bookResource } from '../../../books/book-resource.ts';
 
 const PAGE_SIZE = 500;
 const LIMIT_MAX = 1_000_000_000;

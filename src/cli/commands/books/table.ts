@@ -31,7 +31,7 @@ const queryOptions: OptionSpecs = {
 };
 
 const bookResource = async () =>
-  (await import('../../../books/resource.ts')).bookResource;
+  (await import('../../../books/book-resource.ts')).bookResource;
 const loadBook = () => import('./book.ts');
 const loadTransfer = () => import('./transfer.ts');
 

@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { createBookWriter, formatOf, readRecords } from '../../../books/transfer/formats.ts';
-import type { Format } from '../../../books/transfer/formats.ts';
+import { createBookWriter, findFormat, readRecords } from '../../../books/transfer/formats.ts';
+import type { BookFileFormat } from '../../../books/transfer/formats.ts';
 import { connectionLost } from '../../../server/local/call.ts';
 import type { CommandContext } from '../context.ts';
 import { ImportReport } from './import-report.ts';
@@ -19,7 +19,7 @@ import { objectOf } from '../resource.ts';
 const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
-const DEFAULT_FORMAT: Format = 'json';
+const DEFAULT_FORMAT: BookFileFormat = 'json';
 // A byte order mark, also one that the end of a chunk cuts, and white space.
 const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
@@ -72,7 +72,7 @@ type Write = (text: string) => Promise<void>;
 
 /** Resolves with the count of books. */
 async function writeBooks(
-  { openSession, output }: CommandContext, format: Format, write: Write,
+  { openSession, output }: CommandContext, format: BookFileFormat, write: Write,
 ): Promise<number> {
   const session = await openSession();
   const books = await session.stream({ method: 'GET', path: '/api/books' });
@@ -128,7 +128,7 @@ async function writeWhole<Result>(
 
 /** The records as JSON Lines; lines that hold no record are reported and left out. */
 async function* linesOf(
-  source: AsyncIterable<Buffer>, format: Format, report: ImportReport,
+  source: AsyncIterable<Buffer>, format: BookFileFormat, report: ImportReport,
 ): AsyncGenerator<Buffer> {
   try {
     for await (const records of readRecords(counted(source, report), format)) {
@@ -185,14 +185,16 @@ async function* jsonLines(answer: AsyncIterable<Buffer>): AsyncGenerator<JsonObj
   if (rest.trim() !== '') yield objectOf(JSON.parse(rest));
 }
 
-function formatFor({ given }: CommandContext, path: string): Format {
+function formatFor({ given }: CommandContext, path: string): BookFileFormat {
   const named = given.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
-  const format = formatOf(named === undefined ? path : `.${named}`);
+  const format = findFormat(named === undefined ? path : `.${named}`);
   if (format !== null) return format;
   throw new AppError('usage', `${path} does not end in .json, .jsonl or .csv; name its --format`);
 }
 
-async function openInput(context: CommandContext): Promise<Source & { readonly format: Format }> {
+async function openInput(
+  context: CommandContext,
+): Promise<Source & { readonly format: BookFileFormat }> {
   const path = context.given.find('file');
   if (path !== undefined) {
     return { format: formatFor(context, path), ...await openSource(context, path) };

@@ -3,19 +3,19 @@
  * is none, and queries read every book: the answers are the same but come later.
  */
 import { late } from '../../base/late.ts';
-import type { BookFilter } from '../query/parse.ts';
-import type { Asker, BookSearch, Candidates, Writes } from './search.ts';
-import type { InvertedIndex, SearchOptions } from './inverted.ts';
+import type { BookFilter } from '../query/parse-query.ts';
+import type { SearchCaller, BookSearch, Candidates, ConcurrentWrites } from './book-search.ts';
+import type { WordIndex, WordIndexOptions } from './word-index.ts';
 
-const withIndex = late(() => import('./inverted.ts'));
+const loadWordIndex = late(() => import('./word-index.ts'));
 
-export class BoundedSearch implements BookSearch {
-  readonly #options: SearchOptions;
+export class BoundedWordIndex implements BookSearch {
+  readonly #options: WordIndexOptions;
   /** null until the first search. */
-  #index: InvertedIndex | null = null;
+  #index: WordIndex | null = null;
   #isClosed = false;
 
-  constructor(options: SearchOptions) {
+  constructor(options: WordIndexOptions) {
     this.#options = options;
   }
 
@@ -25,18 +25,20 @@ export class BoundedSearch implements BookSearch {
   }
 
   /** Whether the catalog is known to be too large for an index. */
-  get isOutgrown(): boolean {
+  get isTooLarge(): boolean {
     return this.#options.collection.size > (this.#index?.booksMax ?? Infinity);
   }
 
-  find(filter: BookFilter, writes: Writes, asker: Asker): Promise<Candidates | null> {
-    if (this.isOutgrown) return Promise.resolve(null);
-    return Promise.resolve(withIndex(({ InvertedIndex: Index }) => {
+  find(
+    filter: BookFilter, writes: ConcurrentWrites, caller: SearchCaller,
+  ): Promise<Candidates | null> {
+    if (this.isTooLarge) return Promise.resolve(null);
+    return Promise.resolve(loadWordIndex(({ WordIndex: Index }) => {
       if (this.#index === null || this.#index.booksMax !== null) {
         this.#index = new Index(this.#options);
         if (this.#isClosed) this.#index.close();
       }
-      return this.#index.find(filter, writes, asker);
+      return this.#index.find(filter, writes, caller);
     }));
   }
 

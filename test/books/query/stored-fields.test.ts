@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   encodeDate, readDatePublished, readId, readIsbn, readLanguage, readTitle, readUpdatedAt,
-} from '../../../src/books/query/fields.ts';
+} from '../../../src/books/query/stored-fields.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
 

@@ -42,7 +42,7 @@ export function readUpdatedAt(bytes: Buffer): number {
     + digits(bytes, start + 20, 3);
 }
 
-/** As `encodeDate` writes it; null when the book has none. */
+/** The date as `encodeDate` writes it; null when the book has none. */
 export function readDatePublished(bytes: Buffer): number | null {
   const start = findOptional(bytes, DATE_PUBLISHED);
   return start < 0 ? null : readDate(bytes, start, bytes.indexOf(QUOTE, start));
@@ -87,12 +87,12 @@ function readPlain(bytes: Buffer, name: Buffer): string | null {
   return start < 0 ? null : bytes.toString('latin1', start, bytes.indexOf(QUOTE, start));
 }
 
-/** Where the value of a member of the book itself begins, or -1. */
+/** The index at which the value of a member of the book itself begins, or -1. */
 function findOptional(bytes: Buffer, name: Buffer): number {
-  const found = bytes.indexOf(name);
-  if (found < 0) return -1;
+  const nameStart = bytes.indexOf(name);
+  if (nameStart < 0) return -1;
   const metadata = bytes.indexOf(METADATA);
-  return metadata >= 0 && metadata < found ? -1 : found + name.length;
+  return metadata >= 0 && metadata < nameStart ? -1 : nameStart + name.length;
 }
 
 /** Whether the quote at `index` is escaped: an odd number of backslashes comes before it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bookSchema } from '../../../src/books/book.ts';
 import { Memtable } from '../../../src/books/index/memtable.ts';
-import { eachText, endOfString } from '../../../src/books/index/texts.ts';
+import { visitTexts, findStringEnd } from '../../../src/books/index/searchable-texts.ts';
 import { eachTerm } from '../../../src/books/query/words.ts';
 import { Bits } from '../../../src/base/structures/bit-set.ts';
 import { encodeByteString, foldCase } from '../../../src/base/text/fold.ts';
@@ -35,12 +35,13 @@ for (const [index, fields] of CASES.entries()) {
     const bytes = encode(fields);
     const found: Found = { texts: [], authors: [], keywords: [] };
     const into = (list: string[]) => (source: Buffer, start: number): number => {
-      const end = endOfString(source, start);
+      const end = findStringEnd(source, start);
       list.push(String(JSON.parse(source.toString('utf8', start - 1, end + 1))));
       return end;
     };
-    eachText(bytes, {
-      addText: into(found.texts), addAuthor: into(found.authors), addKeyword: into(found.keywords),
+    visitTexts(bytes, {
+      visitText: into(found.texts), visitAuthor: into(found.authors),
+      visitKeyword: into(found.keywords),
     });
     const { title, subtitle, authors, isbn, keywords }: Fields = JSON.parse(bytes.toString());
     assert.deepEqual(found, {
@@ -69,7 +70,7 @@ test('a memtable has exactly the terms of the decoded texts', () => {
   assert.equal(memtable.terms.count, documentsOf.size);
   for (const [term, documents] of documentsOf) {
     const found = new Bits();
-    for (const _ of memtable.find(term, true, found));
+    for (const _ of memtable.addMatches(term, true, found));
     assert.deepEqual([...documents].filter((one) => !found.has(one)), [], term);
     assert.equal(found.count(), documents.size, term);
   }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createBookList } from '../../../src/books/list/service.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { BoundedSearch } from '../../../src/books/index/bounded.ts';
+import { BoundedWordIndex } from '../../../src/books/index/bounded-word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
@@ -27,21 +27,21 @@ test('books too many for the index are found by their words all the same', async
     assert.equal(total, expected.length);
     assert.ok(search.bytes <= BYTES_MAX, `${search.bytes} bytes`);
   }
-  assert.deepEqual([search.isOutgrown, search.bytes], [true, 0]);
+  assert.deepEqual([search.isTooLarge, search.bytes], [true, 0]);
   assert.equal(collection.listenerCount, 0, 'an index that is not there is told no changes');
 });
 
 test('once few enough books are left there is an index again', async () => {
   const { books, collection, search, list } = createShelf(systemClock);
   await list.list({ q: 'the' });
-  assert.ok(search.isOutgrown);
+  assert.ok(search.isTooLarge);
   const rest = books.slice(0, BOOKS / 8);
   for (const { id } of books.slice(rest.length)) collection.delete(id);
   for (const query of QUERIES) {
     const expected = naiveList(rest, query).map(({ id }) => id);
     assert.deepEqual((await list.list(query)).books.map(({ id }) => id), expected);
   }
-  assert.equal(search.isOutgrown, false);
+  assert.equal(search.isTooLarge, false);
   assert.ok(search.bytes > 0, 'it is in use');
   for (const book of books.slice(rest.length)) collection.put(book);
   for (const query of QUERIES) {
@@ -69,14 +69,14 @@ test('a search without an index holds the loop no longer than one with it', asyn
   }
   await answers;
   assert.deepEqual(totals, QUERIES.map((query) => naiveList(books, query).length));
-  assert.equal(search.isOutgrown, true);
+  assert.equal(search.isTooLarge, true);
 });
 
 function createShelf(
-  clock: ConstructorParameters<typeof BoundedSearch>[0]['clock'],
+  clock: ConstructorParameters<typeof BoundedWordIndex>[0]['clock'],
   yieldTurn?: (next: () => void) => void,
 ): {
-  books: readonly NaiveBook[]; collection: FakeCollection; search: BoundedSearch;
+  books: readonly NaiveBook[]; collection: FakeCollection; search: BoundedWordIndex;
   list: ReturnType<typeof createBookList>;
 } {
   const collection = new FakeCollection();
@@ -85,7 +85,7 @@ function createShelf(
     randomBook(random, `id-${String(count).padStart(4, '0')}`));
   for (const book of books) collection.put(book);
   const turns = createTurns(clock, yieldTurn);
-  const search = new BoundedSearch({
+  const search = new BoundedWordIndex({
     collection, turns, clock, memtableBooks: MEMTABLE_BOOKS, bytesMax: BYTES_MAX,
   });
   return { books, collection, search, list: createBookList({ collection, turns, search }) };

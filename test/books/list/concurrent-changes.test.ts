@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Changes } from '../../../src/books/list/changes.ts';
-import { WholeBuffer } from '../../../src/books/list/whole.ts';
+import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
+import { WholeCatalogCache } from '../../../src/books/list/whole-catalog-cache.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -11,7 +11,7 @@ test('books that change under a slow reader are kept up to 8 MiB, as copies', ()
   const books = Array.from({ length: 12 }, (_, index) =>
     ({ id: `id-${index + 10}`, title: 'x'.repeat(MEBIBYTE) }));
   for (const book of books) collection.put(book);
-  const changes = new Changes(collection);
+  const changes = new ConcurrentChanges(collection);
   const before = books.map(({ id }, slot) => {
     changes.keep(slot);
     return collection.bytesOf(id);
@@ -32,7 +32,7 @@ test('a small collection is one buffer from the second ask on, a large one never
   for (const [length, isHeld] of [[1000, true], [9 * MEBIBYTE, false]] as const) {
     const collection = new FakeCollection();
     collection.put({ id: 'a', title: 'x'.repeat(length) });
-    const whole = new WholeBuffer(collection);
+    const whole = new WholeCatalogCache(collection);
     assert.equal(whole.find(), null);
     const first = whole.find();
     assert.equal(first !== null, isHeld, `${length}`);

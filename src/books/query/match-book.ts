@@ -1,7 +1,7 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/text/fold.ts';
-import type { BookFilter } from './parse.ts';
-import { matchesWords, tokensOf } from './words.ts';
+import type { BookFilter } from './parse-query.ts';
+import { matchesWords, tokenize } from './words.ts';
 
 /** The members that are searched for words and keywords. */
 type SearchableBook = {
@@ -25,11 +25,11 @@ export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   if (keyword !== null && !(book.keywords ?? []).some((one) => foldCase(one) === keyword)) {
     return false;
   }
-  const authors = (book.authors ?? []).flatMap(({ name }) => tokensOf(name));
+  const authors = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
   if (!matchesWords(authorWords, authors)) return false;
   if (words.length === 0) return true;
   const texts = [book.title, book.subtitle ?? '', ...book.keywords ?? [], book.isbn ?? ''];
-  return matchesWords(words, [...authors, ...texts.flatMap(tokensOf)]);
+  return matchesWords(words, [...authors, ...texts.flatMap(tokenize)]);
 }
 
 export function hasMemberConditions(filter: BookFilter): boolean {

@@ -2,11 +2,11 @@
  * The word index, an inverted index: finds books by the words in their titles, subtitles, author
  * names and keywords, and by ISBN. It lives in memory and is made from the collection alone.
  *
- * It is built when it is first needed. Slots whose books are to be indexed are marked: at the start
- * all are, later those that change. One run of small steps indexes the marked books into a
+ * It is built when it is first needed. Slots whose books are to be indexed are pending: all of them
+ * at the start, later those that change. One run of small steps indexes the pending books into a
  * memtable; a full memtable becomes an immutable segment, and segments are merged beside all else.
  * When a book changes, its old document is removed from whichever part holds it, so every part
- * knows which of its books are live. A query waits until no slot is marked: its answer is never
+ * knows which of its books are live. A query waits until no slot is pending: its answer is never
  * partial.
  *
  * An index that outgrows its share of the memory drops everything, for good, and answers null from
@@ -15,26 +15,26 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Change, Collection } from '../../store/port.ts';
-import type { BookFilter } from '../query/parse.ts';
-import { hasTextConditions } from '../query/match.ts';
+import type { BookFilter } from '../query/parse-query.ts';
+import { hasTextConditions } from '../query/match-book.ts';
 import type { Turns, Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
-import { findInMemtable, findInSegment, planSearch } from './find.ts';
-import type { SearchPlan } from './find.ts';
-import { segmentOf } from './flush.ts';
-import { mergeSegments } from './merge.ts';
+import { findInMemtable, findInSegment, planSearch } from './search-plan.ts';
+import type { SearchPlan } from './search-plan.ts';
+import { createSegment } from './flush-memtable.ts';
+import { mergeSegments } from './merge-segments.ts';
 import { Memtable } from './memtable.ts';
-import type { Asker, Candidates, Writes } from './search.ts';
+import type { SearchCaller, Candidates, ConcurrentWrites } from './book-search.ts';
 import type { Segment } from './segment.ts';
 import { Segments } from './segments.ts';
 
-export type SearchOptions = {
+export type WordIndexOptions = {
   readonly collection: Collection;
   readonly turns: Turns;
   readonly clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
   /** How many books fill a memtable. */
   readonly memtableBooks?: number;
-  /** What the segments may take; a merge begins only where its result fits beside them. */
+  /** How much memory the segments may take; a merge begins only where its result fits, too. */
   readonly bytesMax?: number;
 };
 
@@ -51,11 +51,11 @@ const SLOT_WORK = 32;
 // An index that was too large is not built again before the catalog is clearly smaller.
 const RETURN_SHARE = 0.9;
 
-export class InvertedIndex {
-  readonly #options: SearchOptions;
+export class WordIndex {
+  readonly #options: WordIndexOptions;
   /** Slots whose books are to be indexed. */
-  readonly #marked = new Bits();
-  #markedCount = 0;
+  readonly #pendingSlots = new Bits();
+  #pendingCount = 0;
   readonly #memtableBooks: number;
   readonly #bytesMax: number;
   #booksMax: number | null = null;
@@ -64,15 +64,15 @@ export class InvertedIndex {
   #unsubscribe: (() => void) | null = null;
   #isIndexing = false;
   /** All books are being indexed for the first time. */
-  #isFirst = true;
+  #isFirstBuild = true;
   #isMerging = false;
   /** Why no query is answered any more. */
   #failure: { readonly reason: unknown } | null = null;
-  #waiting: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
   #startedMs = 0;
   #indexedCount = 0;
 
-  constructor(options: SearchOptions) {
+  constructor(options: WordIndexOptions) {
     this.#options = options;
     this.#memtableBooks = options.memtableBooks ?? MEMTABLE_BOOKS;
     this.#bytesMax = options.bytesMax ?? Infinity;
@@ -83,33 +83,36 @@ export class InvertedIndex {
     return this.#segments.bytes;
   }
 
-  /** Up to how many books another index would surely fit, once this one has outgrown its share. */
+  /** How many books surely fit; null while this index has not outgrown its share of memory. */
   get booksMax(): number | null {
     return this.#booksMax;
   }
 
   /** See `BookSearch`. Starts the build when it was not needed before. */
-  async find(filter: BookFilter, writes: Writes, asker: Asker): Promise<Candidates | null> {
+  async find(
+    filter: BookFilter, writes: ConcurrentWrites, caller: SearchCaller,
+  ): Promise<Candidates | null> {
     // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index or to wait.
-    const isHelpful = filter.isbn !== null && this.#unsubscribe !== null && this.#markedCount === 0;
+    const isHelpful = filter.isbn !== null
+      && this.#unsubscribe !== null && this.#pendingCount === 0;
     if (!hasTextConditions(filter) && !isHelpful) return null;
-    await this.#becomeCurrent(asker);
+    await this.#waitUntilCurrent(caller);
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
     // A snapshot of the parts: what is written while this runs is in `writes`.
     const work = this.#find(plan, this.#memtable, this.#segments.all);
-    const slots = await this.#options.turns.run(work, asker.isWanted);
+    const slots = await this.#options.turns.run(work, caller.isWanted);
     if (slots === null) return null;
     // A part may have been searched before or after such a write, so these books are checked again.
     for (const slot of writes.changed) slots.add(slot);
     return { slots, count: slots.count(), isExact: plan.isExact };
   }
 
-  /** Ends what is under way; queries are refused from now on. */
+  /** Stops indexing and merging; queries are refused from now on. */
   close(): void {
     this.#unsubscribe?.();
     this.#failure ??= { reason: new AppError('unavailable', 'the search index is closed') };
-    this.#settle();
+    this.#wakeWaiters();
   }
 
   * #find(plan: SearchPlan, memtable: Memtable, segments: readonly Segment[]): Work<Bits> {
@@ -126,89 +129,89 @@ export class InvertedIndex {
    * Resolves when every book is indexed, when none will ever be, or when a patient asker is gone;
    * throws `unavailable` when that takes too long for one that is not patient.
    */
-  async #becomeCurrent({ isWanted, isPatient }: Asker): Promise<void> {
+  async #waitUntilCurrent({ isWanted, isPatient }: SearchCaller): Promise<void> {
     this.#start();
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX;
     for (;;) {
       if (this.#failure !== null) throw this.#failure.reason;
-      if (this.#markedCount === 0 || !isWanted()) return;
+      if (this.#pendingCount === 0 || !isWanted()) return;
       const leftMs = isPatient ? WAIT_MS_MAX : deadlineMs - clock.monotonicMs();
       if (leftMs <= 0) {
         throw new AppError('unavailable', 'the search index is being built: try again soon', {
-          retryAfterS: this.#secondsLeft(),
+          retryAfterS: this.#estimateSecondsLeft(),
         });
       }
-      await this.#settledWithin(leftMs);
+      await this.#waitForProgress(leftMs);
     }
   }
 
-  #settledWithin(delayMs: number): Promise<void> {
+  #waitForProgress(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#options.clock.startTimer(delayMs, resolve);
-      this.#waiting.push(() => {
+      this.#waiters.push(() => {
         timer.cancel();
         resolve();
       });
     });
   }
 
-  #secondsLeft(): number {
+  #estimateSecondsLeft(): number {
     const elapsedMs = this.#options.clock.monotonicMs() - this.#startedMs;
-    const leftMs = this.#markedCount * elapsedMs / Math.max(1, this.#indexedCount);
+    const leftMs = this.#pendingCount * elapsedMs / Math.max(1, this.#indexedCount);
     return Math.min(RETRY_S_MAX, Math.max(1, Math.ceil(leftMs / 1000)));
   }
 
   #start(): void {
-    if (this.#unsubscribe !== null || !this.#isAtWork()) return;
+    if (this.#unsubscribe !== null || !this.#isActive()) return;
     const { collection, clock } = this.#options;
     this.#unsubscribe = collection.onChange((change) => this.#onChange(change));
     this.#startedMs = clock.monotonicMs();
-    this.#marked.addBelow(collection.slotBound);
-    this.#markedCount = collection.slotBound;
-    this.#indexMarked();
+    this.#pendingSlots.addBelow(collection.slotBound);
+    this.#pendingCount = collection.slotBound;
+    this.#startIndexing();
   }
 
   /** Runs inside a commit, so it does as little as possible. */
   #onChange({ slot }: Change): void {
-    if (!this.#marked.add(slot)) return;
-    this.#markedCount += 1;
+    if (!this.#pendingSlots.add(slot)) return;
+    this.#pendingCount += 1;
     if (!this.#memtable.remove(slot)) this.#segments.remove(slot);
-    this.#indexMarked();
+    this.#startIndexing();
   }
 
-  #indexMarked(): void {
-    if (this.#isIndexing || this.#markedCount === 0) return;
+  #startIndexing(): void {
+    if (this.#isIndexing || this.#pendingCount === 0) return;
     this.#isIndexing = true;
-    this.#own(this.#index(), () => {
+    this.#runInBackground(this.#index(), () => {
       this.#isIndexing = false;
-      if (this.#markedCount === 0) this.#becomeComplete();
-      else this.#indexMarked();
+      if (this.#pendingCount === 0) this.#onAllIndexed();
+      else this.#startIndexing();
     });
   }
 
-  #becomeComplete(): void {
-    if (this.#isFirst) {
-      this.#isFirst = false;
+  #onAllIndexed(): void {
+    if (this.#isFirstBuild) {
+      this.#isFirstBuild = false;
       this.#merge();
     }
-    this.#settle();
+    this.#wakeWaiters();
   }
 
   * #index(): Work<void> {
     let slot = -1;
     let work = 0;
-    while (this.#markedCount > 0) {
-      slot = this.#marked.next(slot + 1);
+    while (this.#pendingCount > 0) {
+      slot = this.#pendingSlots.next(slot + 1);
       if (slot < 0) continue;
-      this.#marked.delete(slot);
-      this.#markedCount -= 1;
+      this.#pendingSlots.delete(slot);
+      this.#pendingCount -= 1;
       this.#indexedCount += 1;
       const bytes = this.#options.collection.bytesAt(slot);
       if (bytes !== undefined) this.#memtable.add(slot, bytes);
       work += SLOT_WORK + (bytes?.length ?? 0);
-      const booksMax = this.#memtableBooks * (this.#isFirst ? FIRST_MEMTABLES : 1);
-      if (this.#memtable.isFullWith(booksMax)) yield* this.#flush();
+      const booksMax = this.#memtableBooks * (this.#isFirstBuild ? FIRST_MEMTABLES : 1);
+      if (this.#memtable.isFull(booksMax)) yield* this.#flush();
       if (work < WORK_PER_YIELD) continue;
       work = 0;
       yield;
@@ -217,11 +220,11 @@ export class InvertedIndex {
 
   /** Makes a segment of the memtable. Queries ask the memtable until the segment is complete. */
   * #flush(): Work<void> {
-    const segment = yield* segmentOf(this.#memtable);
+    const segment = yield* createSegment(this.#memtable);
     this.#memtable = new Memtable();
     this.#segments.replace([], segment);
-    if (this.bytes > this.#bytesMax) this.#letGo();
-    else if (!this.#isFirst || this.bytes > this.#bytesMax * UNMERGED_SHARE) this.#merge();
+    if (this.bytes > this.#bytesMax) this.#dropAll();
+    else if (!this.#isFirstBuild || this.bytes > this.#bytesMax * UNMERGED_SHARE) this.#merge();
   }
 
   /** Runs beside indexing and queries, as a merge of large segments takes seconds. */
@@ -229,7 +232,7 @@ export class InvertedIndex {
     const group = this.#segments.nextMerge(this.#bytesMax);
     if (this.#isMerging || group.length === 0) return;
     this.#isMerging = true;
-    this.#own(this.#replace(group), () => {
+    this.#runInBackground(this.#replace(group), () => {
       this.#isMerging = false;
       this.#merge();
     });
@@ -239,34 +242,34 @@ export class InvertedIndex {
     this.#segments.replace(group, yield* mergeSegments(group));
   }
 
-  #letGo(): void {
+  #dropAll(): void {
     const bytesPerBook = this.bytes / this.#segments.documentCount;
     this.#booksMax = Math.floor(this.#bytesMax / bytesPerBook * RETURN_SHARE);
     this.#unsubscribe?.();
     this.#memtable = new Memtable();
     this.#segments.clear();
-    this.#markedCount = 0;
-    this.#settle();
+    this.#pendingCount = 0;
+    this.#wakeWaiters();
   }
 
-  #isAtWork(): boolean {
+  #isActive(): boolean {
     return this.#failure === null && this.#booksMax === null;
   }
 
   /** A failure here is a bug: every later query throws it, as a broken index must not answer. */
-  #own(work: Work<void>, then: () => void): void {
-    const isWanted = (): boolean => this.#isAtWork();
+  #runInBackground(work: Work<void>, then: () => void): void {
+    const isWanted = (): boolean => this.#isActive();
     this.#options.turns.runLater(work, isWanted).then(() => {
       if (isWanted()) then();
     }).catch((reason: unknown) => {
       this.#failure ??= { reason };
-      this.#settle();
+      this.#wakeWaiters();
     });
   }
 
-  #settle(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
+  #wakeWaiters(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resume of waiters) resume();
   }
 }

@@ -10,10 +10,10 @@ import { resourceRoutes } from '../resources/routes.ts';
 import type { AnswerSpec, Handler, ParameterSpec, Route } from '../server/route.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
-import { bookResource } from './resource.ts';
+import { bookResource } from './book-resource.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import { runImport } from './transfer/import.ts';
-import { bookQueryParameters } from './query/parameters.ts';
+import { bookQueryParameters } from './query/query-parameters.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 

@@ -7,15 +7,15 @@ import type { Change, Collection } from '../../store/port.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 
 // Copies of changed books kept for one slow reader; beyond that, changed books are left out.
-const KEPT_BYTES_MAX = 8 * 2 ** 20;
+const COPIED_BYTES_MAX = 8 * 2 ** 20;
 
-export class Changes {
+export class ConcurrentChanges {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
-  readonly #wanted = new Bits();
-  readonly #kept = new Map<number, Buffer>();
-  #changed: Set<number> | null = new Set();
-  #keptBytes = 0;
+  readonly #keptSlots = new Bits();
+  readonly #copies = new Map<number, Buffer>();
+  #changedSlots: Set<number> | null = new Set();
+  #copiedBytes = 0;
 
   constructor(collection: Collection) {
     this.#collection = collection;
@@ -24,39 +24,39 @@ export class Changes {
 
   /** The slots written between the start and `settle`. */
   get changed(): ReadonlySet<number> {
-    return this.#changed ?? new Set();
+    return this.#changedSlots ?? new Set();
   }
 
   /** Stops recording which slots change: all books of the answer have been found. */
   settle(): void {
-    this.#changed = null;
+    this.#changedSlots = null;
   }
 
   /** From now on `take` returns the bytes that the slot has now. */
   keep(slot: number): void {
-    this.#wanted.add(slot);
+    this.#keptSlots.add(slot);
   }
 
   /** The bytes of a kept slot, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
-    if (this.#wanted.delete(slot)) return this.#collection.bytesAt(slot);
-    const bytes = this.#kept.get(slot);
-    this.#kept.delete(slot);
-    this.#keptBytes -= bytes?.length ?? 0;
+    if (this.#keptSlots.delete(slot)) return this.#collection.bytesAt(slot);
+    const bytes = this.#copies.get(slot);
+    this.#copies.delete(slot);
+    this.#copiedBytes -= bytes?.length ?? 0;
     return bytes;
   }
 
   stop(): void {
     this.#unsubscribe();
-    this.#kept.clear();
+    this.#copies.clear();
   }
 
   #onChange({ slot, before }: Change): void {
-    this.#changed?.add(slot);
-    if (!this.#wanted.delete(slot) || before === null) return;
-    if (this.#keptBytes + before.length > KEPT_BYTES_MAX) return;
-    this.#keptBytes += before.length;
+    this.#changedSlots?.add(slot);
+    if (!this.#keptSlots.delete(slot) || before === null) return;
+    if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;
+    this.#copiedBytes += before.length;
     // A copy, because a view would keep a whole block of the store in memory.
-    this.#kept.set(slot, Buffer.from(before));
+    this.#copies.set(slot, Buffer.from(before));
   }
 }

@@ -8,30 +8,30 @@ import { growInt32 } from '../../base/structures/typed-arrays.ts';
 const FIRST_TERMS = 512;
 const FIRST_PAIRS = 2048;
 
-export class Occurrences {
+export class MemtablePostings {
   #count = 0;
   #terms = new Int32Array(FIRST_PAIRS);
   #documents = new Int32Array(FIRST_PAIRS);
   /** The last document of each term, plus one. */
   #last = new Int32Array(FIRST_TERMS);
-  #countOf = new Int32Array(FIRST_TERMS);
+  #documentCounts = new Int32Array(FIRST_TERMS);
 
   get count(): number { return this.#count; }
   term(pair: number): number { return this.#terms[pair] ?? 0; }
   document(pair: number): number { return this.#documents[pair] ?? 0; }
 
   /** How many documents have a term. */
-  countOf(term: number): number { return this.#countOf[term] ?? 0; }
+  documentCount(term: number): number { return this.#documentCounts[term] ?? 0; }
 
   /** Documents must rise; what is there already is not added again. */
   add(term: number, document: number): void {
     if (term >= this.#last.length) {
       this.#last = growInt32(this.#last, term + 1);
-      this.#countOf = growInt32(this.#countOf, term + 1);
+      this.#documentCounts = growInt32(this.#documentCounts, term + 1);
     }
     if (this.#last[term] === document + 1) return;
     this.#last[term] = document + 1;
-    this.#countOf[term] = (this.#countOf[term] ?? 0) + 1;
+    this.#documentCounts[term] = (this.#documentCounts[term] ?? 0) + 1;
     const pair = this.#count;
     if (pair === this.#terms.length) {
       this.#terms = growInt32(this.#terms, pair + 1);

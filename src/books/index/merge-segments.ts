@@ -2,7 +2,7 @@
 import type { Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import { addPlaces, eachPlace, isBitmap } from './postings.ts';
+import { addPlaces, eachPlace, isBitmap } from './packed-postings.ts';
 import { SegmentWriter } from './segment.ts';
 import type { Segment } from './segment.ts';
 
@@ -12,7 +12,7 @@ const LIST_MAX = 4096;
 // How much longer the first number of a list may become in a larger segment.
 const BYTES_GROWN_MAX = 4;
 
-type Cursor = {
+type SegmentCursor = {
   readonly segment: Segment;
   /** Its place among the segments, in whose order places mostly rise. */
   readonly order: number;
@@ -32,37 +32,37 @@ export function* mergeSegments(segments: readonly Segment[]): Work<Segment | nul
     terms, termBytes: sum(({ termBytes }) => termBytes), firstSlot, placeBound,
     postingBytes: sum(({ postingBytes }) => postingBytes) + terms * BYTES_GROWN_MAX,
   });
-  const cursors = cursorsOf(segments);
-  const gatherer = new Gatherer(firstSlot, placeBound);
+  const cursors = createCursors(segments);
+  const collector = new PlaceCollector(firstSlot, placeBound);
   for (let step = 1; ; step += 1) {
     if (step % TERMS_PER_YIELD === 0) yield;
-    const holders = popAlike(cursors);
+    const holders = popSmallestTerm(cursors);
     const [first] = holders;
     if (first === undefined) break;
-    first.segment.giveTerm(first.index, writer);
-    yield* gatherer.write(writer, holders);
+    first.segment.copyTermTo(first.index, writer);
+    yield* collector.write(writer, holders);
     for (const { segment, order, index } of holders) push(cursors, segment, order, index + 1);
   }
-  const live = liveOf(segments, firstSlot, placeBound);
+  const live = collectLivePlaces(segments, firstSlot, placeBound);
   return live.next(0) < 0 ? null : writer.finish(live);
 }
 
-function cursorsOf(segments: readonly Segment[]): PriorityQueue<Cursor> {
-  const cursors = new PriorityQueue<Cursor>(({ term, order }, other) =>
+function createCursors(segments: readonly Segment[]): PriorityQueue<SegmentCursor> {
+  const cursors = new PriorityQueue<SegmentCursor>(({ term, order }, other) =>
     term < other.term || (term === other.term && order < other.order));
   for (const [order, segment] of segments.entries()) push(cursors, segment, order, 0);
   return cursors;
 }
 
 function push(
-  cursors: PriorityQueue<Cursor>, segment: Segment, order: number, index: number,
+  cursors: PriorityQueue<SegmentCursor>, segment: Segment, order: number, index: number,
 ): void {
   if (index < segment.termCount) cursors.push({ segment, order, index, term: segment.term(index) });
 }
 
 /** Takes out all cursors that are at the smallest term. */
-function popAlike(cursors: PriorityQueue<Cursor>): readonly Cursor[] {
-  const holders: Cursor[] = [];
+function popSmallestTerm(cursors: PriorityQueue<SegmentCursor>): readonly SegmentCursor[] {
+  const holders: SegmentCursor[] = [];
   for (let next = cursors.peek(); next !== undefined; next = cursors.peek()) {
     if (holders.length > 0 && holders[0]?.term !== next.term) break;
     holders.push(next);
@@ -72,7 +72,7 @@ function popAlike(cursors: PriorityQueue<Cursor>): readonly Cursor[] {
 }
 
 /** Gathers the places of one term from all segments that have it. */
-class Gatherer {
+class PlaceCollector {
   readonly #firstSlot: number;
   readonly #placeBound: number;
   readonly #places = new Uint32Array(LIST_MAX);
@@ -82,7 +82,7 @@ class Gatherer {
     this.#placeBound = placeBound;
   }
 
-  * write(writer: SegmentWriter, holders: readonly Cursor[]): Work<void> {
+  * write(writer: SegmentWriter, holders: readonly SegmentCursor[]): Work<void> {
     let bound = 0;
     for (const { segment, index } of holders) {
       const start = segment.postingStart(index);
@@ -94,7 +94,7 @@ class Gatherer {
     else yield* this.#writeMany(writer, holders);
   }
 
-  #gatherList(holders: readonly Cursor[]): number {
+  #gatherList(holders: readonly SegmentCursor[]): number {
     const places = this.#places;
     let count = 0;
     let isRising = true;
@@ -112,7 +112,7 @@ class Gatherer {
     return count;
   }
 
-  * #writeMany(writer: SegmentWriter, holders: readonly Cursor[]): Work<void> {
+  * #writeMany(writer: SegmentWriter, holders: readonly SegmentCursor[]): Work<void> {
     const all = new Bits(this.#placeBound);
     for (const { segment, index } of holders) {
       const words = new Uint32Array(segment.live.words.length);
@@ -154,7 +154,9 @@ function eachLivePlace(segment: Segment, index: number, visit: (place: number) =
   for (let place = bits.next(0); place >= 0; place = bits.next(place + 1)) visit(place);
 }
 
-function liveOf(segments: readonly Segment[], firstSlot: number, placeBound: number): Bits {
+function collectLivePlaces(
+  segments: readonly Segment[], firstSlot: number, placeBound: number,
+): Bits {
   const live = new Bits(placeBound);
   for (const segment of segments) {
     const wordOffset = (segment.firstSlot - firstSlot) >>> 5;

@@ -9,11 +9,11 @@
 
 import { TIME_LENGTH } from '../../resources/record.ts';
 
-/** Takes the text whose first byte is at `start`. Each method returns where its quote closes it. */
-export interface TextSink {
-  addText(bytes: Buffer, start: number): number;
-  addAuthor(bytes: Buffer, start: number): number;
-  addKeyword(bytes: Buffer, start: number): number;
+/** Visits the text whose first byte is at `start`; each method returns where the text ends. */
+export interface TokenVisitor {
+  visitText(bytes: Buffer, start: number): number;
+  visitAuthor(bytes: Buffer, start: number): number;
+  visitKeyword(bytes: Buffer, start: number): number;
 }
 
 const QUOTE = 0x22;
@@ -34,29 +34,29 @@ const SUBTITLE = nameCode('subtitle');
 const AUTHORS = nameCode('authors');
 const ISBN = nameCode('isbn');
 const KEYWORDS = nameCode('keywords');
-// What comes after the keywords: where one of these is met there are none.
+// Members after the keywords: a book that has reached one of these has no keywords.
 const DESCRIPTION = nameCode('description');
 const URL = nameCode('url');
 const IMAGE = nameCode('image');
 const METADATA = nameCode('metadata');
 
 /** Hands each title, subtitle, ISBN, author's name and keyword of a stored book to `sink`. */
-export function eachText(bytes: Buffer, sink: TextSink): void {
-  for (let at = endOfString(bytes, ID_START) + STAMPS_LENGTH; bytes[at] === QUOTE;) {
+export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
+  for (let at = findStringEnd(bytes, ID_START) + STAMPS_LENGTH; bytes[at] === QUOTE;) {
     const name = at + 1;
-    const nameEnd = endOfString(bytes, name);
+    const nameEnd = findStringEnd(bytes, name);
     const value = nameEnd + 2;
     switch (memberCode(bytes[name], nameEnd - name)) {
       case TITLE:
       case SUBTITLE:
       case ISBN:
-        at = sink.addText(bytes, value + 1) + 2;
+        at = visitor.visitText(bytes, value + 1) + 2;
         break;
       case AUTHORS:
-        at = eachAuthor(bytes, value, sink) + 1;
+        at = visitAuthors(bytes, value, visitor) + 1;
         break;
       case KEYWORDS:
-        eachKeyword(bytes, value, sink);
+        visitKeywords(bytes, value, visitor);
         return;
       case DESCRIPTION:
       case URL:
@@ -64,13 +64,13 @@ export function eachText(bytes: Buffer, sink: TextSink): void {
       case METADATA:
         return;
       default:
-        at = endOfValue(bytes, value) + 1;
+        at = findValueEnd(bytes, value) + 1;
     }
   }
 }
 
-/** Where the string whose first byte is at `start` is closed. */
-export function endOfString(bytes: Buffer, start: number): number {
+/** The index of the quote that closes the string whose first byte is at `start`. */
+export function findStringEnd(bytes: Buffer, start: number): number {
   let at = start;
   for (; at < bytes.length; at += 1) {
     const byte = bytes[at];
@@ -81,38 +81,38 @@ export function endOfString(bytes: Buffer, start: number): number {
 }
 
 /** The index after the array of authors. */
-function eachAuthor(bytes: Buffer, start: number, sink: TextSink): number {
+function visitAuthors(bytes: Buffer, start: number, visitor: TokenVisitor): number {
   let at = start + 1;
   while (bytes[at] === BRACE) {
-    const nameEnd = sink.addAuthor(bytes, at + AUTHOR_START);
-    at = endOfNesting(bytes, nameEnd + 1);
+    const nameEnd = visitor.visitAuthor(bytes, at + AUTHOR_START);
+    at = findNestingEnd(bytes, nameEnd + 1);
     if (bytes[at] === COMMA) at += 1;
   }
   return at + 1;
 }
 
-function eachKeyword(bytes: Buffer, start: number, sink: TextSink): void {
+function visitKeywords(bytes: Buffer, start: number, visitor: TokenVisitor): void {
   let at = start + 1;
-  while (bytes[at] === QUOTE) at = sink.addKeyword(bytes, at + 1) + 2;
+  while (bytes[at] === QUOTE) at = visitor.visitKeyword(bytes, at + 1) + 2;
 }
 
-/** The index after a value of which nothing is wanted. */
-function endOfValue(bytes: Buffer, start: number): number {
+/** The index after a value that is skipped. */
+function findValueEnd(bytes: Buffer, start: number): number {
   const first = bytes[start];
-  if (first === QUOTE) return endOfString(bytes, start + 1) + 1;
-  if (first === BRACE || first === BRACKET) return endOfNesting(bytes, start + 1);
+  if (first === QUOTE) return findStringEnd(bytes, start + 1) + 1;
+  if (first === BRACE || first === BRACKET) return findNestingEnd(bytes, start + 1);
   let at = start;
   while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== BRACE_END) at += 1;
   return at;
 }
 
 /** The index after the object or array that `start` is in. */
-function endOfNesting(bytes: Buffer, start: number): number {
+function findNestingEnd(bytes: Buffer, start: number): number {
   let depth = 1;
   let at = start;
   for (; at < bytes.length && depth > 0; at += 1) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    if (byte === QUOTE) at = findStringEnd(bytes, at + 1);
     else if (byte === BRACE || byte === BRACKET) depth += 1;
     else if (byte === BRACE_END || byte === BRACKET_END) depth -= 1;
   }

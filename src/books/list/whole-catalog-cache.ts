@@ -5,13 +5,13 @@
  * in memory too.
  */
 import type { Collection } from '../../store/port.ts';
-import { streamWalk } from './source.ts';
+import { streamWalk } from './book-source.ts';
 
 const BYTES_MAX = 8 * 2 ** 20;
 // The separator after each book, about.
 const BYTES_PER_BOOK = 2;
 
-export class WholeBuffer {
+export class WholeCatalogCache {
   readonly #collection: Collection;
   #buffer: Buffer | null = null;
   /** Set while nothing has been written since the last request. */

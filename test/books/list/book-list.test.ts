@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createBookList } from '../../../src/books/list/service.ts';
-import type { BookList } from '../../../src/books/list/service.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
+import type { BookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
@@ -216,7 +216,7 @@ function createList(withIndex = true): { list: BookList; collection: FakeCollect
   const collection = new FakeCollection();
   for (const one of BOOKS) collection.put(one);
   const turns = createTurns(systemClock);
-  const search = withIndex ? new InvertedIndex({ collection, turns, clock: systemClock })
+  const search = withIndex ? new WordIndex({ collection, turns, clock: systemClock })
     : { find: () => Promise.resolve(null) };
   return { list: createBookList({ collection, turns, search }), collection };
 }

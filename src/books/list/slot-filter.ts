@@ -1,19 +1,19 @@
-/** Which stored books match a query. */
-import type { Candidates } from '../index/search.ts';
-import { readDatePublished, readIsbn, readLanguage } from '../query/fields.ts';
+/** The filter of a scan: whether the book in a slot matches a query. */
+import type { Candidates } from '../index/book-search.ts';
+import { readDatePublished, readIsbn, readLanguage } from '../query/stored-fields.ts';
 import {
   decodeSearchable, hasTextConditions, matchesDate, matchesLanguage, matchesText,
-} from '../query/match.ts';
-import type { BookQuery } from '../query/parse.ts';
+} from '../query/match-book.ts';
+import type { BookQuery } from '../query/parse-query.ts';
 import type { Collection } from '../../store/port.ts';
-import type { Changes } from './changes.ts';
+import type { ConcurrentChanges } from './concurrent-changes.ts';
 
 export type Scan = {
   readonly collection: Collection;
   readonly query: BookQuery;
   /** null: all books may match. */
   readonly candidates: Candidates | null;
-  readonly changes: Changes;
+  readonly changes: ConcurrentChanges;
 };
 
 interface SlotFilter {
@@ -27,7 +27,7 @@ interface SlotFilter {
 // book parsed.
 const READS_PER_YIELD = 16;
 
-export function createFilter({ collection, query, candidates, changes }: Scan): SlotFilter {
+export function createSlotFilter({ collection, query, candidates, changes }: Scan): SlotFilter {
   const { filter } = query;
   const hasText = hasTextConditions(filter);
   let reads = 0;
@@ -38,8 +38,8 @@ export function createFilter({ collection, query, candidates, changes }: Scan): 
       const bytes = collection.bytesAt(slot);
       if (bytes === undefined || !matchesMembers(query, bytes)) return undefined;
       // The index answered for the book as it was then.
-      const isKnown = candidates?.isExact === true && !changes.changed.has(slot);
-      if (!hasText || isKnown) return bytes;
+      const isSettled = candidates?.isExact === true && !changes.changed.has(slot);
+      if (!hasText || isSettled) return bytes;
       reads += READS_PER_YIELD;
       return matchesText(filter, decodeSearchable(bytes)) ? bytes : undefined;
     },

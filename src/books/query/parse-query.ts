@@ -8,9 +8,9 @@ import { decodeCursor } from './cursor.ts';
 import type { BookPosition } from './cursor.ts';
 import {
   SORTS, SORT_KEYS, malformed, readQueryObject, readQueryString,
-} from './parameters.ts';
-import type { QueryValues, SortKey } from './parameters.ts';
-import { encodeDate } from './fields.ts';
+} from './query-parameters.ts';
+import type { QueryValues, SortKey } from './query-parameters.ts';
+import { encodeDate } from './stored-fields.ts';
 import { parseWords } from './words.ts';
 import type { Clause } from './words.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
@@ -35,7 +35,7 @@ export type BookFilter = {
   readonly isbn: string | null;
   /** A language range in lower case, or `*`. */
   readonly language: string | null;
-  /** As `foldCase` returns it. */
+  /** Folded by `foldCase`. */
   readonly keyword: string | null;
   /** Inclusive bounds, as `encodeDate` writes them. */
   readonly publishedFrom: number | null;
@@ -133,7 +133,7 @@ function parseDate(name: string, text: string): { from: number; to: number } {
 function parseSort(text: string): BookSort {
   const isDescending = text.startsWith('-');
   const name = isDescending ? text.slice(1) : text;
-  const key = SORT_KEYS.find((known) => known === name);
+  const key = SORT_KEYS.find((candidate) => candidate === name);
   if (key !== undefined) return { key, isDescending };
   throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quoted(text)}`
     + didYouMean(name, SORT_KEYS));

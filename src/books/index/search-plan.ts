@@ -4,76 +4,80 @@
  * rarest words first.
  */
 import { encodeByteString } from '../../base/text/fold.ts';
-import type { BookFilter } from '../query/parse.ts';
+import type { BookFilter } from '../query/parse-query.ts';
 import type { Work } from '../../base/turns.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 import { AUTHOR, KEYWORD, TEXT } from './memtable.ts';
 import type { Memtable } from './memtable.ts';
-import { addPlaces } from './postings.ts';
+import { addPlaces } from './packed-postings.ts';
 import type { Segment } from './segment.ts';
-import { termStartsOf } from '../query/words.ts';
+import { deriveTermPrefixes } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
-/** All groups must hold: a group by one of its alternatives, an alternative by all its needs. */
+/**
+ * A book matches when all groups hold: a group holds by one of its alternatives, an alternative by
+ * all its terms.
+ */
 export type SearchPlan = {
   readonly groups: readonly (readonly Alternative[])[];
   /** Whether the books it finds match without being checked again. */
   readonly isExact: boolean;
 };
-type Alternative = readonly Need[];
-/** A term that begins with one of the starts or, if `isWhole`, equals one. */
-type Need = { readonly starts: readonly string[]; readonly isWhole: boolean };
+type Alternative = readonly TermMatch[];
+/** Matches a term that begins with one of the prefixes or, if `isWholeTerm`, equals one. */
+type TermMatch = { readonly prefixes: readonly string[]; readonly isWholeTerm: boolean };
 
 // How many bytes of postings (under 0.2 ms) to process before yielding.
 const BYTES_PER_YIELD = 32_768;
 // No term has this byte, which is not in UTF-8, so it sorts after all terms with the same start.
-const AFTER_ALL = '\xff';
-const AFTER_WHOLE = '\0';
+const AFTER_PREFIX = '\xff';
+const AFTER_TERM = '\0';
 
 export function planSearch(filter: BookFilter): SearchPlan {
   let isExact = true;
-  const groupOf = (tags: readonly string[]) => (clause: Clause): Alternative[] =>
+  const createGroup = (tags: readonly string[]) => (clause: Clause): Alternative[] =>
     clause.map((words) => words.flatMap((word) => {
-      const terms = termStartsOf(word);
+      const terms = deriveTermPrefixes(word);
       isExact &&= terms.isExact;
-      return terms.starts.map((start): Need =>
-        ({ starts: tags.map((tag) => tag + start), isWhole: false }));
+      return terms.prefixes.map((start): TermMatch =>
+        ({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false }));
     }));
   const groups = [
-    ...filter.words.map(groupOf([TEXT, AUTHOR])), ...filter.authorWords.map(groupOf([AUTHOR])),
+    ...filter.words.map(createGroup([TEXT, AUTHOR])),
+    ...filter.authorWords.map(createGroup([AUTHOR])),
   ];
-  const wholes = [
+  const wholeTerms = [
     ...filter.keyword === null ? [] : [KEYWORD + encodeByteString(filter.keyword)],
     ...filter.isbn === null ? [] : [TEXT + filter.isbn],
   ];
-  for (const whole of wholes) groups.push([[{ starts: [whole], isWhole: true }]]);
+  for (const term of wholeTerms) groups.push([[{ prefixes: [term], isWholeTerm: true }]]);
   return { groups, isExact };
 }
 
 /** Adds the slots of a segment's live books that match to `into`. */
 export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): Work<void> {
-  const groups = plan.groups.map((group) => group.map((needs) =>
-    needs.map((need) => rangesOf(segment, need))));
-  const costs = groups.map((group) => Math.max(...group.map((needs) =>
-    Math.min(...needs.map(({ bytes }) => bytes)))));
-  // If no book here has a word, nothing needs to be unpacked.
+  const groups = plan.groups.map((group) => group.map((terms) =>
+    terms.map((term) => findTermRanges(segment, term))));
+  const costs = groups.map((group) => Math.max(...group.map((terms) =>
+    Math.min(...terms.map(({ bytes }) => bytes)))));
+  // If no book here has a word, nothing terms to be unpacked.
   if (costs.includes(0)) return;
-  const found = Uint32Array.from(segment.live.words);
+  const matches = Uint32Array.from(segment.live.words);
   const order = [...groups.keys()].sort((left, right) => (costs[left] ?? 0) - (costs[right] ?? 0));
   for (const index of order) {
-    const union = new Uint32Array(found.length);
-    for (const needs of groups[index] ?? []) {
-      const places = yield* placesOfAll(segment, needs, found.length);
+    const union = new Uint32Array(matches.length);
+    for (const terms of groups[index] ?? []) {
+      const places = yield* intersectPlaces(segment, terms, matches.length);
       for (let word = 0; word < union.length; word += 1) {
         union[word] = (union[word] ?? 0) | (places[word] ?? 0);
       }
     }
-    if (!intersect(found, union)) return;
+    if (!intersect(matches, union)) return;
   }
   const target = into.words;
   const offset = segment.firstSlot >>> 5;
-  for (let word = 0; word < found.length; word += 1) {
-    const bits = found[word] ?? 0;
+  for (let word = 0; word < matches.length; word += 1) {
+    const bits = matches[word] ?? 0;
     if (bits !== 0) target[word + offset] = (target[word + offset] ?? 0) | bits;
   }
 }
@@ -81,31 +85,32 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: Bits): 
 /** Adds the slots of a memtable's live books that match to `into`. */
 export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: Bits): Work<void> {
   const bound = memtable.slots.length;
-  const found = new Bits(bound);
-  found.words.fill(0xffff_ffff);
+  const matches = new Bits(bound);
+  matches.words.fill(0xffff_ffff);
   for (const group of plan.groups) {
     const union = new Bits(bound);
-    for (const needs of group) {
-      const places = yield* documentsOfAll(memtable, needs, bound);
+    for (const terms of group) {
+      const places = yield* intersectDocuments(memtable, terms, bound);
       for (let word = 0; word < union.words.length; word += 1) {
         union.words[word] = (union.words[word] ?? 0) | (places[word] ?? 0);
       }
     }
-    if (!intersect(found.words, union.words)) return;
+    if (!intersect(matches.words, union.words)) return;
   }
-  for (let index = found.next(0); index >= 0 && index < bound; index = found.next(index + 1)) {
+  for (let index = matches.next(0); index >= 0 && index < bound; index = matches.next(index + 1)) {
     if (memtable.live.has(index)) into.add(memtable.slots[index] ?? 0);
   }
 }
 
-type Ranges = {
+type TermRanges = {
   readonly ranges: readonly (readonly [first: number, end: number])[];
   readonly bytes: number;
 };
 
-function rangesOf(segment: Segment, { starts, isWhole }: Need): Ranges {
-  const ranges = starts.map((start): readonly [number, number] =>
-    [segment.lowerBound(start), segment.lowerBound(start + (isWhole ? AFTER_WHOLE : AFTER_ALL))]);
+function findTermRanges(segment: Segment, { prefixes, isWholeTerm }: TermMatch): TermRanges {
+  const after = isWholeTerm ? AFTER_TERM : AFTER_PREFIX;
+  const ranges = prefixes.map((prefix): readonly [number, number] =>
+    [segment.lowerBound(prefix), segment.lowerBound(prefix + after)]);
   let bytes = 0;
   for (const [first, end] of ranges) {
     if (first < end) bytes += segment.postingEnd(end - 1) - segment.postingStart(first);
@@ -113,12 +118,12 @@ function rangesOf(segment: Segment, { starts, isWhole }: Need): Ranges {
   return { ranges, bytes };
 }
 
-function* placesOfAll(
-  segment: Segment, needs: readonly Ranges[], wordCount: number,
+function* intersectPlaces(
+  segment: Segment, terms: readonly TermRanges[], wordCount: number,
 ): Work<Uint32Array> {
   let all: Uint32Array | null = null;
   let work = 0;
-  for (const { ranges } of needs.toSorted((left, right) => left.bytes - right.bytes)) {
+  for (const { ranges } of terms.toSorted((left, right) => left.bytes - right.bytes)) {
     const places = new Uint32Array(wordCount);
     for (const [first, end] of ranges) {
       for (let term = first; term < end; term += 1) {
@@ -137,14 +142,14 @@ function* placesOfAll(
   return all ?? new Uint32Array(wordCount);
 }
 
-function* documentsOfAll(
-  memtable: Memtable, needs: readonly Need[], bound: number,
+function* intersectDocuments(
+  memtable: Memtable, terms: readonly TermMatch[], bound: number,
 ): Work<Uint32Array> {
   const all = new Bits(bound);
   all.words.fill(0xffff_ffff);
-  for (const { starts, isWhole } of needs) {
+  for (const { prefixes, isWholeTerm } of terms) {
     const documents = new Bits(bound);
-    for (const start of starts) yield* memtable.find(start, isWhole, documents);
+    for (const start of prefixes) yield* memtable.addMatches(start, isWholeTerm, documents);
     if (!intersect(all.words, documents.words)) break;
   }
   return all.words;

@@ -14,13 +14,13 @@ export const bookResource: Resource = {
   columns: [
     { title: 'ID', member: 'id', form: 'identifier' },
     { title: 'TITLE', member: 'title', widthMin: 30 },
-    { title: 'AUTHORS', member: 'authors', widthMin: 12, importance: 3, show: namesOf },
+    { title: 'AUTHORS', member: 'authors', widthMin: 12, importance: 3, show: formatAuthorNames },
     { title: 'PUBLISHED', member: 'datePublished', isWhole: true, importance: 2 },
     { title: 'ISBN', member: 'isbn', isWhole: true, importance: 1 },
   ],
 };
 
-function namesOf(authors: JsonValue | undefined): string | null {
+function formatAuthorNames(authors: JsonValue | undefined): string | null {
   if (!Array.isArray(authors) || authors.length === 0) return null;
   return authors.map((author) => isJsonObject(author) ? author['name'] ?? '-' : '').join('; ');
 }

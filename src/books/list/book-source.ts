@@ -1,11 +1,11 @@
-/** Where the books of an answer come from, and how they become a JSON array. */
+/** Sources of the books of a response, and the JSON array that is made of them. */
 import { frameArray } from '../../resources/page-stream.ts';
 import type { Collection, Walk } from '../../store/port.ts';
-import type { Changes } from './changes.ts';
+import type { ConcurrentChanges } from './concurrent-changes.ts';
 import type { BookEntry } from './top-k.ts';
 
 /** The next part of the answer's text, or null after its end. */
-export type PullNow = () => readonly Buffer[] | null;
+export type PullChunk = () => readonly Buffer[] | null;
 
 /** The bytes of the next book, or undefined after the last. */
 export type BookSource = () => Buffer | undefined;
@@ -17,7 +17,7 @@ const PIECE_BYTES = 64 * 1024;
 const SEPARATOR = Buffer.from(',\n');
 const END = Buffer.from(']\n');
 
-export function sourceOfEntries(entries: readonly BookEntry[]): BookSource {
+export function sourceFromEntries(entries: readonly BookEntry[]): BookSource {
   let index = 0;
   return () => {
     const entry = entries[index];
@@ -26,7 +26,7 @@ export function sourceOfEntries(entries: readonly BookEntry[]): BookSource {
   };
 }
 
-export function sourceOfWalk(collection: Collection, walk: Walk): BookSource {
+export function sourceFromWalk(collection: Collection, walk: Walk): BookSource {
   return () => {
     const slot = walk.next();
     return slot < 0 ? undefined : collection.bytesAt(slot);
@@ -34,7 +34,7 @@ export function sourceOfWalk(collection: Collection, walk: Walk): BookSource {
 }
 
 /** The books that a scan found, as they were at that time. */
-export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource {
+export function sourceFromSlots(slots: Uint32Array, changes: ConcurrentChanges): BookSource {
   let index = 0;
   return () => {
     for (let slot = slots[index]; slot !== undefined; slot = slots[index]) {
@@ -47,7 +47,7 @@ export function sourceOfSlots(slots: Uint32Array, changes: Changes): BookSource 
 }
 
 /** The rest of a walk as a JSON array: slices of the store, without copying. */
-export function streamWalk(walk: Walk): PullNow {
+export function streamWalk(walk: Walk): PullChunk {
   return streamArray(() => {
     const runs = walk.nextRuns(RUN_BYTES);
     return runs.length === 0 ? null : runs;
@@ -55,7 +55,7 @@ export function streamWalk(walk: Walk): PullNow {
 }
 
 /** A whole answer that is one buffer. */
-export function streamBuffer(buffer: Buffer): PullNow {
+export function streamBuffer(buffer: Buffer): PullChunk {
   let pieces: readonly Buffer[] | null = [buffer];
   return () => {
     const next = pieces;
@@ -65,7 +65,7 @@ export function streamBuffer(buffer: Buffer): PullNow {
 }
 
 /** The books of a source as a JSON array, copied together, as a slice for each costs more. */
-export function streamSource(source: BookSource): PullNow {
+export function streamSource(source: BookSource): PullChunk {
   let pending = source();
   return streamArray(() => {
     if (pending === undefined) return null;
@@ -80,7 +80,7 @@ export function streamSource(source: BookSource): PullNow {
   });
 }
 
-function streamArray(next: PullNow): PullNow {
+function streamArray(next: PullChunk): PullChunk {
   const frame = frameArray({ separator: SEPARATOR, end: END });
   return () => frame(next());
 }

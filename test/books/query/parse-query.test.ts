@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { parseBookListQuery, parseBookQuery } from '../../../src/books/query/parse.ts';
-import { bookQueryParameters } from '../../../src/books/query/parameters.ts';
+import { parseBookListQuery, parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import { bookQueryParameters } from '../../../src/books/query/query-parameters.ts';
 
 const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
   ['limit=0', /`limit` must be an integer from 1 to 1000/],

@@ -13,16 +13,16 @@ const PAIRS_PER_YIELD = 4096;
 const POSTING_BYTES = 4;
 
 /** A segment of the live books; null when there are none. Nothing may be added meanwhile. */
-export function* segmentOf(memtable: Memtable): Work<Segment | null> {
+export function* createSegment(memtable: Memtable): Work<Segment | null> {
   const { terms } = memtable;
-  const [firstSlot, placeBound] = rangeOf(memtable);
+  const [firstSlot, placeBound] = findSlotRange(memtable);
   if (placeBound === 0) return null;
   const writer = new SegmentWriter({
     terms: terms.count, termBytes: terms.end(terms.count - 1),
     postingBytes: terms.count * POSTING_BYTES, firstSlot, placeBound,
   });
   const order = yield* sortTerms(terms);
-  const { places, starts, ends } = yield* placesByTerm(memtable, firstSlot);
+  const { places, starts, ends } = yield* collectPlacesByTerm(memtable, firstSlot);
   for (let index = 0; index < order.length; index += 1) {
     if (index % TERMS_PER_YIELD === 0) yield;
     const term = order[index] ?? 0;
@@ -32,7 +32,7 @@ export function* segmentOf(memtable: Memtable): Work<Segment | null> {
     writer.setTerm(terms.bytes, terms.start(term), terms.end(term));
     writer.addList(places, start, end);
   }
-  return writer.finish(liveOf(memtable, firstSlot, placeBound));
+  return writer.finish(collectLivePlaces(memtable, firstSlot, placeBound));
 }
 
 /** By bytes. Their first ones, as numbers, decide nearly always, in a third of the time. */
@@ -46,32 +46,32 @@ function* sortTerms(terms: TermTable): Work<Uint32Array> {
     (keys[left] ?? 0) - (keys[right] ?? 0) || terms.compareRest(left, right));
 }
 
-type Places = {
+type PlacesByTerm = {
   /** The places of the live books that have a term, term by term. */
   readonly places: Uint32Array;
-  /** Where those of a term end. */
+  /** The end of each term's places. */
   readonly ends: Uint32Array;
-  /** Where those of a term start. */
+  /** The start of each term's places. */
   readonly starts: Uint32Array;
 };
 
-function* placesByTerm(
-  { terms, occurrences, slots, live }: Memtable, firstSlot: number,
-): Work<Places> {
+function* collectPlacesByTerm(
+  { terms, postings, slots, live }: Memtable, firstSlot: number,
+): Work<PlacesByTerm> {
   const starts = new Uint32Array(terms.count);
   let start = 0;
   for (let term = 0; term < terms.count; term += 1) {
     starts[term] = start;
-    start += occurrences.countOf(term);
+    start += postings.documentCount(term);
   }
   yield;
   const ends = starts.slice();
   const places = new Uint32Array(start);
-  for (let pair = 0; pair < occurrences.count; pair += 1) {
+  for (let pair = 0; pair < postings.count; pair += 1) {
     if (pair % PAIRS_PER_YIELD === 0) yield;
-    const document = occurrences.document(pair);
+    const document = postings.document(pair);
     if (!live.has(document)) continue;
-    const term = occurrences.term(pair);
+    const term = postings.term(pair);
     const end = ends[term] ?? 0;
     places[end] = (slots[document] ?? 0) - firstSlot;
     ends[term] = end + 1;
@@ -87,7 +87,7 @@ function isRising(places: Uint32Array, start: number, end: number): boolean {
 }
 
 /** Read at the end, because books may be removed while the segment is being written. */
-function liveOf({ live, slots }: Memtable, firstSlot: number, placeBound: number): Bits {
+function collectLivePlaces({ live, slots }: Memtable, firstSlot: number, placeBound: number): Bits {
   const places = new Bits(placeBound);
   for (let document = live.next(0); document >= 0; document = live.next(document + 1)) {
     places.add((slots[document] ?? 0) - firstSlot);
@@ -95,7 +95,9 @@ function liveOf({ live, slots }: Memtable, firstSlot: number, placeBound: number
   return places;
 }
 
-function rangeOf({ live, slots }: Memtable): readonly [firstSlot: number, placeBound: number] {
+function findSlotRange(
+  { live, slots }: Memtable,
+): readonly [firstSlot: number, placeBound: number] {
   let first = Infinity;
   let last = -1;
   for (let document = live.next(0); document >= 0; document = live.next(document + 1)) {

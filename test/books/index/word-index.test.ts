@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Clock, Timer } from '../../../src/base/clock.ts';
-import { Changes } from '../../../src/books/list/changes.ts';
-import { createBookList } from '../../../src/books/list/service.ts';
-import { parseBookQuery } from '../../../src/books/query/parse.ts';
+import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
-import { InvertedIndex } from '../../../src/books/index/inverted.ts';
-import type { Asker } from '../../../src/books/index/search.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
+import type { SearchCaller } from '../../../src/books/index/book-search.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
@@ -16,7 +16,7 @@ import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
 
-const NETWORK: Asker = { isWanted: () => true, isPatient: false };
+const NETWORK: SearchCaller = { isWanted: () => true, isPatient: false };
 const SEEDS = IS_LONG ? 6 : 2;
 const QUERIES = [
   'the', 'river war', 'lodz', '1', '19', '東', '東京', '京物語', 'e', 'ecl', 'lem', 'so', '9',
@@ -62,7 +62,7 @@ test('a book that changes while a query runs is among the candidates', async () 
   const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
   const next: (() => void)[] = [];
   const turns = createTurns(clock, (run) => next.push(run));
-  const index = new InvertedIndex({ collection, turns, clock, memtableBooks: 4 });
+  const index = new WordIndex({ collection, turns, clock, memtableBooks: 4 });
   const takeTurns = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) {
       next.shift()?.();
@@ -72,7 +72,7 @@ test('a book that changes while a query runs is among the candidates', async () 
   const first = findIds(index, collection, 'q=everywhere').catch(() => []);
   await takeTurns(2000);
   await first;
-  const changes = new Changes(collection);
+  const changes = new ConcurrentChanges(collection);
   const finding = index.find(parseBookQuery('q=everywhere').filter, changes, NETWORK);
   await takeTurns(4);
   for (const id of collection.ids.slice(0, 40)) {
@@ -84,7 +84,7 @@ test('a book that changes while a query runs is among the candidates', async () 
 
 test('a query waits two seconds for the index, then says when to come again', async () => {
   const { timers, clock, collection, next, turns } = createSlow();
-  const index = new InvertedIndex({ collection, turns, clock });
+  const index = new WordIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
   await settle();
   assert.deepEqual(timers.map(({ delayMs }) => delayMs), [2000]);
@@ -102,7 +102,7 @@ test('a query waits two seconds for the index, then says when to come again', as
 
 test('nobody is told to come again in more than a minute', async () => {
   const { timers, clock, collection, next, turns } = createSlow(1000);
-  const index = new InvertedIndex({ collection, turns, clock });
+  const index = new WordIndex({ collection, turns, clock });
   const refused = findIds(index, collection, 'q=the');
   await settle();
   while (clock.monotonicMs() < 2000) next.shift()?.();
@@ -113,7 +113,7 @@ test('nobody is told to come again in more than a minute', async () => {
 
 test('a program that embeds us and a command wait until the index is built', async () => {
   const { timers, clock, collection, next, turns } = createSlow();
-  const search = new InvertedIndex({ collection, turns, clock });
+  const search = new WordIndex({ collection, turns, clock });
   const list = createBookList({ collection, turns, search });
   const embedded = list.list({ q: 'the' });
   const command = getList(list, 'q=the', { isControl: true });
@@ -167,7 +167,7 @@ function createSlow(bookMs = 10) {
 test('what needs no words neither builds the index nor waits for it', async () => {
   const { collection, index } = createIndexed(4);
   collection.put(randomBook(createRandom(1), 'id-1'));
-  const changes = new Changes(collection);
+  const changes = new ConcurrentChanges(collection);
   for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-']) {
     assert.equal(await index.find(parseBookQuery(search).filter, changes, NETWORK), null);
   }
@@ -203,17 +203,17 @@ test('an index stays small: 60 bytes a book', async () => {
 
 function createIndexed(
   memtableBooks: number,
-): { collection: FakeCollection; index: InvertedIndex } {
+): { collection: FakeCollection; index: WordIndex } {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const index = new InvertedIndex({ collection, turns, clock: systemClock, memtableBooks });
+  const index = new WordIndex({ collection, turns, clock: systemClock, memtableBooks });
   return { collection, index };
 }
 
 async function findIds(
-  index: InvertedIndex, collection: FakeCollection, search: string,
+  index: WordIndex, collection: FakeCollection, search: string,
 ): Promise<string[]> {
-  const changes = new Changes(collection);
+  const changes = new ConcurrentChanges(collection);
   const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);
   changes.stop();
   const ids: string[] = [];

@@ -1,0 +1,36 @@
+/** The port of the word index: what the list of books sees of it. */
+import type { BookFilter } from '../query/parse-query.ts';
+import type { Bits } from '../../base/structures/bit-set.ts';
+
+/** Finds books by their words. */
+export interface BookSearch {
+  /**
+   * The slots of all books that may match the text conditions and the ISBN; null when there is no
+   * index to help, and every book must be looked at. Slots that are written meanwhile are added.
+   * Throws `unavailable` when the index is not ready in time and the caller is not patient.
+   */
+  find(
+    filter: BookFilter, writes: ConcurrentWrites, caller: SearchCaller,
+  ): Promise<Candidates | null>;
+}
+
+/** The slots of all books that may match the text conditions, and perhaps of others. */
+export type Candidates = {
+  readonly slots: Bits;
+  readonly count: number;
+  /** Whether every book that was not written since matches the text conditions. */
+  readonly isExact: boolean;
+};
+
+/** Which slots were written since the query began. */
+export interface ConcurrentWrites {
+  readonly changed: ReadonlySet<number>;
+}
+
+/** The caller of a search, who waits for its result. */
+export type SearchCaller = {
+  /** Whether somebody still waits; called now and then. */
+  readonly isWanted: () => boolean;
+  /** A patient caller waits as long as it takes; a client on the network is told to come again. */
+  readonly isPatient: boolean;
+};

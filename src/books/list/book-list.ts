@@ -1,0 +1,183 @@
+/**
+ * Lists books: `GET /api/books` and `books.list(query)`. All books in id order are sent as they are
+ * laid out in the store; every other query is a scan in small steps, which the word index narrows
+ * down where it can. Both answers are streamed.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { Exchange, Handler } from '../../server/route.ts';
+import type { Collection } from '../../store/port.ts';
+import { decodeBook } from '../book.ts';
+import type { Book } from '../book.ts';
+import type { SearchCaller, BookSearch } from '../index/book-search.ts';
+import { ConcurrentChanges } from './concurrent-changes.ts';
+import type { Scan } from './slot-filter.ts';
+import { isSparse, scanSparsePage, scanPage, scanWhole } from './scan.ts';
+import type { PageResult } from './scan.ts';
+import {
+  sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource, streamWalk,
+} from './book-source.ts';
+import type { BookSource, PullChunk } from './book-source.ts';
+import { WholeCatalogCache } from './whole-catalog-cache.ts';
+import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
+import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
+import { encodeCursor } from '../query/cursor.ts';
+import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
+import { writeQueryString } from '../query/query-parameters.ts';
+import { createGate } from '../../base/turns.ts';
+import type { Gate, Turns, Work } from '../../base/turns.ts';
+
+export type BookListing = {
+  readonly books: readonly Book[];
+  /** How many books match, on all pages. */
+  readonly total: number;
+  /** The cursor of the next page; null when there is none. */
+  readonly cursor: string | null;
+};
+
+export interface BookList {
+  /** `GET /api/books`. */
+  readonly handle: Handler;
+  /** Throws `malformed`. Waits while the search index is being built. */
+  list(query?: BookListQuery): Promise<BookListing>;
+}
+
+const OWN_PROGRAM: SearchCaller = { isWanted: () => true, isPatient: true };
+
+// An answer without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
+const WHOLE_SCANS_MAX = 2;
+
+export type BookListOptions = {
+  readonly collection: Collection;
+  readonly search: BookSearch;
+  readonly turns: Turns;
+};
+
+export function createBookList(options: BookListOptions): BookList {
+  const deps: BookListDeps = {
+    ...options, gate: createGate(WHOLE_SCANS_MAX),
+    wholeCache: new WholeCatalogCache(options.collection),
+  };
+  return {
+    handle: (exchange) => sendList(deps, exchange),
+    async list(query = {}) {
+      const result = await findBooks(deps, parseBookListQuery(query), OWN_PROGRAM);
+      try {
+        const books = await deps.turns.run(decodeAll(result.source));
+        return { books: books ?? [], total: result.total, cursor: result.cursor };
+      } finally {
+        result.close();
+      }
+    },
+  };
+}
+
+type BookListDeps = BookListOptions & {
+  readonly gate: Gate; readonly wholeCache: WholeCatalogCache;
+};
+
+type ListResult = {
+  readonly total: number;
+  readonly cursor: string | null;
+  readonly source: BookSource;
+  /** Set where the answer can be sent without reading its books one by one. */
+  readonly stream: PullChunk | null;
+  readonly close: () => void;
+};
+
+async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
+  const query = parseBookQuery(exchange.search);
+  const buffer = asksForAll(query) && query.after === null ? deps.wholeCache.find() : null;
+  if (buffer !== null) {
+    return exchange.sendStream(200, [
+      'Content-Type', 'application/json', 'X-Total-Count', String(deps.collection.size),
+      'Content-Length', String(buffer.length),
+    ], streamBuffer(buffer));
+  }
+  const result = await findBooks(deps, query, {
+    isWanted: () => !exchange.response.destroyed, isPatient: exchange.isControl,
+  });
+  try {
+    const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(result.total)];
+    if (result.cursor !== null) {
+      const values = new Map([...query.values, ['cursor', result.cursor]]);
+      const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(values)}`);
+      headers.push('Link', `<${next}>; rel="next"`);
+    }
+    await exchange.sendStream(200, headers, result.stream ?? streamSource(result.source));
+  } finally {
+    result.close();
+  }
+}
+
+async function findBooks(
+  deps: BookListDeps, query: BookQuery, caller: SearchCaller,
+): Promise<ListResult> {
+  if (asksForAll(query)) return listAll(deps.collection, query);
+  const changes = new ConcurrentChanges(deps.collection);
+  try {
+    return await scanBooks(deps, query, changes, caller);
+  } catch (error) {
+    changes.stop();
+    throw error;
+  }
+}
+
+/** Whether all books are asked for, or all after some id, in id order and without a limit. */
+function asksForAll({ filter, sort, limit }: BookQuery): boolean {
+  return limit === null && sort.key === 'id' && !sort.isDescending
+    && !hasMemberConditions(filter) && !hasTextConditions(filter);
+}
+
+function listAll(collection: Collection, { after }: BookQuery): ListResult {
+  const walk = collection.walk({ after: after?.id ?? null });
+  return {
+    total: collection.size,
+    cursor: null,
+    source: sourceFromWalk(collection, walk),
+    stream: streamWalk(walk),
+    close: () => {},
+  };
+}
+
+async function scanBooks(
+  deps: BookListDeps, query: BookQuery, changes: ConcurrentChanges, caller: SearchCaller,
+): Promise<ListResult> {
+  const { isWanted } = caller;
+  const { collection, search, turns, gate } = deps;
+  const candidates = await search.find(query.filter, changes, caller);
+  const scan: Scan = { collection, query, candidates, changes };
+  const { limit } = query;
+  if (limit === null && !isSparse(scan)) {
+    const whole = assertWanted(await gate.pass(() => turns.run(scanWhole(scan), isWanted)));
+    const source = sourceFromSlots(whole.slots, changes);
+    const close = (): void => changes.stop();
+    return { total: whole.total, cursor: null, source, stream: null, close };
+  }
+  const work = limit === null ? scanSparsePage(scan, Infinity) : scanPage(scan, limit);
+  const page = assertWanted(await turns.run(work, isWanted));
+  changes.stop();
+  return createPage(page, query);
+}
+
+function createPage({ entries, total }: PageResult, { limit, fingerprint }: BookQuery): ListResult {
+  const hasMore = limit !== null && entries.length > limit;
+  const pageEntries = limit === null ? entries : entries.slice(0, limit);
+  const last = pageEntries.at(-1);
+  const cursor = hasMore && last !== undefined ? encodeCursor(last, fingerprint) : null;
+  const source = sourceFromEntries(pageEntries);
+  return { total, cursor, source, stream: null, close: () => {} };
+}
+
+function* decodeAll(source: BookSource): Work<Book[]> {
+  const books: Book[] = [];
+  for (let bytes = source(); bytes !== undefined; bytes = source()) {
+    books.push(decodeBook(bytes));
+    yield;
+  }
+  return books;
+}
+
+function assertWanted<T>(result: T | null): T {
+  if (result === null) throw new AppError('timeout', 'the client left before the answer was found');
+  return result;
+}

@@ -2,6 +2,9 @@
  * The composition root, and the only place that knows every room: opens the store, wires services
  * and routes, listens, and closes in reverse order. It decides nothing about books or webhooks.
  */
+import { join } from 'node:path';
+import { HOW_TO_OPEN, isLockedOut } from './access/access-state.ts';
+import type { AccessState } from './access/access-state.ts';
 import { tokenRoutes } from './access/routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
@@ -50,6 +53,8 @@ import type { CollectionSpec } from './store/port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';
+import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-modules.ts';
+import type { WebhooksOptions } from './webhooks/options.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
@@ -87,7 +92,12 @@ export interface App {
   readonly webhooks: Webhooks;
   /** What closing waits for. */
   readonly underWay: UnderWay;
-  /** Serves the API on TCP, and everything on the control socket. */
+  /**
+   * Begins the work that nobody has to ask for: deliveries, retries, retention, the part in a
+   * cluster. Idempotent; a command has none of it.
+   */
+  start(): void;
+  /** Serves the API on TCP, and starts. When it is refused, nothing is started or stored. */
   listen(place?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
   /** Reads the TLS certificate and key again, for new connections; false when there are none. */
   renewCertificate(): boolean;
@@ -128,6 +138,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     kind: options.role, waitMs: options.waitMs ?? 0, files, clock,
   });
   closers.add(() => lock.release());
+  const actions = await loadActions(options);
   const sharedLog = options.sharedLog
     ?? await findSharedLog({ data, files, settings, logger, clock, role: options.role });
   const store = await openStore({
@@ -158,19 +169,17 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     ...buildMetrics(), ...storeMetrics(store, COLLECTION_NAMES, () => unreadiness() === null),
     ...nodes?.metrics ?? [],
   );
-  const tokens = new Tokens({ ...shared, log: logger });
+  const { tokens, verifier, state: accessState } =
+    composeAccess(shared, options.allowAnonymous === true);
   closers.add(() => tokens.close());
-  const verifier = anyOf(
-    fixedTokens(settings.server.apiToken === null ? [] : [settings.server.apiToken]),
-    tokens.verifier(options.allowAnonymous === true),
-  );
   const isServer = options.role === 'server';
-  if (isServer) await rememberToken(tokens, verifier, options);
-  const { webhooks, client } = await composeRelay({
+  if (isServer && isLockedOut(accessState())) {
+    logger.warning('nobody has access to the API: it has had a token, and none is good now; '
+      + HOW_TO_OPEN);
+  }
+  const { webhooks, client } = composeRelay({
     ...shared, ...nodes === null ? {} : { ownership: nodes.ownership },
-    data, actionClasses: options.actions ?? [],
-    loadsActions: options.loadsActions ?? isServer,
-    baseUri: () => listening.baseUri,
+    actions, baseUri: () => listening.baseUri,
     onOutcome: (kind, hook, outcome, durationMs) =>
       shared.statistics.record(kind, hook, outcome, durationMs),
     onRejected: (request) => stream.announce(requestTopic, () => describeRequest(request)),
@@ -192,9 +201,13 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => refusals.close());
   const sharing = nodes?.sharing ?? null;
-  const parts = { ...shared, unreadiness, sharing, maxMemoryBytes };
+  const parts = {
+    ...shared, unreadiness, sharing, maxMemoryBytes,
+    ...isServer && settings.server.apiToken !== null
+      ? { prepare: () => rememberToken(tokens, logger) } : {},
+  };
   const dispatcher = composeDispatcher(parts, verifier, [
-    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier),
+    ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, accessState),
     ...maintenanceRoutes(store, () => listening.places),
     ...nodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
@@ -214,37 +227,39 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
       listening.close(), webhooks.close(graceMs), shared.underWay.idle(graceMs, clock),
     ]);
   });
-  if (isServer) {
-    lock.announce(await listening.listenOnControl());
+  if (isServer) lock.announce(await listening.listenOnControl());
+  let isStarted = !isServer;
+  const start = (): void => {
+    if (isStarted) return;
+    isStarted = true;
     nodes?.start();
     webhooks.start();
     keys.start();
-  }
+  };
   return {
-    dispatcher, books: shelf, bookList: list, webhooks, underWay: shared.underWay,
-    listen: (place = {}) => listening.listen(place),
+    dispatcher, books: shelf, bookList: list, webhooks, underWay: shared.underWay, start,
+    async listen(place = {}) {
+      const address = await listening.listen(place);
+      start();
+      await dispatcher.prepare();
+      return address;
+    },
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
 }
 
 /**
- * Stores that a token is configured before anything is served, so that the API stays closed without
- * it, and warns when no good token is left. A full disk must not keep a server from starting.
+ * Stores that a token is configured, so that the API stays closed without it: before anything is
+ * served, and only once the start has succeeded, as a start that is refused must change nothing. A
+ * full disk must not keep a server from starting.
  */
-async function rememberToken(
-  tokens: Tokens, verifier: TokenVerifier, { settings, logger }: AppOptions,
-): Promise<void> {
-  if (settings.server.apiToken !== null) {
-    try {
-      await tokens.rememberConfigured();
-    } catch (error) {
-      logger.warning('the data directory cannot remember that an API token is configured: started '
-        + 'without one, it would be open again', { error });
-    }
-  } else if (verifier.isRequired && !tokens.hasGoodOne) {
-    logger.warning('nobody has access to the API: it has had a token, and none is good now; set '
-      + 'HOOKSHELF_API_TOKEN, make one with token:create, or give --allow-anonymous');
+async function rememberToken(tokens: Tokens, logger: Logger): Promise<void> {
+  try {
+    await tokens.rememberConfigured();
+  } catch (error) {
+    logger.warning('the data directory cannot remember that an API token is configured: started '
+      + 'without one, it would be open again', { error });
   }
 }
 
@@ -261,6 +276,32 @@ type Shared = {
   readonly statistics: Statistics;
   readonly lines: LogLines;
 };
+
+/** Before the store is opened: a start that a broken module refuses has changed nothing there. */
+async function loadActions(
+  { data, settings, role, loadsActions = role === 'server', actions = [] }: AppOptions,
+): Promise<WebhooksOptions['actions']> {
+  const modules = !loadsActions ? [] : await loadActionModules({
+    folder: join(data, ACTIONS_FOLDER), paths: settings.actions,
+  });
+  const origin = 'the option `actions`';
+  return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
+}
+
+/** Who may come in: with the token of the settings, and with those that are stored. */
+function composeAccess(shared: Shared, allowsAnonymous: boolean): {
+  readonly tokens: Tokens; readonly verifier: TokenVerifier; readonly state: () => AccessState;
+} {
+  const { apiToken } = shared.settings.server;
+  const tokens = new Tokens({ ...shared, log: shared.logger });
+  const verifier = anyOf(
+    fixedTokens(apiToken === null ? [] : [apiToken]), tokens.verifier(allowsAnonymous),
+  );
+  const state = (): AccessState => ({
+    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasGoodOne,
+  });
+  return { tokens, verifier, state };
+}
 
 function composeBooks(shared: Shared, events: Events, maxMemoryBytes: number): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;

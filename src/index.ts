@@ -106,6 +106,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
   const app = await openApp({
     data: resolve(data), settings, logger, actions, allowAnonymous, role: 'server', origins, lines,
   });
+  app.start();
   return {
     listen: async (place) => ({ url: (await app.listen(place)).url }),
     handler: app.dispatcher.listeners('embedded').request,

@@ -2,6 +2,8 @@
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
 import type { Access, Route } from '../server/route.ts';
+import { ACCESS_STATE_PATH } from './access-state.ts';
+import type { AccessState } from './access-state.ts';
 import { tokenResource } from './resource.ts';
 import { TOKEN_MODEL } from './token.ts';
 import { scopeNow } from './bearer.ts';
@@ -15,7 +17,10 @@ const SCOPE_SCHEMA: ObjectSchema = {
   members: { scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true } },
 };
 
-export function tokenRoutes(tokens: Tokens, verifier: TokenVerifier): readonly Route[] {
+/** `state` is what operators are told. */
+export function tokenRoutes(
+  tokens: Tokens, verifier: TokenVerifier, state: () => AccessState,
+): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -27,6 +32,12 @@ export function tokenRoutes(tokens: Tokens, verifier: TokenVerifier): readonly R
         status: 200, description: 'The scope', schema: SCOPE_SCHEMA, mediaType: 'application/json',
       }],
       handle: (exchange) => exchange.sendJson(200, { scope: scopeNow(exchange, verifier) }),
+    },
+    {
+      method: 'GET', path: ACCESS_STATE_PATH, operationId: 'getAccessState',
+      summary: 'Whether the API is closed, and whether any token opens it', access: 'control',
+      answers: [{ status: 200, description: 'isClosed and hasUsableToken' }],
+      handle: (exchange) => exchange.sendJson(200, state()),
     },
     listRoute(tokens, tokenResource.path, 'control'),
     listRoute(tokens, '/api/tokens', 'admin'),

@@ -7,6 +7,7 @@ import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
+import type { Collection } from '../store/port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 
 export const TOKEN_MODEL: ObjectSchema = {
@@ -86,6 +87,22 @@ export function encodeToken({ identifier, createdAt, updatedAt, ...fields }: Tok
 export function decodeToken(bytes: Buffer): Token {
   return decodeRecordAs<Token>(bytes, ({ identifier, scope }) =>
     typeof identifier === 'string' && SCOPES.some((known) => known === scope));
+}
+
+/** All tokens of the collection. */
+export function decodeTokens(collection: Collection): Token[] {
+  const walk = collection.walk();
+  const tokens: Token[] = [];
+  for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
+    const bytes = collection.bytesAt(slot);
+    if (bytes !== undefined) tokens.push(decodeToken(bytes));
+  }
+  return tokens;
+}
+
+/** Whether it lets anybody in: it is neither revoked nor expired, and no mark alone. */
+export function isGood({ hash, expiresAt }: Token, nowMs: number): boolean {
+  return hash !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 }
 
 /** What is shown of a token: never its hash. */

@@ -16,7 +16,8 @@ import { firstStamps } from '../resources/record.ts';
 import type { CollectionSpec, Store } from '../store/port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import {
-  TOKEN_MODEL, decodeToken, encodeToken, expiryOf, generateToken, hashToken, viewOf,
+  TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, expiryOf, generateToken, hashToken, isGood,
+  viewOf,
 } from './token.ts';
 import type { Token } from './token.ts';
 
@@ -70,7 +71,7 @@ export class Tokens {
   /** Whether some stored token still lets anybody in. */
   get hasGoodOne(): boolean {
     const nowMs = this.#clock.now();
-    return [...this.#byHash.values()].some((token) => !isExpired(token, nowMs));
+    return [...this.#byHash.values()].some((token) => isGood(token, nowMs));
   }
 
   #hasExisted(): boolean {
@@ -84,13 +85,14 @@ export class Tokens {
     if (token?.hash === undefined) return null;
     if (!loadCrypto().timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
     const nowMs = this.#clock.now();
-    if (isExpired(token, nowMs)) return null;
+    if (!isGood(token, nowMs)) return null;
     this.#recordUse(token, nowMs);
     return token.scope;
   }
 
   list(): JsonObject[] {
-    return this.#all().filter((token) => token.isConfigured !== true).map(viewOf);
+    return decodeTokens(this.#store.collection(TOKENS.name))
+      .filter((token) => token.isConfigured !== true).map(viewOf);
   }
 
   /** The new token with its text as `token`, which is never shown again. */
@@ -137,17 +139,6 @@ export class Tokens {
     this.#stop();
   }
 
-  #all(): Token[] {
-    const collection = this.#store.collection(TOKENS.name);
-    const walk = collection.walk();
-    const tokens: Token[] = [];
-    for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
-      const bytes = collection.bytesAt(slot);
-      if (bytes !== undefined) tokens.push(decodeToken(bytes));
-    }
-    return tokens;
-  }
-
   #apply({ before, after }: RecordChange): void {
     const old = before === null ? null : decodeToken(before);
     if (old?.hash !== undefined) this.#byHash.delete(old.hash);
@@ -175,8 +166,4 @@ export class Tokens {
       });
     });
   }
-}
-
-function isExpired({ expiresAt }: Token, nowMs: number): boolean {
-  return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs;
 }

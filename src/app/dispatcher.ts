@@ -33,6 +33,8 @@ type DispatcherParts = {
   readonly settings: Settings;
   /** How much memory the process may take. */
   readonly maxMemoryBytes: number;
+  /** What must be done before any request from outside is served; never rejects. */
+  readonly prepare?: () => Promise<void>;
 };
 
 const BODIES_SHARE = 1 / 8;
@@ -76,5 +78,6 @@ export function composeDispatcher(
     accessLog: log.access,
     trustProxy: server.trustProxy,
     baseUri: server.baseUri,
+    ...parts.prepare === undefined ? {} : { prepare: parts.prepare },
   });
 }

@@ -81,15 +81,10 @@ export class Listening {
     }
     if (this.#closing !== null) throw closed();
     const isLocal = isLoopbackName(host);
+    checkTokenLength(host, settings);
     if (!isLocal && !needsToken() && allowAnonymous !== true) {
       throw new AppError('usage', `on ${host} anybody could read and change everything: set `
         + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
-    }
-    const { apiToken } = settings.server;
-    if (!isLocal && apiToken !== null && apiToken.length < TOKEN_LENGTH_MIN) {
-      throw new AppError('usage', `on ${host} the API token must have at least ${TOKEN_LENGTH_MIN} `
-        + 'characters, or it can be guessed: make one with `openssl rand -hex 32`, or with '
-        + 'token:create');
     }
     const entrance = isLocal ? 'loopback' : 'network';
     const certificate = opened?.certificate ?? readCertificate(settings);
@@ -140,6 +135,14 @@ export class Listening {
     await Promise.all(this.#listeners.map((listener) => listener.close(timeoutMs)));
     if (this.#ownFolder !== null) removeSocketFolder(this.#ownFolder);
   }
+}
+
+/** Throws `usage` for a configured token that is too short where others can come. */
+export function checkTokenLength(host: string, { server: { apiToken } }: Settings): void {
+  if (isLoopbackName(host) || apiToken === null || apiToken.length >= TOKEN_LENGTH_MIN) return;
+  throw new AppError('usage', `on ${host} the API token must have at least ${TOKEN_LENGTH_MIN} `
+    + 'characters, or it can be guessed: make one with `openssl rand -hex 32`, or with '
+    + 'token:create');
 }
 
 function closed(): AppError {

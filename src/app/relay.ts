@@ -2,7 +2,6 @@
  * Puts the webhook relay together, and turns changes of the catalog into its events: neither of the
  * two knows the other.
  */
-import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { clientMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
 import { clientOptionsOf } from './options.ts';
@@ -17,7 +16,6 @@ import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { ChangeHook } from '../resources/repository.ts';
-import { ACTIONS_FOLDER, loadActionModules } from '../webhooks/actions/load-modules.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';
 import type { WebhooksOptions } from '../webhooks/options.ts';
 import type { Ownership } from '../webhooks/work/ownership.ts';
@@ -34,12 +32,8 @@ type RelayParts = {
   readonly settings: Settings;
   readonly makeId: IdSource;
   readonly metrics: Metrics;
-  /** The data directory. */
-  readonly data: string;
-  /** Whether custom modules from the data directory and the settings are loaded. */
-  readonly loadsActions: boolean;
-  /** Action classes of a program that embeds us. */
-  readonly actionClasses: readonly unknown[];
+  /** Custom actions. */
+  readonly actions: WebhooksOptions['actions'];
   /** An upper bound of the process, whatever the settings say. */
   readonly pendingBytesMax: number;
   readonly onRejected: NonNullable<WebhooksOptions['onRejected']>;
@@ -52,16 +46,11 @@ const DAY_MS = 86_400_000;
 /** Of the heap, however its limit was set. */
 const PAYLOAD_SHARE = 1 / 4;
 
-/** Throws `usage`, naming the file, when a custom action does not load. */
-export async function composeRelay(
+/** Throws `usage`, naming where it comes from, for a custom action that is none. */
+export function composeRelay(
   parts: RelayParts,
-): Promise<{ readonly webhooks: Webhooks; readonly client: HttpClient }> {
+): { readonly webhooks: Webhooks; readonly client: HttpClient } {
   const { settings, clock, logger, metrics, store, keys, makeId, baseUri } = parts;
-  const modules = parts.loadsActions ? await loadActionModules({
-    folder: join(parts.data, ACTIONS_FOLDER), paths: settings.actions,
-  }) : [];
-  const classes = parts.actionClasses.map((actionClass) =>
-    ({ actionClass, origin: 'the option `actions`' }));
   const client = createLateClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
     onRejected: parts.onRejected, onOutcome: parts.onOutcome,
@@ -69,7 +58,7 @@ export async function composeRelay(
     store, keys, logger, clock, makeId, baseUri,
     http: client,
     random: Math.random,
-    actions: [...modules, ...classes],
+    actions: parts.actions,
     incoming: {
       defaultAllowedMethods: settings.incoming.defaultAllowedMethods,
       allowUnsignedWhenSecretMissing: settings.incoming.allowUnsignedWhenSecretMissing,

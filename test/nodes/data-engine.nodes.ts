@@ -33,6 +33,7 @@ for (const way of ['without a server', 'through a server']) {
       assert.match(early.stderr, /holds no log: name the right database, or start hookshelf serve/);
       const { settings } = loadSettings({ environment });
       const app = await openApp({ data, settings, logger: silentLogger, role: 'server' });
+      app.start();
       if (way === 'through a server') context.after(() => app.close());
       else await app.close();
       for (const title of ['One', 'Two']) {

@@ -34,6 +34,7 @@ export type TestServerOptions = {
   readonly stallMs?: number;
   readonly limits?: Partial<ServerLimits>;
   readonly certificate?: Certificate;
+  readonly prepare?: () => Promise<void>;
   /** For the limits that are ours: closing and those of Node go by the real one. */
   readonly clock?: Clock;
 };
@@ -60,6 +61,7 @@ export async function startServer(
     accessLog: options.accessLog ?? 'off',
     trustProxy: options.trustProxy ?? false,
     ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },
+    ...options.prepare === undefined ? {} : { prepare: options.prepare },
   });
   const server = createHttpServer(
     dispatcher.listeners(options.entrance ?? 'loopback'),

@@ -69,6 +69,8 @@ type DispatcherOptions = {
   readonly stallMs?: number;
   /** A streamed body of which nothing arrives for so long is cut; as `stallMs` when not given. */
   readonly bodyStallMs?: number;
+  /** What must be done before any request from outside is served; never rejects. */
+  readonly prepare?: () => Promise<void>;
 };
 
 export type { Entrance };
@@ -89,6 +91,11 @@ export type RequestListeners = {
 
 export interface Dispatcher {
   listeners(entrance: Entrance): RequestListeners;
+  /**
+   * Does what must be done before a request from outside is served, once. The first such request
+   * asks for it, too, and all of them wait for its end; those on the control socket do not.
+   */
+  prepare(): Promise<void>;
   /**
    * From now on every answer closes its connection, and what another program's server still passes
    * is answered with 503.
@@ -125,6 +132,9 @@ class HttpDispatcher implements Dispatcher {
   #idPrefix: string | null = null;
   #requestCount = 0;
   #isClosed = false;
+  #isPrepared: boolean;
+  readonly #prepare: () => Promise<void>;
+  #preparing: Promise<void> | null = null;
 
   constructor(options: DispatcherOptions) {
     const stallMs = options.stallMs ?? STALL_MS;
@@ -144,6 +154,9 @@ class HttpDispatcher implements Dispatcher {
     this.#open = createTable(open, options.metrics);
     this.#control = createTable(options.routes, options.metrics);
     this.#unrouted = { route: UNROUTED, meter: options.metrics.meter(UNROUTED.path) };
+    const { prepare } = options;
+    this.#isPrepared = prepare === undefined;
+    this.#prepare = prepare ?? (async () => {});
   }
 
   listeners(entrance: Entrance): RequestListeners {
@@ -152,6 +165,13 @@ class HttpDispatcher implements Dispatcher {
       checkContinue: (request, response) => this.#accept(entrance, request, response, true),
       refused: (method, status) => this.#unrouted.meter.record(method, status, null),
     };
+  }
+
+  prepare(): Promise<void> {
+    this.#preparing ??= this.#prepare().then(() => {
+      this.#isPrepared = true;
+    });
+    return this.#preparing;
   }
 
   drain(): void {
@@ -188,7 +208,8 @@ class HttpDispatcher implements Dispatcher {
     exchange.awaitsContinue = awaitsContinue;
     try {
       const table = entrance === 'control' ? this.#control : this.#open;
-      const pending = this.#route(exchange, table);
+      const pending = this.#isPrepared || entrance === 'control' ? this.#route(exchange, table)
+        : this.prepare().then(() => this.#route(exchange, table));
       if (pending === undefined) exchange.close();
       else this.#answerLater(exchange, pending);
     } catch (thrown) {

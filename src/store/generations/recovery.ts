@@ -51,6 +51,8 @@ export type Source = {
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly limits?: MemoryLimits;
+  /** Records of other collections than `specs` are passed over; else they are refused. */
+  readonly skipsOthers?: boolean;
 };
 
 /** What a directory holds, read into memory; nothing on disk has been touched. */
@@ -118,7 +120,10 @@ async function replayFrom(source: Source, inventory: Inventory, base: Base): Pro
     if (start.sequence < 0 && next === generation && parts.length > 0) {
       throw damagedAt({ path, line: 1, offset: 0 }, 'not the start of this journal');
     }
-    const replayed = await replayJournal(source.files, path, generation, sequence, collections);
+    const replayed = await replayJournal(
+      source.files, path, generation, sequence,
+      { collections, skipsOthers: source.skipsOthers === true },
+    );
     const part = { generation, path, replayed };
     checkSnapshots(inventory, base.generation, part);
     ({ sequence } = replayed);
@@ -199,7 +204,7 @@ async function findBase(source: Source, inventory: Inventory): Promise<Base> {
 
 /** The sequence of a set, once it is loaded, or the name of a file that it lacks. */
 async function loadSet(
-  { directory, files }: Source, inventory: Inventory, generation: number,
+  { directory, files, skipsOthers }: Source, inventory: Inventory, generation: number,
   collections: ReadonlyMap<string, StoredCollection>,
 ): Promise<number | { readonly missing: string }> {
   const present = inventory.snapshots.get(generation) ?? [];
@@ -221,6 +226,7 @@ async function loadSet(
   for (const [name, path] of paths) {
     const collection = collections.get(name);
     if (collection === undefined) {
+      if (skipsOthers === true) continue;
       throw damagedAt({ path, line: 1, offset: 0 }, 'of a collection this version does not know');
     }
     await loadSnapshot(files, path, collection);

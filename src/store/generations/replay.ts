@@ -30,17 +30,23 @@ export type Replayed = {
   readonly torn: FilePlace | null;
 };
 
+/** Where transactions are applied. */
+type ReplayTarget = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  /** Operations on other collections are passed over; else they are refused. */
+  readonly skipsOthers: boolean;
+};
+
 /**
- * Applies every transaction to `collections`, going on from `sequence`. Throws `damaged` for a gap
- * and for a bad line that is no torn end (the rule: recovery.ts).
+ * Applies every transaction to the collections of `target`, going on from `sequence`. Throws
+ * `damaged` for a gap and for a bad line that is no torn end (the rule: recovery.ts).
  */
 export async function replayJournal(
-  files: Files, path: string, generation: number, sequence: number,
-  collections: ReadonlyMap<string, StoredCollection>,
+  files: Files, path: string, generation: number, sequence: number, target: ReplayTarget,
 ): Promise<Replayed> {
   const descriptor = files.open(path, 'read');
   try {
-    const replay = new Replay(path, generation, sequence, collections);
+    const replay = new Replay(path, generation, sequence, target);
     await readLines(files, descriptor, (buffer, start, end, offset, isComplete) =>
       replay.visit(buffer, start, end, offset, isComplete));
     return replay.result(files.sizeOf(descriptor));
@@ -54,7 +60,7 @@ const LINE_START = '{"crc":"';
 class Replay {
   readonly #path: string;
   readonly #generation: number;
-  readonly #collections: ReadonlyMap<string, StoredCollection>;
+  readonly #target: ReplayTarget;
   #line = 0;
   #sequence: number;
   #durable = -1;
@@ -68,13 +74,12 @@ class Replay {
   #bad: FilePlace | null = null;
 
   constructor(
-    path: string, generation: number, sequence: number,
-    collections: ReadonlyMap<string, StoredCollection>,
+    path: string, generation: number, sequence: number, target: ReplayTarget,
   ) {
     this.#path = path;
     this.#generation = generation;
     this.#sequence = sequence;
-    this.#collections = collections;
+    this.#target = target;
   }
 
   visit(buffer: Buffer, start: number, end: number, offset: number, isComplete: boolean): void {
@@ -148,20 +153,23 @@ class Replay {
   }
 
   #apply(buffer: Buffer, line: JournalLine, end: number, place: FilePlace): void {
-    const collectionOf = (name: string): StoredCollection => {
-      const collection = this.#collections.get(name);
+    const { collections, skipsOthers } = this.#target;
+    const findCollection = (name: string): StoredCollection | null => {
+      const collection = collections.get(name);
       if (collection !== undefined) return collection;
+      if (skipsOthers) return null;
       throw damagedAt(place, `records of "${name}", which this version does not know`);
     };
     try {
       visitOperations(buffer, line.operationsAt, end, {
         put(name, from, to) {
-          const collection = collectionOf(name);
+          const collection = findCollection(name);
+          if (collection === null) return;
           const key = collection.keyOf(buffer.subarray(from, to));
           const record = collection.table.arena.appendBytes(buffer, from, to);
           collection.applyPut(key, record, null);
         },
-        delete: (name, key) => collectionOf(name).applyDelete(key),
+        delete: (name, key) => findCollection(name)?.applyDelete(key),
       });
     } catch (error) {
       if (error instanceof AppError) throw error;

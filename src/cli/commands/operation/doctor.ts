@@ -21,6 +21,7 @@ import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
 import { objectOf, textOf } from '../resource.ts';
 import { isListening, tryToConnect } from '../../session/socket.ts';
+import { checkAccess } from './doctor-access.ts';
 import { checkActions, checkCertificate } from './doctor-files.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
@@ -39,6 +40,7 @@ const CHECKS: Readonly<Record<string, Look>> = {
   'data directory': checkDirectory,
   'lock': checkLock,
   'store': checkStore,
+  'access': checkAccess,
   'port': checkPort,
   'certificate': checkCertificate,
   'actions': checkActions,

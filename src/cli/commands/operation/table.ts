@@ -4,8 +4,6 @@ import type { OptionSpec } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import { listOf } from '../rows.ts';
 
-const tokenResource = async () =>
-  (await import('../../../access/resource.ts')).tokenResource;
 const nodeResource = async () => (await import('../../../nodes/resource.ts')).nodeResource;
 const loadToken = () => import('./token.ts');
 const loadData = () => import('./data.ts');
@@ -35,7 +33,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'token:list', isLocal: true, summary: 'List API tokens', options: {},
-    examples: ['hookshelf token:list'], load: listOf(tokenResource),
+    examples: ['hookshelf token:list'], load: async () => (await loadToken()).listTokens,
   },
   {
     name: 'token:revoke', isLocal: true,

@@ -1,7 +1,10 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
-import { identifierOf, objectOf, textOf } from '../resource.ts';
+import { identifierOf, list, objectOf, textOf } from '../resource.ts';
+import {
+  ACCESS_STATE_PATH, HOW_TO_OPEN, LOCKED_OUT, isLockedOut, parseAccessState,
+} from '../../../access/access-state.ts';
 import { tokenResource } from '../../../access/resource.ts';
 
 /** The token stands alone on the last line, shown this once. */
@@ -23,6 +26,17 @@ export async function createToken(context: CommandContext): Promise<number> {
   await output.line(`created token ${textOf(token['identifier'])} (${textOf(token['scope'])})`);
   await output.line(textOf(token['token']));
   return 0;
+}
+
+/** The list, and a note where no token is left that opens the API. */
+export async function listTokens(context: CommandContext): Promise<number> {
+  const session = await context.openSession();
+  const code = await list(context, tokenResource);
+  const { status, body } = await session.ask({ method: 'GET', path: ACCESS_STATE_PATH });
+  // A server of version 1.0.0 does not tell.
+  if (status !== 200) return code;
+  if (isLockedOut(parseAccessState(body))) context.output.note(`${LOCKED_OUT}: ${HOW_TO_OPEN}`);
+  return code;
 }
 
 export async function revokeToken(context: CommandContext): Promise<number> {

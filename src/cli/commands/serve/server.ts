@@ -4,6 +4,7 @@
  */
 import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
+import { checkTokenLength, readCertificate } from '../../../app/listening.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILED, exitSoon } from '../../process/exit.ts';
@@ -20,8 +21,12 @@ const COMMAND_WAIT_MS = 5000;
 export async function runServer(
   context: CommandContext, maxMemoryBytes: number,
 ): Promise<number> {
-  const opened = await openAhead(context);
+  const openedAhead = await openAhead(context);
   const { settings, origins, warnings } = context.loadSettings();
+  // What can be told without the data is told before anything is made or opened there.
+  checkTokenLength(settings.server.host, settings);
+  const certificate = openedAhead.certificate ?? readCertificate(settings);
+  const opened = { ...openedAhead, certificate };
   const lines = new LogLines();
   const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
   if (context.identity.needsSwitch) {

@@ -1,0 +1,51 @@
+/** What `doctor` looks at of access: whether anybody is left who may come in. */
+import {
+  ACCESS_STATE_PATH, HOW_TO_OPEN, LOCKED_OUT, isLockedOut, parseAccessState,
+} from '../../../access/access-state.ts';
+import type { AccessState } from '../../../access/access-state.ts';
+import { readStoredAccess } from '../../../app/stored-access.ts';
+import { exchange } from '../../../server/local/call.ts';
+import type { Settings } from '../../../settings/load.ts';
+import { isStoreName } from '../../../store/disk/inventory.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import { findOwner } from '../../session/local.ts';
+import { isListening } from '../../session/socket.ts';
+import type { CommandContext } from '../context.ts';
+import { ok, warning } from './doctor-finding.ts';
+import type { Examined } from './doctor-finding.ts';
+
+const SERVER_TIMEOUT_MS = 5000;
+
+/** The server is asked where one runs; else the files are read, without a change to them. */
+export async function checkAccess(
+  { enterData, io }: CommandContext, settings: Settings,
+): Promise<Examined> {
+  const directory = enterData();
+  const socketPath = findOwner(directory)?.socketPath ?? null;
+  if (socketPath !== null && await isListening(socketPath)) {
+    return describe(await askServer(socketPath));
+  }
+  if (settings.store.url !== null) return ok('looked at while a server runs');
+  const files = createNodeFiles();
+  const hasStore = files.exists(directory) && files.list(directory).some(isStoreName);
+  const stored = hasStore ? await readStoredAccess(directory, io.now()) : OPEN;
+  const hasConfigured = settings.server.apiToken !== null;
+  return describe({
+    isClosed: stored.isClosed || hasConfigured,
+    hasUsableToken: stored.hasUsableToken || hasConfigured,
+  });
+}
+
+const OPEN: AccessState = { isClosed: false, hasUsableToken: false };
+
+async function askServer(socketPath: string): Promise<AccessState> {
+  const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+  const call = { method: 'GET', path: ACCESS_STATE_PATH } as const;
+  return parseAccessState((await exchange({ socketPath, signal }, call)).body);
+}
+
+function describe(state: AccessState): Examined {
+  if (isLockedOut(state)) return warning(LOCKED_OUT, HOW_TO_OPEN);
+  return ok(state.isClosed ? 'the API is closed to callers without a token'
+    : 'the API asks for no token');
+}

@@ -55,6 +55,7 @@ import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';
 import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-modules.ts';
 import type { WebhooksOptions } from './webhooks/options.ts';
+import { resolveHooks } from './webhooks/naming/label.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
@@ -194,7 +195,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const stream = createEventStream({
     topics: createTopics(webhooks.deliveries),
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
-    replica: store.replica, logger, hookOf: webhooks.hookOf,
+    replica: store.replica, logger, hooksNamed: (name) => resolveHooks(webhooks.hooks, name),
     mayRead: (exchange) => scopeNow(exchange, verifier) !== null,
   });
   const refusals = new RateLimitedLog(clock, (leftOut) =>

@@ -65,7 +65,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
     'jobs', 'runs', 'incoming', 'sending', 'requests', 'deliveries', 'outgoing', 'actions', 'work',
-    'scheduler', 'health', 'filters', 'senders', 'http',
+    'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
   ],
 };
 

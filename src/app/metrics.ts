@@ -64,8 +64,9 @@ export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
       () => Object.entries(read().figures.attempts).map(([outcome, value]) =>
         ({ labels: { outcome }, value }))),
     counter('delivery_failures_total',
-      'Failed attempts by hook; forward and other stand for what has no series of its own.',
-      () => [...read().figures.failures].map(([hook, value]) => ({ labels: { hook }, value }))),
+      "Failed attempts by the webhook's name, else its identifier; forward and other stand for "
+      + 'what has no series of its own.',
+      () => read().failures.map(({ hook, count }) => ({ labels: { hook }, value: count }))),
     histogram('delivery_attempt_duration_seconds', 'Time that an attempt took.',
       () => read().figures.attemptDurations),
     histogram('delivery_latency_seconds', 'Time from the creation of a delivery to its arrival.',
@@ -76,7 +77,7 @@ export function queueMetrics(webhooks: Webhooks): readonly MetricSource[] {
 export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
   return [
     counter('incoming_rejected_total',
-      'Calls of incoming webhooks that were rejected, by path segment and check.',
+      "Calls that were rejected, by the webhook's name, else its path segment, and by check.",
       () => webhooks.rejections().map(({ hook, reason, count }) =>
         ({ labels: { hook, reason }, value: count }))),
   ];

@@ -37,11 +37,12 @@ function routeBelow(
 ): Route {
   return {
     ...named, method: 'GET', path: `${root}/identifiers/{collection}`,
-    summary: 'The identifiers that begin or end with `part`; one that equals it stands alone',
+    summary: 'The identifiers that begin or end with `part`, or have a name that does; one that '
+      + 'equals it stands alone',
     parameters: [
       { name: 'collection', in: 'path', description: 'Where to look', isRequired: true,
         schema: { kind: 'string', values: collections } },
-      { name: 'part', in: 'query', description: 'Of the identifier', isRequired: true,
+      { name: 'part', in: 'query', description: 'Of the identifier or name', isRequired: true,
         schema: TEXT },
     ],
     answers: [

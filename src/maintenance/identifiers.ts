@@ -1,24 +1,30 @@
-/** Finds identifiers by their beginning or end, as people type them at a prompt. */
+/** Finds identifiers by the beginning or end of them or of a name, as people type at a prompt. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findKey } from '../resources/find-key.ts';
 import type { Collection } from '../store/port.ts';
 
 // That many take about 2 ms.
 const KEYS_A_TURN = 5000;
 
 /**
- * The identifier that equals `part`, else those that begin or end with it, at most `matchesMax`.
- * Lets other requests run while it looks at all keys.
+ * The identifier that equals `part` or has it for a name, else those that begin or end with it, or
+ * have a name that does, at most `matchesMax`. Lets other requests run while it looks at all keys.
  */
 export async function findIdentifiers(
   collection: Collection, part: string, matchesMax: number,
 ): Promise<readonly string[]> {
   if (part === '') return [];
-  if (collection.bytesOf(part) !== undefined) return [part];
+  const whole = findKey(collection, part);
+  if (whole !== undefined) return [whole];
   const matches = beginningWith(collection, part, matchesMax);
   for (let slot = 0; slot < collection.slotBound && matches.length < matchesMax; slot += 1) {
     if (slot % KEYS_A_TURN === KEYS_A_TURN - 1) await nextTurn();
     const id = collection.idAt(slot);
     if (id?.endsWith(part) === true && !matches.includes(id)) matches.push(id);
+  }
+  for (const [name, id] of collection.idByName) {
+    const isAlike = name.startsWith(part) || name.endsWith(part);
+    if (isAlike && matches.length < matchesMax && !matches.includes(id)) matches.push(id);
   }
   return matches;
 }

@@ -9,6 +9,7 @@ import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fiel
 import { applyMergePatch } from '../base/json/merge-patch.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { Drawn, Store, StoredRecord, Transaction } from '../store/port.ts';
+import { findKey } from './find-key.ts';
 import { notFound } from './not-found.ts';
 import type { RecordChange } from './projection.ts';
 import {
@@ -32,7 +33,8 @@ export type Kept = Pick<Resource,
 
 /**
  * Ids and times are drawn before the transaction: it may run again. `hops` led to the change, as
- * `onChange` is told: see base/chain.ts. Errors: see each method.
+ * `onChange` is told: see base/chain.ts. An id may also be a name that the record has. Errors: see
+ * each method.
  */
 export interface Repository {
   readonly size: number;
@@ -63,17 +65,21 @@ export function createRepository(options: {
   readonly afterRemoved?: (id: string) => Promise<void>;
 }): Repository {
   const { store, resource, now, makeId, onChange, afterRemoved } = options;
-  const { noun, reconcile, present, collection: { name: collection, key } } = resource;
+  const { noun, reconcile, present } = resource;
+  const { name: collection, key, hasNames = false } = resource.collection;
   const records = store.collection(collection);
 
   const show = (stored: Buffer): Buffer =>
     present === undefined ? stored : Buffer.from(JSON.stringify(present(decodeRecord(stored))));
   const represent = (id: string, stored: Buffer): Representation =>
     new Representation(id, show(stored), updatedMsOf(key, id, stored));
-  const getStaged = (transaction: Transaction, id: string): Buffer => {
-    const current = transaction.find(collection, id);
-    if (current === undefined) throw notFound(noun, id);
-    return current;
+  const getStaged = (
+    transaction: Transaction, idOrName: string,
+  ): { readonly id: string; readonly before: Buffer } => {
+    const id = hasNames ? transaction.findKey(collection, idOrName) ?? idOrName : idOrName;
+    const before = transaction.find(collection, id);
+    if (before === undefined) throw notFound(noun, idOrName);
+    return { id, before };
   };
   const draw = (hops = 0): Drawn => new LateSeed(now(), makeId, hops);
   const put = (
@@ -87,12 +93,12 @@ export function createRepository(options: {
     return shown;
   };
   const update = (
-    id: string, expect: Expectation | undefined, cause: 'replace' | 'patch', body: unknown,
+    idOrName: string, expect: Expectation | undefined, cause: 'replace' | 'patch', body: unknown,
     hops?: number,
   ): Promise<Representation> => {
     const drawn = draw(hops);
     return store.transact((transaction) => {
-      const before = getStaged(transaction, id);
+      const { id, before } = getStaged(transaction, idOrName);
       expect?.(represent(id, before));
       const isParseNeeded = cause === 'patch' || reconcile !== undefined;
       const current = isParseNeeded ? decodeRecord(before) : null;
@@ -140,7 +146,8 @@ export function createRepository(options: {
         return bytes === undefined ? null : { id: records.idAt(slot) ?? '', bytes: show(bytes) };
       };
     },
-    find(id) {
+    find(idOrName) {
+      const id = hasNames ? findKey(records, idOrName) ?? idOrName : idOrName;
       const stored = records.find(id);
       if (stored === undefined) return undefined;
       // What is shown in another form takes memory of its own, so it is not kept.
@@ -160,15 +167,16 @@ export function createRepository(options: {
     async patch(id, patch, expect, hops) {
       return update(id, expect, 'patch', patch, hops);
     },
-    async remove(id, expect, hops) {
+    async remove(idOrName, expect, hops) {
       const drawn = draw(hops);
-      await store.transact((transaction) => {
-        const before = getStaged(transaction, id);
+      const removed = await store.transact((transaction) => {
+        const { id, before } = getStaged(transaction, idOrName);
         expect?.(represent(id, before));
         transaction.delete(collection, id);
         onChange?.(transaction, { id, before, after: null }, drawn);
+        return id;
       });
-      await afterRemoved?.(id);
+      await afterRemoved?.(removed);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { CollectionSpec } from '../store/port.ts';
 export type Resource = Listed & {
   /** The key, `createdAt` and `updatedAt` (read-only) stand before the model's members. */
   readonly schema: NamedSchema;
-  /** Where its records are kept, by what key, and which member is unique. */
+  /** Where its records are kept, by what key, and which members are unique. */
   readonly collection: CollectionSpec;
   /** Scopes that a caller needs; `read` and `write` when not given. */
   readonly access?: { readonly read: Access; readonly write: Access };

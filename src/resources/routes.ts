@@ -197,9 +197,14 @@ function shown({ schema }: Routed, status: number, description: string): AnswerS
   };
 }
 
-function keyParameter({ collection, noun }: Routed): ParameterSpec {
+/** What names a record in a path. */
+export function keyParameter(
+  { collection, noun }: Pick<Routed, 'collection' | 'noun'>,
+): ParameterSpec {
+  const { key, hasNames = false, unique = [] } = collection;
+  const names = hasNames ? `, or its \`${unique.join('` or `')}\`` : '';
   return {
-    name: collection.key, in: 'path', description: `Of the ${noun}`, schema: KEY_SCHEMA,
+    name: key, in: 'path', description: `Of the ${noun}${names}`, schema: KEY_SCHEMA,
     isRequired: true,
   };
 }

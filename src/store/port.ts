@@ -19,8 +19,10 @@ export type CollectionSpec = {
   readonly name: string;
   /** The first member of every record; its value is 1-128 of `[A-Za-z0-9._~-]`. */
   readonly key: 'id' | 'identifier';
-  /** The member (of string type) whose value no two records may share. */
-  readonly unique?: string;
+  /** Members (of string type) whose values no two records may share, not even in two of them. */
+  readonly unique?: readonly string[];
+  /** The unique values name a record as its key does. */
+  readonly hasNames?: boolean;
 };
 
 /** What one applied operation did. `slot` is the record's place, stable while the record lives. */
@@ -40,6 +42,8 @@ export interface Collection {
   find(id: string): StoredRecord | undefined;
   /** The bytes of a record; unlike `find` it does not take it for one that is asked for often. */
   bytesOf(id: string): Buffer | undefined;
+  /** Ids by the other names that records have; empty unless the collection `hasNames`. */
+  readonly idByName: ReadonlyMap<string, string>;
   /** Walks in id order (ASCII). `after` is exclusive and need not exist. */
   walk(from?: WalkStart): Walk;
   /** All slots are below this. */
@@ -73,9 +77,11 @@ export interface Walk {
 /** Sees committed state with everything staged before it on top, its own writes included. */
 export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
+  /** The id of the record that has this id or, where they have names, this name; the id first. */
+  findKey(collection: string, name: string): string | undefined;
   /**
    * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8,
-   * which is copied. Throws `conflict` when the value of its unique member is taken.
+   * which is copied. Throws `conflict` when a unique value of it is taken.
    */
   put(collection: string, id: string, json: string | Buffer): StoredRecord;
   /** Whether there was one to delete. */

@@ -248,8 +248,8 @@ export class Broadcast {
 
 const COMMENT = Buffer.from(':\n\n');
 
-function keyOf({ topics, hook }: StreamFilter): string {
-  return [...topics.map(({ name }) => name).sort(), hook ?? ''].join('\n');
+function keyOf({ topics, hooks }: StreamFilter): string {
+  return [...topics.map(({ name }) => name).sort(), ...hooks ?? ['']].join('\n');
 }
 
 function stopping(): AppError {

@@ -24,8 +24,8 @@ export type Position = {
 
 export type StreamFilter = {
   readonly topics: readonly Topic[];
-  /** null: of all. */
-  readonly hook: string | null;
+  /** Identifiers of webhooks; null: of all. */
+  readonly hooks: readonly string[] | null;
 };
 
 /** A change as readers get it; the id alone differs between them. */
@@ -104,6 +104,7 @@ export function encodeEvents(
 // A deleted record whose webhook is not known is told to all: who never saw it can pass over it.
 function isSelected({ topic, hook }: StreamedChange, filter: StreamFilter): boolean {
   if (!filter.topics.includes(topic)) return false;
-  if (filter.hook === null) return true;
-  return topic.hasHooks && (hook === undefined || hook === filter.hook);
+  if (filter.hooks === null) return true;
+  return topic.hasHooks
+    && (hook === undefined || (hook !== null && filter.hooks.includes(hook)));
 }

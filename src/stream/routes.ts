@@ -30,8 +30,8 @@ const PROBE_MS = 1000;
 const withBroadcast = late(() => import('./broadcast.ts'));
 
 type StreamOptions = BroadcastOptions & {
-  /** The identifier of the incoming webhook that is named by it or in another way. */
-  readonly hookOf: (name: string) => string;
+  /** The identifiers of the webhooks that are named by them or in another way; at least one. */
+  readonly hooksNamed: (name: string) => readonly string[];
   /** Whether a caller who was let in still would be. */
   readonly mayRead: (exchange: Exchange) => boolean;
 };
@@ -60,7 +60,7 @@ export function createEventStream(options: StreamOptions): EventStream {
 }
 
 function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Route {
-  const { topics, clock, hookOf, mayRead } = options;
+  const { topics, clock, hooksNamed, mayRead } = options;
   return {
     method: 'GET', path: '/api/stream', operationId: 'streamChanges', access: 'read',
     summary: 'Committed changes as server-sent events, as they happen',
@@ -75,7 +75,7 @@ function streamRoute(options: StreamOptions, load: () => Promise<Broadcast>): Ro
     ],
     async handle(exchange) {
       const query = parseQuery(exchange.search, ['topics', 'hook', 'lastEventId']);
-      const filter = parseFilter(query, topics, hookOf);
+      const filter = parseFilter(query, topics, hooksNamed);
       const position = positionOf(exchange, query.get('lastEventId'));
       const { request, response } = exchange;
       if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
@@ -117,7 +117,8 @@ function parametersOf(topics: readonly Topic[]): readonly ParameterSpec[] {
     },
     {
       name: 'hook', in: 'query', schema: text,
-      description: 'Only requests and deliveries of this webhook: its identifier, or path segment',
+      description: 'Only requests and deliveries of this webhook: its identifier, name or path '
+        + 'segment; of both where one that comes in and one that goes out share a name',
     },
     {
       name: 'Last-Event-ID', in: 'header', schema: text,
@@ -131,7 +132,8 @@ function parametersOf(topics: readonly Topic[]): readonly ParameterSpec[] {
 }
 
 function parseFilter(
-  query: ReadonlyMap<string, string>, topics: readonly Topic[], hookOf: (name: string) => string,
+  query: ReadonlyMap<string, string>, topics: readonly Topic[],
+  hooksNamed: StreamOptions['hooksNamed'],
 ): StreamFilter {
   const known = topics.map(({ name }) => name);
   const names = query.get('topics')?.split(',') ?? known;
@@ -141,9 +143,9 @@ function parseFilter(
       + `between them, not ${quoted(unknown)}${hintFor(unknown, known)}`);
   }
   const named = query.get('hook');
-  const hook = named === undefined ? null : hookOf(named);
+  const hooks = named === undefined ? null : hooksNamed(named);
   const chosen = topics.filter(({ name }) => names.includes(name));
-  if (hook === null || chosen.some(({ hasHooks }) => hasHooks)) return { topics: chosen, hook };
+  if (hooks === null || chosen.some(({ hasHooks }) => hasHooks)) return { topics: chosen, hooks };
   throw new AppError('malformed', '`hook` selects requests and deliveries, and `topics` names '
     + 'neither');
 }

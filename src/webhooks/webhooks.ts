@@ -29,7 +29,6 @@ import {
 } from './incoming/receiving/hook-index.ts';
 import { warnOfUnusable } from './incoming/receiving/unusable.ts';
 import { incomingRoutes } from './incoming/routes.ts';
-import { findHook } from './incoming/setup/hook.ts';
 import { incomingCollection } from './incoming/webhook.ts';
 import { composeJobs } from './jobs/compose.ts';
 import { jobCollection } from './jobs/job.ts';
@@ -40,6 +39,7 @@ import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
 import { failingCollection } from './outgoing/disabling.ts';
+import type { WebhookDirectories } from './naming/label.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
 import { eventIdCollection } from './requests/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './requests/request.ts';
@@ -60,7 +60,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   failingCollection,
 ];
 
-/** An outgoing webhook, or what would be one; a stored one is found by its identifier. */
+/** An outgoing webhook, or what would be one; a stored one is found by its identifier, or name. */
 export type GivenHook = Partial<OutgoingWebhook>;
 
 export interface Webhooks {
@@ -69,13 +69,13 @@ export interface Webhooks {
   readonly actions: ActionRegistry;
   readonly deliveries: DeliveryService;
   readonly requests: RequestService;
-  /** The identifier of the incoming webhook that is named by it or by its path segment. */
-  readonly hookOf: (name: string) => string;
+  readonly hooks: WebhookDirectories;
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: Events;
   /**
-   * Sends now, with a stored hook or one that is not. Throws `not_found` for an unknown identifier,
-   * `invalid` for an unsaved hook that breaks the model's rules, never for a failed delivery.
+   * Sends now, with a stored hook, by identifier or name, or with one that is not stored. Throws
+   * `not_found` for an unknown one, `invalid` for an unsaved hook that breaks the model's rules,
+   * never for a failed delivery.
    */
   send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
@@ -103,9 +103,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
   const keys = options.keys ?? null;
-  const hookOf = (name: string): string => findHook(indexes.incoming, name)?.identifier ?? name;
+  const hooks = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
-    store, clock, makeId, log: options.logger, keys, requests, deliveries, hookOf,
+    store, clock, makeId, log: options.logger, keys, requests, deliveries, hooks,
     ownership: options.ownership ?? ALL_OWNED,
     settled: () => queue.fanOuts.settled(),
   });
@@ -125,21 +125,21 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
       send: (...given) => sender.sendText(...given),
     }),
-    ...deliveryRoutes({ events, service: deliveries, keys }),
-    ...requestRoutes({ service: requests, keys, hookOf }),
+    ...deliveryRoutes({ events, service: deliveries, hooks: hooks.outgoing, keys }),
+    ...requestRoutes({ service: requests, keys, hooks: hooks.incoming }),
     ...jobRoutes,
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, hookOf,
+    routes, resources, actions, deliveries, requests, events, hooks,
     async send(given, payload) {
       if (typeof given !== 'string' && !isJsonObject(given)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');
       }
-      const { identifier = '' } = typeof given === 'string' ? { identifier: given } : given;
-      const stored = indexes.outgoing.find(identifier);
+      const named = typeof given === 'string' ? given : storedName(given);
+      const stored = indexes.outgoing.findNamed(named);
       if (stored !== undefined) return sender.send(stored, payload);
       if (typeof given === 'string' || given.targetUrl === undefined) {
-        throw notFound('outgoing webhook', identifier);
+        throw notFound('outgoing webhook', named);
       }
       return sender.send(readUnsaved(given, makeId()), payload);
     },
@@ -159,6 +159,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     statistics: () => worker.statistics(),
     rejections: () => indexes.incoming.rejectionCounts(),
   };
+}
+
+/** What a stored webhook is found by; '' finds none. A name alone says that there is one. */
+function storedName({ identifier, name = '', targetUrl }: GivenHook): string {
+  return identifier ?? (targetUrl === undefined ? name : '');
 }
 
 function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOptions): {

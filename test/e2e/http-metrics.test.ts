@@ -83,6 +83,13 @@ test('what runs, how late it is, and what becomes of deliveries is told', () =>
       await emit('bad', 'failing');
       assert.deepEqual(await read('hookshelf_delivery_failures_total'),
         { [`{hook="${hooks[1]}"}`]: 1 });
+      // `other` stands for webhooks that have no series of their own.
+      for (const [name, label] of [['crm', 'crm'], ['other', hooks[1]]]) {
+        const path = `${server.url}/api/outgoing-webhooks/${hooks[1]}`;
+        assert.equal((await ask(path, { method: 'PATCH', body: { name } })).status, 200);
+        assert.deepEqual(await read('hookshelf_delivery_failures_total'),
+          { [`{hook="${label}"}`]: 1 });
+      }
       const latency = await read('hookshelf_delivery_latency_seconds');
       assert.deepEqual([latency['_count{}'], latency['_bucket{le="+Inf"}']], [1, 1]);
       assert.ok((latency['_sum{}'] ?? -1) >= 0);

@@ -170,3 +170,23 @@ test('deliveries and accepted requests sort as they were committed, whatever the
     assert.deepEqual(took, took.toSorted());
     assert.equal(new Set([...given, ...took]).size, 12);
   }));
+
+test('of many who take a name at several nodes at once one gets it, and all nodes know it', () =>
+  withNodes(3, async (nodes) => {
+    const path = '/api/outgoing-webhooks';
+    const answers = await Promise.all(nodes.flatMap((node) => Array.from({ length: 4 }, () =>
+      post(node, path, { targetUrl: 'http://127.0.0.1:1/', name: 'crm' }))));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(11).fill(409)]);
+    // A write finds the name wherever it was given, without a sequence to wait for.
+    for (const node of nodes) {
+      const answer = await node.ask(`${path}/crm`, {
+        method: 'PATCH', body: { description: node.id },
+      });
+      assert.equal(answer.status, 200, answer.text);
+    }
+    const [first, second] = nodes;
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal((await first.ask(`${path}/crm`, { method: 'DELETE' })).status, 204);
+    const again = await post(second, path, { targetUrl: 'http://127.0.0.1:1/', name: 'crm' });
+    assert.equal(again.status, 201, 'free at once, at another node, too');
+  }));

@@ -10,7 +10,8 @@ import { SimulatedFiles } from '../support/simulated-files.ts';
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: 'path' },
+  { name: 'hooks', key: 'identifier', unique: ['path'] },
+  { name: 'named', key: 'id', unique: ['path', 'name'], hasNames: true },
 ];
 
 function open(files: SimulatedFiles, clock = new ManualClock()) {
@@ -57,6 +58,83 @@ test('of many creators of one unique value exactly one passes', async () => {
   assert.equal(refused.length, 99);
   assert.ok(refused.every((error) => error instanceof AppError && error.code === 'conflict'));
   assert.equal(store.collection('hooks').size, 1);
+  await store.close();
+});
+
+type Named = { readonly path?: string; readonly name?: string };
+
+function putNamed(id: string, members: Named) {
+  return (transaction: Transaction) =>
+    transaction.put('named', id, JSON.stringify({ id, ...members }));
+}
+
+const taken = (message: string) => ({ code: 'conflict', message });
+
+test('a value is unique among all unique members, and free once it is given up', async () => {
+  const files = new SimulatedFiles();
+  let store = await open(files);
+  const refuse = (id: string, members: Named, message: string): Promise<void> =>
+    assert.rejects(store.transact(putNamed(id, members)), taken(message));
+  await store.transact(putNamed('a', { path: 'x', name: 'x' }));
+  await store.transact(putNamed('b', { path: 'y' }));
+  for (const isReopened of [false, true]) {
+    if (isReopened) {
+      await store.compact();
+      await store.close();
+      store = await open(files);
+    }
+    await refuse('c', { path: 'x' }, 'path "x" is already taken');
+    await refuse('c', { path: 'z', name: 'x' }, 'name "x" is already taken');
+    await refuse('b', { path: 'y', name: 'x' }, 'name "x" is already taken');
+    await refuse('c', { path: 'z', name: 'y' }, 'name "y" is already taken, as another\'s path');
+  }
+  await store.transact(putNamed('b', { path: 'y', name: 'why' }));
+  await refuse('c', { path: 'why' }, 'path "why" is already taken, as another\'s name');
+  await store.transact(putNamed('b', { path: 'y' }));
+  await store.transact((transaction) => transaction.delete('named', 'a'));
+  await store.transact(putNamed('c', { path: 'why', name: 'x' }));
+  await store.close();
+});
+
+test('what is given up and taken in transactions that are under way is told apart', async () => {
+  const store = await open(new SimulatedFiles());
+  await store.transact(putNamed('a', { name: 'x' }));
+  const results = await Promise.allSettled([
+    store.transact(putNamed('b', { name: 'x' })),
+    store.transact(putNamed('a', { name: 'y' })),
+    store.transact(putNamed('b', { path: 'x' })),
+    store.transact(putNamed('c', { name: 'x' })),
+    store.transact(putNamed('c', { path: 'y' })),
+    store.transact((transaction) => {
+      transaction.delete('named', 'a');
+      putNamed('c', { path: 'y' })(transaction);
+    }),
+  ]);
+  assert.deepEqual(results.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled']);
+  assert.deepEqual([...store.collection('named').idByName].sort(), [['x', 'b'], ['y', 'c']]);
+  await store.close();
+});
+
+test('a transaction finds a record by its id first, then by a name it has by then', async () => {
+  const store = await open(new SimulatedFiles());
+  await store.transact(putNamed('a', { path: 'p', name: 'n' }));
+  const renaming = store.transact(putNamed('a', { path: 'p', name: 'a2' }));
+  const names = ['a', 'p', 'n', 'a2', 'nobody'];
+  const found = await store.transact((transaction) =>
+    names.map((name) => transaction.findKey('named', name)));
+  assert.deepEqual(found, ['a', 'a', undefined, 'a', undefined]);
+  await renaming;
+  await store.transact(putNamed('p2', { path: 'other' }));
+  await store.transact(putNamed('b', { path: 'p2' }));
+  const found2 = await store.transact((transaction) => transaction.findKey('named', 'p2'));
+  assert.equal(found2, 'p2');
+  const hooks = await store.transact((transaction) => {
+    transaction.put('hooks', 'h', hook('h', 'segment'));
+    return transaction.findKey('hooks', 'segment');
+  });
+  assert.equal(hooks, undefined, 'unique values of other collections are no names');
+  assert.equal(store.collection('hooks').idByName.size, 0);
   await store.close();
 });
 

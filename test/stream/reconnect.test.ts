@@ -13,7 +13,7 @@ test('a client that follows again on its connection leaves no listener there', a
   let reload = (_isOver: boolean): void => {};
   const stream = createEventStream({
     topics: [], changes: { follow: () => () => {}, since: async () => null },
-    sequence: () => 0, clock: systemClock, logger: silentLogger, hookOf: (name) => name,
+    sequence: () => 0, clock: systemClock, logger: silentLogger, hooksNamed: (name) => [name],
     mayRead: () => true,
     replica: {
       waitFor: async () => true,

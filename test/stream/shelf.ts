@@ -65,7 +65,7 @@ export async function openShelf(
       since: (sequence) => store.changes.since(sequence),
     },
     sequence: () => store.statistics.sequence, clock, logger: silentLogger,
-    mayRead, hookOf: (name) => name === 'first' ? 'one' : name,
+    mayRead, hooksNamed: (name) => name === 'first' ? ['one', 'uno'] : [name],
   });
   const server = await startServer(stream.routes, { limits: { connectionsMax: 1000 } });
   return {

@@ -75,8 +75,10 @@ test('selects by topic and by hook', () => withShelf(async ({ follow, put, store
   await call('y', 'two');
   await store.transact((transaction) => transaction.delete('calls', 'y'));
   await put('b');
-  await readers[0]?.until(5);
-  const expected = [['1', '2', '3', '4', '5'], ['1', '5'], ['2', '3', '4'], ['2'], ['3', '4']];
+  await call('z', 'uno');
+  const expected = [
+    ['1', '2', '3', '4', '5', '6'], ['1', '5'], ['2', '3', '4', '6'], ['2', '6'], ['3', '4'],
+  ];
   for (const [index, reader] of readers.entries()) {
     const wanted = expected[index] ?? [];
     await reader.until(wanted.length);

@@ -8,6 +8,7 @@ import type {
 
 export class FakeCollection implements Collection {
   readonly spec: CollectionSpec = { name: 'books', key: 'id' };
+  readonly idByName: ReadonlyMap<string, string> = new Map();
   /** Called for each look at a record. */
   onRead: () => void = () => {};
   readonly #slots: ({ readonly id: string; readonly bytes: Buffer } | undefined)[] = [];

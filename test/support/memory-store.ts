@@ -110,27 +110,32 @@ function transactionOver(
     if (last === undefined) return get(collection).find(id)?.bytes;
     return last.json === null ? undefined : Buffer.from(last.json);
   };
-  const findHolder = (name: string, member: string, value: string): Buffer | undefined => {
+  const findHolder = (
+    name: string, members: readonly string[], value: string, except?: string,
+  ): string | undefined => {
     const ids = new Set([...get(name).ids, ...before.map(({ id }) => id),
       ...operations.map(({ id }) => id)]);
-    for (const id of ids) {
-      const bytes = find(name, id);
-      if (bytes !== undefined && memberOf(bytes, member) === value) return bytes;
-    }
-    return undefined;
+    return [...ids].find((id) => {
+      const bytes = id === except ? undefined : find(name, id);
+      return bytes !== undefined && members.some((member) => memberOf(bytes, member) === value);
+    });
   };
   return {
     find,
+    findKey(collection, name) {
+      if (find(collection, name) !== undefined) return name;
+      const { hasNames = false, unique = [] } = get(collection).spec;
+      return hasNames ? findHolder(collection, unique, name) : undefined;
+    },
     put(collection, id, given) {
       const json = given.toString();
       const bytes = Buffer.from(json);
-      const { key, unique: member } = get(collection).spec;
+      const { key, unique = [] } = get(collection).spec;
       if (!json.startsWith(`{"${key}":"${id}"`)) throw new Error(`${json} has not the key ${id}`);
       assert(!json.includes('\n'), 'a record is one line');
-      const value = member === undefined ? undefined : memberOf(bytes, member);
-      if (member !== undefined && value !== undefined) {
-        const holder = findHolder(collection, member, value);
-        if (holder !== undefined && memberOf(holder, key) !== id) {
+      for (const member of unique) {
+        const value = memberOf(bytes, member);
+        if (value !== undefined && findHolder(collection, unique, value, id) !== undefined) {
           throw new AppError('conflict', `${member} ${value} is taken`);
         }
       }
@@ -167,6 +172,15 @@ class MemoryCollection implements Collection {
   get ids(): Iterable<string> { return this.#slots.keys(); }
   get bytesTotal(): number {
     return this.#records.reduce((sum, entry) => sum + (entry?.record.bytes.length ?? 0), 0);
+  }
+
+  get idByName(): ReadonlyMap<string, string> {
+    const { hasNames = false, unique = [] } = this.spec;
+    if (!hasNames) return new Map();
+    return new Map([...this.ids].flatMap((id) => unique.flatMap((member) => {
+      const value = memberOf(this.bytesOf(id) ?? Buffer.from('{}'), member);
+      return value === undefined ? [] : [[value, id] as const];
+    })));
   }
 
   find(id: string): StoredRecord | undefined {

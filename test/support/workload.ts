@@ -11,7 +11,7 @@ import { below, createRandom, type Random } from './random.ts';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: 'slug' },
+  { name: 'hooks', key: 'identifier', unique: ['slug'] },
   { name: 'marks', key: 'id' },
 ];
 
@@ -103,8 +103,9 @@ export function contentOf(store: Store): Content {
       const record: unknown = JSON.parse(line);
       const id = memberOf(record, spec.key);
       assert.equal(collection.find(id)?.bytes.toString(), line);
-      if (spec.unique !== undefined && collection instanceof StoredCollection) {
-        assert.equal(collection.unique.find(memberOf(record, spec.unique)), id);
+      for (const member of spec.unique ?? []) {
+        if (!(collection instanceof StoredCollection)) continue;
+        assert.equal(collection.unique.find(memberOf(record, member)), id);
       }
       lines.push(line);
     }
@@ -192,6 +193,7 @@ class Model {
   run(prepare: Step['prepare']): void {
     prepare({
       find: (name, id) => bufferOf(this.#of(name).get(id)),
+      findKey: (name, id) => this.#of(name).has(id) ? id : undefined,
       put: (name, id, json): StoredRecord => {
         this.#of(name).set(id, json.toString());
         return { bytes: Buffer.from(json), derived: undefined };

@@ -47,8 +47,9 @@ export async function list(
 }
 
 /**
- * The identifier that an option names: whole, or by a beginning or end that no other has. What
- * names nothing is given back as it is, for the service to say so. Throws `conflict`.
+ * The identifier that an option names: by it, by a name, or by a beginning or end of one of these
+ * that no other has. What names nothing is given back as it is, for the service to say so. Throws
+ * `conflict`.
  */
 export async function identifierOf(
   context: CommandContext, resource: Pick<Listed, 'path' | 'plural'>, option = 'identifier',

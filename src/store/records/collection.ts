@@ -11,6 +11,8 @@ import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.
 import { UniqueIndex } from './unique-index.ts';
 import { CollectionWalk } from './walk.ts';
 
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
 export class StoredCollection implements Collection {
   readonly spec: CollectionSpec;
   readonly table: RecordTable;
@@ -28,6 +30,10 @@ export class StoredCollection implements Collection {
     this.table = new RecordTable(spec.key);
     this.order = new KeyOrder(this.table);
     this.unique = new UniqueIndex(spec.unique);
+  }
+
+  get idByName(): ReadonlyMap<string, string> {
+    return this.spec.hasNames === true ? this.unique.idByValue : NO_NAMES;
   }
 
   get size(): number {
@@ -107,7 +113,7 @@ export class StoredCollection implements Collection {
     }
     this.#bytesTotal += place.length;
     this.#cache.replace(id, record);
-    if (this.unique.member !== undefined) this.unique.put(id, this.table.bytesAt(slot));
+    if (this.unique.isUsed) this.unique.put(id, this.table.bytesAt(slot));
     if (this.#listeners.length === 0) return;
     this.#tell(id, slot, before, record?.bytes ?? this.bytesAt(slot) ?? null);
   }
@@ -141,7 +147,7 @@ export class StoredCollection implements Collection {
     arena.retain(chunk, length, count);
     this.order.append(first, count);
     this.#bytesTotal += length;
-    if (this.unique.member === undefined) return true;
+    if (!this.unique.isUsed) return true;
     for (let slot = first; slot < first + count; slot += 1) {
       this.unique.put(this.idAt(slot) ?? '', this.bytesAt(slot));
     }

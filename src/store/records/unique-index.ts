@@ -1,14 +1,31 @@
-/** Which record holds which value of the member that no two records of a collection may share. */
+/**
+ * Which record holds which of the values that no two records of a collection may share. The values
+ * of all unique members are in one space: a record may have one value in two of its own members,
+ * two records may not have it even in different ones.
+ */
 import { isJsonObject } from '../../base/fields.ts';
 
-export class UniqueIndex {
-  /** Undefined where records may share every value; the index stays empty then. */
-  readonly member: string | undefined;
-  readonly #idByValue = new Map<string, string>();
-  readonly #valueById = new Map<string, string>();
+export type UniqueValue = { readonly member: string; readonly value: string };
 
-  constructor(member: string | undefined) {
-    this.member = member;
+const NO_VALUES: readonly UniqueValue[] = [];
+
+export class UniqueIndex {
+  readonly #members: readonly string[];
+  readonly #idByValue = new Map<string, string>();
+  readonly #valuesById = new Map<string, readonly UniqueValue[]>();
+
+  constructor(members: readonly string[] = []) {
+    this.#members = members;
+  }
+
+  /** False where records may share every value; the index stays empty then. */
+  get isUsed(): boolean {
+    return this.#members.length > 0;
+  }
+
+  /** The id of the record that holds each value. */
+  get idByValue(): ReadonlyMap<string, string> {
+    return this.#idByValue;
   }
 
   /** The id of the record that holds a value. */
@@ -16,26 +33,35 @@ export class UniqueIndex {
     return this.#idByValue.get(value);
   }
 
+  /** What the record holds. */
+  heldBy(id: string): readonly UniqueValue[] {
+    return this.#valuesById.get(id) ?? NO_VALUES;
+  }
+
   put(id: string, bytes: Buffer | undefined): void {
     this.delete(id);
-    const value = bytes === undefined ? undefined : this.valueOf(bytes);
-    if (value === undefined) return;
-    this.#valueById.set(id, value);
-    this.#idByValue.set(value, id);
+    const values = bytes === undefined ? NO_VALUES : this.valuesIn(bytes);
+    if (values.length === 0) return;
+    this.#valuesById.set(id, values);
+    for (const { value } of values) this.#idByValue.set(value, id);
   }
 
   delete(id: string): void {
-    const value = this.#valueById.get(id);
-    if (value === undefined) return;
-    this.#valueById.delete(id);
-    this.#idByValue.delete(value);
+    for (const { value } of this.heldBy(id)) {
+      // Another record may hold it by now: values change hands within a transaction.
+      if (this.#idByValue.get(value) === id) this.#idByValue.delete(value);
+    }
+    this.#valuesById.delete(id);
   }
 
-  /** What a record holds; undefined where it holds nothing. */
-  valueOf(json: string | Buffer): string | undefined {
-    if (this.member === undefined) return undefined;
+  /** The unique values of a record's JSON. */
+  valuesIn(json: string | Buffer): readonly UniqueValue[] {
+    if (!this.isUsed) return NO_VALUES;
     const record: unknown = JSON.parse(json.toString());
-    const value = isJsonObject(record) ? record[this.member] : undefined;
-    return typeof value === 'string' ? value : undefined;
+    if (!isJsonObject(record)) return NO_VALUES;
+    return this.#members.flatMap((member) => {
+      const value = record[member];
+      return typeof value === 'string' ? [{ member, value }] : [];
+    });
   }
 }

@@ -25,7 +25,7 @@ export async function reconcile(
       }
     };
     // First, so that a value that has changed hands is free.
-    const isUnique = collection.unique.member !== undefined;
+    const isUnique = collection.unique.isUsed;
     await eachRecord(collection, (id, bytes) => {
       const other = wanted.bytesOf(id);
       const isGone = other === undefined || (isUnique && !other.equals(bytes));

@@ -10,6 +10,7 @@ import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
 import type { Operation } from '../journal/port.ts';
 import type { CommittedChange, StoredRecord, Transaction } from '../port.ts';
+import type { UniqueValue } from '../records/unique-index.ts';
 import { StagedRecords } from './staged-records.ts';
 
 // At least what an operation and a transaction add in the journal to records and deleted keys.
@@ -50,7 +51,7 @@ type StagedOperation = Operation & {
   readonly owner: StagedTransaction;
   readonly place: Span | null;
   readonly record: StoredRecord | null;
-  readonly uniqueValue: string | undefined;
+  readonly uniqueValues: readonly UniqueValue[];
   /** What it replaces of its own batch, until its transaction has ended. */
   replaced: StagedOperation | undefined;
 };
@@ -149,6 +150,12 @@ export class StagedTransaction implements Transaction {
     return operation.bytes ?? undefined;
   }
 
+  findKey(collectionName: string, name: string): string | undefined {
+    if (this.find(collectionName, name) !== undefined) return name;
+    const { spec } = this.#staging.area(collectionName).collection;
+    return spec.hasNames === true ? this.#findHolder(collectionName, name)?.id : undefined;
+  }
+
   put(collectionName: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isOver);
     const { collection, staged } = this.#staging.area(collectionName);
@@ -156,15 +163,15 @@ export class StagedTransaction implements Transaction {
     assert(isRecordOf(json, collection, id));
     const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
     assert(feedAt === -1, 'a record is one line');
-    const uniqueValue = collection.unique.valueOf(json);
-    if (uniqueValue !== undefined) this.#checkUnique(collectionName, id, uniqueValue);
+    const uniqueValues = collection.unique.valuesIn(json);
+    for (const unique of uniqueValues) this.#checkUnique(collectionName, id, unique);
     const place = typeof json === 'string' ? arena.append(json)
       : arena.appendBytes(json, 0, json.length);
     const end = place.offset + place.length;
     const bytes = arena.chunk(place.chunk).subarray(place.offset, end);
     const record: StoredRecord = { bytes, derived: undefined };
     this.#stage(staged, {
-      collection, collectionName, id, bytes, place, record, uniqueValue, owner: this,
+      collection, collectionName, id, bytes, place, record, uniqueValues, owner: this,
       replaced: undefined,
     });
     return record;
@@ -176,7 +183,7 @@ export class StagedTransaction implements Transaction {
     const { collection, staged } = this.#staging.area(collectionName);
     this.#stage(staged, {
       collection, collectionName, id, bytes: null, place: null, record: null,
-      uniqueValue: undefined, owner: this, replaced: undefined,
+      uniqueValues: [], owner: this, replaced: undefined,
     });
     return true;
   }
@@ -210,24 +217,29 @@ export class StagedTransaction implements Transaction {
     this.end();
   }
 
-  #checkUnique(collectionName: string, id: string, value: string): void {
+  #checkUnique(collectionName: string, id: string, { member, value }: UniqueValue): void {
     const holder = this.#findHolder(collectionName, value);
-    if (holder === undefined || holder === id) return;
-    const { member } = this.#staging.area(collectionName).collection.unique;
-    throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken`);
+    if (holder === undefined || holder.id === id) return;
+    const members = holder.values.filter((held) => held.value === value).map((held) => held.member);
+    const other = members.includes(member) ? '' : `, as another's ${members.join(' and ')}`;
+    throw new AppError('conflict', `${member} ${JSON.stringify(value)} is already taken${other}`);
   }
 
-  /** The id of the record that holds a unique value. */
-  #findHolder(collectionName: string, value: string): string | undefined {
+  /** The record that holds a unique value, and all unique values of it. */
+  #findHolder(
+    collectionName: string, value: string,
+  ): { readonly id: string; readonly values: readonly UniqueValue[] } | undefined {
     const { collection, staged } = this.#staging.area(collectionName);
     for (const operation of staged.values()) {
-      if (operation.uniqueValue !== value) continue;
+      const { id, uniqueValues } = operation;
+      if (!uniqueValues.some((held) => held.value === value)) continue;
       this.#note(operation);
-      return operation.id;
+      return { id, values: uniqueValues };
     }
     const id = collection.unique.find(value);
-    const over = id === undefined ? undefined : staged.get(id);
-    if (over === undefined) return id;
+    if (id === undefined) return undefined;
+    const over = staged.get(id);
+    if (over === undefined) return { id, values: collection.unique.heldBy(id) };
     // Its holder has given it up, or is gone.
     this.#note(over);
     return undefined;

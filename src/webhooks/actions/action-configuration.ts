@@ -1,9 +1,11 @@
 /** What an action configuration is: an action's identifier and the options it runs with. */
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
+import { descriptionMember, slugSchema } from '../naming/members.ts';
 
 export type ActionConfiguration = {
   readonly identifier: string;
+  readonly description?: string;
   readonly actionType: string;
   readonly options: Readonly<Record<string, unknown>>;
 };
@@ -19,14 +21,12 @@ export const configurationSchema: NamedSchema = {
   name: 'WebhookActionConfiguration',
   members: {
     identifier: {
-      schema: {
-        kind: 'string', pattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
-        description: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
-      },
+      schema: slugSchema,
       description: 'Given by the caller, else a UUIDv7',
       isAlwaysShown: true,
     },
     ...stampMembers,
+    description: descriptionMember,
     actionType: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, isRequired: true,
       description: 'The identifier of an action: GET /api/actions lists them',

@@ -10,7 +10,8 @@ import { notFound } from '../../resources/not-found.ts';
 import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { JSON_TYPE, pathParameter, shown } from '../../resources/route-parts.ts';
+import { JSON_TYPE, shown } from '../../resources/route-parts.ts';
+import { keyParameter } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
@@ -105,7 +106,7 @@ export function rotationRoute(parts: RotationParts): Route {
     method: 'POST', path: `${path}/{${collection.key}}/rotate-secret`, access: 'admin',
     operationId: `rotate${schema.name}Secret`,
     summary: `Give one ${noun} a new secret; the old one counts for a while`,
-    parameters: [pathParameter(collection.key, `Of the ${noun}`)],
+    parameters: [keyParameter({ collection, noun })],
     body: { mediaTypes: [JSON_TYPE], schema: input, isOptional: true },
     answers: [
       shown(`The ${noun} as stored, with \`secret\` if it was made`, rotatedSchema(schema)),
@@ -126,15 +127,16 @@ export function rotationRoute(parts: RotationParts): Route {
 /** Gives the new secret. Throws `not_found`, `conflict` within an overlap, and `invalid`. */
 async function rotate(
   { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem }:
-  RotationParts, id: string, given: JsonObject,
+  RotationParts, idOrName: string, given: JsonObject,
 ): Promise<string> {
   const nowMs = now();
   const problem = given['secret'] === undefined ? null : findProblem?.(String(given['secret']));
   if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
   const bytes = randomSecretBytes();
   return store.transact((transaction) => {
+    const id = transaction.findKey(name, idOrName) ?? idOrName;
     const before = transaction.find(name, id);
-    if (before === undefined) throw notFound(noun, id);
+    if (before === undefined) throw notFound(noun, idOrName);
     const { createdAt: _, updatedAt: __, previousSecret, ...webhook } = decodeRecord(before);
     if (isJsonObject(previousSecret) && isCounting(previousSecret, nowMs)
       && given['force'] !== true) {

@@ -6,6 +6,7 @@ import type { CollectionSpec } from '../../store/port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
+import { descriptionMember, nameSchema } from '../naming/members.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
@@ -20,6 +21,8 @@ import { verificationSchema, type Verification } from './verification.ts';
 export type IncomingWebhook = Disabling & {
   readonly identifier: string;
   readonly pathSegment: string;
+  readonly name?: string;
+  readonly description?: string;
   readonly enabled: boolean;
   readonly secret?: string;
   readonly verification?: Verification;
@@ -38,7 +41,7 @@ export type IncomingWebhook = Disabling & {
 };
 
 export const incomingCollection: CollectionSpec = {
-  name: 'incoming-webhooks', key: 'identifier', unique: 'pathSegment',
+  name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
 };
 
 /** A certificate in PEM fits. */
@@ -50,6 +53,12 @@ export const incomingSchema: NamedSchema = {
   members: {
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...stampMembers,
+    name: {
+      schema: nameSchema,
+      description: 'What people call it; stands wherever its identifier may. Unique among the '
+        + 'names and the path segments of incoming webhooks',
+    },
+    description: descriptionMember,
     pathSegment: {
       schema: {
         kind: 'string', maxLength: 128,
@@ -57,7 +66,8 @@ export const incomingSchema: NamedSchema = {
         canonical: (value) => isPathSegment(value) ? value : null,
       },
       isRequired: true,
-      description: 'The last segment of the public address /webhook/in/{pathSegment}; unique',
+      description: 'The last segment of the public address /webhook/in/{pathSegment}; unique '
+        + 'among the path segments and the names of incoming webhooks',
     },
     enabled: { schema: { kind: 'boolean' }, default: true },
     ...disablingMembers,

@@ -10,6 +10,7 @@ import { deliveryResource } from '../deliveries/resource.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { REQUEST_STATUSES } from '../requests/request.ts';
 import { requestResource } from '../requests/resource.ts';
+import { resolveHook, type WebhookDirectories } from '../naming/label.ts';
 import type { RequestService } from '../requests/service.ts';
 import { bulkRoute } from './bulk-route.ts';
 import { filterMembers } from './filter.ts';
@@ -32,8 +33,7 @@ type JobsParts = {
   readonly deliveries: DeliveryService;
   /** Resolves once all deliveries are there of the events so far. */
   readonly settled: () => Promise<void>;
-  /** The identifier of the incoming webhook that a person names by it or by its path segment. */
-  readonly hookOf: (name: string) => string;
+  readonly hooks: WebhookDirectories;
 };
 
 /** The rejected ones are in memory alone, and gone when the process ends: no job could go on. */
@@ -58,33 +58,33 @@ export function composeJobs(
   return { jobs, routes };
 }
 
-function replayRoute(jobs: Jobs, { store, keys, hookOf }: JobsParts): Route {
+function replayRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): Route {
   return bulkRoute({ jobs, store, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
     members: filterMembers(REPLAYABLE, {
-      hook: 'Of this incoming webhook only: its identifier or path segment',
+      hook: 'Of this incoming webhook only: its identifier, name or path segment',
       event: 'Only those that the sender names so, such as `push`',
       time: 'Received',
       as: '`retry` runs the same requests again, under the same ids; `new` copies of them',
     }),
-    hookOf,
+    hookOf: (name) => resolveHook(hooks.incoming, name),
   });
 }
 
-function resendRoute(jobs: Jobs, { store, keys }: JobsParts): Route {
+function resendRoute(jobs: Jobs, { store, keys, hooks }: JobsParts): Route {
   return bulkRoute({ jobs, store, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
     summary: 'Send many deliveries again, as a job that goes on after a restart',
     members: filterMembers(DELIVERY_STATUSES, {
-      hook: 'Of this outgoing webhook only',
+      hook: 'Of this outgoing webhook only: its identifier or name',
       event: 'Only those of this event',
       time: 'Created',
       as: '`retry` sends the same deliveries again, under the same `webhook-id`; `new` makes new '
         + 'ones',
     }),
-    hookOf: (name) => name,
+    hookOf: (name) => resolveHook(hooks.outgoing, name),
   });
 }

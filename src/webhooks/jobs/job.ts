@@ -12,7 +12,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { objectOf, text } from '../../resources/route-parts.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 
-export const jobCollection: CollectionSpec = { name: 'jobs', key: 'id', unique: 'running' };
+export const jobCollection: CollectionSpec = { name: 'jobs', key: 'id', unique: ['running'] };
 
 const JOB_STATUSES = ['running', 'done', 'cancelled'] as const;
 

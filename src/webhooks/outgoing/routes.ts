@@ -6,9 +6,9 @@ import { collectionRoute } from '../../resources/collection-route.ts';
 import { notFound } from '../../resources/not-found.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {
-  JSON_TYPE, NO_PAYLOAD, anyJson, objectOf, pathParameter, readPayload, shown, text,
+  JSON_TYPE, NO_PAYLOAD, anyJson, objectOf, readPayload, shown, text,
 } from '../../resources/route-parts.ts';
-import { resourceRoutes } from '../../resources/routes.ts';
+import { keyParameter, resourceRoutes } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
@@ -55,7 +55,7 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',
     summary: 'Send one outgoing webhook now; without a body the payload is {}',
-    parameters: [pathParameter('identifier', 'Of the outgoing webhook')],
+    parameters: [keyParameter(outgoingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
     answers: [
       shown('What came of it; a failed delivery is `success: false`', objectOf('SendResult', {
@@ -68,7 +68,7 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
       const payloadJson = announcesBody(exchange.request)
         ? (await readPayload(exchange, SEND_SCHEMA)).payloadJson : NO_PAYLOAD;
       const identifier = exchange.params[0] ?? '';
-      const hook = hooks.find(identifier);
+      const hook = hooks.findNamed(identifier);
       if (hook === undefined) throw notFound('outgoing webhook', identifier);
       const origin = { hops: hopsOf(exchange.request.headers[CHAIN_HEADER]), log: exchange.log };
       exchange.sendJson(200, await send(hook, payloadJson, origin));

@@ -2,6 +2,7 @@
 import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/port.ts';
+import { findKey } from '../../resources/find-key.ts';
 import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { sentHeaders } from '../http/target.ts';
@@ -25,6 +26,8 @@ type SentHeaders = Readonly<Record<string, string>>;
 
 export interface OutgoingIndex {
   find(identifier: string): ReadyOutgoing | undefined;
+  /** By identifier or name. */
+  findNamed(name: string): ReadyOutgoing | undefined;
   /**
    * Identifiers of the enabled hooks that the event fires, in order. One of hookshelf's own events
    * fires those that write its name or a prefix of it out.
@@ -75,6 +78,7 @@ export function createOutgoingIndex(collection: Collection): OutgoingIndex {
     byTrigger.size === 0 ? [] : matchesOf(byTrigger, event, isOwn);
   return {
     find: (identifier) => hooks.get(identifier),
+    findNamed: (name) => hooks.get(findKey(collection, name) ?? ''),
     matching,
     hearing(event, payload, isOwn) {
       const matched = matching(event, isOwn);

@@ -8,6 +8,7 @@ import type { CollectionSpec } from '../../store/port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
+import { descriptionMember, nameSchema } from '../naming/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target.ts';
@@ -22,6 +23,8 @@ import { parseTemplate } from './template.ts';
 
 export type OutgoingWebhook = Disabling & {
   readonly identifier: string;
+  readonly name?: string;
+  readonly description?: string;
   readonly targetUrl: string;
   readonly httpMethod: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,7 +47,7 @@ export type OutgoingWebhook = Disabling & {
 };
 
 export const outgoingCollection: CollectionSpec = {
-  name: 'outgoing-webhooks', key: 'identifier',
+  name: 'outgoing-webhooks', key: 'identifier', unique: ['name'], hasNames: true,
 };
 
 const TEMPLATE_LENGTH_MAX = 256 * 1024;
@@ -75,6 +78,12 @@ export const outgoingSchema: NamedSchema = {
   members: {
     identifier: { schema: { kind: 'string', format: 'uuid' }, readOnly: 'echo' },
     ...stampMembers,
+    name: {
+      schema: nameSchema,
+      description: 'What people call it; stands wherever its identifier may. Unique among outgoing '
+        + 'webhooks',
+    },
+    description: descriptionMember,
     targetUrl: {
       schema: targetUrlSchema, isRequired: true,
       description: 'Credentials in it, parameters like `token` too, are shown as ***; *** sent '

@@ -14,6 +14,7 @@ import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/chained.ts';
+import { resolveHook, type WebhookDirectory } from '../naming/label.ts';
 import { EVENT_ID_PARAMETER, sendWorkList, workListParameters } from '../work/list-route.ts';
 import type { ReplayOptions } from './replay.ts';
 import { REQUEST_STATUSES, shownRequest, type KeptRequest } from './request.ts';
@@ -36,13 +37,12 @@ const IF_MATCH: ParameterSpec = {
 
 export function requestRoutes(parts: {
   readonly service: RequestService;
-  /** The identifier of the webhook that a person names by it or by its path segment. */
-  readonly hookOf: (name: string) => string;
+  readonly hooks: WebhookDirectory;
   readonly keys: IdempotencyKeys | null;
 }): readonly Route[] {
-  const { service, hookOf, keys } = parts;
+  const { service, hooks, keys } = parts;
   return [
-    requestListRoute(service, hookOf),
+    requestListRoute(service, hooks),
     getRoute(service),
     bodyRoute(service),
     headersRoute(service),
@@ -212,13 +212,13 @@ function getRequest(service: RequestService, exchange: Exchange): KeptRequest {
 }
 
 function requestListRoute(
-  service: RequestService, hookOf: (name: string) => string,
+  service: RequestService, hooks: WebhookDirectory,
 ): Route {
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
     summary: 'Requests that were kept, newest first, whole or page by page',
     parameters: [EVENT_ID_PARAMETER, ...workListParameters(REQUEST_STATUSES, {
-      hook: 'Of this incoming webhook only: its identifier or path segment',
+      hook: 'Of this incoming webhook only: its identifier, name or path segment',
       event: 'Only those that the sender names so, such as `push`',
       time: 'Received',
     })],
@@ -227,8 +227,8 @@ function requestListRoute(
       ...problemAnswers(400),
     ],
     handle: (exchange) => sendWorkList(exchange, {
-      path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, hookOf, idOf: ({ id }) => id,
-      shown: shownRequest,
+      path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
+      hookOf: (name) => resolveHook(hooks, name), shown: shownRequest,
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
     }),

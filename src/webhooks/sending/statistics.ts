@@ -1,6 +1,7 @@
 /** Figures of deliveries and of their attempts, for the metrics. */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/histogram.ts';
+import { FORWARDS, OTHER_HOOKS } from '../naming/label.ts';
 import type { Delivery, Outcome } from '../deliveries/delivery.ts';
 
 export type DeliveryStatistics = {
@@ -9,13 +10,13 @@ export type DeliveryStatistics = {
   readonly oldestPendingMs: number;
   /** Of the attempts so far. */
   readonly figures: DeliveryFigures;
+  /** Failed attempts by webhook, as metrics call it. */
+  readonly failures: readonly { readonly hook: string; readonly count: number }[];
   readonly inFlightByHost: readonly { readonly host: string; readonly inFlight: number }[];
 };
 
 /** Hooks with a series of their own; failures of further ones are counted together, as `other`. */
 const FAILING_HOOKS_MAX = 100;
-const OTHER_HOOKS = 'other';
-const FORWARDS = 'forward';
 const ATTEMPT_BOUNDS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 // From the event to the arrival: attempts go on for hours.
 const DELIVERY_BOUNDS_S = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600, 3600, 21_600, 86_400];
@@ -26,6 +27,7 @@ export class DeliveryFigures {
   readonly attemptDurations = new Histogram(ATTEMPT_BOUNDS_S);
   /** Seconds from the creation of a delivery until it was delivered. */
   readonly latencies = new Histogram(DELIVERY_BOUNDS_S);
+  /** Failed attempts by the webhook's identifier. */
   readonly failures = new Map<string, number>();
 
   record(

@@ -13,6 +13,7 @@ import {
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
 import { deliveryKind } from '../deliveries/unit-of-work.ts';
+import { metricLabel } from '../naming/label.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Place, Scheduler } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
@@ -85,13 +86,18 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   }
 
   statistics(): DeliveryStatistics {
-    const { scheduler, clock } = this.#parts;
+    const { scheduler, clock, hooks } = this.#parts;
     const { oldest } = scheduler;
+    const labelOf = (key: string): string => {
+      const hook = hooks.find(key);
+      return hook === undefined ? key : metricLabel(hook);
+    };
     return {
       pending: scheduler.size,
       inFlight: scheduler.running,
       oldestPendingMs: oldest === null ? 0 : Math.max(0, clock.now() - timeOfUuidV7(oldest)),
       figures: this.#figures,
+      failures: [...this.#figures.failures].map(([key, count]) => ({ hook: labelOf(key), count })),
       inFlightByHost: scheduler.runningByHost()
         .map(({ host, running }) => ({ host, inFlight: running })),
     };

@@ -21,7 +21,7 @@ import type { OpenedStore } from '../../../src/store/store.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
 
 const specs: readonly CollectionSpec[] = [
-  { name: 'books', key: 'id', unique: 'title' }, { name: 'hooks', key: 'identifier' },
+  { name: 'books', key: 'id', unique: ['title'] }, { name: 'hooks', key: 'identifier' },
 ];
 const files = createNodeFiles();
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -11,7 +11,7 @@ import { SimulatedFiles } from '../../support/simulated-files.ts';
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: 'path' },
+  { name: 'hooks', key: 'identifier', unique: ['path'] },
 ];
 
 function open(files: SimulatedFiles) {

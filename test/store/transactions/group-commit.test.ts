@@ -13,7 +13,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const specs: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: 'path' },
+  { name: 'hooks', key: 'identifier', unique: ['path'] },
 ];
 
 function open(files: SimulatedFiles, clock = new ManualClock()) {

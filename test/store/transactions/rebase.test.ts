@@ -59,7 +59,7 @@ beforeEach(() => begin(1e9));
 
 function begin(stagedBytesMax: number): void {
   journal = new HeldJournal();
-  books = new StoredCollection({ name: 'books', key: 'id', unique: 'title' });
+  books = new StoredCollection({ name: 'books', key: 'id', unique: ['title'] });
   const fail = (error: unknown): void => assert.fail(String(error));
   commit = new GroupCommit({
     journal, feed: new ChangeFeed(fail), staging: new Staging([books], fail), stagedBytesMax,

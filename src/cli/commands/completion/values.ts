@@ -10,9 +10,9 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'action-configurations': ['/api/action-configurations', 'identifier'],
   'books': ['/api/books', 'id'],
   'deliveries': ['/api/deliveries', 'identifier'],
-  'incoming-webhooks': ['/api/incoming-webhooks', 'pathSegment', 'identifier'],
+  'incoming-webhooks': ['/api/incoming-webhooks', 'name', 'pathSegment', 'identifier'],
   'jobs': ['/api/jobs', 'id'],
-  'outgoing-webhooks': ['/api/outgoing-webhooks', 'identifier'],
+  'outgoing-webhooks': ['/api/outgoing-webhooks', 'name', 'identifier'],
   'presets': ['/api/verification-presets', 'name'],
   // There may be a hundred thousand; the newest are those that somebody looks for.
   'requests': ['/api/requests?limit=100', 'id'],
@@ -25,7 +25,11 @@ export async function listValues(context: CommandContext): Promise<number> {
   const kind = VALUE_KINDS.find((name) => name === given.operand) ?? 'books';
   const [path, ...members] = KINDS[kind];
   const rows = await fetchPage(await context.openSession(), path);
-  const values = rows.flatMap((row) => members.map((member) => textOf(row[member])));
+  // A webhook need not have a name, and it may be its path segment.
+  const values = rows.flatMap((row) => [...new Set(members.flatMap((member) => {
+    const value = row[member];
+    return value === undefined || value === null ? [] : [textOf(value)];
+  }))]);
   if (output.isJson) await output.json(values);
   else for (const value of values) await output.line(value);
   return 0;

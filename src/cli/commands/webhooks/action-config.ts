@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption, refuseSecretInPlace } from '../input.ts';
 import {
-  columnsOf, create, fetchAll, identifierOf, replace, requireChange, textOf,
+  columnsOf, create, fetchAll, identifierOf, replace, requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { configurationResource } from '../../../webhooks/actions/resource.ts';
 
@@ -33,7 +33,7 @@ export async function createConfiguration(context: CommandContext): Promise<numb
 
 /** `--options` replaces all options: merging would keep what the caller no longer names. */
 export async function updateConfiguration(context: CommandContext): Promise<number> {
-  const changes = await membersOf(context);
+  const changes = { ...unsetMembers(context, {}), ...await membersOf(context) };
   requireChange(context, changes);
   const id = await identifierOf(context, configurationResource);
   const configuration = await replace(context, configurationResource, id,
@@ -44,10 +44,12 @@ export async function updateConfiguration(context: CommandContext): Promise<numb
 
 async function membersOf(context: CommandContext): Promise<JsonObject> {
   const action = context.given.find('action');
+  const description = context.given.find('description');
   const options = context.given.has('options') ? await readOptions(context) : undefined;
   return {
     ...action === undefined ? {} : { actionType: action },
     ...options === undefined ? {} : { options },
+    ...description === undefined ? {} : { description },
   };
 }
 

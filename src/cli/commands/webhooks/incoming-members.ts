@@ -11,6 +11,8 @@ const DEDUPLICATE_HOURS_MAX = 720;
 /** Throws `usage`. */
 export async function membersOf(context: CommandContext): Promise<JsonObject> {
   const { given } = context;
+  const name = given.find('name');
+  const description = given.find('description');
   const pathSegment = given.find('path-segment');
   const actionConfiguration = given.find('action-config');
   const methods = given.find('allowed-methods');
@@ -18,6 +20,8 @@ export async function membersOf(context: CommandContext): Promise<JsonObject> {
   const bodyFormat = given.find('body-format');
   const verification = await readVerification(context);
   return {
+    ...name === undefined ? {} : { name },
+    ...description === undefined ? {} : { description },
     ...pathSegment === undefined ? {} : { pathSegment },
     ...actionConfiguration === undefined ? {} : { actionConfiguration },
     ...methods === undefined ? {} : { allowedMethods: namesOf(methods) },

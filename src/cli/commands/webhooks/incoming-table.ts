@@ -1,18 +1,18 @@
 /** The rows of the commands of incoming webhooks. */
 import { flag, required, text } from '../../arguments/options.ts';
-import type { OptionSpec, OptionSpecs } from '../../arguments/spec.ts';
+import type { OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
-import { actionConfig, capital, rotationOptions, secretOptions, unset } from './options.ts';
+import {
+  actionConfig, capital, identifierOption, namingOptions, rotationOptions, secretOptions, unset,
+} from './options.ts';
 
 const loadIncoming = () => import('./incoming.ts');
 const loadSetup = () => import('./incoming-setup.ts');
 
-const hookIdentifier: OptionSpec = {
-  ...required(text('<id or path segment>',
-    'identifier or path segment, or a beginning or end that no other has')),
-  isOperand: true, completes: 'incoming-webhooks',
-};
+const hookIdentifier = identifierOption(
+  'incoming-webhooks', '<id or name>', 'identifier, name or path segment');
 const incomingOptions: OptionSpecs = {
+  ...namingOptions,
   'path-segment': text('<slug>', 'last part of the public address; A-Z a-z 0-9 . _ ~ -'),
   'action-config': actionConfig,
   ...secretOptions,
@@ -77,7 +77,8 @@ export const INCOMING: readonly CommandSpec[] = [
     options: {
       identifier: hookIdentifier, ...incomingOptions,
       unset: unset([
-        'secret', 'allowed-methods', 'verification', 'allowed-addresses', 'body-format',
+        'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
+        'body-format',
       ]),
     },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],

@@ -1,4 +1,4 @@
-/** `incomingwebhook:*`. A hook is named by its identifier or its path segment. */
+/** `incomingwebhook:*`. A hook is named by its identifier, its name or its path segment. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
@@ -173,7 +173,7 @@ export async function findIdentifier(context: CommandContext): Promise<string> {
   return textOf((await findIncoming(context))['identifier']);
 }
 
-/** By identifier first: a path segment may look like one. Then by a beginning or end of either. */
+/** By identifier first: a path segment may look like one. Then by a beginning or end of any. */
 export async function findIncoming(
   context: CommandContext, option = 'identifier',
 ): Promise<JsonObject> {
@@ -185,6 +185,7 @@ export async function findIncoming(
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     const hooks = await fetchAll(session, incomingResource.path);
+    // A server of version 1.0.0 takes no path segment for an identifier.
     const hook = hooks.find(({ pathSegment }) => pathSegment === name) ?? findAlike(hooks, name);
     if (hook !== undefined) return hook;
     throw new AppError('not_found',
@@ -195,8 +196,8 @@ export async function findIncoming(
 function findAlike(hooks: readonly JsonObject[], part: string): JsonObject | undefined {
   const isAlike = (value: unknown): boolean =>
     typeof value === 'string' && (value.startsWith(part) || value.endsWith(part));
-  const alike = hooks.filter(({ identifier, pathSegment }) =>
-    isAlike(identifier) || isAlike(pathSegment));
+  const alike = hooks.filter(({ identifier, name, pathSegment }) =>
+    isAlike(identifier) || isAlike(name) || isAlike(pathSegment));
   const segments = alike.map(({ pathSegment }) => textOf(pathSegment));
   const segment = oneOf(segments, part, incomingResource);
   return alike.find(({ pathSegment }) => pathSegment === segment);

@@ -2,12 +2,20 @@
 import { flag, required, text } from '../../arguments/options.ts';
 import type { OptionSpec, OptionSpecs, ValueKind } from '../../arguments/spec.ts';
 
-export const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } => ({
-  identifier: {
-    ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
-    isOperand: true, completes: kind,
-  },
+export const oneOf = (kind: ValueKind): { readonly identifier: OptionSpec } =>
+  ({ identifier: identifierOption(kind, '<id>', 'identifier') });
+/** `names` says by what a record may be named. */
+export const identifierOption = (
+  kind: ValueKind, placeholder: string, names: string,
+): OptionSpec => ({
+  ...required(text(placeholder, `${names}, or a beginning or end that no other has`)),
+  isOperand: true, completes: kind,
 });
+/** A webhook's name and description; the service says what it refuses. */
+export const namingOptions: OptionSpecs = {
+  name: text('<slug>', 'what you call it, good for its identifier; a-z 0-9 . _ -, at most 64'),
+  description: text('<text>', 'what it is for'),
+};
 export const actionConfig: OptionSpec = {
   ...text('<identifier>', 'identifier of the action configuration'),
   completes: 'action-configurations',

@@ -100,6 +100,7 @@ async function membersOf(
   };
   return {
     ...given.has('target-url') ? { targetUrl: await readTargetUrl(context) } : {},
+    ...member('name', 'name'), ...member('description', 'description'),
     ...member('httpMethod', 'http-method'),
     ...await readHeaders(context),
     ...given.has('payload-template') ? { payloadTemplate: await readTemplate(context) } : {},

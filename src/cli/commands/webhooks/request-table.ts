@@ -15,7 +15,8 @@ const statusOf = (statuses: readonly string[]): OptionSpec =>
 /** Which requests are meant. */
 const requestFilters: OptionSpecs = {
   hook: {
-    ...text('<id or path segment>', 'of one incoming webhook'), completes: 'incoming-webhooks',
+    ...text('<id or name>', 'of one incoming webhook; its path segment will do as well'),
+    completes: 'incoming-webhooks',
   },
   status: statusOf(['rejected', ...ON_DISK]),
   event: text('<name>', 'what happened, as the sender names it'),
@@ -43,7 +44,7 @@ export const REQUEST: readonly CommandSpec[] = [
       'it. Only kept requests come, and rejected ones: see --inbox of incomingwebhook:update.',
     ],
     options: {
-      hook: requestFilters['hook'] ?? text('<id or path segment>', 'of one incoming webhook'),
+      hook: requestFilters['hook'] ?? text('<id or name>', 'of one incoming webhook'),
       forward: text('<url>', 'send each on to a program under development, with its own method, '
         + 'query, headers and body; neither rejected ones nor duplicates'),
     },

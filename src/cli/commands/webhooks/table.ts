@@ -6,11 +6,14 @@ import type { OptionSpecs } from '../../arguments/spec.ts';
 import { INCOMING } from './incoming-table.ts';
 import { REQUEST } from './request-table.ts';
 import {
-  actionConfig, asOption, bulkOptions, capital, oneOf, rotationOptions, secretOptions, unset,
+  actionConfig, asOption, bulkOptions, capital, identifierOption, namingOptions, oneOf,
+  rotationOptions, secretOptions, unset,
 } from './options.ts';
 
 const configuration = oneOf('action-configurations');
-const outgoing = oneOf('outgoing-webhooks');
+const outgoing = {
+  identifier: identifierOption('outgoing-webhooks', '<id or name>', 'identifier or name'),
+};
 const delivery = oneOf('deliveries');
 const job = oneOf('jobs');
 const configurationResource = async () =>
@@ -27,6 +30,7 @@ const configurationInput: OptionSpecs = {
     ...text('<type>', 'identifier of the action; see actionconfig:actions'), completes: 'actions',
   },
   options: text('<json | @file | ->', 'the action\'s options as JSON'),
+  description: namingOptions['description'] ?? flag(''),
 };
 
 const CONFIGURATION: readonly CommandSpec[] = [
@@ -51,6 +55,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
     options: {
       action: required(configurationInput['action'] ?? flag('')),
       options: configurationInput['options'] ?? flag(''),
+      description: configurationInput['description'] ?? flag(''),
       identifier: text('<slug>', 'a-z 0-9 . _ -, at most 64; made when not given'),
     },
     examples: [
@@ -61,7 +66,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
   },
   {
     name: 'actionconfig:update', summary: 'Change an action configuration', needsActions: true,
-    options: { ...configuration, ...configurationInput },
+    options: { ...configuration, ...configurationInput, unset: unset(['description']) },
     examples: [`hookshelf actionconfig:update to-log --options '{"level":"debug"}'`],
     load: async () => (await loadConfiguration()).updateConfiguration,
   },
@@ -73,6 +78,7 @@ const CONFIGURATION: readonly CommandSpec[] = [
 ];
 
 const outgoingOptions: OptionSpecs = {
+  ...namingOptions,
   'target-url': text('<url | @file | ->', 'where requests go; in a file if it has a password'),
   'http-method': text('<method>', 'POST when not given'),
   header: {
@@ -127,7 +133,8 @@ const OUTGOING: readonly CommandSpec[] = [
     options: {
       ...outgoing, ...outgoingOptions,
       unset: unset([
-        'headers', 'secret', 'payload-template', 'trigger-event', 'action-config',
+        'name', 'description', 'headers', 'secret', 'payload-template', 'trigger-event',
+        'action-config',
         'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours', 'when',
       ]),
     },
@@ -164,7 +171,7 @@ const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
 /** Which deliveries are meant. */
 const deliveryFilters: OptionSpecs = {
-  hook: { ...text('<id>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
+  hook: { ...text('<id or name>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
   status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
   event: text('<event>', 'of one event'),
   since: text('<time>', 'created then or later, such as 2026-01-31T12:00:00Z'),

@@ -17,6 +17,7 @@ import {
 import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
 import { refuseChained } from '../../http/chained.ts';
+import { resolveHook, type WebhookDirectory } from '../../naming/label.ts';
 import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
 import type { Events } from '../events.ts';
@@ -52,12 +53,12 @@ const EVENT_SCHEMA: ObjectSchema = {
 
 export function deliveryRoutes(parts: {
   readonly events: Pick<Events, 'emitText'>; readonly service: DeliveryService;
-  readonly keys: IdempotencyKeys | null;
+  readonly hooks: WebhookDirectory; readonly keys: IdempotencyKeys | null;
 }): readonly Route[] {
-  const { events, service, keys } = parts;
+  const { events, service, hooks, keys } = parts;
   return [
     emitRoute(events, keys),
-    listRoute(service),
+    listRoute(service, hooks),
     getRoute(service),
     bodyRoute(service),
     resendRoute(service, keys),
@@ -105,20 +106,22 @@ function emitRoute(
   };
 }
 
-function listRoute(service: DeliveryService): Route {
+function listRoute(service: DeliveryService, hooks: WebhookDirectory): Route {
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
     parameters: [...workListParameters(DELIVERY_STATUSES, {
-      hook: 'Of this outgoing webhook only', event: 'Only those of this event', time: 'Created',
+      hook: 'Of this outgoing webhook only: its identifier or name',
+      event: 'Only those of this event', time: 'Created',
     }), ORDER_PARAMETER],
     answers: [
       listed('Deliveries', deliverySchema, 'How many match, on all pages'),
       ...problemAnswers(400),
     ],
     handle: (exchange) => sendWorkList<Delivery, DeliveryStatus>(exchange, {
-      path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true, hookOf: (hook) => hook,
-      idOf: ({ identifier }) => identifier, shown: (delivery) => service.toPublic(delivery),
+      path: PATH, statuses: DELIVERY_STATUSES, hasOrder: true,
+      hookOf: (name) => resolveHook(hooks, name), idOf: ({ identifier }) => identifier,
+      shown: (delivery) => service.toPublic(delivery),
       list: (...given) => service.list(...given),
       count: (filter) => service.count(filter),
     }),

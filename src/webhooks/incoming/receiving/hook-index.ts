@@ -1,6 +1,7 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/port.ts';
+import { findKey } from '../../../resources/find-key.ts';
 import { follow } from '../../../resources/projection.ts';
 import { bodyReading, type BodyReading } from '../body-format.ts';
 import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
@@ -8,6 +9,7 @@ import { prepareInbox, type ReadyInbox } from '../inbox.ts';
 import { prepareRoutes, type ReadyRoute } from '../routing.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionParts, type RejectionReason } from './rejections.ts';
+import { OTHER_HOOKS, metricLabel } from '../../naming/label.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
 import { signatureKey } from '../../senders/x-signature.ts';
@@ -16,6 +18,7 @@ import { webhookLabel } from '../../webhook-label.ts';
 export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
   readonly pathSegment: string;
+  readonly name: string | undefined;
   readonly enabled: boolean;
   readonly methods: readonly string[];
   /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
@@ -34,7 +37,7 @@ export type ReadyHook = ReadyInbox & {
 };
 
 export type RejectionCount = {
-  /** Its path segment. */
+  /** As metrics call the webhook. */
   readonly hook: string;
   readonly reason: RejectionReason;
   readonly count: number;
@@ -49,6 +52,8 @@ type TimedKey = {
 export interface HookIndex {
   findByPath(pathSegment: string): ReadyHook | undefined;
   find(identifier: string): ReadyHook | undefined;
+  /** By identifier first: a path segment may look like one. Then by name or path segment. */
+  findNamed(name: string): ReadyHook | undefined;
   /** For calls of webhooks that are not there. */
   readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
@@ -90,6 +95,7 @@ export function createHookIndex(options: RejectionParts & {
   return {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
+    findNamed: (name) => byIdentifier.get(findKey(options.collection, name) ?? ''),
     unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),
     unusable: () => [...byIdentifier.values()].flatMap((hook) => {
@@ -107,12 +113,12 @@ export function createHookIndex(options: RejectionParts & {
 function toReady(
   hook: IncomingWebhook, defaultMethods: readonly string[], load: HookLoad,
 ): ReadyHook {
-  const { identifier, pathSegment, enabled } = hook;
+  const { identifier, pathSegment, name, enabled } = hook;
   const { allowedMethods = [], allowedAddresses } = hook;
   const sender = prepareSenderCheck(hook);
   return {
     ...prepareInbox(hook, sender?.verifier.scheme ?? null),
-    identifier, pathSegment, enabled, load, sender,
+    identifier, pathSegment, name, enabled, load, sender,
     routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     keys: sender === null ? signatureKeys(hook) : [],
@@ -142,13 +148,16 @@ function countRejections(hooks: Iterable<ReadyHook>): RejectionCount[] {
   const counts: RejectionCount[] = [];
   const others = new Map<RejectionReason, number>();
   let hookCount = 0;
-  for (const { pathSegment: hook, load: { rejections } } of hooks) {
+  for (const ready of hooks) {
+    const { rejections } = ready.load;
     if (rejections.counts.size === 0) continue;
     hookCount += 1;
+    const hook = metricLabel(ready);
     for (const [reason, count] of rejections.counts) {
       if (hookCount <= COUNTED_HOOKS_MAX) counts.push({ hook, reason, count });
       else others.set(reason, (others.get(reason) ?? 0) + count);
     }
   }
-  return [...counts, ...[...others].map(([reason, count]) => ({ hook: 'other', reason, count }))];
+  for (const [reason, count] of others) counts.push({ hook: OTHER_HOOKS, reason, count });
+  return counts;
 }

@@ -5,13 +5,15 @@ import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
-  JSON_TYPE, arrayOf, objectOf, pathParameter, shown, text,
+  JSON_TYPE, arrayOf, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
+import { keyParameter } from '../../../resources/routes.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import { CHECKS } from '../../senders/diagnosis/report.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
 import { parseTime } from '../../senders/verification/time.ts';
+import { incomingResource } from '../resource.ts';
 import { givenHeadersMember } from './given-headers.ts';
 import { getHook } from './hook.ts';
 import type { DiagnoseParts } from './run-diagnosis.ts';
@@ -77,7 +79,7 @@ export function diagnoseRoute(parts: DiagnoseParts): Route {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/diagnose', access: 'write',
     operationId: 'diagnoseIncomingWebhook',
     summary: 'Say why a request is refused, or that it would be accepted',
-    parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
+    parameters: [keyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
     answers: [
       shown('What was found', objectOf('Diagnosis', {

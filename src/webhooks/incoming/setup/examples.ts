@@ -1,11 +1,11 @@
 /** `GET /api/incoming-webhooks/{identifier}/examples`: calls to copy, and what to paste where. */
 import { late } from '../../../base/late.ts';
-import {
-  objectOf, pathParameter, shown, text,
-} from '../../../resources/route-parts.ts';
+import { objectOf, shown, text } from '../../../resources/route-parts.ts';
+import { keyParameter } from '../../../resources/routes.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { HookIndex } from '../receiving/hook-index.ts';
+import { incomingResource } from '../resource.ts';
 import { getHook } from './hook.ts';
 
 const withExamples = late(() => import('./make-examples.ts'));
@@ -15,7 +15,7 @@ export function examplesRoute(hooks: HookIndex, baseUri: () => string): Route {
     method: 'GET', path: '/api/incoming-webhooks/{identifier}/examples', access: 'read',
     operationId: 'getIncomingWebhookExamples',
     summary: 'Ready-to-run calls of one incoming webhook, and how to set up its sender',
-    parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
+    parameters: [keyParameter(incomingResource)],
     answers: [
       shown('The examples', objectOf('IncomingWebhookExamples', {
         identifier: text(), pathSegment: text(), hasSecret: { kind: 'boolean' }, url: text(),

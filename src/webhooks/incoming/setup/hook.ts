@@ -1,17 +1,12 @@
-/** One incoming webhook by either of its names, ready and as it is stored. */
+/** One incoming webhook by any of its names, ready and as it is stored. */
 import { notFound } from '../../../resources/not-found.ts';
 import type { Collection } from '../../../store/port.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
 
-/** By identifier first: a path segment may look like one. */
-export function findHook(hooks: HookIndex, name: string): ReadyHook | undefined {
-  return hooks.find(name) ?? hooks.findByPath(name);
-}
-
 /** Throws `not_found`. */
 export function getHook(hooks: HookIndex, name: string): ReadyHook {
-  const hook = findHook(hooks, name);
+  const hook = hooks.findNamed(name);
   if (hook === undefined) throw notFound('incoming webhook', name);
   return hook;
 }

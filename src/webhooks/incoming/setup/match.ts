@@ -3,11 +3,13 @@ import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
 import {
-  JSON_TYPE, anyJson, arrayOf, objectOf, pathParameter, shown, text,
+  JSON_TYPE, anyJson, arrayOf, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
+import { keyParameter } from '../../../resources/routes.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { MatchParts } from './find-matches.ts';
+import { incomingResource } from '../resource.ts';
 import { routesMember } from '../routing.ts';
 import { givenHeadersMember } from './given-headers.ts';
 import { getHook } from './hook.ts';
@@ -66,7 +68,7 @@ export function matchRoute(parts: MatchParts): Route {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/match', access: 'write',
     operationId: 'matchIncomingWebhook',
     summary: 'Say which routes a request would run, and which conditions are false',
-    parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
+    parameters: [keyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
     answers: [
       shown('Every route of the webhook', objectOf('RequestMatch', {

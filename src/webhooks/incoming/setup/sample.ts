@@ -7,12 +7,14 @@ import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
 import {
-  JSON_TYPE, anyJson, objectOf, pathParameter, shown, text,
+  JSON_TYPE, anyJson, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
+import { keyParameter } from '../../../resources/routes.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import type { Collection } from '../../../store/port.ts';
 import type { HookIndex } from '../receiving/hook-index.ts';
+import { incomingResource } from '../resource.ts';
 import { getHook, getStored } from './hook.ts';
 import type { SampleCall } from './make-sample.ts';
 
@@ -36,7 +38,7 @@ export function sampleRoute({ hooks, collection, now, makeId }: SampleParts): Ro
   return {
     method: 'POST', path: '/api/incoming-webhooks/{identifier}/sample', access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
-    parameters: [pathParameter('identifier', 'Of the webhook, or its path segment')],
+    parameters: [keyParameter(incomingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: INPUT },
     answers: [
       shown('To be sent as it is', objectOf('SampleCall', {

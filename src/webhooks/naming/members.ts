@@ -1,0 +1,24 @@
+/** How people call what they configure, and what they say of it: members of several resources. */
+import type { Member, StringSchema } from '../../base/schema.ts';
+
+const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const DESCRIPTION_LENGTH_MAX = 500;
+
+/** An identifier or a name that a caller gives. */
+export const slugSchema: StringSchema = {
+  kind: 'string', pattern: SLUG_PATTERN,
+  description: '1-64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit',
+};
+
+/** A webhook's name stands wherever its identifier may, so it must not be taken for one. */
+export const nameSchema: StringSchema = {
+  ...slugSchema,
+  description: `${slugSchema.description}, and not of a UUID's form`,
+  canonical: (value) => UUID_FORM.test(value) ? null : value,
+};
+
+export const descriptionMember: Member = {
+  schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
+  description: 'For people: what it is for, whose it is',
+};

@@ -1,0 +1,95 @@
+/** Names of webhooks with real commands: before a server runs, with one, and after a restart. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask } from './ask.ts';
+import { hookshelf, inFolder, startServer, type Ended } from './processes.ts';
+
+type Run = (...words: string[]) => Promise<Ended>;
+
+const TARGET = 'http://127.0.0.1:1/hooks/customer';
+
+async function good(ended: Promise<Ended>): Promise<string> {
+  const { code, stdout, stderr } = await ended;
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+async function refused(ended: Promise<Ended>, message: RegExp): Promise<void> {
+  const { code, stderr } = await ended;
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, message);
+}
+
+/** What holds whether the commands ask a server or open the directory themselves. */
+async function checkNames(run: Run): Promise<void> {
+  const idOf = async (...words: string[]): Promise<string> =>
+    JSON.parse(await good(run(...words, '--json'))).identifier;
+  const crm = await idOf('outgoingwebhook:show', 'crm');
+  assert.equal(await idOf('outgoingwebhook:show', 'cr'), crm, 'the beginning of a name');
+  assert.equal(await idOf('outgoingwebhook:show', crm), crm);
+  const deploy = await idOf('incomingwebhook:show', 'deploy-main');
+  assert.equal(await idOf('incomingwebhook:show', 'ci'), deploy, 'the path segment');
+  await refused(run('outgoingwebhook:create', '--target-url', TARGET, '--name', 'crm'),
+    /^hookshelf: name "crm" is already taken$/m);
+  await refused(
+    run('incomingwebhook:create', '--path-segment', 'deploy-main', '--action-config', 'log'),
+    /pathSegment "deploy-main" is already taken, as another's name/);
+  await refused(run('outgoingwebhook:update', 'crm', '--name', crm), /not of a UUID's form/);
+  await refused(run('delivery:list', '--hook', 'nobody'), /no outgoing webhook "nobody"/);
+  for (const words of [
+    ['outgoingwebhook:disable', 'crm'], ['outgoingwebhook:enable', 'crm'],
+    ['incomingwebhook:disable', 'deploy-main'], ['incomingwebhook:enable', 'deploy-main'],
+    ['outgoingwebhook:rotate-secret', 'crm', '--generate-secret', '--force'],
+    ['incomingwebhook:rotate-secret', 'deploy-main', '--generate-secret', '--force'],
+    ['incomingwebhook:test', 'deploy-main'], ['incomingwebhook:match', 'deploy-main',
+      '--payload', '{}'],
+    ['delivery:list', '--hook', 'crm'], ['request:list', '--hook', 'deploy-main'],
+    ['delivery:resend', '--failed', '--hook', 'crm', '--dry-run'],
+    ['request:replay', '--failed', '--hook', 'deploy-main', '--dry-run'],
+  ]) {
+    await good(run(...words));
+  }
+  const sent = await run('outgoingwebhook:send', 'crm', '--json');
+  assert.equal(JSON.parse(sent.stdout).success, false, 'nobody listens at its target');
+  const values = (await good(run('completion:values', 'outgoing-webhooks'))).split('\n');
+  assert.deepEqual(values, ['crm', crm, '']);
+}
+
+test('webhooks are made, found, renamed and freed by name, with a server and without', () =>
+  inFolder(async (data) => {
+    const run: Run = (...words) => hookshelf([...words, '--data', data]);
+    await good(run('actionconfig:create', '--action', 'log', '--identifier', 'log',
+      '--description', 'To the log'));
+    const described = await good(run('actionconfig:show', 'log'));
+    assert.match(described, /To the log/);
+    await good(run('actionconfig:update', 'log', '--unset', 'description'));
+    assert.doesNotMatch(await good(run('actionconfig:show', 'log')), /To the log/);
+    await good(run('outgoingwebhook:create', '--target-url', TARGET, '--name', 'crm',
+      '--description', 'The customers', '--trigger-event', 'order.*'));
+    await good(run('incomingwebhook:create', '--path-segment', 'ci', '--action-config', 'log',
+      '--name', 'deploy-main', '--description', 'Of main'));
+    await checkNames(run);
+    for (let start = 0; start < 2; start += 1) {
+      const server = await startServer(['--data', data]);
+      try {
+        await checkNames(run);
+        const { text } = await ask(`${server.url}/api/outgoing-webhooks/crm`);
+        assert.equal(JSON.parse(text).description, 'The customers');
+        const stream = `${server.url}/api/stream?hook=crm&topics=deliveries`;
+        assert.equal((await ask(stream, { method: 'HEAD' })).status, 200);
+      } finally {
+        await server.stop();
+      }
+    }
+    await good(run('outgoingwebhook:update', 'crm', '--name', 'customers'));
+    await refused(run('outgoingwebhook:show', 'crm'), /no outgoing webhook/);
+    await good(run('outgoingwebhook:create', '--target-url', TARGET, '--name', 'crm'));
+    await good(run('incomingwebhook:update', 'deploy-main', '--unset', 'name',
+      '--unset', 'description'));
+    const freed = JSON.parse(await good(run('incomingwebhook:show', 'ci', '--json')));
+    assert.ok(!('name' in freed) && !('description' in freed));
+    await good(run('incomingwebhook:create', '--path-segment', 'deploy-main',
+      '--action-config', 'log'));
+    await good(run('outgoingwebhook:delete', 'customers'));
+    await good(run('outgoingwebhook:update', 'crm', '--name', 'customers'));
+  }));

@@ -8,9 +8,9 @@ import { decodeIncoming, incomingCollection } from './incoming/webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
 import type { Removal } from './work/ending.ts';
-import { callName } from './naming/label.ts';
 import { outgoingCollection } from './outgoing/webhook.ts';
 import { decodeOutgoing } from './outgoing/webhook-index.ts';
+import { webhookLabel } from './webhook-label.ts';
 
 export type Resources = {
   readonly incoming: Repository;
@@ -42,7 +42,7 @@ function findUsers(store: Store, configuration: string): string[] {
   const outgoing = [...recordsNaming(store.collection(outgoingCollection.name), configuration)]
     .map(decodeOutgoing).filter(isUser);
   return [
-    ...incoming.map(callName),
-    ...outgoing.map(callName),
+    ...incoming.map(webhookLabel),
+    ...outgoing.map(webhookLabel),
   ];
 }

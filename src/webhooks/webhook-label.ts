@@ -2,10 +2,21 @@
 import { hideUrlSecrets } from './http/url-credentials.ts';
 
 /** The members that may name a webhook. An outgoing one has no path segment. */
-type LabelledWebhook = { readonly identifier: string; readonly pathSegment?: string };
+type LabelledWebhook = {
+  readonly identifier: string;
+  readonly name?: string | undefined;
+  readonly pathSegment?: string;
+};
 
-export function webhookLabel({ identifier, pathSegment }: LabelledWebhook): string {
-  return pathSegment ?? identifier;
+/** In metrics, webhooks that have no series of their own. */
+export const OTHER_HOOKS = 'other';
+/** In metrics, queued forwards, which belong to no outgoing webhook. */
+export const FORWARDS = 'forward';
+
+/** Its name, else its path segment, unless that stands for something else; else its identifier. */
+export function webhookLabel({ identifier, name, pathSegment }: LabelledWebhook): string {
+  const label = name ?? pathSegment ?? identifier;
+  return label === OTHER_HOOKS || label === FORWARDS ? identifier : label;
 }
 
 /** Host, port and path of a URL, without user, password and query. */

@@ -39,7 +39,7 @@ import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
 import { failingCollection } from './outgoing/disabling.ts';
-import type { WebhookDirectories } from './naming/label.ts';
+import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/webhook.ts';
 import { eventIdCollection } from './requests/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './requests/request.ts';

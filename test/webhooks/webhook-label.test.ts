@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { targetLabel, webhookLabel } from '../../src/webhooks/webhook-label.ts';
 
-test('a webhook is labelled by its path segment, without one by its identifier', () => {
+test('a webhook is labelled by its name, else its path segment, else its identifier', () => {
+  assert.equal(webhookLabel({ identifier: 'id', name: 'code', pathSegment: 'github' }), 'code');
   assert.equal(webhookLabel({ identifier: 'id', pathSegment: 'github' }), 'github');
   assert.equal(webhookLabel({ identifier: 'id' }), 'id');
+  assert.equal(webhookLabel({ identifier: 'id', name: 'other' }), 'id', 'means something else');
+  assert.equal(webhookLabel({ identifier: 'id', pathSegment: 'forward' }), 'id');
 });
 
 test('a target is labelled by host, port and path, without user, password and query', () => {

@@ -10,7 +10,7 @@ import { deliveryResource } from '../deliveries/resource.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { REQUEST_STATUSES } from '../requests/request.ts';
 import { requestResource } from '../requests/resource.ts';
-import { resolveHook, type WebhookDirectories } from '../naming/label.ts';
+import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import type { RequestService } from '../requests/service.ts';
 import { bulkRoute } from './bulk-route.ts';
 import { filterMembers } from './filter.ts';

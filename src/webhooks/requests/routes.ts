@@ -14,7 +14,7 @@ import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
 import { attachmentAnswer, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/chained.ts';
-import { resolveHook, type WebhookDirectory } from '../naming/label.ts';
+import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import { EVENT_ID_PARAMETER, sendWorkList, workListParameters } from '../work/list-route.ts';
 import type { ReplayOptions } from './replay.ts';
 import { REQUEST_STATUSES, shownRequest, type KeptRequest } from './request.ts';

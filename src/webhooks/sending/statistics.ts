@@ -1,7 +1,7 @@
 /** Figures of deliveries and of their attempts, for the metrics. */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/histogram.ts';
-import { FORWARDS, OTHER_HOOKS } from '../naming/label.ts';
+import { FORWARDS, OTHER_HOOKS } from '../webhook-label.ts';
 import type { Delivery, Outcome } from '../deliveries/delivery.ts';
 
 export type DeliveryStatistics = {

@@ -13,7 +13,7 @@ import {
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
 import { deliveryKind } from '../deliveries/unit-of-work.ts';
-import { metricLabel } from '../naming/label.ts';
+import { webhookLabel } from '../webhook-label.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Place, Scheduler } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
@@ -90,7 +90,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
     const { oldest } = scheduler;
     const labelOf = (key: string): string => {
       const hook = hooks.find(key);
-      return hook === undefined ? key : metricLabel(hook);
+      return hook === undefined ? key : webhookLabel(hook);
     };
     return {
       pending: scheduler.size,

@@ -17,7 +17,7 @@ import {
 import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
 import { refuseChained } from '../../http/chained.ts';
-import { resolveHook, type WebhookDirectory } from '../../naming/label.ts';
+import { resolveHook, type WebhookDirectory } from '../../naming/directory.ts';
 import { ORDER_PARAMETER, sendWorkList, workListParameters } from '../../work/list-route.ts';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
 import type { Events } from '../events.ts';

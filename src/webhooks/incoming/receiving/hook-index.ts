@@ -9,11 +9,10 @@ import { prepareInbox, type ReadyInbox } from '../inbox.ts';
 import { prepareRoutes, type ReadyRoute } from '../routing.ts';
 import { HookLoad, TokenBucket } from './limits.ts';
 import { Rejections, type RejectionParts, type RejectionReason } from './rejections.ts';
-import { OTHER_HOOKS, metricLabel } from '../../naming/label.ts';
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
 import { signatureKey } from '../../senders/x-signature.ts';
-import { webhookLabel } from '../../webhook-label.ts';
+import { OTHER_HOOKS, webhookLabel } from '../../webhook-label.ts';
 
 export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
@@ -152,7 +151,7 @@ function countRejections(hooks: Iterable<ReadyHook>): RejectionCount[] {
     const { rejections } = ready.load;
     if (rejections.counts.size === 0) continue;
     hookCount += 1;
-    const hook = metricLabel(ready);
+    const hook = webhookLabel(ready);
     for (const [reason, count] of rejections.counts) {
       if (hookCount <= COUNTED_HOOKS_MAX) counts.push({ hook, reason, count });
       else others.set(reason, (others.get(reason) ?? 0) + count);

@@ -10,7 +10,7 @@
  * partial.
  *
  * An index that outgrows its share of the memory drops everything, for good, and answers null from
- * then on; `bounded.ts` decides when to build another one.
+ * then on; `bounded-word-index.ts` decides when to build another one.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';

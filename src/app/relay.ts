@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { HttpClient } from '../client/http-client.ts';
-import { createLateClient } from '../client/late.ts';
+import { createLazyHttpClient } from '../client/lazy-http-client.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
@@ -51,7 +51,7 @@ export function composeRelay(
   parts: RelayParts,
 ): { readonly webhooks: Webhooks; readonly client: HttpClient } {
   const { settings, clock, logger, metrics, store, keys, makeId, baseUri } = parts;
-  const client = createLateClient(clientOptionsOf(settings), { clock, logger });
+  const client = createLazyHttpClient(clientOptionsOf(settings), { clock, logger });
   const webhooks = createWebhooks({
     onRejected: parts.onRejected, onOutcome: parts.onOutcome,
     ...parts.ownership === undefined ? {} : { ownership: parts.ownership },

@@ -7,18 +7,18 @@ import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
-import type { HttpOutcome, PreparedRequest } from './attempt.ts';
-import { HttpCall } from './call.ts';
-import { checkMethod, encodeBody, encodeHeaders } from './headers.ts';
-import type { RequestBody, RequestHeaders } from './headers.ts';
-import { HttpResponse } from './response.ts';
+import type { HttpOutcome, PreparedRequest } from './http-attempt.ts';
+import { HttpCall } from './http-call.ts';
+import { checkMethod, encodeBody, encodeHeaders } from './request-encoding.ts';
+import type { RequestBody, RequestHeaders } from './request-encoding.ts';
+import { HttpResponse } from './http-response.ts';
 import { canceledError, deniedError } from './network-error.ts';
 import { Pool } from './connection/pool.ts';
 import type { PoolOptions, PoolStatistics } from './connection/pool.ts';
 import type { Lookup } from './connection/resolve.ts';
-import { createRules } from './rules.ts';
-import type { ConnectionOptions } from './rules.ts';
-import type { Destination, TargetCache } from './policy/target.ts';
+import { createConnectionRules } from './connection-rules.ts';
+import type { ConnectionOptions } from './connection-rules.ts';
+import type { Destination, TargetCache } from './policy/request-target.ts';
 
 export type HttpClientOptions = ConnectionOptions & {
   /** One whole attempt, waiting for a free connection included. */
@@ -59,8 +59,8 @@ export type HttpClientPorts = {
 
 export interface HttpClient {
   /**
-   * Resolves to the answer, whatever its status, after the last attempt. Rejects with NetworkError
-   * and nothing else when there is none.
+   * Resolves to the response, whatever its status, after the last attempt. Rejects with
+   * NetworkError and nothing else when there is none.
    */
   request(request: HttpRequest): Promise<HttpResponse>;
   statistics(): ClientStatistics;
@@ -85,7 +85,7 @@ class NodeHttpClient implements HttpClient {
   readonly #pools = new Map<string, Pool>();
   // Only calls between two attempts: the others are found through their pool. A Set that changes
   // with every request keeps garbage alive, and collecting it then took a fifth of the time.
-  readonly #sleeping = new Set<HttpCall>();
+  readonly #waitingCalls = new Set<HttpCall>();
   readonly #counts = { calls: 0, attempts: 0, failures: 0 };
   readonly #proxyFailures: RateLimitedLog;
   #isClosed = false;
@@ -96,7 +96,7 @@ class NodeHttpClient implements HttpClient {
     this.#logger = ports.logger ?? silentLogger;
     this.#proxyFailures = new RateLimitedLog(ports.clock, (leftOut) =>
       this.#logger.warning('the proxy failed for more calls', { leftOut }));
-    const { targets, connecting } = createRules(options, ports);
+    const { targets, connecting } = createConnectionRules(options, ports);
     this.#targets = targets;
     this.#poolOptions = {
       ...connecting,
@@ -107,10 +107,10 @@ class NodeHttpClient implements HttpClient {
 
   request(request: HttpRequest): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
-      const prepared = this.#prepare(request);
+      const preparedRequest = this.#prepare(request);
       const { signal } = request;
-      const { pool } = prepared;
-      const call = new HttpCall(prepared, this.#callOptions(request), (outcome) => {
+      const { pool } = preparedRequest;
+      const call = new HttpCall(preparedRequest, this.#callOptions(request), (outcome) => {
         pool.callsUnderWay -= 1;
         signal?.removeEventListener('abort', onAbort);
         this.#count(call, outcome);
@@ -133,7 +133,7 @@ class NodeHttpClient implements HttpClient {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#proxyFailures.close();
-    for (const call of [...this.#sleeping]) call.abandon(closedError());
+    for (const call of [...this.#waitingCalls]) call.abandon(closedError());
     await Promise.all([...this.#pools.values()].map((pool) => pool.close(closedError())));
   }
 
@@ -145,7 +145,7 @@ class NodeHttpClient implements HttpClient {
     const verb = checkMethod(method);
     const bytes = encodeBody(body);
     return {
-      pool: this.#poolOf(target.destination),
+      pool: this.#getOrCreatePool(target.destination),
       method: verb,
       path: target.path,
       headers: encodeHeaders(target, verb, headers, bytes),
@@ -164,16 +164,16 @@ class NodeHttpClient implements HttpClient {
         delayMs: retryDelayMs,
         totalTimeoutMs: request.totalTimeoutMs ?? totalTimeoutMs,
       },
-      sleeping: this.#sleeping,
+      waitingCalls: this.#waitingCalls,
     };
   }
 
   // Proxy and TLS options are the same for all requests of this client: scheme and host suffice.
-  #poolOf(destination: Destination): Pool {
+  #getOrCreatePool(destination: Destination): Pool {
     const { isTls, authority } = destination;
     const key = isTls ? `https://${authority}` : `http://${authority}`;
-    const known = this.#pools.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#pools.get(key);
+    if (existing !== undefined) return existing;
     if (this.#pools.size >= POOLS_MAX) this.#dropEmptyPools();
     const pool = new Pool(destination, this.#poolOptions);
     this.#pools.set(key, pool);

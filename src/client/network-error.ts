@@ -1,8 +1,10 @@
 /**
- * Why a request got no answer. The message says what kind of failure it was, never where the
- * request went, so that anybody may see it: it holds no URL and no credential.
+ * The reason why a request got no response. The message says what kind of failure it was, never
+ * where the request went, so that anybody may see it: it holds no URL and no credential.
  */
 import { systemCodeOf } from '../base/errors.ts';
+
+export const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 export type NetworkErrorKind =
   | 'network' // refused, reset, unknown name, not HTTP, no TLS
@@ -26,7 +28,7 @@ export class NetworkError extends Error {
   /** `ETIMEDOUT`, `ECONNREFUSED`, `EPROXY`, `EDENIED`, `CERT_HAS_EXPIRED`, … */
   readonly code: string;
   readonly isProxyFailure: boolean;
-  /** What the proxy answered, when it refused. */
+  /** The status with which the proxy refused. */
   readonly proxyStatusCode: number | null;
   /** Attempts begun before this was final; set by the client. */
   attempts = 0;
@@ -54,8 +56,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files',
 };
 
-/** What the system or Node.js reported, in our words. */
-export function networkErrorOf(thrown: unknown): NetworkError {
+/** The error of the system or of Node.js as a NetworkError, with a message for people. */
+export function toNetworkError(thrown: unknown): NetworkError {
   if (thrown instanceof NetworkError) return thrown;
   const code = systemCodeOf(thrown) ?? 'EUNKNOWN';
   const details = { cause: thrown };
@@ -99,7 +101,7 @@ export function proxyError(thrown: unknown): NetworkError {
     const message = 'the certificate of the proxy was refused';
     return new NetworkError('certificate', thrown.code, message, details);
   }
-  const message = `the proxy failed: ${networkErrorOf(thrown).message}`;
+  const message = `the proxy failed: ${toNetworkError(thrown).message}`;
   return new NetworkError('proxy', 'EPROXY', message, { cause: thrown, isProxyFailure: true });
 }
 
@@ -107,16 +109,17 @@ export function proxyError(thrown: unknown): NetworkError {
  * The proxy was asked for a tunnel and hung up. Many do when they cannot reach the target, so it
  * may be the target that is to blame.
  */
-export function proxyCut(thrown: unknown): NetworkError {
+export function proxyCutError(thrown: unknown): NetworkError {
   const message = 'the proxy cut the connection and gave no answer';
   return new NetworkError('proxy', 'EPROXY', message, { cause: thrown });
 }
 
-/** The proxy answered, but not with what was asked for. */
-export function proxyRefusal(statusCode: number): NetworkError {
+/** The proxy responded, but did not do what it was asked for. */
+export function proxyRefusedError(statusCode: number): NetworkError {
   // Any other status than these may be about the target: it cannot or will not go there.
-  const isProxyFailure = [407, 429].includes(statusCode);
-  const hint = statusCode === 407 ? ': it wants credentials, or others than http.proxy has' : '';
+  const isProxyFailure = [PROXY_AUTHENTICATION_REQUIRED, 429].includes(statusCode);
+  const hint = statusCode === PROXY_AUTHENTICATION_REQUIRED
+    ? ': it wants credentials, or others than http.proxy has' : '';
   const message = `the proxy refused with status ${statusCode}${hint}`;
   return new NetworkError(
     'proxy', 'EPROXY', message, { isProxyFailure, proxyStatusCode: statusCode });

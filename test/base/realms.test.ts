@@ -5,8 +5,8 @@ import { messageOf, systemCodeOf } from '../../src/base/errors.ts';
 import { parseObject } from '../../src/base/fields.ts';
 import { redact } from '../support/redact.ts';
 import { applyMergePatch } from '../../src/base/json/merge-patch.ts';
-import { encodeBody } from '../../src/client/headers.ts';
-import { networkErrorOf } from '../../src/client/network-error.ts';
+import { encodeBody } from '../../src/client/request-encoding.ts';
+import { toNetworkError } from '../../src/client/network-error.ts';
 
 /** What another realm makes: no instance of the classes that are seen here. */
 function foreign(source: string): never {
@@ -25,7 +25,7 @@ test('recognizes errors of any realm by code and message', () => {
   assert.equal(systemCodeOf(error), 'ENOENT');
   assert.equal(messageOf(error), 'no such file');
   assert.equal(messageOf(foreign("new TypeError('t')")), 't');
-  assert.equal(networkErrorOf(foreign("Object.assign(new Error('n'), { code: 'ECONNREFUSED' })"))
+  assert.equal(toNetworkError(foreign("Object.assign(new Error('n'), { code: 'ECONNREFUSED' })"))
     .code, 'ECONNREFUSED');
 });
 

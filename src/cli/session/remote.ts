@@ -41,7 +41,7 @@ export function remoteTarget({ url, token, settings, clock }: RemoteOptions): Ta
     token === null ? {} : { Authorization: `Bearer ${token}` };
   const headOf = (path: string): RequestHead => {
     if (path.startsWith(CONTROL_PATH)) throw onlyThere(base);
-    const target = connector.targetOf(path);
+    const target = connector.resolveTarget(path);
     return {
       path: target.path,
       headers: {

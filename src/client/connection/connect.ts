@@ -8,13 +8,13 @@ import type { SecureContext } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import type { DenyList } from '../policy/deny-list.ts';
 import { dial } from './dial.ts';
-import { NetworkError, networkErrorOf, proxyError, timeoutError } from '../network-error.ts';
+import { NetworkError, toNetworkError, proxyError, timeoutError } from '../network-error.ts';
 import type { Proxy } from '../policy/proxy.ts';
 import { resolveHost } from './resolve.ts';
 import type { Lookup } from './resolve.ts';
 import { startTls } from './tls.ts';
 import type { SessionSlot, TlsOptions } from './tls.ts';
-import type { Destination } from '../policy/target.ts';
+import type { Destination } from '../policy/request-target.ts';
 import { openTunnel } from './tunnel.ts';
 import { PendingConnection } from './pending-connection.ts';
 
@@ -23,59 +23,60 @@ export type ConnectOptions = {
   readonly lookup: Lookup;
   readonly denyList: DenyList;
   readonly connectTimeoutMs: number;
-  readonly isVerified: boolean;
+  readonly verifiesCertificates: boolean;
   /** Called for the first TLS connection: reading the root certificates takes time. */
   readonly secureContext: () => SecureContext;
 };
 
-type Sessions = { readonly target: SessionSlot; readonly proxy: SessionSlot };
+type TlsSessions = { readonly target: SessionSlot; readonly proxy: SessionSlot };
 
 interface ConnectListener {
   onConnect(socket: Socket): void;
   onConnectFailure(error: NetworkError): void;
 }
 
-export type Connecting = {
+export type OpeningConnection = {
   /** Gives up without a report. */
   cancel(): void;
 };
 
 export function connect(
-  destination: Destination, sessions: Sessions, options: ConnectOptions, listener: ConnectListener,
-): Connecting {
+  destination: Destination, sessions: TlsSessions, options: ConnectOptions,
+  listener: ConnectListener,
+): OpeningConnection {
   const pending = new PendingConnection(options.clock);
-  const connector = new Connector(destination, sessions, options, pending);
+  const attempt = new ConnectionAttempt(destination, sessions, options, pending);
   const fail = (error: NetworkError): void => {
     if (pending.isEnded) return;
     pending.giveUp();
     listener.onConnectFailure(error);
   };
   pending.startTimer(options.connectTimeoutMs, () => {
-    const details = { isProxyFailure: connector.isAtProxy };
-    fail(timeoutError(`connecting (${connector.step})`, options.connectTimeoutMs, details));
+    const details = { isProxyFailure: attempt.isAtProxy };
+    fail(timeoutError(`connecting (${attempt.phase})`, options.connectTimeoutMs, details));
   });
-  connector.run().then(
+  attempt.run().then(
     (socket) => {
       if (pending.isEnded) return;
       pending.complete();
       listener.onConnect(socket);
     },
-    (error: unknown) => fail(connector.explain(error)),
+    (error: unknown) => fail(attempt.explain(error)),
   );
   return { cancel: () => pending.giveUp() };
 }
 
-type Step = 'name look-up' | 'TCP' | 'TLS with the proxy' | 'proxy tunnel' | 'TLS';
+type ConnectPhase = 'name look-up' | 'TCP' | 'TLS with the proxy' | 'proxy tunnel' | 'TLS';
 
-class Connector {
-  step: Step = 'name look-up';
+class ConnectionAttempt {
+  phase: ConnectPhase = 'name look-up';
   readonly #destination: Destination;
-  readonly #sessions: Sessions;
+  readonly #sessions: TlsSessions;
   readonly #options: ConnectOptions;
   readonly #pending: PendingConnection;
 
   constructor(
-    destination: Destination, sessions: Sessions, options: ConnectOptions,
+    destination: Destination, sessions: TlsSessions, options: ConnectOptions,
     pending: PendingConnection,
   ) {
     this.#destination = destination;
@@ -86,7 +87,8 @@ class Connector {
 
   /** Whether the target has not been asked for yet: what goes wrong now is the proxy's. */
   get isAtProxy(): boolean {
-    return this.#destination.proxy !== null && this.step !== 'TLS' && this.step !== 'proxy tunnel';
+    return this.#destination.proxy !== null
+      && this.phase !== 'TLS' && this.phase !== 'proxy tunnel';
   }
 
   async run(): Promise<Socket> {
@@ -94,45 +96,45 @@ class Connector {
     const socket = proxy === null ? await this.#dialTarget() : await this.#dialProxy(proxy);
     if (!isTls) return socket;
     if (proxy !== null) {
-      this.#enter('proxy tunnel');
+      this.#enterPhase('proxy tunnel');
       await openTunnel(socket, authority, proxy);
     }
-    this.#enter('TLS');
-    return this.#secure(socket, hostname, this.#sessions.target);
+    this.#enterPhase('TLS');
+    return this.#startTls(socket, hostname, this.#sessions.target);
   }
 
   explain(thrown: unknown): NetworkError {
-    return this.#destination.proxy !== null && this.step !== 'TLS' ? proxyError(thrown)
-      : networkErrorOf(thrown);
+    return this.#destination.proxy !== null && this.phase !== 'TLS' ? proxyError(thrown)
+      : toNetworkError(thrown);
   }
 
   async #dialTarget(): Promise<Socket> {
     const { hostname, port } = this.#destination;
     const { lookup, denyList } = this.#options;
     const addresses = await resolveHost(hostname, lookup, denyList);
-    this.#enter('TCP');
+    this.#enterPhase('TCP');
     return dial(this.#pending, addresses, port);
   }
 
   // The proxy is configured, so it may stand at an address that targets may not.
   async #dialProxy(proxy: Proxy): Promise<Socket> {
     const addresses = await resolveHost(proxy.hostname, this.#options.lookup, null);
-    this.#enter('TCP');
+    this.#enterPhase('TCP');
     const socket = await dial(this.#pending, addresses, proxy.port);
     if (!proxy.isTls) return socket;
-    this.#enter('TLS with the proxy');
-    return this.#secure(socket, proxy.hostname, this.#sessions.proxy);
+    this.#enterPhase('TLS with the proxy');
+    return this.#startTls(socket, proxy.hostname, this.#sessions.proxy);
   }
 
-  #secure(socket: Socket, hostname: string, slot: SessionSlot): Promise<Socket> {
-    const { isVerified, secureContext } = this.#options;
-    const tls: TlsOptions = { isVerified, secureContext: secureContext() };
+  #startTls(socket: Socket, hostname: string, slot: SessionSlot): Promise<Socket> {
+    const { verifiesCertificates, secureContext } = this.#options;
+    const tls: TlsOptions = { verifiesCertificates, secureContext: secureContext() };
     return startTls(this.#pending, socket, hostname, tls, slot);
   }
 
   // A step that ends after the connection was given up must not start the next.
-  #enter(step: Step): void {
+  #enterPhase(step: ConnectPhase): void {
     if (this.#pending.isEnded) throw new Error('given up');
-    this.step = step;
+    this.phase = step;
   }
 }

@@ -15,7 +15,7 @@ export function dial(
   pending: PendingConnection, addresses: readonly string[], port: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const racing = new Set<Socket>();
+    const candidates = new Set<Socket>();
     let firstError: Error | null = null;
     let next = 0;
     let timer: Timer | null = null;
@@ -24,7 +24,7 @@ export function dial(
       pending.stopTimer(timer);
       const host = addresses[next];
       if (host === undefined || pending.isEnded) {
-        if (racing.size === 0) reject(firstError ?? new Error('no address to connect to'));
+        if (candidates.size === 0) reject(firstError ?? new Error('no address to connect to'));
         return;
       }
       next += 1;
@@ -34,13 +34,13 @@ export function dial(
 
     const start = (host: string): void => {
       const socket = connect({ host, port, noDelay: true });
-      racing.add(socket);
+      candidates.add(socket);
       pending.own(socket);
       const onError = (error: Error): void => {
         firstError ??= error;
       };
       const onClose = (): void => {
-        racing.delete(socket);
+        candidates.delete(socket);
         pending.drop(socket);
         tryNext();
       };
@@ -49,10 +49,10 @@ export function dial(
       socket.once('connect', () => {
         socket.off('error', onError);
         socket.off('close', onClose);
-        racing.delete(socket);
+        candidates.delete(socket);
         pending.stopTimer(timer);
         next = addresses.length;
-        for (const loser of racing) pending.drop(loser);
+        for (const loser of candidates) pending.drop(loser);
         resolve(socket);
       });
     };

@@ -5,11 +5,11 @@
  */
 import type { Socket } from 'node:net';
 import { connect } from './connect.ts';
-import type { Connecting, ConnectOptions } from './connect.ts';
+import type { OpeningConnection, ConnectOptions } from './connect.ts';
 import { NetworkError } from '../network-error.ts';
 import { PooledSocket } from './pooled-socket.ts';
 import type { SocketUser } from './pooled-socket.ts';
-import type { Destination } from '../policy/target.ts';
+import type { Destination } from '../policy/request-target.ts';
 
 export type PoolOptions = ConnectOptions & {
   readonly socketsMax: number;
@@ -18,7 +18,7 @@ export type PoolOptions = ConnectOptions & {
 };
 
 /** Wants a connection: exactly one of its callbacks follows each `take`, unless withdrawn. */
-export interface Waiter extends SocketUser {
+export interface PoolClient extends SocketUser {
   /** A connection that has served before will not do. */
   readonly needsFreshSocket: boolean;
   onSocket(socket: PooledSocket): void;
@@ -46,8 +46,8 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #sockets = new Set<PooledSocket>();
   readonly #idle: PooledSocket[] = [];
-  readonly #connecting = new Map<Waiter, Connecting>();
-  readonly #waiting = new Set<Waiter>();
+  readonly #connecting = new Map<PoolClient, OpeningConnection>();
+  readonly #queue = new Set<PoolClient>();
   readonly #sessions = { target: { session: null }, proxy: { session: null } };
 
   constructor(destination: Destination, options: PoolOptions) {
@@ -66,31 +66,31 @@ export class Pool {
       sockets: this.#sockets.size,
       idle: this.#idle.length,
       connecting: this.#connecting.size,
-      waiting: this.#waiting.size,
+      waiting: this.#queue.size,
     };
   }
 
   /** Finds `waiter` a connection, at once when one is idle. */
-  take(waiter: Waiter): void {
-    const socket = waiter.needsFreshSocket ? null : this.#takeIdle();
+  take(client: PoolClient): void {
+    const socket = client.needsFreshSocket ? null : this.#takeIdle();
     if (socket !== null) {
-      socket.use(waiter);
-      waiter.onSocket(socket);
+      socket.use(client);
+      client.onSocket(socket);
       return;
     }
     // One that needs a fresh connection must not wait while idle ones fill the pool.
     if (this.#size >= this.#options.socketsMax) this.#idle[0]?.discard();
-    if (this.#size < this.#options.socketsMax) this.#connectFor(waiter);
-    else if (this.#waiting.size < WAITING_MAX) this.#waiting.add(waiter);
-    else waiter.onConnectFailure(tooMany());
+    if (this.#size < this.#options.socketsMax) this.#connectFor(client);
+    else if (this.#queue.size < WAITING_MAX) this.#queue.add(client);
+    else client.onConnectFailure(tooManyError());
   }
 
   /** Ends what `take` began. */
-  withdraw(waiter: Waiter): void {
-    this.#waiting.delete(waiter);
-    const connecting = this.#connecting.get(waiter);
+  withdraw(client: PoolClient): void {
+    this.#queue.delete(client);
+    const connecting = this.#connecting.get(client);
     if (connecting === undefined) return;
-    this.#connecting.delete(waiter);
+    this.#connecting.delete(client);
     connecting.cancel();
     this.#serveNext();
   }
@@ -102,13 +102,13 @@ export class Pool {
       socket.discard();
       return;
     }
-    const [next] = this.#waiting;
+    const [next] = this.#queue;
     if (next === undefined) {
       this.#idle.push(socket);
     } else if (next.needsFreshSocket) {
       socket.discard();
     } else {
-      this.#waiting.delete(next);
+      this.#queue.delete(next);
       socket.use(next);
       next.onSocket(socket);
     }
@@ -116,10 +116,10 @@ export class Pool {
 
   /** Abandons every attempt with `error` and closes every connection. */
   async close(error: NetworkError): Promise<void> {
-    const closed = [...this.#sockets].map(({ socket }) => closeOf(socket));
+    const closed = [...this.#sockets].map(({ socket }) => untilClosed(socket));
     const users = [...this.#sockets].map(({ user }) => user).filter((user) => user !== null);
-    for (const waiter of [...this.#waiting, ...this.#connecting.keys(), ...users]) {
-      waiter.abandon(error);
+    for (const client of [...this.#queue, ...this.#connecting.keys(), ...users]) {
+      client.abandon(error);
     }
     for (const socket of [...this.#sockets]) socket.discard();
     await Promise.all(closed);
@@ -139,51 +139,51 @@ export class Pool {
     }
   }
 
-  #connectFor(waiter: Waiter): void {
+  #connectFor(client: PoolClient): void {
     const settle = (): void => {
-      this.#connecting.delete(waiter);
+      this.#connecting.delete(client);
     };
-    this.#connecting.set(waiter, connect(this.destination, this.#sessions, this.#options, {
+    this.#connecting.set(client, connect(this.destination, this.#sessions, this.#options, {
       onConnect: (socket) => {
         settle();
-        waiter.onSocket(this.#adopt(socket, waiter));
+        client.onSocket(this.#adopt(socket, client));
       },
       onConnectFailure: (error) => {
         settle();
         this.#serveNext();
-        waiter.onConnectFailure(error);
+        client.onConnectFailure(error);
       },
     }));
   }
 
   #adopt(socket: Socket, user: SocketUser): PooledSocket {
-    const pooled = new PooledSocket(socket, this.#options, (closed) => {
+    const connection = new PooledSocket(socket, this.#options, (closed) => {
       this.#sockets.delete(closed);
       const index = this.#idle.indexOf(closed);
       if (index >= 0) this.#idle.splice(index, 1);
       this.#serveNext();
     });
-    this.#sockets.add(pooled);
-    pooled.use(user);
-    return pooled;
+    this.#sockets.add(connection);
+    connection.use(user);
+    return connection;
   }
 
   #serveNext(): void {
-    const [next] = this.#waiting;
+    const [next] = this.#queue;
     if (next === undefined || this.#size >= this.#options.socketsMax) return;
-    this.#waiting.delete(next);
+    this.#queue.delete(next);
     this.#connectFor(next);
   }
 }
 
-function closeOf(socket: Socket): Promise<void> {
+function untilClosed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.closed) resolve();
     else socket.once('close', () => resolve());
   });
 }
 
-function tooMany(): NetworkError {
+function tooManyError(): NetworkError {
   const message = 'too many requests wait for a connection to this host';
   return new NetworkError('busy', 'EBUSY', message);
 }

@@ -4,9 +4,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { NetworkError } from '../network-error.ts';
 
 // A server that keeps a connection for 5 s may close it as we send: stay clear of its limit.
-const HINT_MARGIN_MS = 1000;
+const KEEP_ALIVE_MARGIN_MS = 1000;
 
-/** Whose request is on the connection. */
+/** The request that is on the connection. */
 export interface SocketUser {
   /** Ends the request with `error`. */
   abandon(error: NetworkError): void;
@@ -14,12 +14,12 @@ export interface SocketUser {
 
 export class PooledSocket {
   readonly socket: Socket;
-  /** Whether an earlier request got its answer here. */
+  /** Whether an earlier request got its response here. */
   isReused = false;
   /** Whether a byte has come since `use`. */
-  hasAnswered = false;
-  /** Set when the answer is complete while its request is still being written. */
-  isAnswered = false;
+  hasReceived = false;
+  /** Set when the response is complete while its request is still being written. */
+  isResponseComplete = false;
   readonly #clock: Clock;
   readonly #onDiscard: (socket: PooledSocket) => void;
   #user: SocketUser | null = null;
@@ -35,12 +35,12 @@ export class PooledSocket {
     this.#clock = options.clock;
     this.#onDiscard = onDiscard;
     socket.on('data', () => {
-      this.hasAnswered = true;
-      // No request is waiting: these bytes would be taken for the answer to the next one.
-      if (!this.#isExpectingAnswer) this.discard();
+      this.hasReceived = true;
+      // No request is waiting: these bytes would be taken for the response to the next one.
+      if (!this.#isExpectingResponse) this.discard();
     });
     socket.on('end', () => {
-      if (!this.#isExpectingAnswer) this.discard();
+      if (!this.#isExpectingResponse) this.discard();
     });
     socket.on('close', () => this.discard());
     // Restarts with every byte, by itself, so it costs a request nothing.
@@ -53,18 +53,18 @@ export class PooledSocket {
     return this.#user;
   }
 
-  get #isExpectingAnswer(): boolean {
-    return this.#user !== null && !this.isAnswered;
+  get #isExpectingResponse(): boolean {
+    return this.#user !== null && !this.isResponseComplete;
   }
 
   use(user: SocketUser): void {
     this.#user = user;
-    this.hasAnswered = false;
-    this.isAnswered = false;
+    this.hasReceived = false;
+    this.isResponseComplete = false;
     this.socket.ref();
   }
 
-  /** The answer is complete. An idle connection does not keep the process alive. */
+  /** The response is complete. An idle connection does not keep the process alive. */
   markIdle(): void {
     this.#user = null;
     this.isReused = true;
@@ -72,18 +72,18 @@ export class PooledSocket {
     this.socket.unref();
   }
 
-  /** Whether it may carry another request; the answer's `Keep-Alive: timeout=` is kept to. */
+  /** Whether it may carry another request; the server's `Keep-Alive: timeout=` is kept to. */
   isUsableAt(nowMs: number): boolean {
     return !this.#isDiscarded && !this.socket.destroyed && this.socket.writable
       && nowMs - this.#idleSinceMs < this.#keepAliveMs;
   }
 
   /** Notes the server's `Keep-Alive` header, such as `timeout=5, max=100`. */
-  noteKeepAlive(header: string): void {
+  limitKeepAlive(header: string): void {
     const seconds = /\btimeout=(\d{1,9})/i.exec(header);
     if (seconds === null) return;
     const limitMs = Number(seconds[1]) * 1000;
-    this.#keepAliveMs = Math.max(limitMs - HINT_MARGIN_MS, limitMs / 2);
+    this.#keepAliveMs = Math.max(limitMs - KEEP_ALIVE_MARGIN_MS, limitMs / 2);
   }
 
   /** Closes the connection and gives up its place in the pool. */

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { DenyList } from '../policy/deny-list.ts';
 import { deniedError } from '../network-error.ts';
 
-/** As `dns.lookup` with `all`: every address of a name. */
+/** The signature of `dns.lookup` with `all`: it gives every address of a name. */
 export type Lookup = (
   hostname: string,
   options: { readonly all: true },
@@ -21,11 +21,12 @@ const ADDRESSES_MAX = 8;
 export async function resolveHost(
   hostname: string, lookup: Lookup, denyList: DenyList | null,
 ): Promise<readonly string[]> {
-  const found = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
-  if (found.length === 0) throw unknownName();
-  const allowed = denyList === null ? found : found.filter((one) => !denyList.isDenied(one));
-  if (allowed.length === 0) throw deniedError();
-  return inTurn(allowed).slice(0, ADDRESSES_MAX);
+  const addresses = isIP(hostname) === 0 ? await lookUpAddresses(hostname, lookup) : [hostname];
+  if (addresses.length === 0) throw unknownName();
+  const permitted = denyList === null
+    ? addresses : addresses.filter((address) => !denyList.isDenied(address));
+  if (permitted.length === 0) throw deniedError();
+  return alternateFamilies(permitted).slice(0, ADDRESSES_MAX);
 }
 
 /**
@@ -36,21 +37,21 @@ export async function resolveHost(
 export function shareLookups(lookup: Lookup): Lookup {
   const pending = new Map<string, Parameters<Lookup>[2][]>();
   return (hostname, options, done) => {
-    const others = pending.get(hostname);
-    if (others !== undefined) {
-      others.push(done);
+    const existing = pending.get(hostname);
+    if (existing !== undefined) {
+      existing.push(done);
       return;
     }
-    const waiting = [done];
-    pending.set(hostname, waiting);
+    const callbacks = [done];
+    pending.set(hostname, callbacks);
     lookup(hostname, options, (error, addresses) => {
       pending.delete(hostname);
-      for (const one of waiting) one(error, addresses);
+      for (const callback of callbacks) callback(error, addresses);
     });
   };
 }
 
-function lookUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+function lookUpAddresses(hostname: string, lookup: Lookup): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     lookup(hostname, { all: true }, (error, addresses) => {
       if (error === null) resolve(addresses.map(({ address }) => address));
@@ -63,11 +64,11 @@ function unknownName(): Error {
   return Object.assign(new Error('a name without addresses'), { code: 'ENOTFOUND' });
 }
 
-function inTurn(addresses: readonly string[]): readonly string[] {
+function alternateFamilies(addresses: readonly string[]): readonly string[] {
   const [first = ''] = addresses;
-  const preferred = addresses.filter((address) => isIP(address) === isIP(first));
-  const others = addresses.filter((address) => isIP(address) !== isIP(first));
-  const rounds = Math.max(preferred.length, others.length);
-  return Array.from({ length: rounds }, (_, index) => [preferred[index], others[index]])
+  const firstFamily = addresses.filter((address) => isIP(address) === isIP(first));
+  const existing = addresses.filter((address) => isIP(address) !== isIP(first));
+  const rounds = Math.max(firstFamily.length, existing.length);
+  return Array.from({ length: rounds }, (_, index) => [firstFamily[index], existing[index]])
     .flat().filter((address) => address !== undefined);
 }

@@ -8,7 +8,7 @@ import type { PendingConnection } from './pending-connection.ts';
 
 export type TlsOptions = {
   /** False: whatever certificate comes will do. */
-  readonly isVerified: boolean;
+  readonly verifiesCertificates: boolean;
   readonly secureContext: SecureContext;
 };
 
@@ -20,34 +20,34 @@ export function startTls(
   pending: PendingConnection, socket: Socket, hostname: string, tls: TlsOptions, slot: SessionSlot,
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const secured = loadTls().connect({
+    const tlsSocket = loadTls().connect({
       socket,
       host: hostname,
       // Server names are names (RFC 6066 §3); the certificate is still checked against `host`.
       servername: isIP(hostname) === 0 ? hostname : '',
       secureContext: tls.secureContext,
-      rejectUnauthorized: tls.isVerified,
+      rejectUnauthorized: tls.verifiesCertificates,
       ALPNProtocols: ['http/1.1'],
       ...slot.session === null ? {} : { session: slot.session },
     });
-    pending.own(secured);
+    pending.own(tlsSocket);
     const onError = (error: Error): void => {
       // A session that may be at fault is not offered again.
       slot.session = null;
       // Set by node:tls exactly when it is the certificate that was refused.
-      const isCertificate = Boolean(secured.authorizationError);
+      const isCertificate = Boolean(tlsSocket.authorizationError);
       reject(isCertificate ? certificateError(error) : error);
     };
     const onClose = (): void => onError(new Error('the connection was closed'));
-    secured.once('error', onError);
-    secured.once('close', onClose);
-    secured.on('session', (session: Buffer) => {
+    tlsSocket.once('error', onError);
+    tlsSocket.once('close', onClose);
+    tlsSocket.on('session', (session: Buffer) => {
       slot.session = session;
     });
-    secured.once('secureConnect', () => {
-      secured.off('error', onError);
-      secured.off('close', onClose);
-      resolve(secured);
+    tlsSocket.once('secureConnect', () => {
+      tlsSocket.off('error', onError);
+      tlsSocket.off('close', onClose);
+      resolve(tlsSocket);
     });
   });
 }

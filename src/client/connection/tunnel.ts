@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { systemCodeOf } from '../../base/errors.ts';
 import { http } from '../../base/node-modules.ts';
-import { proxyCut, proxyError, proxyRefusal } from '../network-error.ts';
+import { proxyCutError, proxyError, proxyRefusedError } from '../network-error.ts';
 import type { Proxy } from '../policy/proxy.ts';
 
 /**
@@ -21,13 +21,13 @@ export function openTunnel(socket: Socket, authority: string, proxy: Proxy): Pro
     });
     request.on('connect', (response, _socket, head) => {
       const statusCode = response.statusCode ?? 0;
-      if (statusCode < 200 || statusCode > 299) reject(proxyRefusal(statusCode));
+      if (statusCode < 200 || statusCode > 299) reject(proxyRefusedError(statusCode));
       // No target speaks first in TLS, so these bytes are the proxy's own.
       else if (head.length > 0) reject(proxyError(new Error('bytes before the tunnel was used')));
       else resolve();
     });
     request.on('error', (error) =>
-      reject(systemCodeOf(error) === 'ECONNRESET' ? proxyCut(error) : proxyError(error)));
+      reject(systemCodeOf(error) === 'ECONNRESET' ? proxyCutError(error) : proxyError(error)));
     request.end();
   });
 }

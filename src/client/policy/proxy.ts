@@ -32,7 +32,7 @@ export function defaultPort(isTls: boolean): number {
   return isTls ? 443 : 80;
 }
 
-type Rule = { readonly host: string; readonly port: number | null };
+type BypassRule = { readonly host: string; readonly port: number | null };
 
 /**
  * Whether a host bypasses the proxy. Entries: a host or address (that one alone), `.suffix` (the
@@ -43,7 +43,7 @@ export function createProxyBypass(
   entries: readonly string[],
 ): (hostname: string, port: number) => boolean {
   const addresses = new AddressSet();
-  const rules: Rule[] = [];
+  const rules: BypassRule[] = [];
   for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {
     if (addresses.add(entry) || addresses.add(plainHost(entry))) continue;
     const rule = parseRule(entry);
@@ -54,17 +54,17 @@ export function createProxyBypass(
     rules.push(rule);
   }
   return (hostname, port) => addresses.has(hostname)
-    || rules.some((rule) => isMatch(rule, hostname, port));
+    || rules.some((rule) => matchesRule(rule, hostname, port));
 }
 
-function parseRule(entry: string): Rule | null {
+function parseRule(entry: string): BypassRule | null {
   const match = /^(\[[^\]]+\]|[^:/[\]\s]+)(?::(\d{1,5}))?$/.exec(entry);
   if (match === null) return null;
   const [, host = '', port] = match;
   return { host: plainHost(host), port: port === undefined ? null : Number(port) };
 }
 
-function isMatch(rule: Rule, hostname: string, port: number): boolean {
+function matchesRule(rule: BypassRule, hostname: string, port: number): boolean {
   if (rule.port !== null && rule.port !== port) return false;
   if (rule.host === '*') return true;
   // `*.example.com` is how many write a suffix.

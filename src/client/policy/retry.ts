@@ -1,4 +1,5 @@
 /** When to try again, and after how long. Pure: time comes in as a parameter. */
+import { PROXY_AUTHENTICATION_REQUIRED } from '../network-error.ts';
 import type { NetworkError, NetworkErrorKind } from '../network-error.ts';
 
 export type RetryPolicy = {
@@ -11,7 +12,6 @@ export type RetryPolicy = {
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const TRANSIENT_KINDS: ReadonlySet<NetworkErrorKind> = new Set(['network', 'timeout', 'proxy']);
-const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 export function isTransientStatus(statusCode: number): boolean {
   return TRANSIENT_STATUSES.has(statusCode);

@@ -2,7 +2,7 @@
 import { systemCodeOf } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
-import type { HttpResponse } from '../../client/response.ts';
+import type { HttpResponse } from '../../client/http-response.ts';
 
 export type HttpAnswer = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
 

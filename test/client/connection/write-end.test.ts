@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { HttpResponse } from '../../../src/client/response.ts';
+import type { HttpResponse } from '../../../src/client/http-response.ts';
 import { owned } from '../../support/children.ts';
 import { compile } from '../../support/compile.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  NetworkError, canceledError, deniedError, invalidError, networkErrorOf, proxyRefusal,
+  NetworkError, canceledError, deniedError, invalidError, toNetworkError, proxyRefusedError,
   timeoutError,
 } from '../../../src/client/network-error.ts';
 import {
@@ -18,14 +18,14 @@ test('the transient statuses are those of the contract and no others', () => {
 
 test('network errors and timeouts are tried again, lasting refusals are not', () => {
   const transient = [
-    networkErrorOf(Object.assign(new Error(), { code: 'ECONNRESET' })),
-    networkErrorOf(Object.assign(new Error(), { code: 'ENOTFOUND' })),
-    networkErrorOf(new Error('no code')),
-    timeoutError('it', 1), proxyRefusal(502), proxyRefusal(403),
+    toNetworkError(Object.assign(new Error(), { code: 'ECONNRESET' })),
+    toNetworkError(Object.assign(new Error(), { code: 'ENOTFOUND' })),
+    toNetworkError(new Error('no code')),
+    timeoutError('it', 1), proxyRefusedError(502), proxyRefusedError(403),
   ];
   const lasting = [
     new NetworkError('certificate', 'CERT_HAS_EXPIRED', 'expired'), deniedError(),
-    proxyRefusal(407), invalidError('bad'), canceledError('gone'),
+    proxyRefusedError(407), invalidError('bad'), canceledError('gone'),
   ];
   assert.deepEqual(transient.filter((error) => !isTransientError(error)), []);
   assert.deepEqual(lasting.filter(isTransientError), []);

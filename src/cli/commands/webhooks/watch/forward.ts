@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { AppError, messageOf } from '../../../../base/errors.ts';
 import { http, loadHttps } from '../../../../base/node-modules.ts';
-import { METHODS_WITHOUT_BODY } from '../../../../client/headers.ts';
+import { METHODS_WITHOUT_BODY } from '../../../../client/request-encoding.ts';
 import { MASK } from '../../../../webhooks/http/url-credentials.ts';
 
 type ForwardedRequest = {

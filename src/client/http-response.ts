@@ -1,4 +1,4 @@
-/** An answer, read to its end or to the limit. */
+/** A response, read to its end or to the limit. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export class HttpResponse {
@@ -6,7 +6,7 @@ export class HttpResponse {
   readonly body: Buffer;
   /** Whether the body went on past what was read. */
   readonly isTruncated: boolean;
-  /** Attempts that this answer took; set by the client. */
+  /** Attempts that this response took; set by the client. */
   attempts = 1;
   readonly #message: IncomingMessage;
 

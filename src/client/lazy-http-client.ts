@@ -2,21 +2,23 @@
 import { late } from '../base/late.ts';
 import type { HttpClient, HttpClientOptions, HttpClientPorts } from './http-client.ts';
 
-const withClient = late(() => import('./http-client.ts'));
+const loadClientModule = late(() => import('./http-client.ts'));
 
-/** What cannot be read in the options is told at the first request. */
-export function createLateClient(options: HttpClientOptions, ports: HttpClientPorts): HttpClient {
+/** Options that cannot be read are refused at the first request. */
+export function createLazyHttpClient(
+  options: HttpClientOptions, ports: HttpClientPorts,
+): HttpClient {
   let client: HttpClient | null = null;
   let isClosed = false;
   const load = async (): Promise<HttpClient> => {
-    const { createHttpClient } = await withClient((loaded) => loaded);
+    const { createHttpClient } = await loadClientModule((client) => client);
     client ??= createHttpClient(options, ports);
     if (isClosed) await client.close();
     return client;
   };
   return {
     request: (request) => client === null
-      ? load().then((loaded) => loaded.request(request)) : client.request(request),
+      ? load().then((client) => client.request(request)) : client.request(request),
     statistics: () => client?.statistics() ?? { calls: 0, attempts: 0, failures: 0, hosts: [] },
     async close() {
       isClosed = true;

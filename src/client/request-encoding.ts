@@ -1,7 +1,7 @@
 /** A caller's headers, checked and laid out as node:http takes them fastest: one flat array. */
 import { types } from 'node:util';
 import { invalidError } from './network-error.ts';
-import type { RequestTarget } from './policy/target.ts';
+import type { RequestTarget } from './policy/request-target.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
@@ -16,12 +16,12 @@ const RESERVED: ReadonlySet<string> = new Set([
   'host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te',
   'trailer', 'expect', 'proxy-connection', 'proxy-authorization',
 ]);
-/** Of which no length is said when there is no body (RFC 9110 §8.6). */
+/** Methods that send no Content-Length when there is no body (RFC 9110 §8.6). */
 export const METHODS_WITHOUT_BODY: ReadonlySet<string> =
   new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 const USER_AGENT = 'hookshelf';
-const KNOWN_NAMES_MAX = 1000;
+const LOWER_NAMES_CACHED_MAX = 1000;
 
 // The same few names come with every request. Holds names alone, so sharing it is no shared state.
 const lowerNames = new Map<string, string>();
@@ -73,12 +73,12 @@ export function encodeHeaders(
 }
 
 function checkName(name: string): string {
-  const known = lowerNames.get(name);
-  if (known !== undefined) return known;
+  const cached = lowerNames.get(name);
+  if (cached !== undefined) return cached;
   if (!NAME_PATTERN.test(name)) throw invalidError('a header name is not a token');
   const lower = name.toLowerCase();
   if (RESERVED.has(lower)) throw invalidError(`the header ${name} is set by the client alone`);
-  if (lowerNames.size >= KNOWN_NAMES_MAX) lowerNames.clear();
+  if (lowerNames.size >= LOWER_NAMES_CACHED_MAX) lowerNames.clear();
   lowerNames.set(name, lower);
   return lower;
 }

@@ -1,4 +1,4 @@
-/** What options say about connections: where they may lead, through which proxy, whom to trust. */
+/** The rules of connections, from options: allowed addresses, the proxy, trusted certificates. */
 import { lookup as systemLookup } from 'node:dns';
 import type { SecureContext } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
@@ -8,7 +8,7 @@ import { shareLookups } from './connection/resolve.ts';
 import type { Lookup } from './connection/resolve.ts';
 import { createDenyList } from './policy/deny-list.ts';
 import { createProxyBypass, parseProxy } from './policy/proxy.ts';
-import { TargetCache } from './policy/target.ts';
+import { TargetCache } from './policy/request-target.ts';
 
 export type ConnectionOptions = {
   /** Until a new connection is ready: DNS, TCP, the proxy's tunnel and TLS. */
@@ -29,7 +29,7 @@ type ConnectionRules = {
 };
 
 /** Throws AppError `usage` for a proxy, noProxy or denyAddresses that cannot be read. */
-export function createRules(
+export function createConnectionRules(
   options: ConnectionOptions, ports: { readonly clock: Clock; readonly lookup?: Lookup },
 ): ConnectionRules {
   const { clock, lookup = systemLookup } = ports;
@@ -44,7 +44,7 @@ export function createRules(
       clock, denyList,
       lookup: shareLookups(lookup),
       connectTimeoutMs: options.connectTimeoutMs,
-      isVerified: options.verify,
+      verifiesCertificates: options.verify,
       secureContext: lazySecureContext(options.certificateAuthorities),
     },
   };

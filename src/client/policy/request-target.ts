@@ -23,7 +23,7 @@ export type Destination = {
 
 export type RequestTarget = {
   readonly destination: Destination;
-  /** What stands in the request line: a path, or through a proxy without a tunnel the whole URL. */
+  /** The request line's target: a path, or through a proxy without a tunnel the whole URL. */
   readonly path: string;
   /** The headers that every request to this target begins with, names and values in turn. */
   readonly headers: readonly string[];
@@ -49,8 +49,8 @@ export class TargetCache {
 
   /** Throws NetworkError `invalid` when `url` is no http or https URL. */
   get(url: string): RequestTarget {
-    const known = this.#targets.get(url);
-    if (known !== undefined) return known;
+    const cached = this.#targets.get(url);
+    if (cached !== undefined) return cached;
     const target = parseTarget(url, this.#rules);
     if (this.#targets.size >= TARGETS_MAX) this.#dropOldest();
     this.#targets.set(url, target);

@@ -1,51 +1,51 @@
 /** One call of the client: its attempts, one after the other, and the waits between them. */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { HttpAttempt } from './attempt.ts';
-import type { HttpOutcome, PreparedRequest } from './attempt.ts';
-import { HttpResponse } from './response.ts';
+import { HttpAttempt } from './http-attempt.ts';
+import type { HttpOutcome, PreparedRequest } from './http-attempt.ts';
+import { HttpResponse } from './http-response.ts';
 import { NetworkError } from './network-error.ts';
 import {
   isTransientError, isTransientStatus, nextDelayMs, parseRetryAfter,
 } from './policy/retry.ts';
 import type { RetryPolicy } from './policy/retry.ts';
-import type { Destination } from './policy/target.ts';
+import type { Destination } from './policy/request-target.ts';
 
-type CallOptions = {
+type HttpCallOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timeoutMs: number;
   readonly policy: RetryPolicy;
   /** Calls that wait to try again, so that they can be ended with their client. */
-  readonly sleeping: Set<HttpCall>;
+  readonly waitingCalls: Set<HttpCall>;
 };
 
 export class HttpCall {
   attempts = 0;
-  readonly #prepared: PreparedRequest;
-  readonly #options: CallOptions;
+  readonly #request: PreparedRequest;
+  readonly #options: HttpCallOptions;
   readonly #startedMs: number;
   readonly #onEnd: (outcome: HttpOutcome) => void;
   #attempt: HttpAttempt | null = null;
-  #wait: Timer | null = null;
+  #retryTimer: Timer | null = null;
 
   constructor(
-    prepared: PreparedRequest, options: CallOptions, onEnd: (outcome: HttpOutcome) => void,
+    request: PreparedRequest, options: HttpCallOptions, onEnd: (outcome: HttpOutcome) => void,
   ) {
-    this.#prepared = prepared;
+    this.#request = request;
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
     this.#onEnd = onEnd;
   }
 
   get destination(): Destination {
-    return this.#prepared.pool.destination;
+    return this.#request.pool.destination;
   }
 
   start(): void {
     const { clock, timeoutMs, policy } = this.#options;
     this.attempts += 1;
-    this.#attempt = new HttpAttempt(this.#prepared, clock, (outcome) => this.#onOutcome(outcome));
+    this.#attempt = new HttpAttempt(this.#request, clock, (outcome) => this.#onOutcome(outcome));
     const leftMs = policy.totalTimeoutMs - this.#elapsedMs();
     // A wait may end late, never the call without its attempt.
     this.#attempt.start(Math.max(1, Math.min(timeoutMs, leftMs)));
@@ -53,40 +53,40 @@ export class HttpCall {
 
   /** Ends the call with `error`, in the midst of an attempt or of a wait. */
   abandon(error: NetworkError): void {
-    if (this.#wait === null) {
+    if (this.#retryTimer === null) {
       this.#attempt?.abandon(error);
       return;
     }
-    this.#wait.cancel();
-    this.#wake();
-    this.#end(error);
+    this.#retryTimer.cancel();
+    this.#stopWaiting();
+    this.#finish(error);
   }
 
-  #wake(): void {
-    this.#wait = null;
-    this.#options.sleeping.delete(this);
+  #stopWaiting(): void {
+    this.#retryTimer = null;
+    this.#options.waitingCalls.delete(this);
   }
 
   #onOutcome(outcome: HttpOutcome): void {
-    const delayMs = this.#delayAfter(outcome);
+    const delayMs = this.#computeDelay(outcome);
     if (delayMs === null) {
-      this.#end(outcome);
+      this.#finish(outcome);
       return;
     }
     this.#options.logger.debug('trying again', {
-      host: this.#prepared.pool.destination.authority,
+      host: this.#request.pool.destination.authority,
       because: outcome instanceof HttpResponse ? outcome.statusCode : outcome.code,
       attempts: this.attempts,
       delayMs,
     });
-    this.#options.sleeping.add(this);
-    this.#wait = this.#options.clock.startTimer(delayMs, () => {
-      this.#wake();
+    this.#options.waitingCalls.add(this);
+    this.#retryTimer = this.#options.clock.startTimer(delayMs, () => {
+      this.#stopWaiting();
       this.start();
     });
   }
 
-  #delayAfter(outcome: HttpOutcome): number | null {
+  #computeDelay(outcome: HttpOutcome): number | null {
     const { clock, policy } = this.#options;
     if (outcome instanceof HttpResponse) {
       if (!isTransientStatus(outcome.statusCode)) return null;
@@ -101,7 +101,7 @@ export class HttpCall {
     return this.#options.clock.monotonicMs() - this.#startedMs;
   }
 
-  #end(outcome: HttpOutcome): void {
+  #finish(outcome: HttpOutcome): void {
     outcome.attempts = this.attempts;
     this.#attempt = null;
     this.#onEnd(outcome);

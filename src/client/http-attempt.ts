@@ -1,5 +1,5 @@
 /**
- * One attempt: it gets a connection, sends the request and reads the whole answer. One deadline
+ * One attempt: it gets a connection, sends the request and reads the whole response. One deadline
  * covers all of it, the wait for a connection too. Exactly one outcome is reported, once; after it
  * the connection is either back in its pool or closed, at the latest WRITE_END_MS_MAX later.
  */
@@ -7,14 +7,15 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { ByteCollector } from '../base/structures/byte-collector.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { http } from '../base/node-modules.ts';
-import { HttpResponse } from './response.ts';
+import { HttpResponse } from './http-response.ts';
 import {
-  NetworkError, invalidError, networkErrorOf, proxyRefusal, timeoutError,
+  NetworkError, PROXY_AUTHENTICATION_REQUIRED, invalidError, proxyRefusedError, timeoutError,
+  toNetworkError,
 } from './network-error.ts';
-import type { Pool, Waiter } from './connection/pool.ts';
+import type { Pool, PoolClient } from './connection/pool.ts';
 import type { PooledSocket } from './connection/pooled-socket.ts';
 
-/** What stays the same in every attempt of one call. */
+/** The part of a call that is the same in all of its attempts. */
 export type PreparedRequest = {
   readonly pool: Pool;
   readonly method: string;
@@ -25,54 +26,54 @@ export type PreparedRequest = {
 
 export type HttpOutcome = HttpResponse | NetworkError;
 
-/** An answer is read so far, then its connection is dropped. */
+/** A longer response is read no further, and its connection is closed. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
 
 /**
- * A request that is still being written when its answer is complete has so long to end, then its
- * connection is closed. node:tls tells of the end of a write in a later phase of the loop, when the
- * answer of a quick target has already been read. Longer waits would send a body to a target that
- * has answered without it.
+ * How long a request may still be written after its response is complete; then its connection is
+ * closed. node:tls reports the end of a write in a later phase of the loop, when the response of a
+ * quick target has already been read. A longer wait would send a body to a target that has
+ * responded without it.
  */
 const WRITE_END_MS_MAX = 200;
 
-/** Answers with 1xx before the one that counts; a target that sends no other would keep us busy. */
+/** 1xx responses before the final one: a target that sends nothing else would keep us busy. */
 const INTERIM_MAX = 100;
 
-const PROXY_AUTHENTICATION_REQUIRED = 407;
+type AttemptPhase = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
 
-type Step = 'waiting for a connection' | 'waiting for the answer' | 'reading the answer';
-
-export class HttpAttempt implements Waiter {
+export class HttpAttempt implements PoolClient {
   needsFreshSocket = false;
-  readonly #prepared: PreparedRequest;
+  readonly #preparedRequest: PreparedRequest;
   readonly #clock: Clock;
   readonly #onOutcome: (outcome: HttpOutcome) => void;
   #deadline: Timer | null = null;
   #writeDeadline: Timer | null = null;
-  #step: Step = 'waiting for a connection';
-  #pooled: PooledSocket | null = null;
+  #phase: AttemptPhase = 'waiting for a connection';
+  #connection: PooledSocket | null = null;
   #request: ClientRequest | null = null;
   #isReleasable = false;
   #isDone = false;
 
-  constructor(prepared: PreparedRequest, clock: Clock, onOutcome: (outcome: HttpOutcome) => void) {
-    this.#prepared = prepared;
+  constructor(
+    preparedRequest: PreparedRequest, clock: Clock, onOutcome: (outcome: HttpOutcome) => void,
+  ) {
+    this.#preparedRequest = preparedRequest;
     this.#clock = clock;
     this.#onOutcome = onOutcome;
   }
 
   start(timeoutMs: number): void {
     this.#deadline = this.#clock.startTimer(timeoutMs, () => {
-      this.abandon(timeoutError(`the attempt (${this.#step})`, timeoutMs));
+      this.abandon(timeoutError(`the attempt (${this.#phase})`, timeoutMs));
     });
-    this.#prepared.pool.take(this);
+    this.#preparedRequest.pool.take(this);
   }
 
   /** Ends the attempt with `error`, whatever it is at. */
   abandon(error: NetworkError): void {
     if (this.#isDone) return;
-    this.#prepared.pool.withdraw(this);
+    this.#preparedRequest.pool.withdraw(this);
     this.#fail(error);
   }
 
@@ -80,14 +81,14 @@ export class HttpAttempt implements Waiter {
     this.#fail(error);
   }
 
-  onSocket(pooled: PooledSocket): void {
-    this.#pooled = pooled;
-    this.#step = 'waiting for the answer';
-    const { method, path, headers, body } = this.#prepared;
+  onSocket(connection: PooledSocket): void {
+    this.#connection = connection;
+    this.#phase = 'waiting for the answer';
+    const { method, path, headers, body } = this.#preparedRequest;
     let request: ClientRequest;
     try {
       request = http.request({
-        method, path, headers, createConnection: () => pooled.socket,
+        method, path, headers, createConnection: () => connection.socket,
       });
     } catch {
       this.#fail(invalidError('the request cannot be sent'));
@@ -96,56 +97,58 @@ export class HttpAttempt implements Waiter {
     this.#request = request;
     // Without an agent node:http takes a connection to be for one request.
     request.shouldKeepAlive = true;
-    request.on('response', (response) => this.#onResponse(request, pooled, response));
+    request.on('response', (response) => this.#onResponse(request, connection, response));
     let interimCount = 0;
     request.on('information', () => {
       interimCount += 1;
       if (interimCount > INTERIM_MAX) this.#fail(interimError());
     });
     request.on('error', (error) => this.#onRequestError(request, error));
-    request.on('close', () => this.#onRequestClose(request, pooled));
+    request.on('close', () => this.#onRequestClose(request, connection));
     if (body === undefined) request.end();
     else request.end(body);
   }
 
-  #onResponse(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
-    this.#step = 'reading the answer';
+  #onResponse(request: ClientRequest, connection: PooledSocket, response: IncomingMessage): void {
+    this.#phase = 'reading the answer';
     const collector = new ByteCollector();
     response.on('data', (chunk: Buffer) => {
       if (this.#isDone) return;
       collector.add(chunk);
       if (collector.length <= RESPONSE_BYTES_MAX) return;
       const body = collector.take().subarray(0, RESPONSE_BYTES_MAX);
-      pooled.discard();
+      connection.discard();
       this.#succeed(new HttpResponse(response, body, true));
     });
     response.on('end', () => {
       if (this.#isDone) return;
-      this.#giveBack(request, pooled, response);
+      this.#returnConnection(request, connection, response);
       this.#succeed(new HttpResponse(response, collector.take(), false));
     });
     response.on('error', (error) => this.#onRequestError(request, error));
   }
 
-  /** Called at the end of an answer, when node:http may still be busy with the connection. */
-  #giveBack(request: ClientRequest, pooled: PooledSocket, response: IncomingMessage): void {
-    if (!pooled.isReused) pooled.noteKeepAlive(String(response.headers['keep-alive']));
+  /** Called at the end of a response, when node:http may still be busy with the connection. */
+  #returnConnection(
+    request: ClientRequest, connection: PooledSocket, response: IncomingMessage,
+  ): void {
+    if (!connection.isReused) connection.limitKeepAlive(String(response.headers['keep-alive']));
     if (!request.shouldKeepAlive || !response.complete) {
-      pooled.discard();
+      connection.discard();
       return;
     }
     this.#isReleasable = true;
     if (request.writableFinished) return;
-    pooled.isAnswered = true;
-    this.#writeDeadline = this.#clock.startTimer(WRITE_END_MS_MAX, () => pooled.discard());
+    connection.isResponseComplete = true;
+    this.#writeDeadline = this.#clock.startTimer(WRITE_END_MS_MAX, () => connection.discard());
   }
 
-  #onRequestClose(request: ClientRequest, pooled: PooledSocket): void {
+  #onRequestClose(request: ClientRequest, connection: PooledSocket): void {
     this.#writeDeadline?.cancel();
     if (this.#isReleasable) {
       this.#isReleasable = false;
-      this.#prepared.pool.release(pooled);
-    } else if (this.#step === 'waiting for the answer') {
+      this.#preparedRequest.pool.release(connection);
+    } else if (this.#phase === 'waiting for the answer') {
       // After an unwanted 101 node:http closes the connection and says no more.
       this.#onRequestError(request, cutError());
     }
@@ -153,31 +156,31 @@ export class HttpAttempt implements Waiter {
 
   #onRequestError(request: ClientRequest, error: Error): void {
     if (this.#isDone || request !== this.#request) return;
-    const pooled = this.#pooled;
-    pooled?.discard();
+    const connection = this.#connection;
+    connection?.discard();
     // The server closed an idle connection as we began to use it: nothing was wrong with the
     // request, so it goes again on a new one, within the same attempt.
-    if (pooled !== null && pooled.isReused && !pooled.hasAnswered) {
-      this.#pooled = null;
+    if (connection !== null && connection.isReused && !connection.hasReceived) {
+      this.#connection = null;
       this.#request = null;
       this.needsFreshSocket = true;
-      this.#step = 'waiting for a connection';
-      this.#prepared.pool.take(this);
+      this.#phase = 'waiting for a connection';
+      this.#preparedRequest.pool.take(this);
       return;
     }
-    this.#fail(networkErrorOf(error));
+    this.#fail(toNetworkError(error));
   }
 
   #succeed(response: HttpResponse): void {
-    const isThroughProxy = this.#prepared.pool.destination.proxy !== null;
-    // Through a tunnel no answer of the proxy gets here, but the target has no business with 407.
+    const isThroughProxy = this.#preparedRequest.pool.destination.proxy !== null;
+    // A tunnel's proxy is not heard here, and a target that sends 407 has no business with it.
     const isRefused = isThroughProxy && response.statusCode === PROXY_AUTHENTICATION_REQUIRED;
-    this.#finish(isRefused ? proxyRefusal(response.statusCode) : response);
+    this.#finish(isRefused ? proxyRefusedError(response.statusCode) : response);
   }
 
   #fail(error: NetworkError): void {
     if (this.#isDone) return;
-    this.#pooled?.discard();
+    this.#connection?.discard();
     this.#finish(error);
   }
 

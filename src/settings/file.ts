@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { findOwnerProblem, formatChown } from '../base/files/ownership.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
 import type { SettingsFile } from './sources.ts';
 
@@ -44,10 +45,10 @@ function readTrusted(path: string, isNamed: boolean): { bytes: Buffer; mode: num
 
 function checkTrust(path: string, status: Stats): void {
   if (!status.isFile()) throw new AppError('usage', 'it is not a file');
-  const us = process.geteuid?.();
-  if (us !== undefined && status.uid !== 0 && status.uid !== us) {
-    throw new AppError('usage', `it is user ${status.uid}'s, neither ours nor root's; run: `
-      + `chown ${us} ${path} (or name it with --config, if you trust it)`);
+  const problem = findOwnerProblem(status.uid);
+  if (problem !== null) {
+    throw new AppError('usage', `it ${problem}; run: ${formatChown(path)} (or name it with `
+      + '--config, if you trust it)');
   }
   if ((status.mode & WRITABLE_BY_ALL) !== 0) {
     throw new AppError('usage', `everybody may write in it; run: chmod o-w ${path}`);

@@ -162,6 +162,9 @@ test('in root\'s own directory actions and settings of another user stop the sta
     writeNobodys(elsewhere, SPY);
     writeFileSync(join(data, 'settings.json'), JSON.stringify({ actions: [elsewhere] }));
     await refuse(/elsewhere\.mjs: is user 65534's/);
+    chownSync(elsewhere, 0, 0);
+    chmodSync(elsewhere, 0o666);
+    await refuse(/elsewhere\.mjs: is writable by group or others; run: chmod go-w /);
     chownSync(join(data, 'settings.json'), NOBODY, NOBODY);
     await refuse(/settings\.json cannot be read: it is user 65534's, neither ours nor root's/);
     chownSync(join(data, 'settings.json'), 0, 0);

@@ -15,6 +15,8 @@ export type PathStep = {
   readonly mode: number;
   readonly isDirectory: boolean;
   readonly isLink: boolean;
+  /** Whether it is a regular file: no folder, link, pipe, socket or device. */
+  readonly isFile: boolean;
 };
 
 export type PathWalk = {
@@ -123,8 +125,10 @@ export function canBeReplacedBy(
 
 function stepOf(path: string, status: Stats): PathStep {
   const { uid, gid, mode } = status;
-  const [isDirectory, isLink] = [status.isDirectory(), status.isSymbolicLink()];
-  return { path, uid, gid, mode, isDirectory, isLink };
+  return {
+    path, uid, gid, mode, isDirectory: status.isDirectory(), isLink: status.isSymbolicLink(),
+    isFile: status.isFile(),
+  };
 }
 
 function namesOf(path: string): string[] {

@@ -3,6 +3,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
+import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
 import type { Settings } from '../../settings/load.ts';
 import { readLockOwner } from '../../store/lock/lock.ts';
 import { lazy } from '../process/lazy.ts';
@@ -39,11 +40,11 @@ export function findOwner(data: string): Owner | null {
 }
 
 function refuseForeign(path: string): void {
-  const us = process.geteuid?.();
-  const uid = lstatSync(path, { throwIfNoEntry: false })?.uid ?? us;
-  if (us === undefined || uid === us || uid === 0) return;
-  throw new AppError('usage', `${path} is user ${uid}'s, neither ours nor root's: name another `
-    + `directory with --data, or run this as its user, or: chown ${us} '${path}'`);
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  const problem = status === undefined ? null : findOwnerProblem(status.uid);
+  if (problem === null) return;
+  throw new AppError('usage', `${path} ${problem}: name another directory with --data, or run this `
+    + `as its user, or: ${formatChown(path)}`);
 }
 
 /** Throws `conflict` when another process holds the directory. */

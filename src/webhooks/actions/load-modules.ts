@@ -1,7 +1,8 @@
 /**
  * Custom action modules: files in `<data>/actions/` and paths from the settings. A module is code
- * that runs as us, so one that others could have changed is refused: it, and every folder from the
- * data directory down to it, must be ours or root's.
+ * that runs as us, so one that others could have changed is refused (ownership.ts): the file, and
+ * every folder from the data directory down to it. On the way to a file that the settings name,
+ * whoever wrote them vouches for the folders, unless we are root.
  */
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -9,6 +10,7 @@ import { isSea } from 'node:sea';
 import { pathToFileURL } from 'node:url';
 import { constants, runInThisContext } from 'node:vm';
 import { AppError, isError, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { checkOwnership } from '../../base/files/ownership.ts';
 import { findForeignStep, walkPath } from '../../base/files/path-owners.ts';
 import type { PathStep } from '../../base/files/path-owners.ts';
 import type { ActionSource } from './registry.ts';
@@ -17,8 +19,6 @@ import type { ActionSource } from './registry.ts';
 export const ACTIONS_FOLDER = 'actions';
 
 const EXTENSIONS = ['.mjs', '.js'];
-const WRITABLE_BY_OTHERS = 0o022;
-const STICKY = 0o1000;
 
 /**
  * The default exports of every module, folder first, in order of name. Throws `usage` with the name
@@ -54,34 +54,23 @@ function trustedPath(folder: string, file: string): string {
   const data = realpathSync(dirname(folder));
   const { steps, nearest } = walkPath(join(data, basename(folder), basename(file)));
   const below = steps.slice(walkPath(data).steps.length - 1);
-  for (const step of below) refuseUnlessTrusted(step);
-  return nearest.path;
+  for (const step of below) checkOwnership(step);
+  return pathOfFile(nearest);
 }
 
-// Whoever wrote the settings vouches for the way there, but not with the rights of root.
 function trustedNamedPath(path: string): string {
   const { steps, nearest, isThere } = walkPath(path);
   // The loader says it best.
   if (!isThere) return path;
-  const us = process.geteuid?.() ?? 0;
-  const foreign = findForeignStep(us === 0 ? steps : steps.slice(-1), us);
-  if (foreign !== undefined) refuse(foreign);
-  return nearest.path;
+  const foreign = process.geteuid?.() === 0 ? findForeignStep(steps, 0) : undefined;
+  checkOwnership(foreign ?? nearest);
+  return pathOfFile(nearest);
 }
 
-function refuseUnlessTrusted(step: PathStep): void {
-  const { uid, mode, isDirectory, isLink } = step;
-  const us = process.geteuid?.() ?? 0;
-  const isWritable = !isLink && (mode & WRITABLE_BY_OTHERS) !== 0;
-  const isShared = isWritable && !(isDirectory && (mode & STICKY) !== 0);
-  if ((uid !== 0 && uid !== us) || isShared) refuse(step);
-}
-
-function refuse({ path, uid }: PathStep): never {
-  const us = process.geteuid?.() ?? 0;
-  throw new AppError('usage', uid === 0 || uid === us
-    ? `${path}: is writable by group or others; run: chmod go-w '${path}'`
-    : `${path}: is user ${uid}'s, neither ours nor root's; run: chown ${us} '${path}'`);
+/** Throws `usage` for what is no regular file: a pipe would be waited for without end. */
+function pathOfFile({ path, isFile }: PathStep): string {
+  if (isFile) return path;
+  throw new AppError('usage', `${path}: is not a regular file, as a module must be`);
 }
 
 async function loadModule(path: string, trusted: () => string): Promise<ActionSource> {

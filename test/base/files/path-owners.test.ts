@@ -38,7 +38,7 @@ test('every link and folder on the way is a step, and what is missing ends it', 
 
 const US = 1000;
 const step = (uid: number, mode: number, gid = 0): PathStep =>
-  ({ path: `/${uid}/${mode}`, uid, gid, mode, isDirectory: true, isLink: false });
+  ({ path: `/${uid}/${mode}`, uid, gid, mode, isDirectory: true, isLink: false, isFile: false });
 
 test('finds a step that another user owns, or may write in unless it is sticky', () => {
   for (const [steps, isForeign] of [

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -81,6 +84,32 @@ test('a file or folder that others may write is refused by name', async () => {
   const folder = folderWith({ 'fine.mjs': SOUND });
   chmodSync(folder, 0o770);
   await assert.rejects(loadActionModules({ folder, paths: [] }), /chmod go-w/);
+});
+
+test('a file that the settings name is held to the same rule', async () => {
+  for (const mode of [0o620, 0o602, 0o666]) {
+    const folder = folderWith({ 'open.mjs': SOUND }, mode);
+    // What a link leads to is what would run.
+    symlinkSync('open.mjs', join(folder, 'link.mjs'));
+    for (const name of ['open.mjs', 'link.mjs']) {
+      const loading = loadActionModules({
+        folder: join(root, 'missing'), paths: [join(folder, name)],
+      });
+      await assert.rejects(loading, /open\.mjs: is writable by group or others.*chmod go-w/);
+    }
+  }
+});
+
+test('a pipe among the modules is refused, and not waited for', async () => {
+  const folder = folderWith({});
+  assert.equal(spawnSync('mkfifo', ['-m', '600', join(folder, 'pipe.mjs')]).status, 0);
+  const loadings = [
+    loadActionModules({ folder, paths: [] }),
+    loadActionModules({ folder: join(root, 'missing'), paths: [join(folder, 'pipe.mjs')] }),
+  ];
+  for (const loading of loadings) {
+    await assert.rejects(loading, /pipe\.mjs: is not a regular file/);
+  }
 });
 
 const UNSOUND: readonly [string, string, RegExp][] = [

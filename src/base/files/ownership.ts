@@ -1,0 +1,35 @@
+/**
+ * Who may own, and who may write in, a file that we rely on: settings, modules, the lock. All three
+ * ask here, so that one rule holds: it must be ours or root's.
+ */
+import { AppError } from '../errors.ts';
+import type { PathStep } from './path-owners.ts';
+
+const WRITABLE_BY_GROUP_OR_OTHERS = 0o022;
+const STICKY = 0o1000;
+
+/** Why its owner is not to be trusted, without a subject; null for ours and root's. */
+export function findOwnerProblem(uid: number): string | null {
+  const euid = process.geteuid?.() ?? uid;
+  return uid === 0 || uid === euid ? null : `is user ${uid}'s, neither ours nor root's`;
+}
+
+/** The command that makes a file ours. */
+export function formatChown(path: string): string {
+  return `chown ${process.geteuid?.() ?? 0} '${path}'`;
+}
+
+/**
+ * Throws `usage`, with the command that mends it, for a file, folder or link that is another
+ * user's, or that group or others may write in. In a sticky folder they can replace nothing.
+ */
+export function checkOwnership({ path, uid, mode, isDirectory, isLink }: PathStep): void {
+  const problem = findOwnerProblem(uid);
+  if (problem !== null) {
+    throw new AppError('usage', `${path}: ${problem}; run: ${formatChown(path)}`);
+  }
+  const isSticky = isDirectory && (mode & STICKY) !== 0;
+  if (isLink || isSticky || (mode & WRITABLE_BY_GROUP_OR_OTHERS) === 0) return;
+  throw new AppError('usage',
+    `${path}: is writable by group or others; run: chmod go-w '${path}'`);
+}

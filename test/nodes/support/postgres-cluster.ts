@@ -232,6 +232,11 @@ export class PostgresServer {
     if (this.isRunning) this.query('select pg_reload_conf()');
   }
 
+  /** As whom it runs, and other servers that refuse to run as root; null: as this process. */
+  get user(): { readonly uid: number; readonly gid: number } | null {
+    return user;
+  }
+
   /** Where it listens for who may be anybody. */
   get socket(): string {
     return join(this.#sockets, `.s.PGSQL.${this.port}`);

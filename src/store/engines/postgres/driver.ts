@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { late } from '../../../base/late.ts';
-import { loginError, isLost, refusalOf } from './refusal.ts';
+import { SilentServerRefusal, loginError, isLost, refusalOf } from './refusal.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -52,6 +52,7 @@ type ConnectionOptions = {
   readonly applicationName: string;
   /** For messages. */
   readonly place: string;
+  /** Until the first statement is answered. */
   readonly timeoutMs: number;
   readonly onNotify?: (payload: string) => void;
   /** Told once, also when it was closed. */
@@ -138,15 +139,25 @@ class DriverConnection implements Connection {
 
   /** Throws what keeps us out. */
   async begin(): Promise<void> {
+    const { place, timeoutMs } = this.#options;
+    let isLate = false;
+    // A pool lets everybody in, and has the first statement wait until a connection is free.
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.close();
+    }, timeoutMs);
     try {
       await this.#orLost(this.#client.unsafe('select 1'));
     } catch (thrown) {
+      if (isLate) throw new SilentServerRefusal(place);
       if (thrown instanceof AppError && thrown !== this.lost) throw thrown;
       // The package leaves a server that is no primary with this code.
       if (systemCodeOf(thrown) === 'CONNECTION_DESTROYED' && this.lost === null) {
-        throw new AppError('unavailable', `${this.#options.place} is a standby, not the primary`);
+        throw new AppError('unavailable', `${place} is a standby, not the primary`);
       }
       throw loginError(thrown, this.#options);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

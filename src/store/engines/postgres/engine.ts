@@ -13,6 +13,8 @@ import { findDurability } from './durability.ts';
 import type { Durability } from './durability.ts';
 import { findPassword } from './password.ts';
 import type { PasswordFiles } from './password.ts';
+import { checkSessions, isPoolFull, poolError } from './pooler.ts';
+import { explainReadOnly } from './read-only.ts';
 import { textOf } from './rows.ts';
 import { PostgresSession } from './session.ts';
 import { openSocket } from './socket.ts';
@@ -24,6 +26,8 @@ import {
 const BATCH_BYTES_MAX = 8 << 20;
 /** For a whole attempt, beside the time to connect: tables may have to wait for standbys. */
 const BEGIN_MS_MAX = 5000;
+/** For the third connection: who asks for a snapshot does not wait for longer than 5 s. */
+const THIRD_MS_MAX = 4000;
 
 /** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
 export function createPostgresEngine(url: string, files: PasswordFiles): Engine {
@@ -54,7 +58,7 @@ class PostgresEngine implements Engine {
 
   inspect(): Promise<string> {
     return this.#try(async (attempt) => {
-      const { durability: { promise } } = await attempt.openWriter();
+      const promise = await attempt.inspect();
       attempt.close();
       return promise;
     });
@@ -98,8 +102,9 @@ function together(refusals: readonly AppError[]): AppError {
     refusals.map(({ message }) => message).join('; '), {}, worst);
 }
 
-type OpenedWriter = {
+type OpenedPair = {
   readonly writer: Connection;
+  readonly reader: Connection;
   readonly durability: Durability;
 };
 
@@ -123,26 +128,35 @@ class SessionAttempt {
   }
 
   /** `onConfirmed` is told of the first write that the session has confirmed. */
-  async begin(mayMake: boolean, onConfirmed: () => void): Promise<EngineSession> {
+  begin(mayMake: boolean, onConfirmed: () => void): Promise<EngineSession> {
+    return this.#inTime(async () => {
+      const { writer, reader, durability } = await this.#openPair();
+      await this.#ensureTables(writer, mayMake);
+      await writer.query(PREPARE_LOCK);
+      this.#session = new PostgresSession({
+        ...durability, writer, reader, onConfirmed, openThird: () => this.#openBeside(2),
+        notifies: await listen(writer),
+      });
+      return this.#session;
+    });
+  }
+
+  /** Opens as many connections as a node has at most, and tells what a commit is worth there. */
+  inspect(): Promise<string> {
+    return this.#inTime(async () => {
+      const { durability } = await this.#openPair();
+      await this.#openBeside(2);
+      return durability.promise;
+    });
+  }
+
+  async #inTime<Found>(run: () => Promise<Found>): Promise<Found> {
     const timer = setTimeout(() => {
       this.#hasTimedOut = true;
       this.close();
     }, this.#address.connectTimeoutMs + BEGIN_MS_MAX);
     try {
-      const { writer, durability } = await this.openWriter();
-      await this.#ensureTables(writer, mayMake);
-      await writer.query(PREPARE_LOCK);
-      const reader = await this.#open();
-      const isSame = await this.#isSame(writer, reader);
-      if (!isSame) {
-        throw new AppError('unavailable', `${placeOf(this.#host)} leads to more than one server; `
-          + 'connect to PostgreSQL directly, or through a pooler for sessions');
-      }
-      this.#session = new PostgresSession({
-        ...durability, writer, reader, onConfirmed, openThird: () => this.#open(),
-        notifies: await listen(writer),
-      });
-      return this.#session;
+      return await run();
     } catch (thrown) {
       if (!this.#hasTimedOut) throw thrown;
       throw new AppError('unavailable', `PostgreSQL at ${placeOf(this.#host)} did not confirm in `
@@ -152,22 +166,40 @@ class SessionAttempt {
     }
   }
 
-  async openWriter(): Promise<OpenedWriter> {
-    const writer = await this.#open();
+  async #openPair(): Promise<OpenedPair> {
+    const place = placeOf(this.#host);
+    const writer = await this.#open(this.#address.connectTimeoutMs);
     const { rows: [row] } = await writer.query(INSPECT);
     if (row === undefined || textOf(row, 'is_read_only') !== 'off') {
-      throw new AppError('unavailable', `PostgreSQL at ${placeOf(this.#host)} takes no writes now `
-        + '(transaction_read_only is on)');
+      throw await explainReadOnly(writer, place, this.#address.database);
     }
-    return { writer, durability: findDurability(row, this.#address) };
+    const durability = findDurability(row, this.#address);
+    const reader = await this.#openBeside(1);
+    if (!await this.#isSame(writer, reader)) {
+      throw new AppError('unavailable', `${place} leads to more than one server; connect to `
+        + 'PostgreSQL directly, or through a pooler for sessions');
+    }
+    await checkSessions(writer, reader, place);
+    return { writer, reader, durability };
   }
 
-  async #open(): Promise<Connection> {
-    const { user, database, applicationName, connectTimeoutMs } = this.#address;
+  /** Throws `unavailable` where `count` connections stand and no other is let in. */
+  async #openBeside(count: 1 | 2): Promise<Connection> {
+    const { connectTimeoutMs } = this.#address;
+    const timeoutMs = count === 1 ? connectTimeoutMs : Math.min(THIRD_MS_MAX, connectTimeoutMs);
+    try {
+      return await this.#open(timeoutMs);
+    } catch (thrown) {
+      throw isPoolFull(thrown) ? poolError(placeOf(this.#host), count, thrown) : thrown;
+    }
+  }
+
+  async #open(timeoutMs: number): Promise<Connection> {
+    const { user, database, applicationName } = this.#address;
     const connection = await openConnection({
       open: () => openSocket(this.#address, this.#host),
       user, database, applicationName, password: this.#password, place: placeOf(this.#host),
-      timeoutMs: connectTimeoutMs,
+      timeoutMs,
       onNotify: (payload) => this.#session?.notified(payload),
       onLost: (error) => this.#session?.lose(error),
     });

@@ -21,6 +21,26 @@ export class PostgresRefusal extends AppError {
   }
 }
 
+/** No answer to the first statement: the server hangs, or a pool has no connection to spare. */
+export class SilentServerRefusal extends AppError {
+  constructor(place: string) {
+    super('unavailable', `PostgreSQL at ${place} takes connections and does not answer; if that is `
+      + 'a pool, as of pgbouncer, all that it holds may be in use');
+  }
+}
+
+/** No connection is left, for this user or at all. */
+export class ConnectionLimitRefusal extends AppError {
+  /** What the server said. */
+  readonly said: string;
+
+  constructor(place: string, said: string) {
+    super('unavailable', `PostgreSQL at ${place} does not let us in: ${said}; a node needs two `
+      + 'connections, three while it starts or keeps a snapshot');
+    this.said = said;
+  }
+}
+
 /** Whether an error of the driver leaves open what became of the statement. */
 export function isLost(thrown: unknown): boolean {
   const sqlState = systemCodeOf(thrown) ?? '';
@@ -61,11 +81,14 @@ export function loginError(thrown: unknown, at: LoginTarget): AppError {
     case '3D000':
       return new AppError('misconfigured', `PostgreSQL at ${at.place} has no database `
         + `${at.database}: createdb -E UTF8 ${at.database}`);
+    case '53300': return new ConnectionLimitRefusal(at.place, said);
     // The package's own, with a host that it was not told.
-    case 'CONNECT_TIMEOUT':
-      return new AppError('unavailable', `PostgreSQL at ${at.place} takes connections and does not `
-        + 'answer');
+    case 'CONNECT_TIMEOUT': return new SilentServerRefusal(at.place);
     default:
+      // As pgbouncer says it, under the state of a broken protocol.
+      if (/no more connections allowed/.test(said)) {
+        return new ConnectionLimitRefusal(at.place, said);
+      }
       return new AppError('unavailable', `PostgreSQL at ${at.place} does not let us in: ${said}`);
   }
 }

@@ -74,6 +74,18 @@ export const INSPECT = "select current_setting('server_version_num')::int as ver
 /** Since when the server runs: two connections with the same answer lead to the same one. */
 export const IDENTITY = 'select extract(epoch from pg_postmaster_start_time())::text as started';
 
+/** For `explainReadOnly`. */
+export const READ_ONLY_CAUSE = "select pg_is_in_recovery() as is_standby, setting, source "
+  + "from pg_settings where name = 'default_transaction_read_only'";
+
+/**
+ * Leaves `mark`, a UUID, in the connection; the answer is what was left there before. Without
+ * parameters, as a pooler may lose what is prepared for them.
+ */
+export const markStatement = (mark: string): string =>
+  "select current_setting('hookshelf.connection', true) as found, "
+  + `set_config('hookshelf.connection', '${mark}', false)`;
+
 export const LISTEN = 'listen hookshelf';
 export const UNLISTEN = 'unlisten hookshelf';
 

@@ -10,7 +10,9 @@ const ENTRIES: readonly (readonly [string, string, string, RegExp])[] = [
   ['28P01', 'password authentication failed', 'misconfigured', /no password was found/],
   ['3D000', 'no such database', 'misconfigured', /createdb -E UTF8 b/],
   ['CONNECT_TIMEOUT', 'write CONNECT_TIMEOUT undefined:undefined', 'unavailable',
-    /^PostgreSQL at h\.test:5432 takes connections and does not answer$/],
+    /^PostgreSQL at h\.test:5432 takes connections and does not answer; if that is a pool/],
+  ['53300', 'too many connections for role "u"', 'unavailable', /for role "u"; a node needs two/],
+  ['08P01', 'no more connections allowed (max_client_conn)', 'unavailable', /a node needs two/],
   ['57P03', 'the database system is starting up', 'unavailable', /does not let us in: the data/],
 ];
 for (const [state, said, code, message] of ENTRIES) {

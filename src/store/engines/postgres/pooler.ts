@@ -1,0 +1,70 @@
+/**
+ * Poolers between us and PostgreSQL (pgbouncer and its like), and what of them is of no use. We
+ * need connections of our own: what is set, prepared and listened to must still be there with the
+ * next statement, and a second one must get on while the first waits for standbys.
+ */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../../base/errors.ts';
+import type { Connection } from './driver.ts';
+import { ConnectionLimitRefusal, SilentServerRefusal } from './refusal.ts';
+import { markStatement } from './statements.ts';
+
+/** Among the statements of others a mark may be found again by chance; not each time. */
+const ROUNDS = 2;
+const NUMBERS = { 1: 'one connection', 2: 'two connections' } as const;
+const NEXT = { 1: 'second', 2: 'third' } as const;
+
+/**
+ * Throws `misconfigured` where statements of one connection go to several of the server, as with
+ * `pool_mode = transaction`: then one finds the mark of the other, or none, where it left its own.
+ * Each asks twice in a row: a pool may give the server's connections out in turns, or the last one
+ * again and again.
+ */
+export async function checkSessions(
+  writer: Connection, reader: Connection, place: string,
+): Promise<void> {
+  const left = new Map<Connection, string>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const connection of [writer, writer, reader, reader]) {
+      const mark = randomUUID();
+      const found = await exchangeMark(connection, mark);
+      if (found === undefined) return;
+      const expected = left.get(connection);
+      if (expected !== undefined && found !== expected) throw sharedError(place);
+      left.set(connection, mark);
+    }
+  }
+}
+
+/** Whether a server that lets us in at all has no connection more for us. */
+export function isPoolFull(thrown: unknown): boolean {
+  return thrown instanceof SilentServerRefusal || thrown instanceof ConnectionLimitRefusal;
+}
+
+/** `count` connections stand, and the next was not to be had. */
+export function poolError(place: string, count: 1 | 2, thrown: unknown): AppError {
+  const said = thrown instanceof ConnectionLimitRefusal ? ` (${thrown.said})` : '';
+  return new AppError('unavailable', `${place} lets ${NUMBERS[count]} in and no ${NEXT[count]}, as `
+    + `a pool of ${NUMBERS[count]} does${said}. A node needs two, three while it starts or keeps a `
+    + 'snapshot, and a command beside it up to three more: raise the limits of pgbouncer '
+    + '(default_pool_size, max_db_connections, max_client_conn) or of the role, or connect to '
+    + 'PostgreSQL itself', {}, thrown);
+}
+
+/** Undefined where the service has no settings of such names. */
+async function exchangeMark(connection: Connection, mark: string): Promise<unknown> {
+  try {
+    const { rows: [row] } = await connection.query(markStatement(mark));
+    return row?.found ?? null;
+  } catch (thrown) {
+    if (connection.lost !== null) throw thrown;
+    return undefined;
+  }
+}
+
+function sharedError(place: string): AppError {
+  return new AppError('misconfigured', `${place} gives each transaction another connection, as `
+    + 'pgbouncer does with pool_mode = transaction or statement: what is set for a connection is '
+    + 'lost then, and writes fail at random. Set pool_mode = session there for this database, or '
+    + 'connect to PostgreSQL itself');
+}

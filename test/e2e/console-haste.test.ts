@@ -174,17 +174,26 @@ test('a button works once until it is answered, however often it is pressed', { 
     await person.gives(DIALOGS, 1);
   });
 
+/** Of an outgoing webhook that is off: turning it off asks first. */
+async function screensWithoutQuestion(
+  name: string,
+): Promise<readonly (readonly [hash: string, turn: string, turned: string])[]> {
+  const outgoing = await makeOutgoing(name);
+  await at.call('PATCH', `/api/outgoing-webhooks/${outgoing}`, { enabled: false });
+  return [[`#/incoming/${await makeIncoming(name)}`, 'Turn off', 'Turn on'],
+    [`#/outgoing/${outgoing}`, 'Turn on', 'Turn off']];
+}
+
 test('an answer that comes late takes no form away', { skip }, async () => {
   const { person, browser } = at;
-  for (const hash of [`#/incoming/${await makeIncoming('late')}`,
-    `#/outgoing/${await makeOutgoing('late')}`]) {
+  for (const [hash, turn, turned] of await screensWithoutQuestion('late')) {
     await at.open(hash);
-    await person.find('button', 'Turn off');
+    await person.find('button', turn);
     await browser.evaluate(HOLD_REQUESTS);
-    await press('Turn off', 1);
+    await press(turn, 1);
     await press('Edit', 1);
     await person.gives(HELD, 1);
-    await releaseUntil("return document.body.innerText.includes('Turn on');");
+    await releaseUntil(`return document.body.innerText.includes('${turned}');`);
     await press('Edit', 2);
     await releaseUntil("return document.querySelector('form.record') !== null;");
     await browser.evaluate("document.querySelector('form input').value = 'typed';");
@@ -197,11 +206,10 @@ test('an answer that comes late takes no form away', { skip }, async () => {
 
 test('what is drawn anew gives the focus to its title', { skip }, async () => {
   const { person, browser } = at;
-  for (const hash of [`#/incoming/${await makeIncoming('focus')}`,
-    `#/outgoing/${await makeOutgoing('focus')}`]) {
+  for (const [hash, turn, turned] of await screensWithoutQuestion('focus')) {
     await at.open(hash);
-    await person.click('button', 'Turn off');
-    await person.find('button', 'Turn on');
+    await person.click('button', turn);
+    await person.find('button', turned);
     await person.gives(FOCUSED, 'H1');
     await person.click('button', 'Edit');
     await person.focus('button', 'Cancel');

@@ -1,9 +1,11 @@
 /** Outgoing webhooks in the console, used as a person does, in a real browser. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 import { FlappingTarget } from './relay-target.ts';
+import type { Arrival } from './relay-target.ts';
 
 const skip = lacksBrowser;
 const target = new FlappingTarget();
@@ -16,6 +18,22 @@ function makeHook(): Promise<string> {
   return at.make('/api/outgoing-webhooks', {
     targetUrl: `${target.url}sink`, triggerEvent: 'book.*', timeout: 9,
   });
+}
+
+/** The secret that the page shows this once, as somebody would copy it. */
+async function readNewSecret(): Promise<string> {
+  await at.person.sees('It is shown this once.');
+  return String(await at.browser.evaluate(
+    "return document.querySelector('dialog pre').innerText;")).trim();
+}
+
+/** By Standard Webhooks, as a receiver would verify it. */
+function isSignedWith(secret: string, arrival: Arrival | undefined): boolean {
+  const { body = '', headers = {} } = arrival ?? {};
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+  const mac = createHmac('sha256', key).update(signed).digest('base64');
+  return headers['webhook-signature'] === `v1,${mac}`;
 }
 
 test('one makes a webhook with a template and a condition, and tests it', { skip }, async () => {
@@ -40,6 +58,8 @@ test('one makes a webhook with a template and a condition, and tests it', { skip
   await person.sees('Some fields cannot be saved as they are.');
   await person.fill('textbox', 'Address', `${target.url}sink`);
   await person.click('button', 'Add the webhook');
+  const secret = await readNewSecret();
+  await person.click('button', 'I have it');
   await person.sees('payload.data.book.title begins with 5');
   await person.sees('enabled');
   await person.click('button', 'Send it now');
@@ -47,9 +67,33 @@ test('one makes a webhook with a template and a condition, and tests it', { skip
   assert.deepEqual(JSON.parse(target.arrived.at(-1)?.body ?? ''), {
     text: 'New: Emma', all: { book: { title: 'Emma' } },
   });
+  assert.ok(isSignedWith(secret, target.arrived.at(-1)), 'signed with the secret that was shown');
   await person.click('link', '← Outgoing webhooks');
   await person.sees('book.created');
   await at.isClean();
+});
+
+test('a new webhook has a secret of one\'s own, or none where one says so', { skip }, async () => {
+  const { person } = at;
+  for (const [choice, secret] of [['My own', 'a secret of mine'], ['None', null]] as const) {
+    await at.open('#/outgoing/new');
+    await person.fill('textbox', 'Address', `${target.url}sink`);
+    await person.choose('Secret', choice);
+    if (secret !== null) {
+      await person.click('button', 'Add the webhook');
+      await person.sees('must not be empty');
+      await person.fill('textbox', 'My own secret', secret);
+    }
+    await person.click('button', 'Add the webhook');
+    // Its one event was left empty: then it has none.
+    await person.sees('none: sent by hand');
+    await person.click('button', 'Send it now');
+    await person.sees(/It was answered 20\d\./);
+    const arrival = target.arrived.at(-1);
+    if (secret === null) assert.equal(arrival?.headers['webhook-signature'], undefined);
+    else assert.ok(isSignedWith(secret, arrival));
+    await at.isClean();
+  }
 });
 
 test('what a test send is answered is shown, also when it fails', { skip }, async () => {
@@ -85,7 +129,7 @@ test('an edit keeps what it does not ask for', { skip }, async () => {
   });
 });
 
-test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, async () => {
+test('a secret is rotated, and a webhook deleted', { skip }, async () => {
   const { person } = at;
   const id = await makeHook();
   await at.open(`#/outgoing/${id}`);
@@ -93,9 +137,6 @@ test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, 
   await person.click('button', 'Make a new secret');
   await person.sees(/whsec_/);
   await person.click('button', 'I have it');
-  await person.click('button', 'Turn off');
-  await person.click('button', 'Turn on');
-  await person.find('button', 'Turn off');
   await person.click('button', 'Delete');
   await person.sees('Its secret and its settings will be lost');
   await person.click('DisclosureTriangle', 'As a command');
@@ -104,6 +145,29 @@ test('a secret is rotated, and a webhook turned off, on and deleted', { skip }, 
   await person.find('heading', 'Outgoing webhooks');
   const left = await at.call('GET', '/api/outgoing-webhooks');
   assert.ok(!JSON.stringify(left).includes(id));
+});
+
+test('who turns a webhook off is told what happens meanwhile, and may keep it on', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const id = await at.make('/api/outgoing-webhooks', {
+    targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'off.soon', retrySchedule: [3600],
+  });
+  await at.open(`#/outgoing/${id}`);
+  await person.click('button', 'Turn off');
+  await person.sees('No delivery is pending.');
+  await person.click('button', 'Keep things as they are');
+  await at.call('POST', '/api/events', { name: 'off.soon', payload: {} });
+  await person.click('button', 'Turn off');
+  await person.sees('1 pending delivery will wait. Events meanwhile make no delivery for it');
+  await person.click('DisclosureTriangle', 'As a command');
+  await person.sees(`hookshelf outgoingwebhook:disable --identifier ${id}`);
+  assert.equal((await at.call('GET', `/api/outgoing-webhooks/${id}`))['enabled'], true);
+  await person.click('button', 'Turn it off');
+  await person.click('button', 'Turn on');
+  await person.find('button', 'Turn off');
+  await at.isClean();
 });
 
 test('a token that reads may preview, and one that writes send', { skip }, async () => {

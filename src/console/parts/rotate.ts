@@ -20,7 +20,8 @@ export async function rotateSecret(
   await done();
 }
 
-function showSecret(secret: string): Promise<void> {
+/** Resolves once it is closed. */
+export function showSecret(secret: string): Promise<void> {
   return new Promise((resolve) => {
     const dialog = openDialog('The new secret', [
       h('p', {}, 'It is shown this once. Paste it at the other side.'), codeBlock(secret),

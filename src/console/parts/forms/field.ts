@@ -11,6 +11,7 @@ import type { Asking, Field, FieldOptions } from './leaf.ts';
 /** Longer texts get several lines. */
 const LINE_LENGTH = 1000;
 const CONDITION = 'WebhookConditionBody';
+const INPUT_TYPES = ['string', 'number', 'integer'];
 
 export function field(options: FieldOptions): Field {
   const schema = resolve(options.schema);
@@ -165,8 +166,13 @@ function arrayField(
   const itemName = (index: number): string => `${one ?? label} ${index + 1}`;
   const place = h('div', { class: 'items' });
   const problem = problemLine();
+  const itemSchema = resolve(schema.items ?? {});
+  const mayBeEmpty = itemSchema.enum === undefined && INPUT_TYPES.includes(typeOf(itemSchema));
+  /** Those that are sent: an input that is left empty is no item. */
+  const filledItems = (): Field[] =>
+    mayBeEmpty ? items.filter((item) => item.read() !== undefined) : items;
   const make = (item: unknown, index: number): Field => keepUntouched(field, {
-    name: itemName(index), value: item, isRequired: true, above, asking,
+    name: itemName(index), value: item, isRequired: !mayBeEmpty, above, asking,
     // What is said of all need not be said of each.
     schema: one === undefined ? schema.items ?? {} : { ...schema.items, description: '' },
   });
@@ -203,9 +209,13 @@ function arrayField(
   } }, one === undefined ? `Add to ${label.toLowerCase()}` : `Add ${one.toLowerCase()}`);
   return {
     element: h('fieldset', {}, h('legend', {}, label), hintLine(schema), problem, place, add),
-    read: () => items.length === 0 ? undefined : items.map((item) => item.read() ?? null),
+    read() {
+      const filled = filledItems();
+      return filled.length === 0 ? undefined : filled.map((item) => item.read() ?? null);
+    },
     blame([step, ...rest], detail) {
-      if (step !== undefined && items[Number(step)]?.blame(rest, detail) === true) return true;
+      const item = step === undefined ? undefined : filledItems()[Number(step)];
+      if (item?.blame(rest, detail) === true) return true;
       problem.textContent = detail;
       return true;
     },

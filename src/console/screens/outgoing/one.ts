@@ -58,6 +58,7 @@ function render(place: HTMLElement, shown: ShownOutgoing): void {
 function buttons(place: HTMLElement, shown: ShownOutgoing): HTMLElement[] {
   const { hook: { identifier, enabled }, path, again } = shown;
   const turn = async (): Promise<void> => {
+    if (enabled && !await confirmTurningOff(place, shown)) return;
     await call('PATCH', path, { body: { enabled: !enabled } });
     tell(enabled ? 'Off: nothing is sent.' : 'On again.');
     await again();
@@ -69,6 +70,27 @@ function buttons(place: HTMLElement, shown: ShownOutgoing): HTMLElement[] {
     workButton(enabled ? 'Turn off' : 'Turn on', turn),
     workButton('Delete', () => remove(place, shown), 'danger'),
   ];
+}
+
+/** False also for somebody who has gone elsewhere meanwhile. */
+async function confirmTurningOff(
+  place: HTMLElement, { hook: { identifier, targetUrl } }: ShownOutgoing,
+): Promise<boolean> {
+  const pending = await countPending(identifier);
+  if (!place.isConnected) return false;
+  const waiting = pending === 0 ? 'No delivery is pending.'
+    : `${counted(pending, 'pending delivery', 'pending deliveries')} will wait.`;
+  return confirm({
+    title: 'Turn the webhook off?', isDestructive: true, action: 'Turn it off',
+    text: `Nothing is sent to ${targetUrl} until it is on again. ${waiting} Events meanwhile make `
+      + 'no delivery for it: they are not sent later either.',
+    command: `hookshelf outgoingwebhook:disable --identifier ${identifier}`,
+  });
+}
+
+async function countPending(identifier: string): Promise<number> {
+  const { total } = await page(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
+  return total ?? 0;
 }
 
 async function edit(
@@ -85,15 +107,15 @@ async function edit(
 async function remove(
   place: HTMLElement, { hook: { identifier, targetUrl }, path }: ShownOutgoing,
 ): Promise<void> {
-  const { total } = await page(`/api/deliveries?hook=${identifier}&status=pending&limit=1`);
+  const pending = await countPending(identifier);
   if (!place.isConnected) return;
-  const pending = total === null || total === 0 ? ''
-    : ` ${counted(total, 'delivery', 'deliveries')} that still ${total === 1 ? 'waits' : 'wait'} `
-      + 'will be cancelled.';
+  const cancelled = pending === 0 ? ''
+    : ` ${counted(pending, 'delivery', 'deliveries')} that still ${
+      pending === 1 ? 'waits' : 'wait'} will be cancelled.`;
   const isSure = await confirm({
     title: 'Delete the webhook?', isDestructive: true, action: 'Delete it',
     text: `Its secret and its settings will be lost, and nothing is sent to ${targetUrl} any `
-      + `more.${pending}`,
+      + `more.${cancelled}`,
     command: `hookshelf outgoingwebhook:delete --identifier ${identifier}`,
   });
   if (!isSure) return;

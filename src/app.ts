@@ -9,7 +9,7 @@ import { tokenRoutes } from './access/routes.ts';
 import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
-import { buildMetrics, searchMetrics, storeMetrics } from './app/metrics.ts';
+import { buildMetrics, certificateMetric, searchMetrics, storeMetrics } from './app/metrics.ts';
 import { createTopics, describeRequest, requestTopic } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import { announceEngine, findSharedLog } from './app/engine.ts';
@@ -221,6 +221,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const listening = new Listening({
     ...options, clock, dispatcher, needsToken: () => verifier.isRequired,
   });
+  shared.metrics.add(certificateMetric(() => listening.certificateExpiresMs));
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
     stream.close();

@@ -3,12 +3,12 @@
  * directory. Holds the rule that a service without tokens stays on loopback.
  */
 import { dirname } from 'node:path';
+import { RENEWAL_HINT, examineTerm, readCertificate } from './certificate.ts';
 import { controlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { limitsOf } from './options.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf } from '../base/errors.ts';
-import { readSmallFile } from '../base/files/small-file.ts';
-import { loadCrypto, loadTls } from '../base/node-modules.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { Dispatcher } from '../server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
@@ -27,6 +27,7 @@ type ListeningOptions = {
   readonly data: string;
   readonly settings: Settings;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly dispatcher: Dispatcher;
   readonly allowAnonymous?: boolean;
   /** Whether a token is needed. */
@@ -48,6 +49,8 @@ export class Listening {
   readonly #options: ListeningOptions;
   readonly #listeners: Listener[] = [];
   #secure: Listener | null = null;
+  /** The end of the certificate in use, in milliseconds since the epoch; null without one. */
+  #certificateExpiresMs: number | null = null;
   #port: number | null = null;
   readonly #places: BoundAddress[] = [];
   #ownFolder: string | null = null;
@@ -100,7 +103,10 @@ export class Listening {
     this.#listeners.push(listener);
     this.#port = listener.port;
     if (listener.port !== null) this.#places.push({ url: listener.url, host, port: listener.port });
-    if (certificate !== null) this.#secure = listener;
+    if (certificate !== null) {
+      this.#secure = listener;
+      this.#noteTerm(certificate);
+    }
     return { url: listener.url, port: listener.port };
   }
 
@@ -121,7 +127,20 @@ export class Listening {
     const certificate = readCertificate(this.#options.settings, true);
     if (certificate === null) return false;
     this.#secure?.renew(certificate);
+    this.#noteTerm(certificate);
     return true;
+  }
+
+  /** The end of the certificate in use, in milliseconds since the epoch; null without one. */
+  get certificateExpiresMs(): number | null {
+    return this.#certificateExpiresMs;
+  }
+
+  #noteTerm(certificate: Certificate): void {
+    const { clock, logger } = this.#options;
+    const { expiresMs, problem } = examineTerm(certificate, clock.now());
+    this.#certificateExpiresMs = expiresMs;
+    if (problem !== null) logger.warning(`${problem}; ${RENEWAL_HINT}`);
   }
 
   close(): Promise<void> {
@@ -147,38 +166,4 @@ export function checkTokenLength(host: string, { server: { apiToken } }: Setting
 
 function closed(): AppError {
   return new AppError('unavailable', 'the app is closed');
-}
-
-/** Null when the settings name none. Throws `usage`; `isAtOnce`: also where it would wait. */
-export function readCertificate(
-  { server: { tlsCert, tlsKey } }: Settings, isAtOnce = false,
-): Certificate | null {
-  if (tlsCert === null || tlsKey === null) return null;
-  const pair = {
-    cert: readPem(tlsCert, 'server.tlsCert', isAtOnce),
-    key: readPem(tlsKey, 'server.tlsKey', isAtOnce),
-  };
-  try {
-    loadTls().createSecureContext(pair);
-    checkFits(pair);
-  } catch (thrown) {
-    throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
-      + `(${messageOf(thrown)})`, {}, thrown);
-  }
-  return pair;
-}
-
-/** A context takes a key of another kind than the certificate's, and nobody can connect then. */
-function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
-  const { X509Certificate, createPrivateKey } = loadCrypto();
-  if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;
-  throw new Error('the key is another one than the certificate\'s');
-}
-
-function readPem(path: string, setting: string, isAtOnce: boolean): Buffer {
-  try {
-    return readSmallFile(path, isAtOnce);
-  } catch (thrown) {
-    throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
-  }
 }

@@ -83,6 +83,16 @@ export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
   ];
 }
 
+/** `read` gives milliseconds since the epoch; null without a certificate, which has no figure. */
+export function certificateMetric(read: () => number | null): MetricSource {
+  return gauge('tls_certificate_expiry_timestamp_seconds',
+    'When the TLS certificate in use expires, in seconds since the epoch.',
+    () => {
+      const expiresMs = read();
+      return expiresMs === null ? [] : [{ labels: {}, value: expiresMs / 1000 }];
+    });
+}
+
 /** Version and Node of this process. */
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };

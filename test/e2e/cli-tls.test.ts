@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createCertificate } from '../support/tls.ts';
+import { ask } from './ask.ts';
 import { hookshelf, inFolder, startServer } from './processes.ts';
 import type { Running } from './processes.ts';
 
@@ -50,9 +52,66 @@ test('a certificate that cannot be read stops the start and names the setting', 
     assert.match(stderr, /^hookshelf: [^\n]*server\.tlsCert[^\n]*none\.pem[^\n]*\n$/);
   }));
 
+const lastDayOf = (certificate: string): string =>
+  new Date(new X509Certificate(certificate).validTo).toISOString().slice(0, 10);
+
+for (const [what, toDays, begin, code, status] of [
+  ['has expired', -3, 'the certificate has expired: its last day was ', 1, 'failed'],
+  ['soon expires', 29, 'the certificate expires soon: its last day is ', 0, 'warning'],
+  ['is long good', 31, null, 0, 'ok'],
+] as const) {
+  test(`a certificate that ${what} is told of at the start, by doctor and in the metrics`, () =>
+    inFolder(async (folder) => {
+      const data = join(folder, 'data');
+      const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+      const environment = { HOOKSHELF_SERVER_TLS_CERT: cert, HOOKSHELF_SERVER_TLS_KEY: key };
+      const certificate = putCertificate(cert, key, { fromDays: -60, toDays });
+      const { validTo } = new X509Certificate(certificate);
+      const message = begin === null ? null : begin + lastDayOf(certificate);
+      const server = await startServer(['--data', data], { environment });
+      if (message === null) assert.doesNotMatch(server.stderr(), /"level":"warning"/);
+      else assert.ok(server.stderr().includes(`"message":"${message}; renew it`));
+      assert.equal(await expiryMetric(server), Date.parse(validTo) / 1000);
+      const looked = await hookshelf(['doctor', '--json', '--data', data], { environment });
+      assert.equal(looked.code, code, looked.stdout);
+      const finding = JSON.parse(looked.stdout)
+        .find(({ check }: { check: string }) => check === 'certificate');
+      assert.equal(finding.status, status);
+      if (message !== null) assert.equal(finding.detail, message);
+      const renewed = putCertificate(cert, key, { toDays: 7 });
+      await hangUp(server, 'was read again');
+      assert.equal(await expiryMetric(server),
+        Date.parse(new X509Certificate(renewed).validTo) / 1000);
+      assert.ok(server.stderr().includes(`expires soon: its last day is ${lastDayOf(renewed)}`));
+      await server.stop();
+    }));
+}
+
+test('without a certificate there is no figure of its end', () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const { text } = await ask(`${server.url}/metrics`);
+  assert.doesNotMatch(text, /^hookshelf_tls_certificate_expiry_timestamp_seconds/m);
+  await server.stop();
+}));
+
+/** The figure of `/metrics`, asked without looking at the certificate: it may have expired. */
+function expiryMetric({ url }: Running): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { rejectUnauthorized: false, agent: false };
+    get(`${url}/metrics`, options, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString();
+      const [, value] =
+        /^hookshelf_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(text) ?? [];
+      resolve(Number(value));
+    }).on('error', reject);
+  });
+}
+
 /** Writes a new pair of files and gives the certificate. */
-function putCertificate(certPath: string, keyPath: string): string {
-  const { cert, key } = createCertificate();
+function putCertificate(
+  certPath: string, keyPath: string, term: { fromDays?: number; toDays?: number } = {},
+): string {
+  const { cert, key } = createCertificate(undefined, term);
   writeFileSync(certPath, cert);
   writeFileSync(keyPath, key);
   return cert;

@@ -8,15 +8,21 @@ import { failed, ok, warning } from './doctor-finding.ts';
 import type { Examined } from './doctor-finding.ts';
 
 export async function checkCertificate(
-  { enterData, identity }: CommandContext, settings: Settings,
+  { enterData, identity, io }: CommandContext, settings: Settings,
 ): Promise<Examined> {
   if (settings.server.tlsCert === null) return ok('none is set: plain HTTP');
   enterData();
   try {
     // Mostly there is none, and a container is looked at again and again.
-    const { readCertificate } = await import('../../../app/listening.ts');
-    readCertificate(settings);
-    return ok('the certificate and its key can be used');
+    const { RENEWAL_HINT, examineTerm, readCertificate } =
+      await import('../../../app/certificate.ts');
+    const certificate = readCertificate(settings);
+    const term = certificate === null ? null : examineTerm(certificate, io.now());
+    if (term === null || term.problem === null) {
+      return ok('the certificate and its key can be used');
+    }
+    return term.isExpired ? failed(term.problem, RENEWAL_HINT)
+      : warning(term.problem, RENEWAL_HINT);
   } catch (thrown) {
     // We are the directory's owner by now; a server reads it while it is still root.
     return identity.needsSwitch

@@ -3,7 +3,7 @@
  * certificate that the owner may not read. Only what the caller has named counts, by a flag, a
  * variable or in `--config`: the settings in the data directory are the owner's.
  */
-import { readCertificate } from '../../../app/listening.ts';
+import { readCertificate } from '../../../app/certificate.ts';
 import type { Opened } from '../../../app/listening.ts';
 import { holdPort } from '../../../server/listening/listener.ts';
 import type { LoadedSettings } from '../../../settings/load.ts';

@@ -4,7 +4,8 @@
  */
 import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
-import { checkTokenLength, readCertificate } from '../../../app/listening.ts';
+import { readCertificate } from '../../../app/certificate.ts';
+import { checkTokenLength } from '../../../app/listening.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILED, exitSoon } from '../../process/exit.ts';

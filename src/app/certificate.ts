@@ -1,0 +1,67 @@
+/** The TLS certificate that the settings name: read, checked, and how long it is still good. */
+import { AppError, messageOf } from '../base/errors.ts';
+import { readSmallFile } from '../base/files/small-file.ts';
+import { loadCrypto, loadTls } from '../base/node-modules.ts';
+import type { Certificate } from '../server/listening/listener.ts';
+import type { Settings } from '../settings/load.ts';
+
+const DAY_MS = 86_400_000;
+/** Renewals are mostly tried from 30 days before the end: by then one should have come. */
+const WARNING_MS = 30 * DAY_MS;
+
+export const RENEWAL_HINT = 'renew it, and send the server SIGHUP';
+
+type CertificateTerm = {
+  readonly expiresMs: number;
+  readonly isExpired: boolean;
+  /** What to tell the operator, with the last day; null while the end is far. */
+  readonly problem: string | null;
+};
+
+/** How long the certificate is good; those of its issuers, which may follow it, do not count. */
+export function examineTerm({ cert }: Certificate, nowMs: number): CertificateTerm {
+  const { X509Certificate } = loadCrypto();
+  const expiresMs = Date.parse(new X509Certificate(cert).validTo);
+  return { expiresMs, isExpired: expiresMs <= nowMs, problem: findTermProblem(expiresMs, nowMs) };
+}
+
+function findTermProblem(expiresMs: number, nowMs: number): string | null {
+  if (expiresMs - nowMs > WARNING_MS) return null;
+  const lastDay = new Date(expiresMs).toISOString().slice(0, 10);
+  return expiresMs <= nowMs ? `the certificate has expired: its last day was ${lastDay}`
+    : `the certificate expires soon: its last day is ${lastDay}`;
+}
+
+/** Null when the settings name none. Throws `usage`; `isAtOnce`: also where it would wait. */
+export function readCertificate(
+  { server: { tlsCert, tlsKey } }: Settings, isAtOnce = false,
+): Certificate | null {
+  if (tlsCert === null || tlsKey === null) return null;
+  const pair = {
+    cert: readPem(tlsCert, 'server.tlsCert', isAtOnce),
+    key: readPem(tlsKey, 'server.tlsKey', isAtOnce),
+  };
+  try {
+    loadTls().createSecureContext(pair);
+    checkFits(pair);
+  } catch (thrown) {
+    throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
+      + `(${messageOf(thrown)})`, {}, thrown);
+  }
+  return pair;
+}
+
+/** A context takes a key of another kind than the certificate's, and nobody can connect then. */
+function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
+  const { X509Certificate, createPrivateKey } = loadCrypto();
+  if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;
+  throw new Error('the key is another one than the certificate\'s');
+}
+
+function readPem(path: string, setting: string, isAtOnce: boolean): Buffer {
+  try {
+    return readSmallFile(path, isAtOnce);
+  } catch (thrown) {
+    throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
+  }
+}

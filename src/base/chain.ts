@@ -2,11 +2,14 @@
  * Ends chains of webhooks that would run in a circle. An outgoing webhook or a forward may call an
  * incoming webhook of this server or of another hookshelf, or the API, and that call may cause the
  * next event. A header counts the hops, and a chain that is too long is refused. A caller who sets
- * the header himself can only shorten his own chain.
+ * the header himself can only shorten his own chain. The response that refuses one says so in the
+ * same header, and each hop before it in its own response: one line of the log is enough for all.
  */
 import { AppError } from './errors.ts';
 
 export const CHAIN_HEADER = 'x-hookshelf-chain';
+/** Its value in the response to a request whose chain was refused, here or further on. */
+export const CHAIN_REFUSED = 'refused';
 const CHAIN_HOPS_MAX = 8;
 
 const COUNT_PATTERN = /^[0-9]{1,9}$/;
@@ -23,13 +26,22 @@ export function hopsOf(header: string | readonly string[] | undefined): number {
 }
 
 /**
- * The count of what follows after `hops`. Throws `invalid` when it would be one too many; whoever
- * catches that logs where the chain ended.
+ * The count of what follows after `hops`, and goes to `target`. Throws `invalid` when it would be
+ * one too many; whoever catches that logs where the chain ended.
  */
-export function nextHop(hops: number): number {
+export function nextHop(hops: number, target: () => string): number {
   if (hops < CHAIN_HOPS_MAX) return hops + 1;
   const message = `a chain of more than ${CHAIN_HOPS_MAX} hops was refused`;
-  throw new AppError('invalid', message, { chainHops: hops });
+  throw new AppError('invalid', message, { chainHops: hops, chainTarget: target() });
+}
+
+/** Whether the headers of a response, their names in lower case, say that its chain was refused. */
+export function isChainRefused(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): boolean {
+  const value = headers[CHAIN_HEADER];
+  return value !== undefined
+    && String(value).split(',').some((part) => part.trim() === CHAIN_REFUSED);
 }
 
 /** `headers`, whose names are in lower case, with the count. */

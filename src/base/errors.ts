@@ -39,6 +39,8 @@ export type ErrorDetails = {
   readonly allow?: readonly string[];
   /** A chain of so many hops ended here: see chain.ts. */
   readonly chainHops?: number;
+  /** What it would have gone to next, without credentials. */
+  readonly chainTarget?: string;
   /** The `WWW-Authenticate` header of a 401 or 403; a 401 says `Bearer` unless this is null. */
   readonly challenge?: string | null;
 };

@@ -3,6 +3,7 @@
  * knows which HTTP status an error has. The body is an RFC 9457 problem document, unless the route
  * has a format of its own. What is not an AppError is a bug: its text never gets to the caller.
  */
+import { CHAIN_REFUSED } from '../base/chain.ts';
 import { AppError } from '../base/errors.ts';
 import type { ErrorCode, FieldError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
@@ -156,12 +157,13 @@ function isCode(name: string): name is ErrorCode {
 function errorHeaders(thrown: unknown): string[] {
   if (!(thrown instanceof AppError)) return [];
   const headers: string[] = [];
-  const { allow, retryAfterS } = thrown.details;
+  const { allow, retryAfterS, chainHops } = thrown.details;
   const usual = thrown.code === 'unauthorized' ? 'Bearer' : null;
   const { challenge = usual } = thrown.details;
   if (allow !== undefined) headers.push('Allow', allow.join(', '));
   if (retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(retryAfterS)));
   if (challenge !== null) headers.push('WWW-Authenticate', challenge);
+  if (chainHops !== undefined) headers.push('X-Hookshelf-Chain', CHAIN_REFUSED);
   return headers;
 }
 

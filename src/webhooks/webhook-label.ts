@@ -19,8 +19,9 @@ export function webhookLabel({ identifier, name, pathSegment }: LabelledWebhook)
   return label === OTHER_HOOKS || label === FORWARDS ? identifier : label;
 }
 
-/** Host, port and path of a URL, without user, password and query. */
+/** Host, port and path of a URL, without user, password and query; all of it if it is none. */
 export function targetLabel(url: string): string {
+  if (!URL.canParse(url)) return hideUrlSecrets(url);
   const { host, pathname } = new URL(hideUrlSecrets(url));
   return `${host}${pathname}`;
 }

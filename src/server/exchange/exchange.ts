@@ -204,7 +204,9 @@ export class HttpExchange implements Exchange {
       this.log.error(thrown.message, { path: this.path, code: thrown.code, error: thrown });
     }
     if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
-      this.log.warning(thrown.message, { path: this.path, hops: thrown.details.chainHops });
+      const { chainHops: hops, chainTarget: target } = thrown.details;
+      this.log.warning(thrown.message,
+        { path: this.path, ...target === undefined ? {} : { target }, hops });
     }
     this.send(status, headers, body);
   }

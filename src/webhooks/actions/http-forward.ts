@@ -3,7 +3,7 @@
  * that a signature over them still holds; with `pass` the whole request. The target is never named
  * to the caller, who may be anybody.
  */
-import { nextHop, withChainHeader } from '../../base/chain.ts';
+import { isChainRefused, nextHop, withChainHeader } from '../../base/chain.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
@@ -18,6 +18,7 @@ import {
 } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { parametersIn } from '../senders/request/hidden.ts';
+import { targetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
 import type { ActionCall, OptionDoc, RegisteredAction } from './registry.ts';
@@ -58,6 +59,7 @@ export function createHttpForwardAction(parts: {
     isBuiltIn: true,
     options: OPTIONS,
     validateOptions: findOptionProblems,
+    targetOf: ({ url }) => targetLabel(String(url)),
     run: (call) => call.options['mode'] === 'queue'
       ? forwardLater(call, parts.queue) : forwardNow(call, parts.http),
   };
@@ -72,11 +74,12 @@ async function forwardNow(call: ActionCall, http: HttpSender): Promise<ActionRes
     const exposed = call.options['exposeResponse'] === true
       ? { response: shownBody(answer.body) } : {};
     if (isSuccessStatus(statusCode)) return ActionResult.ok({ statusCode, ...exposed });
-    call.log.warning('a forward was refused', { url: shownUrl(), statusCode });
+    if (isChainRefused(answer.headers)) call.isChainRefused = true;
+    call.log.debug('a forward was refused', { url: shownUrl(), statusCode });
     return ActionResult.fail(`The upstream answered ${statusCode}`, { statusCode, ...exposed });
   } catch (thrown) {
     const code = networkErrorCode(thrown);
-    call.log.warning('a forward failed', { url: shownUrl(), error: code });
+    call.log.debug('a forward failed', { url: shownUrl(), error: code });
     return ActionResult.fail(`The upstream could not be reached: ${code}`, { statusCode: null });
   }
 }
@@ -118,9 +121,11 @@ function passedRequest(
 }
 
 /** A target that has seen the id of a kept request can tell that it is sent again. */
-function withOurHeaders(headers: PassedHeaders, { hops, request }: ActionCall): PassedHeaders {
+function withOurHeaders(
+  headers: PassedHeaders, { hops, request, options }: ActionCall,
+): PassedHeaders {
   const sent = request === null ? headers : { ...headers, [REQUEST_HEADER]: request };
-  return withChainHeader(sent, nextHop(hops));
+  return withChainHeader(sent, nextHop(hops, () => targetLabel(String(options['url']))));
 }
 
 function findOptionProblems(options: JsonObject): string[] {

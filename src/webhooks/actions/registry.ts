@@ -1,5 +1,5 @@
 /** The actions that a process knows, by identifier: the built-in ones and custom classes. */
-import { CHAIN_HEADER, nextHop, withChainHeader } from '../../base/chain.ts';
+import { CHAIN_HEADER, isChainRefused, nextHop, withChainHeader } from '../../base/chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
@@ -8,6 +8,7 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpAnswer, HttpSender } from '../http/client-port.ts';
 import type { RequestOrigin } from '../http/pass-through.ts';
 import type { ValueSource } from '../senders/scheme/scheme.ts';
+import { targetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
@@ -29,6 +30,8 @@ export type ActionCall = {
   readonly secretPlaces: readonly ValueSource[];
   /** How many hops of a chain led to this call: see base/chain.ts. */
   readonly hops: number;
+  /** Set when something that the action sent was refused because of its chain. */
+  isChainRefused: boolean;
   /** Its lines carry what they belong to: the request's id, or the webhook. */
   readonly log: Logger;
   /** Where the action runs; not every action may run everywhere. */
@@ -49,6 +52,8 @@ export type RegisteredAction = {
   readonly options: readonly OptionDoc[];
   /** What is wrong with a configuration's options, one sentence a problem. */
   readonly validateOptions: (options: JsonObject) => readonly string[];
+  /** Host and path that the options have it send to. */
+  readonly targetOf?: (options: JsonObject) => string;
   /** Whatever the action returned or promised; not checked yet. */
   readonly run: (call: ActionCall) => unknown;
 };
@@ -157,8 +162,11 @@ class CallHttp implements HttpSender {
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const others = Object.entries(request.headers ?? {})
       .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
-    const headers = withChainHeader(Object.fromEntries(others), nextHop(this.#call.hops));
-    return this.#http.request({ ...request, headers });
+    const hops = nextHop(this.#call.hops, () => targetLabel(request.url));
+    const headers = withChainHeader(Object.fromEntries(others), hops);
+    const response = await this.#http.request({ ...request, headers });
+    if (isChainRefused(response.headers)) this.#call.isChainRefused = true;
+    return response;
   }
 }
 

@@ -15,6 +15,9 @@ export type ActionRunner = {
   readonly chainEnds: RateLimitedLog;
 };
 
+/** The result of a run whose chain was refused, here or further on, which was logged there. */
+export class ChainRefusal extends ActionResult {}
+
 /** Asked for its logger only when there is something to say: one for each request costs. */
 export type LogHolder = { readonly log: Logger };
 
@@ -32,14 +35,15 @@ export function runAction(
   try {
     const outcome = action.run(call);
     return isThenable(outcome)
-      ? awaitOutcome(action, outcome, runner, holder) : toActionResult(outcome);
+      ? awaitOutcome(action, outcome, call, runner, holder) : toActionResult(outcome);
   } catch (thrown) {
-    return failed(action, thrown, runner, holder);
+    return failed(action, thrown, call, runner, holder);
   }
 }
 
 async function awaitOutcome(
-  action: RegisteredAction, outcome: PromiseLike<unknown>, runner: ActionRunner, holder: LogHolder,
+  action: RegisteredAction, outcome: PromiseLike<unknown>, call: ActionCall, runner: ActionRunner,
+  holder: LogHolder,
 ): Promise<ActionResult> {
   const { timeoutMs, clock } = runner;
   let cancel = (): void => {};
@@ -49,26 +53,31 @@ async function awaitOutcome(
   });
   try {
     const first = await Promise.race([Promise.resolve(outcome).then(toActionResult), timedOut]);
-    if (first !== null) return first;
+    if (first !== null) {
+      return call.isChainRefused ? new ChainRefusal(first.success, first.message, first.data)
+        : first;
+    }
     holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
     return ActionResult.fail(TIMEOUT_MESSAGE);
   } catch (thrown) {
-    return failed(action, thrown, runner, holder);
+    return failed(action, thrown, call, runner, holder);
   } finally {
     cancel();
   }
 }
 
 function failed(
-  action: RegisteredAction, thrown: unknown, { chainEnds }: ActionRunner, holder: LogHolder,
+  action: RegisteredAction, thrown: unknown, call: ActionCall, { chainEnds }: ActionRunner,
+  holder: LogHolder,
 ): ActionResult {
+  if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
+    const { chainHops: hops, chainTarget: target } = thrown.details;
+    const { path } = call.context;
+    chainEnds.warning(holder, thrown.message, { path, action: action.identifier, target, hops });
+    return new ChainRefusal(false, thrown.message, {});
+  }
   if (action.isBuiltIn && thrown instanceof AppError) {
     if (thrown.code !== 'invalid') throw thrown;
-    const { chainHops } = thrown.details;
-    if (chainHops !== undefined) {
-      const labels = { action: action.identifier, hops: chainHops };
-      chainEnds.warning(holder, thrown.message, labels);
-    }
     return ActionResult.fail(thrown.message);
   }
   holder.log.error('an action failed', { action: action.identifier, error: thrown });

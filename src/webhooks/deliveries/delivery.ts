@@ -70,6 +70,8 @@ export type Outcome = {
   readonly retryAfterMs: number;
   /** Nothing went out: the action or the template failed. */
   readonly isUnsent?: boolean;
+  /** It failed because its chain was refused further on: that was logged where it ended. */
+  readonly isChainRefused?: boolean;
 };
 
 export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'identifier' };

@@ -125,7 +125,7 @@ type Emission = EmitOptions & {
 };
 
 type StagingParts = {
-  readonly hooks: Pick<OutgoingIndex, 'hearing'>;
+  readonly hooks: Pick<OutgoingIndex, 'find' | 'hearing' | 'matching'>;
   readonly capacity: Pick<Capacity, 'check'>;
 };
 
@@ -170,7 +170,7 @@ function hooksHearing(
   const { drawn, name, payloadJson, except, isOwn } = emission;
   if (!isEventName(name)) throw new AppError('invalid', `the name ${refuseEventName(name)}`);
   // Throws when the chain is too long, heard or not.
-  nextHop(drawn.hops);
+  nextHop(drawn.hops, () => describeListeners(hooks, name));
   const hearing = hooks.hearing(name, () => JSON.parse(payloadJson) as JsonValue, isOwn);
   const matching = typeof except === 'string'
     ? hearing.filter((hook) => hook !== except) : hearing;
@@ -178,6 +178,16 @@ function hooksHearing(
   // there are very many, none is looked up: the delivery of a removed one is cancelled later.
   return matching.length > CHUNK ? matching : matching.filter((hook) =>
     transaction.find(outgoingCollection.name, hook) !== undefined);
+}
+
+/** For the log: the event, and where it would have gone. */
+function describeListeners(hooks: Pick<OutgoingIndex, 'find' | 'matching'>, name: string): string {
+  const matching = hooks.matching(name);
+  const [first] = matching;
+  const { labels } = first === undefined ? {} : hooks.find(first) ?? {};
+  if (labels === undefined) return `the event ${name}`;
+  const more = matching.length === 1 ? '' : ` and ${matching.length - 1} more`;
+  return `the event ${name}, which webhook ${labels.webhook} sends to ${labels.target}${more}`;
 }
 
 /** Throws before anything is staged. */
@@ -193,7 +203,7 @@ function stageHeard(
   const identifiers = heard.map(() => nextId());
   const [message = ''] = identifiers;
   const isAlone = heard.length === 1 && payloadJson.length <= CARRIED_LENGTH_MAX;
-  const members = eventMembers(nextHop(hops), isAlone ? [] : identifiers, payloadJson);
+  const members = eventMembers(hops + 1, isAlone ? [] : identifiers, payloadJson);
   const shared = isAlone ? null
     : { identifier: message, json: encodeMessage(message, at, name, members) };
   if (heard.length > CHUNK) {

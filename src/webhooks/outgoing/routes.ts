@@ -1,6 +1,6 @@
 /** Outgoing webhooks over HTTP: their management, and sending one at once. */
-import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
-import type { Logger } from '../../base/log.ts';
+import { CHAIN_HEADER, CHAIN_REFUSED, hopsOf } from '../../base/chain.ts';
+import { tagging, type Logger } from '../../base/log.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import { notFound } from '../../resources/not-found.ts';
@@ -27,7 +27,9 @@ type OutgoingRouteParts = {
   /** Sends at once and gives what came of it. */
   readonly send: (
     hook: ReadyOutgoing, payloadJson: Buffer,
-    origin: { readonly hops: number; readonly log: Logger },
+    origin: {
+      readonly hops: number; readonly log: Logger; readonly onChainRefused: () => void;
+    },
   ) => Promise<object>;
 };
 
@@ -70,8 +72,16 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
       const identifier = exchange.params[0] ?? '';
       const hook = hooks.findNamed(identifier);
       if (hook === undefined) throw notFound('outgoing webhook', identifier);
-      const origin = { hops: hopsOf(exchange.request.headers[CHAIN_HEADER]), log: exchange.log };
-      exchange.sendJson(200, await send(hook, payloadJson, origin));
+      const path = `${outgoingResource.path}/${identifier}/send`;
+      let headers: readonly string[] = [];
+      const result = await send(hook, payloadJson, {
+        hops: hopsOf(exchange.request.headers[CHAIN_HEADER]),
+        log: tagging(exchange.log, { path }),
+        onChainRefused: () => {
+          headers = ['X-Hookshelf-Chain', CHAIN_REFUSED];
+        },
+      });
+      exchange.sendJson(200, result, headers);
     },
   };
 }

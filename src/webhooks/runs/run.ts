@@ -1,10 +1,11 @@
 /** One run of one route of a kept request: the action is told what it was told when it came. */
 import { types } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
-import { tagging, type LogFields, type Logger } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/port.ts';
 import { ActionResult } from '../actions/action.ts';
-import type { LogHolder } from '../actions/run-action.ts';
+import { ChainRefusal } from '../actions/run-action.ts';
+import { LabelledLog } from '../actions/run-log.ts';
 import { KeptCall } from '../incoming/intake/kept-call.ts';
 import { attemptOf } from '../incoming/intake/new-request.ts';
 import type { Recent, RecentRequests } from '../incoming/intake/recent.ts';
@@ -35,6 +36,7 @@ export type Ran = {
   /** Of the route. */
   readonly index: number;
   readonly attempt: RunAttempt;
+  readonly isChainRefused: boolean;
   readonly hold: Hold;
 };
 
@@ -60,7 +62,8 @@ export function runKept(
   const end = (outcome: RouteOutcome | null): Ran | null => {
     if (outcome === null) return null;
     if (outcome.refused !== null) throw outcome.refused;
-    return { known, index, attempt: attemptOf(outcome), hold };
+    const isChainRefused = outcome.result instanceof ChainRefusal;
+    return { known, index, attempt: attemptOf(outcome), isChainRefused, hold };
   };
   const running = runRoute(parts, known.item, recent, hook, route);
   return types.isPromise(running) ? unlessCutOff(running, cutOff).then(end) : end(running);
@@ -86,25 +89,10 @@ function runRoute(
   }
   const body = recent?.body ?? bodyIn(request, () =>
     store.collection(requestBodyCollection.name).bytesOf(request.id));
-  const holder = new RunLog(parts.log, { request: request.id, hook: hook.identifier, route: name });
+  const holder = new LabelledLog(parts, { request: request.id, ...hook.labels, route: name });
   const { headers = null } = recent ?? {};
   const run = { request, body, headers, reading: hook.reading, attempt: attemptCount + 1, holder };
   return runOne(parts, route, {
-    hook: hook.identifier, holder, makeCall: (options) => new KeptCall(run, options),
+    holder, makeCall: (options) => new KeptCall(run, options),
   }, clock);
-}
-
-/** The logger of a run is made when there is something to say. */
-class RunLog implements LogHolder {
-  readonly #log: Logger;
-  readonly #labels: LogFields;
-
-  constructor(log: Logger, labels: LogFields) {
-    this.#log = log;
-    this.#labels = labels;
-  }
-
-  get log(): Logger {
-    return tagging(this.#log, this.#labels);
-  }
 }

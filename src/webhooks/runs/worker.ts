@@ -4,9 +4,9 @@
  */
 import { types } from 'node:util';
 import { timeOf } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import type { Collection, Transaction } from '../../store/port.ts';
+import { logRun } from '../actions/run-log.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
 import { incomingCollection } from '../incoming/webhook.ts';
 import { decodeRequest, statusOf, updatedMsOf } from '../requests/codec.ts';
@@ -116,7 +116,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
 
   record(ran: Ran): Promise<KeptRequest | undefined> {
     const told = (recorded: KeptRequest | undefined): KeptRequest | undefined => {
-      logRun(this.#parts.log, ran, recorded);
+      this.#log(ran, recorded);
       return recorded;
     };
     return this.#write(ran).then(told, (thrown: unknown) => writeAgain(this.#worker.writeParts,
@@ -166,6 +166,22 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
       return after;
     }, (transaction, after) => {
       if (hasFailed) ownEvents.requestFailed(transaction, drawn, after);
+    });
+  }
+
+  #log(
+    { known: { item }, index, attempt, isChainRefused }: Ran, recorded: KeptRequest | undefined,
+  ): void {
+    const { id, hook } = item;
+    const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
+    const { status = null, nextAttemptAt = null } = recorded?.routes[index] ?? {};
+    const { labels = { hook }, routes = [] } = this.#parts.hooks.find(hook) ?? {};
+    logRun(this.#parts, 'a kept request was run', {
+      labels: {
+        request: id, ...labels, route, status, attempt: attemptCount + 1, nextAttemptAt,
+      },
+      actionConfiguration: routes.find(({ name }) => name === route)?.actionConfiguration,
+      ...attempt, isChainRefused,
     });
   }
 
@@ -227,15 +243,3 @@ function asAttempt(ran: Ran | null): Attempt<Ran> | null {
   return ran === null ? null : { result: ran };
 }
 
-function logRun(
-  log: Logger, { known: { item }, index, attempt }: Ran, recorded: KeptRequest | undefined,
-): void {
-  const { success, durationMs, message } = attempt;
-  const { name = null } = item.routes[index] ?? {};
-  const { status = null, nextAttemptAt = null } = recorded?.routes[index] ?? {};
-  // Of what succeeds the record tells; a line for each would cost more than the run.
-  log[success ? 'debug' : 'warning']('a kept request was run', {
-    request: item.id, hook: item.hook, route: name, durationMs, result: message, status,
-    nextAttemptAt,
-  });
-}

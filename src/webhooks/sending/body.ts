@@ -8,7 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/registry.ts';
-import { encodeData, runAction, type ActionRunner } from '../actions/run-action.ts';
+import { ChainRefusal, encodeData, runAction, type ActionRunner } from '../actions/run-action.ts';
 import { noPayload, toPayload } from '../actions/payload.ts';
 import type { Payload } from '../actions/payload.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
@@ -27,6 +27,8 @@ export type BodyOrigin = {
   readonly hops: number;
   /** Where its action logs. */
   readonly log: Logger;
+  /** Told when something that was sent for it was refused because of its chain. */
+  readonly onChainRefused?: () => void;
 };
 
 export function createBodyMaker(parts: {
@@ -55,7 +57,8 @@ export function createBodyMaker(parts: {
 type Parts = Parameters<typeof createBodyMaker>[0];
 
 async function runOn(
-  parts: Parts, identifier: string, payloadJson: Buffer, { hops, log }: BodyOrigin,
+  parts: Parts, identifier: string, payloadJson: Buffer,
+  { hops, log, onChainRefused }: BodyOrigin,
 ): Promise<Buffer> {
   const configuration = parts.configurations.find(identifier);
   const action = configuration === undefined
@@ -76,10 +79,12 @@ async function runOn(
     secretPlaces: [],
     options: configuration.options,
     hops,
+    isChainRefused: false,
     log,
     place: 'outgoing' as const,
   };
   const result = await runAction(action, call, parts.runner, { log });
+  if (result instanceof ChainRefusal) onChainRefused?.();
   if (!result.success) {
     const detail = result.message === null ? '' : `: ${result.message}`;
     throw new AppError('invalid', `the action failed${detail}`);

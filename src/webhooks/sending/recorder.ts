@@ -3,7 +3,6 @@
  * crash loses neither. While the store takes no writes the result is kept and written later: what
  * has arrived must not be sent again.
  */
-import type { LogFields, Logger } from '../../base/log.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
   type Outcome, type SentHead,
@@ -13,7 +12,7 @@ import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Hold } from '../work/ownership.ts';
 import type { ResultBatch } from '../work/result-batch.ts';
 import { untilWritten, type WriteParts } from '../work/until-written.ts';
-import { targetLabel, webhookLabel } from '../webhook-label.ts';
+import { findForwardTarget } from './request-builder.ts';
 import { retireHook, type RetirementParts } from './retirement.ts';
 import { telling, type Result, type TellingParts } from './telling.ts';
 
@@ -41,7 +40,7 @@ export async function recordOutcome(
   const { identifier } = attempted.known.item;
   const recorded = await untilWritten(parts, 'the result of an attempt waits to be written',
     { delivery: identifier }, () => record(parts, attempted));
-  logAttempt(parts.log, attempted, recorded);
+  logAttempt(parts, attempted, recorded);
   return recorded;
 }
 
@@ -85,7 +84,7 @@ async function writeRetired(
   const { own, isDisabled } = await retireHook(parts, hook, retiring);
   if (isDisabled && ready !== undefined) {
     parts.log.warning('an outgoing webhook was disabled: its target answered 410',
-      { ...labelsOf(ready), reason: 'gone' });
+      { ...ready.labels, reason: 'gone' });
   }
   return own;
 }
@@ -104,14 +103,9 @@ async function writeWatched(
   if (staged.disabledSince !== null) {
     log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
       + 'disableAfterHours',
-    { ...labelsOf(hook), reason: 'failing', failingSince: staged.disabledSince });
+    { ...hook.labels, reason: 'failing', failingSince: staged.disabledSince });
   }
   return changed;
-}
-
-function labelsOf(hook: ReadyOutgoing): LogFields {
-  const { identifier, targetUrl } = hook;
-  return { hook: identifier, webhook: webhookLabel(hook), target: targetLabel(targetUrl) };
 }
 
 /** The delivery was cancelled, or failed with its hook, while the attempt was under way. */
@@ -121,15 +115,21 @@ function afterLateAttempt(before: Delivery, outcome: Outcome, nowMs: number): De
     ? finished(counted, 'delivered', nowMs) : stamped(counted, nowMs);
 }
 
+/** The same rule as for runs: see `actions/run-log.ts`. */
 function logAttempt(
-  log: Logger, { outcome, known }: Attempted, recorded: Delivery | undefined,
+  { log, hooks, store }: RecorderParts, { outcome, known }: Attempted,
+  recorded: Delivery | undefined,
 ): void {
+  const { identifier, hook, event } = known.item;
   const { statusCode, error, durationMs } = outcome.attempt;
-  const level = outcome.kind === 'delivered' ? 'info' : 'warning';
-  log[level]('a delivery was attempted', {
-    delivery: known.item.identifier,
-    hook: recorded?.hook ?? null, event: recorded?.event ?? null,
-    statusCode, error, durationMs, status: recorded?.status ?? null,
-    attempt: recorded?.attempts.length ?? null, nextAttemptAt: recorded?.nextAttemptAt ?? null,
+  const isDelivered = outcome.kind === 'delivered';
+  const isQuiet = isDelivered || outcome.isChainRefused === true;
+  const labels = hook === null
+    ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, known) } }
+    : hooks.find(hook)?.labels ?? { hook };
+  log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
+    delivery: identifier, ...labels, event, statusCode, error, durationMs,
+    status: recorded?.status ?? null, attempt: recorded?.attempts.length ?? null,
+    nextAttemptAt: recorded?.nextAttemptAt ?? null,
   });
 }

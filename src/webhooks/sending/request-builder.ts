@@ -18,6 +18,7 @@ import {
 import { OWN_EVENT_HEADER } from '../deliveries/own-events.ts';
 import type { OutgoingIndex, ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Capacity } from '../deliveries/capacity.ts';
+import { targetLabel } from '../webhook-label.ts';
 import { requestOf, type DeliveryRequest } from './sender.ts';
 import { sentHeadOf } from './sent-head.ts';
 
@@ -92,15 +93,21 @@ async function storeBody(
   const { capacity } = parts;
   if (!capacity.mayMakeBody(identifier)) return HELD_BACK;
   let text: string;
-  const log = tagging(parts.log, { delivery: identifier, hook: hook.identifier });
+  let isChainRefused = false;
+  const origin = {
+    hops, log: tagging(parts.log, { delivery: identifier, ...hook.labels }),
+    onChainRefused: () => {
+      isChainRefused = true;
+    },
+  };
   try {
     // How long it becomes is not known yet.
     const body = await capacity.reserveWhile(payload.length, () =>
-      parts.bodies.make(hook, payload, { hops, log }));
+      parts.bodies.make(hook, payload, origin));
     text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
-    return failureOf(parts.clock, messageOf(thrown));
+    return { ...failureOf(parts.clock, messageOf(thrown)), isChainRefused };
   }
   // As the record holds it.
   const bytes = Buffer.byteLength(JSON.stringify(text));
@@ -127,6 +134,12 @@ export function failureOf(clock: Clock, error: string): Outcome {
   const at = timeText(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };
+}
+
+/** Host and path that a queued forward goes to; null when its message is gone. */
+export function findForwardTarget(store: Store, known: KnownDelivery): string | null {
+  const bytes = messageBytesOf(store, known);
+  return bytes === undefined ? null : targetLabel(decodeForward(bytes).url);
 }
 
 /** `host:port` that a queued forward goes to. */

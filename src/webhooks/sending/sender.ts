@@ -4,7 +4,7 @@
  */
 import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { nextHop } from '../../base/chain.ts';
+import { isChainRefused, nextHop } from '../../base/chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
@@ -95,28 +95,38 @@ export function requestOf(
 }
 
 async function sendOnce(
-  parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer, { hops, log: given }: BodyOrigin,
+  parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer, origin: BodyOrigin,
 ): Promise<SendResult> {
   const { http, clock } = parts;
-  const log = tagging(given, { hook: hook.identifier });
+  const log = tagging(origin.log, hook.labels);
+  let isRefused = false;
+  const onChainRefused = (): void => {
+    isRefused = true;
+    origin.onChainRefused?.();
+  };
   const fail = (message: string): SendResult =>
     ({ success: false, message, statusCode: null, response: null });
   if (!hook.enabled) return fail('The webhook is disabled');
   let request: DeliveryRequest;
   try {
-    const depth = nextHop(hops);
-    const body = await parts.bodies.make(hook, encode(), { hops, log });
+    const depth = nextHop(origin.hops, () => hook.labels.target);
+    const body = await parts.bodies.make(hook, encode(), { ...origin, log, onChainRefused });
     request = requestOf(hook, parts.makeId(), body, depth);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
-    log.warning('nothing was sent', { error: messageOf(thrown) });
+    const { chainHops: hops } = thrown.details;
+    // Where the action was refused it has been logged already.
+    log[isRefused ? 'debug' : 'warning']('nothing was sent',
+      { error: messageOf(thrown), ...hops === undefined ? {} : { hops } });
+    if (hops !== undefined) onChainRefused();
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
     const answer = await http.request(httpRequestOf(request, clock.now()));
     const { statusCode } = answer;
     const success = isSuccessStatus(statusCode);
-    log.info('an outgoing webhook was sent', { statusCode });
+    if (isChainRefused(answer.headers)) onChainRefused();
+    log[success || isRefused ? 'debug' : 'warning']('an outgoing webhook was sent', { statusCode });
     const message = success ? {} : { message: `The target answered ${statusCode}` };
     return { success, ...message, statusCode, response: shownBody(answer.body) };
   } catch (thrown) {
@@ -141,8 +151,11 @@ async function attempt(
     const { statusCode } = answer;
     const attempted = told(statusCode, null, textStart(answer.body, RESPONSE_BYTES_MAX));
     const kind = kindOf(statusCode);
-    const retryAfterMs = kind === 'failed' ? waitOf(answer, clock) : 0;
-    return { kind, attempt: attempted, retryAfterMs };
+    if (kind !== 'failed') return { kind, attempt: attempted, retryAfterMs: 0 };
+    return {
+      kind, attempt: attempted, retryAfterMs: waitOf(answer, clock),
+      isChainRefused: isChainRefused(answer.headers),
+    };
   } catch (thrown) {
     if (signal.aborted) return null;
     const kind = isOurOwnFailure(thrown) ? 'proxy' : 'failed';

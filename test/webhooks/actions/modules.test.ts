@@ -61,7 +61,7 @@ test('a module in the folder becomes an action, made once', async () => {
   const call = {
     payload: () => ({ word: 'p' }), bytes: () => null, context,
     options: {}, hops: 0, log: silentLogger, origin: null, request: null,
-    secretPlaces: [],
+    secretPlaces: [], isChainRefused: false,
     place: 'incoming' as const,
   };
   action.run(call);
@@ -183,7 +183,7 @@ test('an action sees the payload however it takes its arguments', () => {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
       payload: () => payload, bytes: () => null, context, options: {},
       hops: 0, log: silentLogger, origin: null, request: null, place: 'incoming',
-      secretPlaces: [],
+      secretPlaces: [], isChainRefused: false,
     });
   }
   assert.deepEqual(seen, [payload, payload, payload]);

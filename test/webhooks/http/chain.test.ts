@@ -59,8 +59,9 @@ async function chainsOf(path: string, requests: number): Promise<string[]> {
   return heads().map((head) => /^x-hookshelf-chain: (.*)$/im.exec(head)?.[1] ?? 'none');
 }
 
-function endsLogged(): string[] {
-  return relay.logLines.filter((line) => line.includes(`a chain of more than ${HOPS_MAX} hops`));
+function endsLogged({ logLines } = relay): string[] {
+  return logLines.filter((line) => line.includes('"level":"warning"')
+    && line.includes(`a chain of more than ${HOPS_MAX} hops`));
 }
 
 test('every way out raises the count that came in', { timeout: 120_000 }, async () => {
@@ -89,28 +90,36 @@ test('every way out raises the count that came in', { timeout: 120_000 }, async 
 
 test('at eight the next is refused, and the log says where', async () => {
   const url = target.url('/refused');
-  await outgoing({ targetUrl: url, triggerEvent: 'refused' });
+  const listener = await outgoing({ targetUrl: url, triggerEvent: 'refused' });
   const id = await outgoing({ targetUrl: url });
-  const ways: [string, object, number][] = [
-    [await incoming('http-forward', { url }), {}, 400],
-    [await incoming('http-forward', { url, mode: 'queue' }), {}, 400],
-    [await incoming('emit-event', { name: 'refused' }), {}, 400],
-    ['/api/events', { name: 'refused' }, 422],
-    [`/api/outgoing-webhooks/${id}/send`, {}, 200],
+  const shownUrl = url.replace('http://', '');
+  const shownEvent = `the event refused, which webhook ${listener} sends to ${shownUrl}`;
+  const ways: [string, object, number, string][] = [
+    [await incoming('http-forward', { url: `${url}?token=planted` }), {}, 400, shownUrl],
+    [await incoming('http-forward', { url, mode: 'queue' }), {}, 400, shownUrl],
+    [await incoming('caller', { url: url.replace('//', '//planted@') }), {}, 400, shownUrl],
+    [await incoming('emit-event', { name: 'refused' }), {}, 400, shownEvent],
+    ['/api/events', { name: 'refused' }, 422, shownEvent],
+    [`/api/outgoing-webhooks/${id}/send`, {}, 200, shownUrl],
   ];
-  for (const [path, body, status] of ways) {
+  for (const [path, body, status, target] of ways) {
     const before = endsLogged().length;
     const requestId = `chain-${before}`;
     const headers = { [CHAIN]: '8', 'X-Request-Id': requestId };
     const asked = await relay.ask('POST', path, body, headers);
     assert.equal(asked.status, status, asked.text);
     assert.match(asked.text, /a chain of more than 8 hops was refused/);
+    assert.equal(asked.headers['x-hookshelf-chain'], 'refused', path);
     const told = endsLogged().slice(before);
     assert.equal(told.length, 1, path);
-    assert.ok(told[0]?.includes(requestId), told[0]);
+    const line = JSON.parse(told[0] ?? '');
+    assert.deepEqual([line.requestId, line.path, line.target, line.hops],
+      [requestId, path, target, HOPS_MAX]);
+    const webhook = /^\/webhook\/in\/(.*)/.exec(path)?.[1];
+    if (webhook !== undefined) assert.equal(line.webhook, webhook);
+    if (webhook !== undefined || path.endsWith('/send')) assert.match(line.hook, /^[-0-9a-f]{36}$/);
   }
-  const called = await relay.ask('POST', await incoming('caller', { url }), {}, { [CHAIN]: '8' });
-  assert.equal(called.status, 400);
+  assert.ok(!relay.logLines.some((text) => text.includes('planted')));
   assert.equal((await relay.ask('GET', '/api/deliveries?status=pending')).text, '[]');
   assert.deepEqual(await chainsOf('/refused', 0), []);
 });
@@ -153,9 +162,57 @@ test('a forward to its own hook goes round eight times', async () => {
   const before = relay.logLines.length;
   await relay.hook({ actionType: 'http-forward', options }, { pathSegment: `in-${count}` });
   assert.equal((await relay.ask('POST', path, {})).status, 400);
+  const warnings = relay.logLines.slice(before).filter((line) =>
+    line.includes('"level":"warning"'));
+  assert.equal(warnings.length, 1, warnings.join('\n'));
   const rounds = relay.logLines.slice(before)
     .filter((line) => line.includes('"message":"request"') && line.includes(path));
   assert.equal(rounds.length, HOPS_MAX + 1);
+});
+
+test('a loop of two webhooks of two services ends with one line, and the first caller is told',
+  async (context) => {
+    const [one, other] = await Promise.all([startRelay(), startRelay()]);
+    context.after(() => Promise.all([one.close(), other.close()]));
+    for (const [from, to] of [[one, other], [other, one]] as const) {
+      await from.hook({
+        actionType: 'http-forward', options: { url: `${to.url}/webhook/in/hook` },
+      });
+    }
+    const { status, headers } = await one.ask('POST', '/webhook/in/hook', {});
+    assert.deepEqual([status, headers['x-hookshelf-chain']], [400, 'refused']);
+    const lines = [...one.logLines, ...other.logLines];
+    const warnings = lines.filter((line) => line.includes('"level":"warning"'));
+    assert.equal(warnings.length, 1, warnings.join('\n'));
+    assert.equal(lines.filter((line) => /"level":"debug".*incoming webhook was run/.test(line))
+      .length, HOPS_MAX + 1);
+  });
+
+test('what a target answers to a chain that it refused is passed on, and no warning', {
+  timeout: 120_000,
+}, async (context) => {
+  const refusing = await startServer({
+    onRequest: ({ socket }) => void socket.write(
+      answer(422, '', ['X-Hookshelf-Chain: refused'])),
+  });
+  context.after(() => refusing.close());
+  const url = refusing.url('/far');
+  const id = await outgoing({ targetUrl: url, triggerEvent: 'far', retrySchedule: [] });
+  const before = relay.logLines.length;
+  const path = `/api/outgoing-webhooks/${id}/send`;
+  const action = await incoming('caller', { url });
+  for (const way of [path, action, await incoming('http-forward', { url })]) {
+    const { headers } = await relay.ask('POST', way, {});
+    assert.equal(headers['x-hookshelf-chain'], 'refused', way);
+  }
+  await relay.ask('POST', '/api/events', { name: 'far' });
+  const attempted = (): string | undefined => relay.logLines.slice(before)
+    .find((line) => line.includes('a delivery was attempted'));
+  await turnsUntil(() => attempted() !== undefined);
+  assert.match(attempted() ?? '', /"level":"debug".*"status":"failed"/);
+  const warnings = relay.logLines.slice(before)
+    .filter((line) => line.includes('"level":"warning"'));
+  assert.deepEqual(warnings, []);
 });
 
 test('an outgoing webhook at the events of its own service ends', {
@@ -183,7 +240,7 @@ test('of a flood of calls that end a chain a few lines a second are written, and
     const windows = 1 + Math.ceil((performance.now() - startedMs) / 1000);
     assert.ok(asked.every(({ status }) => status === 400));
     const told = (text: string): string[] => own.logLines.filter((line) => line.includes(text));
-    const lines = told('a chain of more than 8 hops').length;
+    const lines = endsLogged(own).length;
     assert.ok(lines > 0 && lines <= LINES_A_SECOND * windows, `${lines} lines`);
     const leftOut = (): number => told('more chains were refused in actions')
       .reduce((sum, line) => sum + Number(/"leftOut":(\d+)/.exec(line)?.[1]), 0);

@@ -7,6 +7,7 @@
 import { types } from 'node:util';
 import type { Exchange } from '../../../server/route.ts';
 import { ActionResult } from '../../actions/action.ts';
+import { LabelledLog } from '../../actions/run-log.ts';
 import { duplicateAnswer, resultAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
 import { ReceivedCall, type Received } from '../receiving/received-call.ts';
 import { factsOf, findMatching, runRoute } from '../receiving/run-routes.ts';
@@ -75,14 +76,14 @@ export class Intake {
   #settle(
     exchange: Exchange, received: Received, { name }: ReadyRoute, result: ActionResult,
   ): ReceiveAnswer | Promise<ReceiveAnswer> {
-    const answer = resultAnswer(result, exchange);
-    this.#parts.onRun(received.hook.identifier, answer.result, received.atMs);
-    if (answer.status === 200 || received.hook.inbox === 'off') return answer;
+    const { hook, atMs } = received;
+    const answer = resultAnswer(result, new LabelledLog(exchange, hook.labels));
     const outcome = {
       name, result: answer.result, dataJson: answer.dataJson, refused: null,
-      startedAtMs: received.atMs,
-      durationMs: Math.max(0, this.#parts.clock.now() - received.atMs),
+      startedAtMs: atMs, durationMs: Math.max(0, this.#parts.clock.now() - atMs),
     };
+    this.#runs.report(exchange, hook, [outcome]);
+    if (answer.status === 200 || hook.inbox === 'off') return answer;
     return this.#keeper.keepFailed(exchange, received, [outcome], answer).then(() => answer);
   }
 

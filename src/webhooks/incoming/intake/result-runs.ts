@@ -3,6 +3,8 @@ import { types } from 'node:util';
 import type { AppError } from '../../../base/errors.ts';
 import type { Exchange } from '../../../server/route.ts';
 import { statusOf } from '../../../server/problem.ts';
+import { ChainRefusal } from '../../actions/run-action.ts';
+import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../requests/unit-of-work.ts';
 import type { KeptRequest } from '../../requests/request.ts';
 import { outcomeAnswer, routesAnswer, type ReceiveAnswer } from '../receiving/answer.ts';
@@ -65,7 +67,7 @@ export class ResultRuns {
       const run = { request: of, attempt: attemptCount + 1 };
       return runRoutes(this.#parts, [route], routedRequest(exchange, received, run), clock);
     }))).flat();
-    this.#tell(hook, outcomes);
+    this.report(exchange, hook, outcomes, failed);
     const refused = refusalIn(outcomes);
     const answer = answerOf(hook, allOutcomes(failed, outcomes));
     const nowMs = clock.now();
@@ -75,6 +77,27 @@ export class ResultRuns {
       unit.change(of, (before) => afterAnotherRun(before, outcomes, answered, nowMs)));
     if (refused !== null) throw refused;
     return { answer, of };
+  }
+
+  /**
+   * Counts and logs runs; `previous` is the request that had runs before these. What our own state
+   * refused says nothing of the action, and is no run.
+   */
+  report(
+    { requestId }: Exchange, { identifier, labels, routes }: ReadyHook,
+    outcomes: readonly RouteOutcome[], previous: KeptRequest | null = null,
+  ): void {
+    for (const { name, result, refused, startedAtMs, durationMs } of outcomes) {
+      if (refused !== null) continue;
+      this.#parts.onRun(identifier, result, startedAtMs);
+      const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
+      const { success, message, data } = result;
+      logRun(this.#parts, 'the action of an incoming webhook was run', {
+        labels: { requestId, ...labels, route: name, attempt: attemptCount + 1 },
+        actionConfiguration: routes.find((route) => route.name === name)?.actionConfiguration,
+        success, message, data, durationMs, isChainRefused: result instanceof ChainRefusal,
+      });
+    }
   }
 
   #run(
@@ -93,7 +116,7 @@ export class ResultRuns {
     exchange: Exchange, received: Received, outcomes: readonly RouteOutcome[], of: RunOf,
   ): Taken | Promise<Taken> {
     const { hook } = received;
-    this.#tell(hook, outcomes);
+    this.report(exchange, hook, outcomes);
     if (of.id === null && refusalIn(outcomes) === null) {
       const answer = answerOf(hook, outcomes);
       if (answer.status === 200 || hook.inbox === 'off') return { answer, of: null };
@@ -132,13 +155,6 @@ export class ResultRuns {
     throw refused;
   }
 
-  /** What our own state refused says nothing of the action, and is no run. */
-  #tell({ identifier }: ReadyHook, outcomes: readonly RouteOutcome[]): void {
-    for (const { result, refused, startedAtMs } of outcomes) {
-      if (refused === null) this.#parts.onRun(identifier, result, startedAtMs);
-    }
-  }
-
   /** Each of the routes is one of the actions under way, until the last has ended. */
   #runRoutes(
     { load }: ReadyHook, routes: readonly ReadyRoute[], request: RoutedRequest,
@@ -156,7 +172,7 @@ export class ResultRuns {
 
 export function routedRequest(exchange: Exchange, received: Received, run?: Run): RoutedRequest {
   return {
-    hook: received.hook.identifier, holder: exchange,
+    holder: new LabelledLog(exchange, received.hook.labels),
     makeCall: (options) => new ReceivedCall(exchange, received, options, run),
   };
 }

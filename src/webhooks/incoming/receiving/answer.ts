@@ -1,15 +1,20 @@
 /**
  * What callers of the public endpoint read: every body is exactly `{"success", "message", "data"}`.
  */
+import { CHAIN_REFUSED } from '../../../base/chain.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { headerLines } from '../../../server/exchange/header-lines.ts';
 import type { ErrorFormat, Exchange } from '../../../server/route.ts';
 import { ActionResult } from '../../actions/action.ts';
-import { FAILED_MESSAGE, encodeData, type LogHolder } from '../../actions/run-action.ts';
+import {
+  ChainRefusal, FAILED_MESSAGE, encodeData, type LogHolder,
+} from '../../actions/run-action.ts';
 import type { RouteOutcome } from './run-routes.ts';
 
 const JSON_TYPE = 'application/json';
 const JSON_HEADERS = headerLines(['Content-Type', JSON_TYPE]);
+const REFUSED_HEADERS = headerLines(
+  ['Content-Type', JSON_TYPE, 'X-Hookshelf-Chain', CHAIN_REFUSED]);
 // Text goes out in one write with its head; a buffer would take two pieces.
 const DONE = '{"success":true,"message":"","data":{}}';
 
@@ -38,13 +43,17 @@ export type ReceiveAnswer = {
   readonly status: 200 | 400; readonly body: string;
   /** The member `data` of the body. */
   readonly dataJson: string;
+  /** The chain of the request was refused, here or further on. */
+  readonly isChainRefused?: boolean;
 };
 
 /** Of what an action gave, with what counts of it. */
 type ResultAnswer = ReceiveAnswer & { readonly result: ActionResult };
 
-export function sendAnswer(exchange: Exchange, { status, body }: ReceiveAnswer): void {
-  exchange.send(status, JSON_HEADERS, body);
+export function sendAnswer(
+  exchange: Exchange, { status, body, isChainRefused = false }: ReceiveAnswer,
+): void {
+  exchange.send(status, isChainRefused ? REFUSED_HEADERS : JSON_HEADERS, body);
 }
 
 export function resultAnswer(result: ActionResult, holder: LogHolder): ResultAnswer {
@@ -63,13 +72,16 @@ export function outcomeAnswer({ result, dataJson }: RouteOutcome): ReceiveAnswer
  * failed.
  */
 export function routesAnswer(outcomes: readonly RouteOutcome[]): ReceiveAnswer {
+  const isChainRefused = outcomes.some(({ result }) => result instanceof ChainRefusal);
   const failed = outcomes.find(({ result }) => !result.success);
   if (failed !== undefined) {
-    return { status: 400, body: failure(failed.result.message ?? ''), dataJson: NO_DATA };
+    return {
+      status: 400, body: failure(failed.result.message ?? ''), dataJson: NO_DATA, isChainRefused,
+    };
   }
   if (outcomes.length === 0) return { status: 200, body: FILTERED, dataJson: NO_DATA };
   const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
-  return success('', `{"routes":{${routes.join(',')}}}`);
+  return { ...success('', `{"routes":{${routes.join(',')}}}`), isChainRefused };
 }
 
 /** Of a request that is on disk. */
@@ -90,12 +102,13 @@ function success(message: string, dataJson: string): ReceiveAnswer {
 function withBody(result: ActionResult, dataJson: string): ResultAnswer {
   const { success, message } = result;
   const status = success ? 200 : 400;
+  const isChainRefused = result instanceof ChainRefusal;
   if (success && message === null && dataJson === NO_DATA) {
-    return { status, body: DONE, result, dataJson };
+    return { status, body: DONE, result, dataJson, isChainRefused };
   }
   const text = JSON.stringify(message ?? '');
   const body = `{"success":${success},"message":${text},"data":${dataJson}}`;
-  return { status, body, result, dataJson };
+  return { status, body, result, dataJson, isChainRefused };
 }
 
 function failure(message: string): string {

@@ -18,6 +18,8 @@ export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name: string | undefined;
+  /** What its lines of the log carry. */
+  readonly labels: { readonly hook: string; readonly webhook: string };
   readonly enabled: boolean;
   readonly methods: readonly string[];
   /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
@@ -118,6 +120,7 @@ function toReady(
   return {
     ...prepareInbox(hook, sender?.verifier.scheme ?? null),
     identifier, pathSegment, name, enabled, load, sender,
+    labels: { hook: identifier, webhook: webhookLabel(hook) },
     routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     keys: sender === null ? signatureKeys(hook) : [],

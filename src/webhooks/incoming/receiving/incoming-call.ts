@@ -10,6 +10,7 @@ import { bodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
 export abstract class IncomingCall implements ActionCall {
   readonly place = 'incoming';
   readonly options: ActionCall['options'];
+  isChainRefused = false;
   #payload: Payload | null | undefined;
 
   constructor(options: ActionCall['options']) {

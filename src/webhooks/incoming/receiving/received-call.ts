@@ -1,7 +1,7 @@
 /** A received request as an action sees it: what is not looked at is not decoded. */
 import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
 import { timeText } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
+import { tagging, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { ActionContext, Verified } from '../../actions/action.ts';
 import type { Payload } from '../../actions/payload.ts';
@@ -72,7 +72,7 @@ export class ReceivedCall extends IncomingCall {
   }
 
   get log(): Logger {
-    return this.#exchange.log;
+    return tagging(this.#exchange.log, this.#received.hook.labels);
   }
 
   get hops(): number {

@@ -22,11 +22,9 @@ export type RouteParts = {
 
 /** One request for routes to run with. */
 export type RoutedRequest = {
-  /** The webhook's identifier. */
-  readonly hook: string;
   /** A call of its own for each route: an action may change what it is given. */
   readonly makeCall: (options: ActionOptions) => ActionCall;
-  /** Asked for its logger only when there is something to say. */
+  /** Asked for its logger, which names the webhook, only when there is something to say. */
   readonly holder: { readonly log: Logger };
 };
 
@@ -58,14 +56,14 @@ export function findMatching(
 /** The result, at once when the action gave it at once. Throws what `runAction` throws. */
 export function runRoute(
   { configurations, actions, runner }: RouteParts, { actionConfiguration }: ReadyRoute,
-  { hook, makeCall, holder }: RoutedRequest,
+  { makeCall, holder }: RoutedRequest,
 ): ActionResult | Promise<ActionResult> {
   const configuration = configurations.find(actionConfiguration);
   const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
   if (configuration === undefined || action === undefined) {
     const { actionType = null } = configuration ?? {};
     holder.log.error('the action of an incoming webhook is not there', {
-      hook, configuration: actionConfiguration, actionType,
+      configuration: actionConfiguration, actionType,
     });
     return ActionResult.fail(FAILED_MESSAGE);
   }

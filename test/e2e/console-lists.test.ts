@@ -1,9 +1,13 @@
 /** Lists of the console: how many rows there are, and filters that stand in the address. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
+import { startServer } from './processes.ts';
 
 const skip = lacksBrowser;
 /** More than a list reads at first. */
@@ -173,3 +177,24 @@ test('the title of a list that is opened by keys keeps the focus', { skip }, asy
     await person.gives('return document.activeElement.innerText;', title);
   }
 });
+
+test('below a prefix that holds /api/ a list reads its second page from its own path', { skip },
+  async (context) => {
+    const directory = mkdtempSync(join(tmpdir(), 'hookshelf-console-'));
+    const server = await startServer(['--data', directory],
+      { environment: { HOOKSHELF_SERVER_BASE_URI: 'https://shop.example/api/hooks' } });
+    context.after(async () => {
+      await server.stop();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const post = (path: string, body: object): Promise<unknown> =>
+      ask(server.url + path, { method: 'POST', body });
+    await post('/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'many', retrySchedule: [3600] });
+    await Promise.all(Array.from({ length: MANY }, () => post('/api/events', { name: 'many' })));
+    const { browser, person } = at;
+    await browser.visitAnew(`${server.url}/console#/deliveries`);
+    await person.sees('130 deliveries');
+    await person.gives(`scrollTo(0, document.documentElement.scrollHeight); ${ROWS}`,
+      [String(MANY + 1), false]);
+  });

@@ -100,15 +100,16 @@ export async function page<Item>(path: string, signal?: AbortSignal): Promise<Pa
   const options = signal === undefined ? {} : { signal };
   const { body, headers } = await call<readonly Item[]>('GET', path, options);
   const total = headers.get('X-Total-Count');
-  return { items: body, next: nextOf(headers.get('Link')), total: total === null ? null : +total };
+  return {
+    items: body, next: findNext(path, headers.get('Link')), total: total === null ? null : +total,
+  };
 }
 
-function nextOf(links: string | null): string | null {
+/** The same list with another query: the path of the link may be one that only a proxy knows. */
+function findNext(path: string, links: string | null): string | null {
   const target = /<([^<>]*)>;\s*rel="next"/.exec(links ?? '')?.[1];
   if (target === undefined) return null;
-  const { pathname, search } = new URL(target, location.href);
-  const at = pathname.indexOf('/api/');
-  return at === -1 ? null : pathname.slice(at) + search;
+  return path.replace(/\?.*/, '') + new URL(target, location.href).search;
 }
 
 export function messageOf(thrown: unknown): string {

@@ -70,7 +70,8 @@ export function prepareRequest(
   if (delivery.body !== null) return sendBody(Buffer.from(delivery.body, 'utf8'));
   if (delivery.isPayload || !parts.bodies.isMade(hook)) return sendBody(payload);
   // That takes a while: by then the delivery may be cancelled or its hook changed.
-  return storeBody(parts, hook, identifier, depth, payload)
+  // The action runs beside the request, and not after it: what it sends is the same hop.
+  return storeBody(parts, hook, identifier, depth - 1, payload)
     .then((failure) => {
       if (failure === HELD_BACK) return HELD_BACK;
       return failure === null ? prepareRequest(parts, identifier) : fail(failure);

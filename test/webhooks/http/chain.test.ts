@@ -88,6 +88,22 @@ test('every way out raises the count that came in', { timeout: 120_000 }, async 
   }
 });
 
+test('the action of an outgoing webhook is the same hop, sent by hand and delivered', {
+  timeout: 120_000,
+}, async () => {
+  await relay.ask('POST', '/api/action-configurations', {
+    identifier: 'beside', actionType: 'caller', options: { url: target.url('/beside') },
+  });
+  const id = await outgoing({
+    targetUrl: target.url('/itself'), triggerEvent: 'beside', actionConfiguration: 'beside',
+  });
+  const headers = { [CHAIN]: '4' };
+  await relay.ask('POST', `/api/outgoing-webhooks/${id}/send`, {}, headers);
+  await relay.ask('POST', '/api/events', { name: 'beside' }, headers);
+  assert.deepEqual(await chainsOf('/itself', 2), ['5', '5']);
+  assert.deepEqual(await chainsOf('/beside', 2), ['5', '5']);
+});
+
 test('at eight the next is refused, and the log says where', async () => {
   const url = target.url('/refused');
   const listener = await outgoing({ targetUrl: url, triggerEvent: 'refused' });

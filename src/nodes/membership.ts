@@ -12,6 +12,7 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { follow, type RecordChange } from '../resources/projection.ts';
 import type { Store, Transaction } from '../store/port.ts';
+import { ClockOffsets } from './clock-offsets.ts';
 import { LeaseTable, type Instant, type LeaseLengths } from './lease-table.ts';
 import { MAINTENANCE_SHARD, NodeOwnership } from './ownership.ts';
 import {
@@ -45,6 +46,7 @@ export class Membership {
   readonly #self: { -readonly [Name in keyof Holder]: Holder[Name] };
   readonly ownership: NodeOwnership;
   readonly table: LeaseTable;
+  readonly clockOffsets: ClockOffsets;
   readonly #shares: Shares;
   readonly #unfollow: readonly (() => void)[];
   readonly #startedAt: string;
@@ -68,6 +70,7 @@ export class Membership {
     this.#startedAt = timeText(clock.now());
     const table = new LeaseTable(self, lengths);
     this.table = table;
+    this.clockOffsets = new ClockOffsets(node);
     this.ownership = new NodeOwnership({
       self, table, clock, isReloading, onDrained: () => this.#look(),
     });
@@ -119,6 +122,7 @@ export class Membership {
     const record = after === null ? null : decodeNode(after);
     const wasOpen = this.table.mayBegin(now);
     this.#warnOfTwin(id, record);
+    this.#compareClock(id, record, now);
     this.table.applyNode(id, record, now.monotonicMs);
     if (this.#isOwn(id, record)) {
       this.#armEnd();
@@ -167,6 +171,18 @@ export class Membership {
     log.error('another process runs under the id of this node: one data directory is a copy of '
       + 'the other. Stop one, remove node.json from its data directory, and start it again',
     { node });
+  }
+
+  /** What is found at the start, or loaded anew, was written at any time before. */
+  #compareClock(id: string, record: NodeRecord | null, now: Instant): void {
+    const { log, isReloading } = this.#parts;
+    if (record === null) return this.clockOffsets.forget(id);
+    if (!this.ownership.isActive || isReloading()) return;
+    const offsetMs = this.clockOffsets.observe(id, record, now);
+    if (offsetMs === null) return;
+    log.warning('the clock of another node is more than a second off ours: retries, signatures and '
+      + 'the end of tokens go by it, so keep both synchronized (NTP)',
+    { node: id, address: record.address, offsetS: offsetMs / 1000 });
   }
 
   /** Soon: the rest of what we heard of is not applied yet. */

@@ -47,9 +47,9 @@ export function unreadinessOf(replica: Replica, clock: Clock): string | null {
 }
 
 export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {
-  const { membership: { table, changes }, replica, clock } = parts;
-  const liveNodes = (): number => [...table.nodes.keys()]
-    .filter((id) => table.isLive(id, clock.monotonicMs())).length;
+  const { membership: { table, changes, clockOffsets }, replica, clock } = parts;
+  const liveNodes = (): readonly string[] => [...table.nodes.keys()]
+    .filter((id) => table.isLive(id, clock.monotonicMs()));
   return [
     counter('log_appends_total', 'Batches that this node has appended to the log of the engine.',
       () => replica.figures.appends),
@@ -67,6 +67,12 @@ export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {
       () => Object.entries(changes).map(([change, value]) => ({ labels: { change }, value }))),
     gauge('node_shards', 'Shards of webhooks whose work this node does.',
       () => table.ownShards().length),
-    gauge('nodes_live', 'Nodes that were heard within the length of their leases.', liveNodes),
+    gauge('nodes_live', 'Nodes that were heard within the length of their leases.',
+      () => liveNodes().length),
+    gauge('node_clock_offset_seconds', 'Clock of each other node minus that of this one.',
+      () => liveNodes().flatMap((node) => {
+        const offsetMs = clockOffsets.offsetMs(node);
+        return offsetMs === null ? [] : [{ labels: { node }, value: offsetMs / 1000 }];
+      })),
   ];
 }

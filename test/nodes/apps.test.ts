@@ -78,6 +78,7 @@ test('nodes are listed with what they do, and one that stops leaves its share', 
     const { text } = await first.ask('/metrics');
     assert.match(text, /^hookshelf_nodes_live 2$/m);
     assert.match(text, /^hookshelf_node_shards 8$/m);
+    assert.match(text, /^# TYPE hookshelf_node_clock_offset_seconds gauge$/m);
     assert.match(text, /^hookshelf_lease_changes_total\{change="claimed"\} \d+$/m);
     assert.match(text, /^hookshelf_log_appends_total [1-9]/m);
   }));

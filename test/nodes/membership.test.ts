@@ -18,9 +18,15 @@ class Cluster {
   readonly logLines: string[] = [];
   #runs = 0;
 
-  node(id: string): Membership {
+  /** `aheadMs`: by how much its wall clock is. */
+  node(id: string, aheadMs = 0): Membership {
+    const { clock } = this;
     const membership = new Membership({
-      store: this.store, clock: this.clock, lengths: LENGTHS,
+      store: this.store, lengths: LENGTHS,
+      clock: {
+        now: () => clock.now() + aheadMs, monotonicMs: () => clock.monotonicMs(),
+        startTimer: (delayMs, run) => clock.startTimer(delayMs, run),
+      },
       node: id, makeRun: () => {
         this.#runs += 1;
         return `${id}-${this.#runs}`;
@@ -281,6 +287,22 @@ test('a node whose log was replaced begins as a new run, and waits for its own l
     assert.equal(a.ownership.holdOf('hook')?.begin(), true);
     assert.equal(cluster.term(3), 2);
     await a.close();
+  });
+
+test('clocks that are more than a second apart are told once, and measured from then on',
+  async () => {
+    const cluster = new Cluster();
+    const [a, b, c] = [cluster.node('a'), cluster.node('b', 3000), cluster.node('c', 900)];
+    await cluster.clock.advance(120_000);
+    assert.deepEqual(['b', 'c', 'a'].map((id) => a.clockOffsets.offsetMs(id)), [3000, 900, null]);
+    assert.deepEqual(['a', 'c'].map((id) => b.clockOffsets.offsetMs(id)), [-3000, -2100]);
+    const told = cluster.logLines.map((line) => JSON.parse(line))
+      .filter(({ message }) => /clock of another node/.test(message))
+      .map(({ level, node, offsetS }) => `${level} ${node} ${offsetS}`);
+    assert.deepEqual(told.sort(),
+      ['warning a -3', 'warning b 2.1', 'warning b 3', 'warning c -2.1']);
+    await Promise.all([a.close(), b.close(), c.close()]);
+    assert.equal(a.clockOffsets.offsetMs('b'), null);
   });
 
 test('a node that died is forgotten after a day', async () => {

@@ -136,6 +136,9 @@ async function moveClock(life: Life, ms: number): Promise<void> {
   await shelf.start();
   await shelf.ready();
   await life.progress(50);
+  // After three of its beats, or of the others' where it is the one that is behind.
+  await until(() => life.shelves.some(({ log }) => /clock of another node is more than/.test(log)),
+    'the clock that is off is warned of', WAIT_MS_MAX);
 }
 
 export async function compact({ directory }: Shelf): Promise<void> {

@@ -10,13 +10,9 @@ import { loadSettings } from '../src/settings/load.ts';
 import { listPresets } from '../src/webhooks/senders/presets/list.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
-  TABLE_HEADS, chapterRows, commandRows, endpointRows, senderRows, settingRows,
+  TABLE_HEADS, commandRows, endpointRows, senderRows, settingRows,
   type TableRows,
 } from './support/manual-tables.ts';
-
-test('the README lists every chapter', () => {
-  check('README.md', TABLE_HEADS.chapters, chapterRows());
-});
 
 test('the manual lists every setting with its default and its unit', () => {
   check('src/manual/settings.md', TABLE_HEADS.settings, settingRows());

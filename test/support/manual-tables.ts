@@ -1,7 +1,6 @@
-/** The tables of settings, commands, endpoints and chapters, as the program itself has them. */
+/** The tables of settings, commands, endpoints and senders, as the program itself has them. */
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/spec.ts';
-import { CHAPTERS } from '../../src/manual/chapters.ts';
 import { SETTING_ROWS } from '../../src/settings/table.ts';
 import { coversText, listPresets } from '../../src/webhooks/senders/presets/list.ts';
 
@@ -9,17 +8,11 @@ import { coversText, listPresets } from '../../src/webhooks/senders/presets/list
 export type TableRows = readonly string[];
 
 export const TABLE_HEADS = {
-  chapters: '| chapter | what is in it |',
   settings: '| setting | default | meaning |',
   commands: '| command | options | what it does |',
   endpoints: '| request | scope | what it does |',
   senders: '| preset | signature | covers | answer within | when it fails | where to paste |',
 } as const;
-
-export function chapterRows(): TableRows {
-  return CHAPTERS.map(({ name, title, summary }) =>
-    `| [${title}](src/manual/${name}.md) | ${summary} |`);
-}
 
 export function settingRows(): TableRows {
   return SETTING_ROWS.map(({ name, default: value, unit, meaning }) =>

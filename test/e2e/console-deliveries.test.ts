@@ -137,7 +137,7 @@ test('the overview says what fails since when, with a table behind its charts', 
     await person.click('button', '24 hours');
     await person.sees('attempts in 15 minutes');
     await person.gives('return location.hash;', /window=24h/);
-    await person.sees(/127\.0\.0\.1:\d+\s+failing/);
+    await person.sees(/127\.0\.0\.1:\d+\/\S*\s+failing/);
     await person.click('DisclosureTriangle', 'As a table');
   });
 

@@ -1,49 +1,86 @@
-/** The names of webhooks, for whoever shows an identifier of one. Read once a screen. */
+/** What people know webhooks by, for whoever shows an identifier of one. Read once a screen. */
 import { get } from './api.ts';
 
-type Named = {
-  readonly identifier: string; readonly pathSegment?: string; readonly targetUrl?: string;
-  readonly verification?: { readonly preset: string };
+type LabelledHook = {
+  readonly name?: string; readonly pathSegment?: string; readonly targetUrl?: string;
+};
+type ListedHook = LabelledHook & {
+  readonly identifier: string; readonly verification?: { readonly preset: string };
 };
 
-let incoming: ReadonlyMap<string, string> = new Map();
-let presets: ReadonlyMap<string, string> = new Map();
-let outgoing: ReadonlyMap<string, string> = new Map();
+export type HookLabel = {
+  /** Its name; where it has none, its place. */
+  readonly title: string;
+  /** The path segment of an incoming webhook, host and path of an outgoing one. */
+  readonly place: string;
+};
+
+let incoming: ReadonlyMap<string, ListedHook> = new Map();
+let outgoing: ReadonlyMap<string, ListedHook> = new Map();
 
 export async function readHookNames(): Promise<void> {
-  const [ins, outs] = await Promise.all([
-    get<readonly Named[]>('/api/incoming-webhooks'),
-    get<readonly Named[]>('/api/outgoing-webhooks'),
+  [incoming, outgoing] = await Promise.all([
+    readHooks('/api/incoming-webhooks'), readHooks('/api/outgoing-webhooks'),
   ]);
-  incoming = new Map(ins.map(({ identifier, pathSegment = '' }) => [identifier, pathSegment]));
-  presets = new Map(ins.map(({ identifier, verification }) =>
-    [identifier, verification?.preset ?? '']));
-  outgoing = new Map(outs.map(({ identifier, targetUrl = '' }) => [identifier, hostOf(targetUrl)]));
 }
 
-/** The path segment of an incoming webhook, the host of an outgoing one. */
-export function hookName(identifier: string | null): string {
-  if (identifier === null) return '–';
-  return incoming.get(identifier) ?? outgoing.get(identifier) ?? `…${identifier.slice(-8)}`;
+async function readHooks(path: string): Promise<ReadonlyMap<string, ListedHook>> {
+  const hooks = await get<readonly ListedHook[]>(path);
+  return new Map(hooks.map((hook) => [hook.identifier, hook]));
+}
+
+export function labelOfHook({ name, pathSegment, targetUrl = '' }: LabelledHook): HookLabel {
+  const place = pathSegment ?? hostAndPath(targetUrl);
+  return { title: name ?? place, place };
+}
+
+/** Of one that is gone, the end of its identifier. */
+export function findHookLabel(identifier: string | null): HookLabel {
+  if (identifier === null) return { title: '–', place: '–' };
+  const hook = incoming.get(identifier) ?? outgoing.get(identifier);
+  if (hook !== undefined) return labelOfHook(hook);
+  const end = `…${identifier.slice(-8)}`;
+  return { title: end, place: end };
+}
+
+/** As text: `crm (api.example.com/hooks)`. */
+export function hookName(identifier: string): string {
+  const { title, place } = findHookLabel(identifier);
+  return title === place ? title : `${title} (${place})`;
+}
+
+/** Whether that is what somebody calls the webhook: its identifier, name or path segment. */
+export function isHookCalled(identifier: string | null, wanted: string): boolean {
+  const { name, pathSegment } = incoming.get(identifier ?? '')
+    ?? outgoing.get(identifier ?? '') ?? {};
+  return [identifier, name, pathSegment].includes(wanted);
 }
 
 /** The sender of an incoming webhook; undefined where it is an outgoing one. */
 export function presetOf(identifier: string): string | undefined {
-  return presets.get(identifier);
+  const hook = incoming.get(identifier);
+  return hook === undefined ? undefined : hook.verification?.preset ?? '';
 }
 
-export function incomingNames(): readonly string[] {
-  return [...incoming.values()].sort();
+/** Path segments, which stand in addresses of the page. */
+export function incomingPaths(): readonly string[] {
+  return [...incoming.values()].map(({ pathSegment = '' }) => pathSegment).sort();
 }
 
-/** Identifier and name of each. */
-export function outgoingHooks(): readonly (readonly [string, string])[] {
-  return [...outgoing];
+/** How a path segment is shown. */
+export function pathName(path: string): string {
+  const hook = [...incoming.values()].find(({ pathSegment }) => pathSegment === path);
+  return hook === undefined ? path : hookName(hook.identifier);
 }
 
-function hostOf(url: string): string {
+export function outgoingIds(): readonly string[] {
+  return [...outgoing.keys()];
+}
+
+function hostAndPath(url: string): string {
   try {
-    return new URL(url).host;
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname}`;
   } catch {
     return url;
   }

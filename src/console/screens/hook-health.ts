@@ -3,8 +3,9 @@ import { href } from '../base/address.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { count, duration, time } from '../base/format.ts';
-import { hookName, presetOf } from '../base/hooks.ts';
+import { presetOf } from '../base/hooks.ts';
 import { badge } from '../parts/badge.ts';
+import { hookLabelOf } from '../parts/hook-label.ts';
 import { table } from '../parts/table.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 
@@ -49,7 +50,8 @@ function rowOf(
     : lastBad;
   const state = isFailing ? 'failing' : isSlow ? 'slow' : 'works again';
   return [
-    h('a', { href: href([preset === undefined ? 'outgoing' : 'incoming', hook]) }, hookName(hook)),
+    h('a', { href: href([preset === undefined ? 'outgoing' : 'incoming', hook]) },
+      hookLabelOf(hook)),
     badge(state), time(times[since]), count(sumOf(failed)), count(sumOf(requests.rejected)),
     p95Ms > 0 ? `up to ${duration(p95Ms)}` : '–', limitMs === null ? '–' : duration(limitMs),
   ];

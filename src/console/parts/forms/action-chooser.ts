@@ -9,6 +9,8 @@ import { pairsField } from './pairs.ts';
 import type { Field, FieldOptions } from './leaf.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api.ts';
 
+const DESCRIBED_LENGTH_MAX = 90;
+
 type ActionChooser = {
   readonly element: HTMLElement;
   /** The identifier of the configuration that was chosen, or made now. Throws ApiError. */
@@ -41,8 +43,10 @@ export class Actions {
     const label = this.#actions.find((each) => each.identifier === one.actionType)?.label;
     const options = Object.values(one.options ?? {}).map((value) =>
       typeof value === 'string' ? value : JSON.stringify(value));
-    return `${label ?? one.actionType}${options.length === 0 ? '' : `: ${options.join(', ')}`}`
-      .slice(0, 90);
+    const what = [label ?? one.actionType, options.join(', ')].filter((text) => text !== '')
+      .join(': ');
+    return (one.description === undefined ? what : `${one.description} (${what})`)
+      .slice(0, DESCRIBED_LENGTH_MAX);
   }
 
   chooser(): ActionChooser {
@@ -55,20 +59,29 @@ export class Actions {
     }, select, () => select.value);
     const place = h('div', { class: 'record' });
     let fields = new Map<string, Field>();
+    const description = field({
+      name: 'description', isRequired: false, value: undefined, schema: {
+        type: 'string', description: 'What it is for. It stands wherever the action is chosen',
+      },
+    });
     const show = (): void => {
       const action = this.#actions.find(({ identifier }) => `new ${identifier}` === select.value);
       fields = new Map(action?.options.map((option) => [option.name, optionField(option)]));
-      fill(place, ...[...fields.values()].map(({ element }) => element));
+      const shown = action === undefined ? [] : [...fields.values(), description];
+      fill(place, ...shown.map(({ element }) => element));
     };
     select.addEventListener('change', show);
     show();
     const make = async (): Promise<string> => {
-      for (const one of fields.values()) one.clear();
+      for (const one of [...fields.values(), description]) one.clear();
       const options = [...fields].map(([name, { read }]) => [name, read()] as const)
         .filter(([, value]) => value !== undefined);
       const { body } = await call<WebhookActionConfiguration>('POST',
         '/api/action-configurations', {
-          body: { actionType: select.value.slice(4), options: Object.fromEntries(options) },
+          body: {
+            actionType: select.value.slice(4), options: Object.fromEntries(options),
+            description: description.read(),
+          },
         });
       this.#configurations.push(body);
       fill(existing, ...this.#options());
@@ -83,7 +96,7 @@ export class Actions {
         try {
           return await make();
         } catch (thrown) {
-          blame(thrown, fields);
+          blame(thrown, fields, description);
           throw thrown;
         }
       },
@@ -127,10 +140,13 @@ export class Actions {
   }
 }
 
-function blame(thrown: unknown, fields: ReadonlyMap<string, Field>): void {
+function blame(
+  thrown: unknown, fields: ReadonlyMap<string, Field>, description: Field,
+): void {
   if (!(thrown instanceof ApiError)) return;
   for (const { pointer, detail } of thrown.problem.errors ?? []) {
-    fields.get(pointer.split('/')[2] ?? '')?.blame([], detail);
+    const [, member, option = ''] = pointer.split('/');
+    (member === 'description' ? description : fields.get(option))?.blame([], detail);
   }
 }
 

@@ -6,6 +6,7 @@ import { labelOf } from './leaf.ts';
 
 const SHOWN_ONLY = [
   'id', 'identifier', 'createdAt', 'updatedAt', 'secret', 'hasSecret', 'previousSecret',
+  'disabledReason', 'disabledAt', 'health',
 ];
 
 /** True: the own version is to be kept; false: the stored one; null: neither, keep editing. */

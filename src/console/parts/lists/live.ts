@@ -1,6 +1,6 @@
 /** A list of work as it happens: filtered, held still while one reads, and sent again in bulk. */
 import { fill, h } from '../../base/dom.ts';
-import { hookName, readHookNames } from '../../base/hooks.ts';
+import { isHookCalled, readHookNames } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
 import { listen } from '../../base/stream.ts';
 import { heading } from '../facts.ts';
@@ -137,7 +137,7 @@ function openNamed<Item extends Work>(
 function matches(item: Work, query: Readonly<Record<string, string>>): boolean {
   const { hook, status, event, since, until, eventId } = query;
   const at = item.receivedAt ?? item.createdAt ?? '';
-  return (hook === undefined || item.hook === hook || hookName(item.hook) === hook)
+  return (hook === undefined || isHookCalled(item.hook, hook))
     && (status === undefined || item.status === status)
     && (event === undefined || item.event === event)
     && (eventId === undefined || item.eventId === eventId)

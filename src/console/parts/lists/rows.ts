@@ -9,8 +9,11 @@ import type { Child } from '../../base/dom.ts';
 export type RowColumn<Item> = {
   readonly title: string;
   readonly cell: (item: Item) => Child;
-  /** `number`: to the right. `extra`: not on narrow screens. `main`: takes what room there is. */
-  readonly kind?: 'main' | 'number' | 'extra';
+  /**
+   * `number`: to the right, and on narrow screens behind its title. `extra`: not on narrow screens.
+   * `main`, `wide`: takes more room.
+   */
+  readonly kind?: 'main' | 'wide' | 'number' | 'number extra' | 'extra';
 };
 
 type RowsOptions<Item> = {
@@ -34,6 +37,7 @@ export class Rows<Item> {
   readonly #options: RowsOptions<Item>;
   readonly #body = h('tbody');
   readonly #table: HTMLTableElement;
+  readonly #cellClasses: readonly string[];
   #items: Item[] = [];
   #total = 0;
   #rowPixels = ROW_PIXELS;
@@ -51,6 +55,7 @@ export class Rows<Item> {
     this.#options = options;
     const head = options.columns.map(({ title, kind = '' }) =>
       h('th', { scope: 'col', class: kind }, title));
+    this.#cellClasses = cellClasses(options.columns);
     this.#table = h('table', { class: 'rows', 'aria-label': options.label },
       h('thead', {}, h('tr', {}, ...head)), this.#body);
     this.element = h('div', { tabindex: -1 }, this.#table);
@@ -135,7 +140,8 @@ export class Rows<Item> {
   #row(item: Item, index: number, before: HTMLElement | undefined): HTMLElement {
     const { columns, hrefOf, keyOf } = this.#options;
     const row = before ?? h('tr', { 'data-key': keyOf(item) },
-      ...columns.map(({ cell, kind = '' }, at) => h('td', { class: kind },
+      ...columns.map(({ title, cell }, at) => h('td',
+        { class: this.#cellClasses[at], 'data-title': title },
         at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item))));
     row.setAttribute('aria-rowindex', String(index + 2));
     return row;
@@ -175,6 +181,16 @@ export class Rows<Item> {
     const row = this.#body.querySelector(`tr[data-key="${CSS.escape(key)}"] a`);
     (row instanceof HTMLElement ? row : this.element).focus({ preventScroll: true });
   }
+}
+
+/** On narrow screens cells stand two in a line: `right` is the second one. */
+function cellClasses(columns: readonly Pick<RowColumn<unknown>, 'kind'>[]): string[] {
+  let shownCount = 0;
+  return columns.map(({ kind = '' }) => {
+    if (kind.includes('extra')) return kind;
+    shownCount += 1;
+    return shownCount % 2 === 0 ? `${kind} right` : kind;
+  });
 }
 
 /** Puts these in the place of all rows; those that stay are not taken out meanwhile. */

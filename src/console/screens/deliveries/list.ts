@@ -1,8 +1,9 @@
 /** What goes out: by status, one with its attempts, many sent again. */
 import { href } from '../../base/address.ts';
 import { time } from '../../base/format.ts';
-import { hookName, outgoingHooks } from '../../base/hooks.ts';
+import { hookName, outgoingIds } from '../../base/hooks.ts';
 import { badge } from '../../parts/badge.ts';
+import { hookLabelOf } from '../../parts/hook-label.ts';
 import { TIME_FILTERS } from '../../parts/lists/filters.ts';
 import { openLiveList } from '../../parts/lists/live.ts';
 import type { Screen } from '../../parts/screen.ts';
@@ -22,8 +23,8 @@ export const deliveriesScreen: Screen = {
       hrefOf: ({ identifier }) => href(['deliveries', identifier]),
       columns: [
         { title: 'Created', cell: ({ createdAt }) => time(createdAt) },
-        { title: 'Event', kind: 'main', cell: ({ event }) => event ?? 'a forward' },
-        { title: 'To', cell: ({ hook }) => hookName(hook) },
+        { title: 'Event', kind: 'wide', cell: ({ event }) => event ?? 'a forward' },
+        { title: 'To', kind: 'wide', cell: ({ hook }) => hookLabelOf(hook) },
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
           const last = attempts.at(-1);
@@ -36,8 +37,7 @@ export const deliveriesScreen: Screen = {
       filters: () => [
         { name: 'event', label: 'Event' },
         { name: 'status', label: 'Status', values: STATUSES },
-        { name: 'hook', label: 'Webhook', labelOf: hookName,
-          values: outgoingHooks().map(([identifier]) => identifier) },
+        { name: 'hook', label: 'Webhook', labelOf: hookName, values: outgoingIds() },
         ...TIME_FILTERS,
       ],
       empty: ['Nothing was sent yet. An event that a webhook hears makes a delivery:',

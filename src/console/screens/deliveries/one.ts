@@ -3,7 +3,6 @@ import { go, href } from '../../base/address.ts';
 import { call } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import { time } from '../../base/format.ts';
-import { hookName } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { bodySection } from '../../parts/body-view.ts';
@@ -12,6 +11,7 @@ import { backTo, facts, heading } from '../../parts/facts.ts';
 import { tell } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
 import { goFrom } from '../../parts/screen.ts';
+import { hookLabelOf } from '../../parts/hook-label.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
 import { workButton } from '../../parts/work-button.ts';
@@ -42,7 +42,7 @@ function renderHead(
       ...session.may('write') ? actions(place, delivery, again) : []),
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],
-      ['To', hook === null ? null : h('a', { href: href(['outgoing', hook]) }, hookName(hook))],
+      ['To', hook === null ? null : h('a', { href: href(['outgoing', hook]) }, hookLabelOf(hook))],
       ['Next attempt', wait ?? (nextAttemptAt === null ? null : time(nextAttemptAt))],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],

@@ -1,5 +1,6 @@
 /** Forms that change an incoming webhook: who may call it, and what it does. */
 import { get } from '../../base/api.ts';
+import { labelOfHook } from '../../base/hooks.ts';
 import { model } from '../../base/schema.ts';
 import type { ModelSchema } from '../../base/schema.ts';
 import type { Actions } from '../../parts/forms/action-chooser.ts';
@@ -20,7 +21,12 @@ export type ShownHook = {
 
 const MODEL = 'IncomingWebhookBody';
 const ACTION = ['actionConfiguration', 'routes'];
+export const NAMING_WORDS: Words = {
+  name: ['Name', 'What people call it: a-z, 0-9, `.`, `_` and `-`. It does not change the address'],
+  description: ['Description', 'What it is for, whose it is'],
+};
 const WORDS: Words = {
+  ...NAMING_WORDS,
   pathSegment: ['Path', 'The end of its address. The sender must be told a new one'],
   secret: ['Secret', 'Left empty, it stays as it is'],
   allowedAddresses: ['Allowed addresses', 'Who may call: IP addresses or CIDR blocks. None: all',
@@ -42,7 +48,7 @@ export async function editIncoming(
     model(MODEL), get<readonly PresetDescription[]>('/api/verification-presets'),
   ]);
   editRecord(place, {
-    title: `Edit ${hook.pathSegment}`, path, schema, record: hook, etag, done: again,
+    title: `Edit ${labelOfHook(hook).title}`, path, schema, record: hook, etag, done: again,
     words: WORDS, makers: {
       verification: senderField(presets, () => {}), deduplicate: duplicatesField,
     },
@@ -59,7 +65,7 @@ export async function editAction(
     properties: Object.fromEntries(ACTION.map((name) => [name, properties[name] ?? {}])),
   };
   editRecord(place, {
-    title: `What ${hook.pathSegment} does`, path, schema, record: hook, etag, done: again,
+    title: `What ${labelOfHook(hook).title} does`, path, schema, record: hook, etag, done: again,
     method: 'PATCH',
     bodyOf: ({ actionConfiguration = null, routes = null }) => ({ actionConfiguration, routes }),
     words: {

@@ -3,11 +3,13 @@ import { href } from '../../base/address.ts';
 import { get } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted } from '../../base/format.ts';
+import { labelOfHook } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { sparkline } from '../../parts/chart.ts';
 import { heading } from '../../parts/facts.ts';
 import { emptyState, showFailure } from '../../parts/notice.ts';
+import { hookLabel } from '../../parts/hook-label.ts';
 import { Rows } from '../../parts/lists/rows.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { time } from '../../base/format.ts';
@@ -39,16 +41,20 @@ function openList(place: HTMLElement): () => void {
     keyOf: ({ hook }) => hook.identifier,
     hrefOf: ({ hook }) => href(['incoming', hook.identifier]),
     columns: [
-      { title: 'Path', kind: 'main', cell: ({ hook }) => hook.pathSegment },
+      { title: 'Webhook', kind: 'main', cell: ({ hook }) => hookLabel(labelOfHook(hook)) },
       { title: 'Sender', kind: 'extra', cell: ({ hook }) => hook.verification?.preset
         ?? (hook.hasSecret ? 'X-Signature' : 'anybody') },
       { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
       { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
         ? h('span', {}, 'not since ', time(since)) : time(lastAt) },
-      { title: 'Accepted', kind: 'number', cell: ({ statistics }) => statistics === undefined ? '–'
-        : share(statistics.requests.accepted, callsOf(statistics)) },
-      { title: 'Runs succeeded', kind: 'number', cell: ({ statistics }) => statistics === undefined
-        ? '–' : share(statistics.runs.succeeded, runsOf(statistics)) },
+      {
+        title: 'Accepted', kind: 'number extra',
+        cell: ({ statistics }) => acceptedShare(statistics),
+      },
+      {
+        title: 'Runs succeeded', kind: 'number',
+        cell: ({ statistics }) => succeededShare(statistics),
+      },
       { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
         : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
     ],
@@ -107,14 +113,21 @@ function callsOf({ requests }: StatisticsReport['hooks'][number]): number[] {
     value + (requests.rejected[index] ?? 0) + (requests.failed[index] ?? 0));
 }
 
-function runsOf({ runs }: StatisticsReport['hooks'][number]): number[] {
-  return runs.succeeded.map((value, index) => value + (runs.failed[index] ?? 0));
+/** Of all requests, those that were let in, whatever became of them. */
+function acceptedShare(statistics: HookRow['statistics']): string {
+  if (statistics === undefined) return '–';
+  const { accepted, failed } = statistics.requests;
+  return percentage(sumOf(accepted) + sumOf(failed), sumOf(callsOf(statistics)));
 }
 
-/** Of all that are counted, how many were good. */
-function share(good: readonly number[], all: readonly number[]): string {
-  const total = sumOf(all);
-  return total === 0 ? '–' : `${Math.floor(sumOf(good) / total * 100)} %`;
+function succeededShare(statistics: HookRow['statistics']): string {
+  if (statistics === undefined) return '–';
+  const { succeeded, failed } = statistics.runs;
+  return percentage(sumOf(succeeded), sumOf(succeeded) + sumOf(failed));
+}
+
+function percentage(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${Math.floor(part / whole * 100)} %`;
 }
 
 function sumOf(values: readonly number[]): number {

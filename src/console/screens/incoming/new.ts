@@ -7,6 +7,7 @@ import { recordForm } from '../../parts/forms/form.ts';
 import { tell, tellFailure } from '../../parts/notice.ts';
 import { goFrom, openView } from '../../parts/screen.ts';
 import { doOnce } from '../../parts/work-button.ts';
+import { NAMING_WORDS } from './edit.ts';
 import { madeSecrets } from './made-secrets.ts';
 import { senderField } from './sender.ts';
 import { stepList } from './steps.ts';
@@ -35,9 +36,12 @@ function render(
         verification: {},
         pathSegment: { type: 'string' },
         secret: { type: 'string', writeOnly: true },
+        name: { type: 'string' },
+        description: { type: 'string' },
       },
     },
-    words: { pathSegment: ['Path', addressHint()] },
+    words: { ...NAMING_WORDS, pathSegment: ['Path', addressHint()] },
+    rare: ['name', 'description'],
     makers: { verification: senderField(presets, (chosen) => {
       preset = chosen;
       fill(hint, ...secretHint(chosen));

@@ -4,6 +4,7 @@ import { href } from '../../base/address.ts';
 import { BASE, call, get, page } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted, time } from '../../base/format.ts';
+import { labelOfHook } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { codeBlock } from '../../parts/code.ts';
@@ -42,7 +43,7 @@ export function openIncoming(place: HTMLElement, id: string, { query }: ScreenAd
 function firstSight(shown: ShownHook, examples: IncomingWebhookExamples): HTMLElement[] {
   const { hook } = shown;
   return [
-    heading(`Test ${hook.pathSegment}`, h('a', {
+    heading(`Test ${labelOfHook(hook).title}`, h('a', {
       href: href(['incoming', hook.identifier]), class: 'button',
     }, 'Done')),
     stepList(3), setupSection(hook, examples), testSection(shown, examples),
@@ -53,14 +54,18 @@ function wholeView(
   place: HTMLElement, shown: ShownHook, examples: IncomingWebhookExamples,
 ): (HTMLElement | null)[] {
   const { hook, actions } = shown;
-  const { identifier, pathSegment, verification, hasSecret, previousSecret } = hook;
+  const {
+    identifier, name, description, pathSegment, verification, hasSecret, previousSecret,
+  } = hook;
   return [
     backTo('incoming', 'Incoming webhooks'),
-    heading(pathSegment, h('a', {
+    heading(name ?? pathSegment, h('a', {
       href: href(['requests'], { hook: pathSegment }), class: 'button',
     }, 'Its requests'), ...session.may('admin') ? buttons(place, shown) : []),
+    description === undefined ? null : h('p', {}, description),
     facts([
       ['State', badge(hook.enabled ? 'enabled' : 'off')],
+      ['Path', name === undefined ? null : pathSegment],
       ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
       ['Secret', hasSecret ? 'set' : verification === undefined ? 'none'
         : 'none: every request is refused'],
@@ -140,14 +145,15 @@ function buttons(place: HTMLElement, shown: ShownHook): HTMLElement[] {
 }
 
 async function remove(
-  place: HTMLElement, { hook: { identifier, pathSegment }, path }: ShownHook,
+  place: HTMLElement, { hook, path }: ShownHook,
 ): Promise<void> {
+  const { identifier } = hook;
   const { total } = await page(`/api/requests?hook=${identifier}&status=pending&limit=1`);
   if (!place.isConnected) return;
   const pending = total === null || total === 0 ? ''
     : ` ${counted(total, 'request')} that still ${total === 1 ? 'waits' : 'wait'} will fail.`;
   const isSure = await confirm({
-    title: `Delete ${pathSegment}?`, isDestructive: true, action: 'Delete it',
+    title: `Delete ${labelOfHook(hook).title}?`, isDestructive: true, action: 'Delete it',
     text: 'Its secret and its settings will be lost, and its sender will be answered 404.'
       + pending,
     command: `hookshelf incomingwebhook:delete --identifier ${identifier}`,

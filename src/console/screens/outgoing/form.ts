@@ -6,6 +6,8 @@ import { retriesField } from './retries.ts';
 import type { OutgoingWebhook } from '../../../app/api.ts';
 
 const WORDS: Words = {
+  name: ['Name', 'What people call it: a-z, 0-9, `.`, `_` and `-`. Good wherever its id is'],
+  description: ['Description', 'What it is for, whose it is'],
   targetUrl: ['Address', 'Where it is sent: http or https. Passwords in it are shown as ***, and '
     + 'stay while *** does'],
   httpMethod: ['Method', 'POST when empty'],

@@ -3,10 +3,12 @@ import { href } from '../../base/address.ts';
 import { get } from '../../base/api.ts';
 import { fill, h } from '../../base/dom.ts';
 import { counted, time } from '../../base/format.ts';
+import { labelOfHook } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { heading } from '../../parts/facts.ts';
 import { emptyState, showFailure } from '../../parts/notice.ts';
+import { hookLabel } from '../../parts/hook-label.ts';
 import { Rows } from '../../parts/lists/rows.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openNewOutgoing } from './new.ts';
@@ -29,7 +31,7 @@ function openList(place: HTMLElement): () => void {
     keyOf: ({ identifier }) => identifier,
     hrefOf: ({ identifier }) => href(['outgoing', identifier]),
     columns: [
-      { title: 'Target', kind: 'main', cell: ({ targetUrl }) => targetUrl },
+      { title: 'Webhook', kind: 'main', cell: (hook) => hookLabel(labelOfHook(hook)) },
       { title: 'Events', cell: (hook) => eventsText(hook) },
       { title: 'State', cell: ({ enabled }) => badge(enabled ? 'enabled' : 'off') },
       { title: 'Changed', kind: 'extra', cell: ({ updatedAt }) => time(updatedAt) },

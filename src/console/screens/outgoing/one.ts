@@ -37,13 +37,16 @@ export function openOutgoing(place: HTMLElement, id: string): () => void {
 
 function render(place: HTMLElement, shown: ShownOutgoing): void {
   const { hook, path, actions } = shown;
-  const { identifier, targetUrl, actionConfiguration, when, previousSecret } = hook;
+  const { identifier, name, description, targetUrl, actionConfiguration, when } = hook;
+  const { previousSecret } = hook;
   fill(place, backTo('outgoing', 'Outgoing webhooks'),
-    heading(targetUrl, h('a', {
+    heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
     }, 'Its deliveries'), ...session.may('admin') ? buttons(place, shown) : []),
+    description === undefined ? null : h('p', {}, description),
     facts([
       ['State', badge(hook.enabled ? 'enabled' : 'off')], ['Events', eventsText(hook)],
+      ['Address', name === undefined ? null : targetUrl],
       ['Only when', when === undefined ? null : h('code', {}, conditionWords(when))],
       ['Action', actionConfiguration === undefined ? null : actions.describe(actionConfiguration)],
       ['Method', hook.httpMethod], ['Signed', hook.hasSecret ? 'yes' : 'no'],
@@ -99,8 +102,9 @@ async function edit(
   const { triggerEvent, ...rest } = hook;
   const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
   editRecord(place, {
-    ...outgoingAsking(actions), title: `Edit ${hook.targetUrl}`, path, record, etag, done: again,
-    schema: await model('OutgoingWebhookBody'), below: (read) => sampleSection(read),
+    ...outgoingAsking(actions), title: `Edit ${hook.name ?? hook.targetUrl}`,
+    path, record, etag, done: again, schema: await model('OutgoingWebhookBody'),
+    below: (read) => sampleSection(read),
   });
 }
 

@@ -1,8 +1,9 @@
 /** What came in, as it comes: filtered, and many sent again at once. */
 import { href } from '../../base/address.ts';
 import { duration, time } from '../../base/format.ts';
-import { hookName, incomingNames } from '../../base/hooks.ts';
+import { incomingPaths, pathName } from '../../base/hooks.ts';
 import { badge } from '../../parts/badge.ts';
+import { hookLabelOf } from '../../parts/hook-label.ts';
 import { TIME_FILTERS } from '../../parts/lists/filters.ts';
 import { openLiveList } from '../../parts/lists/live.ts';
 import type { Screen } from '../../parts/screen.ts';
@@ -23,7 +24,7 @@ export const requestsScreen: Screen = {
       hrefOf: (request) => href(['requests', request.id]),
       columns: [
         { title: 'Received', cell: ({ receivedAt }) => time(receivedAt) },
-        { title: 'Webhook', kind: 'main', cell: ({ hook }) => hookName(hook) },
+        { title: 'Webhook', kind: 'main', cell: ({ hook }) => hookLabelOf(hook) },
         { title: 'Event', kind: 'extra', cell: ({ event }) => event ?? '' },
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Answered', kind: 'extra', cell: ({ answered }) => answered === null ? ''
@@ -32,7 +33,7 @@ export const requestsScreen: Screen = {
       ],
       filters: () => [
         { name: 'eventId', label: 'Event id' },
-        { name: 'hook', label: 'Webhook', values: incomingNames() },
+        { name: 'hook', label: 'Webhook', values: incomingPaths(), labelOf: pathName },
         { name: 'status', label: 'Status', values: STATUSES },
         { name: 'event', label: 'Event' }, ...TIME_FILTERS,
       ],

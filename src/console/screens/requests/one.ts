@@ -4,7 +4,6 @@ import { go, href } from '../../base/address.ts';
 import { call, messageOf } from '../../base/api.ts';
 import { h } from '../../base/dom.ts';
 import { bytes, duration, time } from '../../base/format.ts';
-import { hookName } from '../../base/hooks.ts';
 import { session } from '../../base/session.ts';
 import { badge } from '../../parts/badge.ts';
 import { headerTable } from '../../parts/header-table.ts';
@@ -14,6 +13,7 @@ import { confirm } from '../../parts/dialog.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
 import { tell } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
+import { hookLabelOf } from '../../parts/hook-label.ts';
 import { goFrom } from '../../parts/screen.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { workButton } from '../../parts/work-button.ts';
@@ -58,7 +58,7 @@ function renderHead(
       ...actions(place, request, again)),
     facts([
       ['Status', badge(status)], ['Received', time(request.receivedAt)],
-      ['Webhook', h('a', { href: href(['incoming', request.hook]) }, hookName(request.hook))],
+      ['Webhook', h('a', { href: href(['incoming', request.hook]) }, hookLabelOf(request.hook))],
       ['Event', request.event], ['Event id', request.eventId], ['From', request.client],
       ['Answered', answered === null ? null
         : `${answered.status} after ${duration(answered.afterMs)}`],

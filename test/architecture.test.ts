@@ -45,7 +45,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  * files beside them are not bound, but no two of them may import each other in a circle either.
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  base: ['json', 'text', 'network', 'structures', 'files'],
+  base: ['json', 'text', 'network', 'files', 'structures'],
   books: ['transfer', 'list', 'index', 'query'],
   cli: ['commands', 'session', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],

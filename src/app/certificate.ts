@@ -1,6 +1,6 @@
 /** The TLS certificate that the settings name: read, checked, and how long it is still good. */
 import { AppError, messageOf } from '../base/errors.ts';
-import { readSmallFile } from '../base/files/small-file.ts';
+import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { loadCrypto, loadTls } from '../base/node-modules.ts';
 import type { Certificate } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load.ts';
@@ -32,14 +32,12 @@ function findTermProblem(expiresMs: number, nowMs: number): string | null {
     : `the certificate expires soon: its last day is ${lastDay}`;
 }
 
-/** Null when the settings name none. Throws `usage`; `isAtOnce`: also where it would wait. */
-export function readCertificate(
-  { server: { tlsCert, tlsKey } }: Settings, isAtOnce = false,
-): Certificate | null {
+/** Null when the settings name none. Throws `usage`, also for a pipe: SIGHUP reads it again. */
+export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
   const pair = {
-    cert: readPem(tlsCert, 'server.tlsCert', isAtOnce),
-    key: readPem(tlsKey, 'server.tlsKey', isAtOnce),
+    cert: readPem(tlsCert, 'server.tlsCert'),
+    key: readPem(tlsKey, 'server.tlsKey'),
   };
   try {
     loadTls().createSecureContext(pair);
@@ -58,9 +56,9 @@ function checkFits({ cert, key }: { readonly cert: Buffer; readonly key: Buffer 
   throw new Error('the key is another one than the certificate\'s');
 }
 
-function readPem(path: string, setting: string, isAtOnce: boolean): Buffer {
+function readPem(path: string, setting: string): Buffer {
   try {
-    return readSmallFile(path, isAtOnce);
+    return readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }).bytes;
   } catch (thrown) {
     throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
   }

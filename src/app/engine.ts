@@ -2,11 +2,12 @@
  * The engine that the settings name, and who we are to it: the UUID in `node.json` of the data
  * directory, `{"node":"<uuid>"}`, made at the first start with an engine.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
+import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
 import { late } from '../base/late.ts';
 import type { Logger } from '../base/log.ts';
@@ -64,7 +65,7 @@ export function announceEngine(replica: Replica | null, logger: Logger): void {
 function readNode(path: string): string | null {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    ({ bytes } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }));
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'ENOENT') return null;
     throw new AppError('unavailable', `cannot read ${path}: ${messageOf(thrown)}`, {}, thrown);

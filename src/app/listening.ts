@@ -124,7 +124,7 @@ export class Listening {
 
   /** False when the settings name no certificate. */
   renewCertificate(): boolean {
-    const certificate = readCertificate(this.#options.settings, true);
+    const certificate = readCertificate(this.#options.settings);
     if (certificate === null) return false;
     this.#secure?.renew(certificate);
     this.#noteTerm(certificate);

@@ -194,7 +194,8 @@ async function openRemote(
   context: CommandContext, { url, tokenFile }: GivenServer,
 ): Promise<Session> {
   const { settings } = context.loadSettings();
-  const token = tokenFile === null ? null : readToken(tokenFile);
+  const warn = (text: string): void => context.output.note(text);
+  const token = tokenFile === null ? null : readToken(tokenFile, warn);
   const [{ createSession }, { remoteTarget }] = await loadRemote();
   return createSession(remoteTarget({ url, token, settings, clock: systemClock }), {
     clock: systemClock, isRemote: true, isOverNetwork: true,

@@ -4,7 +4,7 @@
  * machine refuses a server instead of touching another catalog than the caller means.
  */
 import { AppError, messageOf } from '../base/errors.ts';
-import { readSmallFile } from '../base/files/small-file.ts';
+import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { redactText } from '../base/log.ts';
 import { DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE } from '../settings/sources.ts';
 import type { Arguments } from './arguments/parse.ts';
@@ -14,6 +14,8 @@ export type GivenServer = {
   readonly url: URL;
   readonly tokenFile: string | null;
 };
+
+const READABLE_BY_OTHERS = 0o044;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -44,17 +46,28 @@ export function findServer(
   };
 }
 
-/** The token of the file. Throws `usage` for what is none, without showing it. */
-export function readToken(path: string): string {
-  let text: string;
+/**
+ * The token of the file; `warn` is told when others may read it. Throws `usage` for what is none,
+ * without showing it.
+ */
+export function readToken(path: string, warn: (text: string) => void): string {
+  const { bytes, status } = readTokenFile(path);
+  const token = bytes.toString('utf8').trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new AppError('usage', `${path} does not hold a token: one line, without spaces`);
+  }
+  if (status.isFile() && (status.mode & READABLE_BY_OTHERS) !== 0) {
+    warn(`other users may read the token in ${path}: chmod 600 ${path}`);
+  }
+  return token;
+}
+
+function readTokenFile(path: string): ReturnType<typeof readBounded> {
   try {
-    text = readSmallFile(path).toString('utf8');
+    return readBounded(path, { bytesMax: SECRET_FILE_BYTES_MAX });
   } catch (cause) {
     throw new AppError('usage', `cannot read the token's file: ${messageOf(cause)}`, {}, cause);
   }
-  const token = text.trim();
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new AppError('usage', `${path} does not hold a token: one line, without spaces`);
 }
 
 function checkFlag(spec: CommandSpec, given: Arguments): void {

@@ -1,8 +1,8 @@
 /** Reads the settings file, and refuses one that strangers may have written. */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { findOwnerProblem, formatChown } from '../base/files/ownership.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
 import type { SettingsFile } from './sources.ts';
@@ -12,15 +12,18 @@ const WRITABLE_BY_ALL = 0o002;
 
 /**
  * The settings file at `path`; null when there is none and it need not be. Throws `usage` when it
- * cannot be read or is not JSON. Also when it is not `isNamed` and others may have written it:
- * settings name code that runs with our rights.
+ * cannot be read, is larger than 1 MiB or is not JSON. Also when it is not `isNamed` and is no
+ * regular file, or others may have written it: settings name code that runs with our rights.
  */
 export function readSettingsFile(path: string, isNamed: boolean): SettingsFile | null {
   try {
-    const { bytes, mode } = readTrusted(path, isNamed);
+    // The open file is checked, not its name, which may lead to another file by then.
+    const { bytes, status } =
+      readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: !isNamed });
+    if (!isNamed) checkTrust(path, status);
     return {
       origin: path, value: parseJsonStrictly(bytes), directory: dirname(path),
-      isReadByAll: (mode & READABLE_BY_ALL) !== 0,
+      isReadByAll: (status.mode & READABLE_BY_ALL) !== 0,
     };
   } catch (cause) {
     if (systemCodeOf(cause) === 'ENOENT' && !isNamed) return null;
@@ -29,22 +32,7 @@ export function readSettingsFile(path: string, isNamed: boolean): SettingsFile |
   }
 }
 
-// The open file is checked, not its name, which may lead to another file by then.
-function readTrusted(path: string, isNamed: boolean): { bytes: Buffer; mode: number } {
-  // Opening a pipe would wait for its writer.
-  const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK;
-  const descriptor = openSync(path, flags);
-  try {
-    const status = fstatSync(descriptor);
-    if (!isNamed) checkTrust(path, status);
-    return { bytes: readFileSync(descriptor), mode: status.mode };
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 function checkTrust(path: string, status: Stats): void {
-  if (!status.isFile()) throw new AppError('usage', 'it is not a file');
   const problem = findOwnerProblem(status.uid);
   if (problem !== null) {
     throw new AppError('usage', `it ${problem}; run: ${formatChown(path)} (or name it with `

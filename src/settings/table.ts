@@ -34,7 +34,8 @@ type Setting<Value> = {
 const DAYS_MAX = 36_500;
 const COUNT_MAX = 1_000_000_000;
 const BYTES_MAX = 1_000_000_000_000;
-const BODY_BYTES_MAX = 268_435_456;
+/** What `server.maxBodyBytes` may be set to. */
+export const BODY_BYTES_MAX = 268_435_456;
 const LIST_ITEMS_MAX = 1000;
 const SCHEDULE_ITEMS_MAX = 100;
 

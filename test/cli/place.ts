@@ -35,7 +35,7 @@ export async function inPlace(
     data, settings, logger: silentLogger, role: 'server',
   });
   const tokenFile = join(folder, 'token');
-  if (isFar) writeFileSync(tokenFile, `${TOKEN}\n`);
+  if (isFar) writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
   try {
     const url = (await app?.listen({ port: 0 }))?.url ?? '';
     const run = (words: readonly string[], options: RunOptions = {}): Promise<Ran> => {

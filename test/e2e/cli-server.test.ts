@@ -115,7 +115,7 @@ async function openShop(scheme: 'http' | 'https'): Promise<Shop> {
   for (const scope of SCOPES) {
     const words = ['token:create', '--name', scope, '--scope', scope, '--json', '--data', data];
     const { token } = JSON.parse((await hookshelf(words)).stdout);
-    writeFileSync(join(folder, `${scope}.token`), `${token}\n`);
+    writeFileSync(join(folder, `${scope}.token`), `${token}\n`, { mode: 0o600 });
     tokens.push(token);
   }
   const server = await startServer(['--data', data], {

@@ -1,11 +1,14 @@
 /** Reads what options name: JSON in place, a file or standard input; secrets never in place. */
-import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
+import {
+  CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, largerThan, readBounded,
+} from '../../base/files/bounded-read.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { CommandContext } from './context.ts';
+import { BODY_BYTES_MAX } from '../../settings/table.ts';
 import type { Io } from '../terminal/io.ts';
 
 type JsonInput = {
@@ -15,14 +18,13 @@ type JsonInput = {
 };
 
 const STANDARD_INPUT = '-';
-const INPUT_BYTES_MAX = 268_435_456;
 
 /**
  * The JSON of an option that takes `<json | @file | ->`. Throws `usage`, with line and column,
- * when it is none.
+ * when it is none, and `too_large` for more than a request may have.
  */
 export async function readJsonOption(context: CommandContext, name: string): Promise<JsonInput> {
-  const bytes = await readInPlace(context, name);
+  const bytes = await readInPlace(context, name, bodyLimit);
   try {
     return { bytes, value: parseJson(bytes) };
   } catch (cause) {
@@ -48,9 +50,12 @@ export function refuseSecretInPlace(
     + `process list; write it to a file and give --${name} @<file>`);
 }
 
-/** A secret from a file or standard input, without one trailing newline. Throws `invalid`. */
+/**
+ * A secret from a file or standard input, without one trailing newline. Throws `invalid`, and
+ * `too_large` for more than 8 KiB.
+ */
 export async function readSecretOption(context: CommandContext, name: string): Promise<string> {
-  const bytes = await readNamed(context, context.given.get(name), name);
+  const bytes = await readNamed(context, context.given.get(name), name, secretLimit);
   const secret = bytes.toString('utf8').replace(/\r?\n$/, '');
   if (secret === '') throw new AppError('invalid', `the secret of --${name} is empty`);
   if (!Buffer.from(secret).equals(bytes.subarray(0, Buffer.byteLength(secret)))) {
@@ -59,50 +64,79 @@ export async function readSecretOption(context: CommandContext, name: string): P
   return secret;
 }
 
-/** The bytes of a file, or of standard input when the path is `-`. */
+/** The bytes of a body: of a file, or of standard input when the path is `-`. */
 export async function readBytesOption(context: CommandContext, name: string): Promise<Buffer> {
-  return readNamed(context, context.given.get(name), name);
+  return readNamed(context, context.given.get(name), name, bodyLimit);
 }
 
-/** Text from a file, or from standard input when the path is `-`; no byte order mark. */
+/** Headers from a file, or from standard input when the path is `-`; no byte order mark. */
 export async function readTextOption(context: CommandContext, name: string): Promise<string> {
-  const bytes = await readNamed(context, context.given.get(name), name);
+  const bytes = await readNamed(context, context.given.get(name), name, configurationLimit);
   return bytes.toString('utf8').replace(/^\ufeff/, '');
 }
 
-/** Text of an option that takes `<text | @file | ->`. */
+/** Short text, which may hold a password, of an option that takes `<text | @file | ->`. */
 export async function readNamedText(context: CommandContext, name: string): Promise<string> {
-  return (await readInPlace(context, name)).toString('utf8');
+  return (await readInPlace(context, name, secretLimit)).toString('utf8');
 }
 
-async function readInPlace(context: CommandContext, name: string): Promise<Buffer> {
+async function readInPlace(
+  context: CommandContext, name: string, limit: FindLimit,
+): Promise<Buffer> {
   const text = context.given.get(name);
-  return isElsewhere(text) ? readNamed(context, text.replace(/^@/, ''), name) : Buffer.from(text);
+  return isElsewhere(text) ? readNamed(context, text.replace(/^@/, ''), name, limit)
+    : Buffer.from(text);
 }
 
 function isElsewhere(text: string): boolean {
   return text === STANDARD_INPUT || text.startsWith('@');
 }
 
+/** How many bytes are read at most, and what is said of more. */
+type Limit = { readonly bytesMax: number; readonly problem: string };
+type FindLimit = (context: CommandContext) => Limit;
+
+// A secret may end with a newline, which does not count.
+const secretLimit: FindLimit = () => ({
+  bytesMax: SECRET_FILE_BYTES_MAX + '\r\n'.length,
+  problem: `it is larger than ${SECRET_FILE_BYTES_MAX} bytes, the most that a secret may have`,
+});
+const configurationLimit: FindLimit = () => ({
+  bytesMax: CONFIGURATION_BYTES_MAX,
+  problem: `it is larger than ${CONFIGURATION_BYTES_MAX} bytes, the most that headers may have`,
+});
+
+/**
+ * Of a body. Root reads files before it becomes the owner of the data directory, whose settings it
+ * does not know by then: the app itself refuses what is too large there.
+ */
+function bodyLimit(context: CommandContext): Limit {
+  const bytesMax = context.identity.needsSwitch ? BODY_BYTES_MAX
+    : context.loadSettings().settings.server.maxBodyBytes;
+  return { bytesMax, problem: `it is larger than ${bytesMax} bytes, the server.maxBodyBytes` };
+}
+
 async function readNamed(
-  { io, identity }: CommandContext, path: string, name: string,
+  context: CommandContext, path: string, name: string, findLimit: FindLimit,
 ): Promise<Buffer> {
+  const { bytesMax, problem } = findLimit(context);
   try {
-    if (path === STANDARD_INPUT) return await readStandardInput(io);
-    identity.prepareToRead(path);
-    return readFileSync(path);
+    if (path === STANDARD_INPUT) return await readStandardInput(context.io, bytesMax);
+    context.identity.prepareToRead(path);
+    return readBounded(path, { bytesMax }).bytes;
   } catch (cause) {
+    if (cause instanceof AppError && cause.code === 'too_large') {
+      throw new AppError('too_large', `--${name}: ${problem}`, {}, cause);
+    }
     throw new AppError('not_found', `--${name}: ${messageOf(cause)}`, {}, cause);
   }
 }
 
-async function readStandardInput(io: Io): Promise<Buffer> {
+async function readStandardInput(io: Io, bytesMax: number): Promise<Buffer> {
   const bytes = new ByteCollector();
   for await (const chunk of io.stdin) {
     bytes.add(Buffer.from(chunk));
-    if (bytes.length > INPUT_BYTES_MAX) {
-      throw new AppError('too_large', 'standard input is too long');
-    }
+    if (bytes.length > bytesMax) throw largerThan(bytesMax);
   }
   return bytes.take();
 }

@@ -1,7 +1,6 @@
 /** Files that hold passwords: their owner alone may read them. */
-import { statSync } from 'node:fs';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { readSmallFile } from '../../base/files/small-file.ts';
+import { CONFIGURATION_BYTES_MAX, readBounded } from '../../base/files/bounded-read.ts';
 
 /** The first line of the file that `store.passwordFile` names, or a command. Throws `usage`. */
 export function readPasswordFile(path: string): string {
@@ -14,12 +13,14 @@ export function readPasswordFile(path: string): string {
 /** `name` says what names the file. Throws `usage`. */
 export function readPrivate(path: string, name: string): string {
   try {
-    if ((statSync(path).mode & 0o077) !== 0) {
+    // One of PostgreSQL's own has a line for each of many databases.
+    const { bytes, status } = readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX });
+    if ((status.mode & 0o077) !== 0) {
       throw new AppError('usage', `${name} ${path} is open to other users; chmod 600 ${path}`);
     }
-    return readSmallFile(path).toString('utf8');
+    return bytes.toString('utf8');
   } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
+    if (thrown instanceof AppError && thrown.code === 'usage') throw thrown;
     throw new AppError('usage', `cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);
   }
 }

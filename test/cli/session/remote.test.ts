@@ -154,7 +154,7 @@ async function runWith(
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-remote-'));
   try {
     const file = join(folder, 'token');
-    writeFileSync(file, `${TOKEN}\n`);
+    writeFileSync(file, `${TOKEN}\n`, { mode: 0o600 });
     return await runCommand([...words, '--server', server.url(path), '--token-file', file],
       { environment });
   } finally {

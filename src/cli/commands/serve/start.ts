@@ -1,4 +1,6 @@
 /** `serve`: in this process, or in one that is started under a memory cap. */
+import { statSync } from 'node:fs';
+import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { loadQuietly } from '../../process/load-quietly.ts';
 
@@ -9,6 +11,7 @@ const MEBIBYTE = 1 << 20;
 export async function serve(context: CommandContext): Promise<number> {
   const megabytes = context.given.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
+    refusePipedSettings(context);
     // Wrong settings are better reported before a second process is started. One that will run as
     // another user reports them itself.
     if (!context.identity.needsSwitch) context.loadSettings();
@@ -17,4 +20,13 @@ export async function serve(context: CommandContext): Promise<number> {
   }
   const { runServer } = await loadQuietly(() => import('./server.ts'));
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
+}
+
+/** Throws `usage`: what we had read of a pipe, the process under the cap could not read again. */
+function refusePipedSettings({ given }: CommandContext): void {
+  const path = given.find('config');
+  const status = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (status === undefined || status.isFile()) return;
+  throw new AppError('usage', `--config ${path} is not a regular file, as it must be beside `
+    + '--max-memory, which starts another process that reads it as well');
 }

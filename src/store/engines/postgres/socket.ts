@@ -8,7 +8,7 @@ import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { AppError, messageOf } from '../../../base/errors.ts';
-import { readSmallFile } from '../../../base/files/small-file.ts';
+import { CONFIGURATION_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
 import { loadTls } from '../../../base/node-modules.ts';
 import { placeOf } from './address.ts';
 import type { PostgresAddress, PostgresHost, PostgresTls } from './address.ts';
@@ -87,7 +87,7 @@ function readTlsFiles({ authorities, certificate, key }: PostgresTls): Connectio
 
 function readPem(path: string, name: string): Buffer {
   try {
-    return readSmallFile(path);
+    return readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }).bytes;
   } catch (thrown) {
     throw new AppError('usage', `the PostgreSQL URL has a file as ${name} that cannot be read: `
       + messageOf(thrown), {}, thrown);

@@ -81,6 +81,10 @@ export function createContext(
       checkExists(directory);
       return directory;
     },
+    isDataMissing() {
+      if (server !== null || context.loadSettings().settings.store.url !== null) return false;
+      return isMissingOrEmpty(context.enterData());
+    },
     loadSettings() {
       loaded ??= server === null ? loadFor(context, readNamed()) : context.loadCallersSettings();
       return loaded;
@@ -164,6 +168,15 @@ function namesIn(directory: string): readonly string[] | null {
 
 function isOurs(name: string): boolean {
   return isStoreName(name) || PLACED_BEFORE.includes(name);
+}
+
+/** False where we may not look: opening says why. */
+function isMissingOrEmpty(directory: string): boolean {
+  try {
+    return readdirSync(directory).length === 0;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT';
+  }
 }
 
 function isNoDirectory(path: string): boolean {

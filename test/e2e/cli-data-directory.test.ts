@@ -120,7 +120,7 @@ test('a command that reads never makes a data directory: it asks whether --data 
     assert.ok(READING.length > 20);
     const data = join(folder, 'tpyo');
     const missing = `there is no data directory ${data}: is --data right?`;
-    for (const words of [...someOf(READING, 4), ['book:import', '--sample', '--dry-run']]) {
+    for (const words of someOf(READING, 4)) {
       const { code, stderr } = await hookshelf([...words, '--data', data], { cwd: folder });
       assert.equal(code, 1, `${words.join(' ')}: ${stderr}`);
       assert.ok(stderr.startsWith(`hookshelf: ${missing}`), `${words.join(' ')}: ${stderr}`);
@@ -130,6 +130,37 @@ test('a command that reads never makes a data directory: it asks whether --data 
       assert.equal((await hookshelf([...words, '--data', data])).code, 0, words[0]);
       assert.deepEqual(readdirSync(folder), [], words[0]);
     }
+  }));
+
+test('a dry run of an import checks without a data directory, and makes none', () =>
+  inFolder(async (folder) => {
+    const [missing, empty] = [join(folder, 'none'), join(folder, 'empty')];
+    mkdirSync(empty);
+    const id = '01a1f92b-17e0-702b-979d-2a3c3908d79d';
+    const input = [{ id, title: 'A' }, { id, title: 'Again' }, { title: '' }]
+      .map((book) => JSON.stringify(book)).join('\n');
+    for (const data of [missing, empty]) {
+      const words = ['book:import', '--dry-run', '--data', data];
+      const sample = await hookshelf([...words, '--sample']);
+      assert.equal(sample.stdout,
+        'would have imported 105, skipped 0 (dry run, nothing was changed)\n', sample.stderr);
+      assert.equal(sample.code, 0);
+      const lines = ['--file', '-', '--format', 'jsonl'];
+      const checked = await hookshelf([...words, ...lines], { input });
+      assert.equal(checked.code, 1);
+      assert.match(checked.stderr, /^hookshelf: line 2: a book with this id exists/m);
+      assert.match(checked.stderr, /^hookshelf: line 3: \/title: /m);
+      assert.match(checked.stdout, /^would have imported 1, skipped 2 /);
+      const replaced = await hookshelf([...words, ...lines, '--replace', '--json'], { input });
+      const { imported, replaced: count, dryRun } = JSON.parse(replaced.stdout);
+      assert.deepEqual([imported, count, dryRun], [2, 1, true]);
+      const broken = await hookshelf([...words, '--file', '-', '--format', 'csv'],
+        { input: 'Titel,Verlag\nA,B\n' });
+      assert.equal(broken.code, 1, broken.stderr);
+      assert.match(broken.stderr, /"Titel": did you mean `title`\?; unknown column "Verlag"/);
+    }
+    assert.deepEqual(readdirSync(folder), ['empty']);
+    assert.deepEqual(readdirSync(empty), []);
   }));
 
 test('a command that reads makes no store among the files of somebody else', () =>

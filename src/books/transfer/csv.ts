@@ -1,8 +1,9 @@
 /**
  * Books as rows of comma-separated values. The header row names the members. Text is written as it
  * is, a number in digits, and a nested value as JSON, except for authors of whom only the names are
- * known: `Terry Pratchett; Neil Gaiman`. An empty cell is an absent member, a quoted empty one
- * (`""`) an empty text. Reading what was written gives the same book.
+ * known: `Terry Pratchett; Neil Gaiman`. Keywords are read so: `fantasy; satire`. An empty cell is
+ * an absent member, a quoted empty one (`""`) an empty text. Reading what was written gives the
+ * same book.
  */
 import { AppError } from '../../base/errors.ts';
 import { nearest } from '../../base/text/nearest.ts';
@@ -14,6 +15,19 @@ import type { CsvCell, CsvRow } from './csv-rows.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = Object.keys(bookSchema.members);
+
+const UNKNOWN_SHOWN_MAX = 20;
+const NAME_SHOWN_MAX = 80;
+const NAME_COMPARED_MAX = 64;
+
+/** How a cell is written that holds a list. */
+const LIST_SYNTAX: Readonly<Record<string, string>> = {
+  authors: 'write names with semicolons between them, Terry Pratchett; Neil Gaiman, or JSON, '
+    + '[{"name":"Terry Pratchett","birthDate":"1948"}]',
+  keywords: 'write words with semicolons between them, fantasy; satire, or JSON, '
+    + '["fantasy","satire"]',
+};
+const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvHeader: string = encodeCsvRow(CSV_COLUMNS);
 
@@ -56,22 +70,44 @@ function isBlank({ cells }: CsvRow): boolean {
   return cells?.every(({ text, isQuoted }) => text === '' && !isQuoted) === true;
 }
 
+/** Throws `invalid` with everything that is wrong with it. */
 function parseHeader(row: CsvRow): readonly string[] {
   if (row.problem !== undefined) throw badHeader(row.line, row.problem);
-  const columns = row.cells.map(({ text }) => {
-    const given = text.trim();
-    const name = CSV_COLUMNS.find((column) => column.toLowerCase() === given.toLowerCase());
-    if (name !== undefined) return name;
-    if (/[;\t]/.test(given)) throw badHeader(row.line, 'cells must be separated by commas');
-    const near = given.length > 64 ? null : nearest(given, CSV_COLUMNS);
-    const hint = near === null
-      ? `known are ${CSV_COLUMNS.join(', ')}` : `did you mean \`${near}\`?`;
-    throw badHeader(row.line, `unknown column ${JSON.stringify(given.slice(0, 80))}: ${hint}`);
-  });
-  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
-  if (twice !== undefined) throw badHeader(row.line, `the column \`${twice}\` stands twice`);
-  if (!columns.includes('title')) throw badHeader(row.line, 'there is no column `title`');
+  const columns = row.cells.map(({ text }) => findColumn(text.trim()) ?? text.trim());
+  const unknown = columns.filter((name) => !CSV_COLUMNS.includes(name));
+  if (unknown.some((name) => /[;\t]/.test(name))) {
+    throw badHeader(row.line, 'cells must be separated by commas');
+  }
+  const problems = [...describeUnknown(unknown)];
+  const repeated = CSV_COLUMNS.filter((name) =>
+    columns.indexOf(name) !== columns.lastIndexOf(name));
+  for (const name of repeated) problems.push(`the column \`${name}\` stands twice`);
+  if (!columns.includes('title')) problems.push('there is no column `title`');
+  if (problems.length > 0) throw badHeader(row.line, problems.join('; '));
   return columns;
+}
+
+function findColumn(given: string): string | undefined {
+  return CSV_COLUMNS.find((column) => column.toLowerCase() === given.toLowerCase());
+}
+
+/** Those that are like a column's name each, and the others together. */
+function describeUnknown(names: readonly string[]): readonly string[] {
+  const shown = names.slice(0, UNKNOWN_SHOWN_MAX);
+  const problems: string[] = [];
+  const strange: string[] = [];
+  for (const name of shown) {
+    const near = name.length > NAME_COMPARED_MAX ? null : nearest(name, CSV_COLUMNS);
+    const quoted = JSON.stringify(name.slice(0, NAME_SHOWN_MAX));
+    if (near === null) strange.push(quoted);
+    else problems.push(`unknown column ${quoted}: did you mean \`${near}\`?`);
+  }
+  const more = names.length - shown.length;
+  if (more > 0) problems.push(`${more} more are unknown`);
+  if (strange.length === 0) return problems;
+  const noun = strange.length === 1 ? 'column' : 'columns';
+  return [...problems,
+    `unknown ${noun} ${strange.join(', ')}: known are ${CSV_COLUMNS.join(', ')}`];
 }
 
 function badHeader(line: number, problem: string): AppError {
@@ -89,24 +125,44 @@ function toRecord(columns: readonly string[], row: CsvRow): SourceRecord {
   for (const [index, cell] of row.cells.entries()) {
     const name = columns[index] ?? '';
     if (cell.text === '' && !cell.isQuoted) continue;
-    const json = toJson(name, cell);
-    if (json === null) return { line, problem: `${name}: the cell is not valid JSON` };
-    members.push(`"${name}":${json}`);
+    const value = toJson(name, cell);
+    if (value.problem !== undefined) return { line, problem: value.problem };
+    members.push(`"${name}":${value.json}`);
   }
   return { line, json: Buffer.from(`{${members.join(',')}}`) };
 }
 
 const DIGITS = /^-?(0|[1-9][0-9]{0,15})$/;
 
-/** The value of a cell as JSON, or null when the cell should be JSON and is not valid. */
-function toJson(name: string, { text }: CsvCell): string | null {
+type CellValue =
+  | { readonly json: string; readonly problem?: never }
+  | { readonly json?: never; readonly problem: string };
+
+/** The value of a cell as JSON, or why it cannot be read. */
+function toJson(name: string, { text }: CsvCell): CellValue {
   const kind: Schema['kind'] | undefined = bookSchema.members[name]?.schema.kind;
-  if (kind === 'string') return JSON.stringify(text);
-  if (kind === 'integer') return DIGITS.test(text.trim()) ? text.trim() : JSON.stringify(text);
+  if (kind === 'string') return { json: JSON.stringify(text) };
+  if (kind === 'integer') {
+    return { json: DIGITS.test(text.trim()) ? text.trim() : JSON.stringify(text) };
+  }
   const isJson = /^\s*[[{]/.test(text);
-  if (!isJson && name === 'authors') return authorsOfNames(text);
-  if (!isJson && name === 'keywords') return JSON.stringify(splitList(text));
-  return oneLineOfJson(text);
+  if (!isJson && name === 'authors') return { json: authorsOfNames(text) };
+  if (!isJson && name === 'keywords') return { json: JSON.stringify(splitList(text)) };
+  return readJsonCell(name, text);
+}
+
+function readJsonCell(name: string, text: string): CellValue {
+  const listSyntax = LIST_SYNTAX[name];
+  try {
+    const value: unknown = JSON.parse(text);
+    if (listSyntax !== undefined && !Array.isArray(value)) {
+      return { problem: `${name}: the cell is not a JSON array: ${listSyntax}` };
+    }
+  } catch {
+    return { problem: `${name}: the cell is not valid JSON: ${listSyntax ?? JSON_SYNTAX}` };
+  }
+  // A valid JSON string contains no line feed, so only those between tokens are replaced.
+  return { json: text.replaceAll('\n', ' ') };
 }
 
 function encodeAuthors(authors: readonly Author[]): string | null {
@@ -122,14 +178,4 @@ function authorsOfNames(text: string): string {
 
 function splitList(text: string): string[] {
   return text.split(';').map((item) => item.trim()).filter((item) => item !== '');
-}
-
-// A valid JSON string contains no line feed, so only those between tokens are replaced.
-function oneLineOfJson(text: string): string | null {
-  try {
-    JSON.parse(text);
-  } catch {
-    return null;
-  }
-  return text.replaceAll('\n', ' ');
 }

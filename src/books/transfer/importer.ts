@@ -38,10 +38,13 @@ type ImportCount = {
 /** The detail of a record that is skipped because its id exists. */
 export const ID_EXISTS = 'a book with this id exists';
 
+/** What the importer needs of a catalog. */
+export type ImportCatalog = Pick<Catalog, 'has' | 'importBatch'>;
+
 type ParsedRecord = { readonly line: number; readonly record: ImportRecord };
 
 export class Importer {
-  readonly #catalog: Catalog;
+  readonly #catalog: ImportCatalog;
   readonly #mode: ImportMode;
   readonly #seenIds = new SeenIds();
   #imported = 0;
@@ -50,7 +53,7 @@ export class Importer {
   #existing = 0;
   #failure: string | null = null;
 
-  constructor(catalog: Catalog, mode: ImportMode) {
+  constructor(catalog: ImportCatalog, mode: ImportMode) {
     this.#catalog = catalog;
     this.#mode = mode;
   }

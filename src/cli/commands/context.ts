@@ -40,6 +40,11 @@ export type CommandContext = {
   enterData(): string;
   /** The same where the directory must exist. Throws `not_found`, too. */
   enterExistingData(): string;
+  /**
+   * Whether the records would be in a data directory that is missing or empty: a dry run makes
+   * none. False where a server elsewhere, or an engine, has the records.
+   */
+  isDataMissing(): boolean;
   /** Throws `usage`. Reads the settings file and the environment once. */
   loadSettings(): LoadedSettings;
   /**

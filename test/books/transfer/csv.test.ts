@@ -79,17 +79,38 @@ test('a row that cannot be read is told, and the next ones go on', () => {
   assert.deepEqual(records.map(({ line, problem }) => [line, problem ?? 'read']), [
     [2, '3 cells, but the header names 2'],
     [3, 'cell 1: text follows its closing quote'],
-    [4, 'metadata: the cell is not valid JSON'],
-    [5, 'metadata: the cell is not valid JSON'],
+    [4, 'metadata: the cell is not valid JSON: write an object, {"shelf":"A1"}'],
+    [5, 'metadata: the cell is not valid JSON: write an object, {"shelf":"A1"}'],
     [6, 'not valid UTF-8'],
     [7, 'read'],
     [8, 'a quoted cell is not closed'],
   ]);
 });
 
+test('a list that is no valid JSON is told with how it is written', () => {
+  const problems = (name: string, cells: readonly string[]): readonly (string | undefined)[] =>
+    read(`title,${name}\n${cells.map((cell) => `A,"${cell}"\n`).join('')}`)
+      .map(({ problem }) => problem);
+  for (const [name, syntax] of [
+    ['authors', 'write names with semicolons between them, Terry Pratchett; Neil Gaiman, or JSON, '
+      + '[{"name":"Terry Pratchett","birthDate":"1948"}]'],
+    ['keywords', 'write words with semicolons between them, fantasy; satire, or JSON, '
+      + '["fantasy","satire"]'],
+  ] as const) {
+    assert.deepEqual(problems(name, ['[Le Guin]', '{""name"":""x""}', 'a; b', '[]']), [
+      `${name}: the cell is not valid JSON: ${syntax}`,
+      `${name}: the cell is not a JSON array: ${syntax}`, undefined, undefined,
+    ]);
+  }
+});
+
 test('a header that cannot be used ends the import with what to mend', () => {
   const cases: readonly (readonly [header: string, problem: RegExp])[] = [
     ['title,publisheddate', /unknown column "publisheddate": did you mean `datePublished`\?/],
+    ['Titel,isbn,Verlag,Seiten', new RegExp('unknown column "Titel": did you mean `title`\\?; '
+      + 'unknown columns "Verlag", "Seiten": known are id, .*; there is no column `title`$')],
+    [`title,${Array.from({ length: 30 }, (_, index) => `x-${index}`).join()}`,
+      /: 10 more are unknown; unknown columns "x-0", .*"x-19": known are/],
     ['title;isbn', /separated by commas/],
     ['title,title', /`title` stands twice/],
     [`title,${'isbn'.padEnd(64, '-')}`, /did you mean `isbn`\?/],

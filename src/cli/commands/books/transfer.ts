@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { checkRecords } from '../../../books/transfer/check-records.ts';
 import { createBookWriter, findFormat, readRecords } from '../../../books/transfer/formats.ts';
 import type { BookFileFormat } from '../../../books/transfer/formats.ts';
 import { connectionLost } from '../../../server/local/call.ts';
@@ -34,15 +35,10 @@ export async function importBooks(context: CommandContext): Promise<number> {
   const lines = linesOf(isGuessed ? checkedJson(bytes) : bytes, input.format, report);
   const body = Readable.from(lines, { objectMode: false });
   try {
-    const session = await context.openSession();
-    const query = new URLSearchParams();
-    if (given.has('replace')) query.set('replace', 'true');
-    if (given.has('dry-run')) query.set('dryRun', 'true');
-    const answer = await session.stream({
-      method: 'POST', path: `/api/books/import?${query}`, body,
-      headers: { 'content-type': 'application/jsonl' },
-    });
-    for await (const result of jsonLines(answer)) report.add(result);
+    // A dry run makes no data directory to look into.
+    const results = given.has('dry-run') && context.isDataMissing()
+      ? checkRecords(body, given.has('replace')) : await sendRecords(context, body);
+    for await (const result of jsonLines(results)) report.add(result);
   } catch (thrown) {
     // A source that broke has broken the exchange, too: its error is the one to mend.
     throw report.sourceError ?? connectionLost(thrown);
@@ -53,6 +49,20 @@ export async function importBooks(context: CommandContext): Promise<number> {
     input.close();
   }
   return report.print();
+}
+
+/** Resolves with the results, which come while the records are sent. */
+async function sendRecords(
+  { given, openSession }: CommandContext, body: Readable,
+): Promise<AsyncIterable<Buffer>> {
+  const query = new URLSearchParams();
+  if (given.has('replace')) query.set('replace', 'true');
+  if (given.has('dry-run')) query.set('dryRun', 'true');
+  const session = await openSession();
+  return session.stream({
+    method: 'POST', path: `/api/books/import?${query}`, body,
+    headers: { 'content-type': 'application/jsonl' },
+  });
 }
 
 export async function exportBooks(context: CommandContext): Promise<number> {

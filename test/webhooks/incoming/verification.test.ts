@@ -221,7 +221,8 @@ const BODIES: readonly [string | undefined, string, string, unknown][] = [
   ['auto', `${FORM};charset=utf-8`, 'a=1', { a: '1' }],
   ['auto', 'text/csv', 'a,b', { text: 'a,b' }],
   ['auto', 'application/octet-stream', '{"a":1}', []],
-  ['form', FORM, 'a=1&'.repeat(20_000), []],
+  ['form', FORM, `${'a&'.repeat(9999)}a`, { a: Array.from({ length: 10_000 }, () => '') }],
+  [undefined, FORM, 'a=1&'.repeat(20_000), []],
 ];
 
 test('the payload is made of the body as bodyFormat says', async (context) => {
@@ -232,6 +233,22 @@ test('the payload is made of the body as bodyFormat says', async (context) => {
     const { payload: given } = json['data'] as Record<string, unknown>;
     assert.equal(JSON.stringify(given), JSON.stringify(payload), `${bodyFormat} ${type}`);
   }
+});
+
+test('a form of more than 10,000 fields is refused, and does not arrive empty', async (context) => {
+  const relay = await start(context, {});
+  const body = `${'a=1&'.repeat(10_000)}a=1`;
+  for (const [bodyFormat, type] of [['form', 'text/plain'], ['auto', FORM]] as const) {
+    await relay.hook({ actionType: 'shows' }, { pathSegment: `at-${bodyFormat}`, bodyFormat });
+    const { status, json } = await post(relay, body, { 'Content-Type': type }, `at-${bodyFormat}`);
+    assert.equal(status, 413);
+    assert.deepEqual(json, { success: false, message: 'Payload too large', data: {} });
+  }
+  assert.ok(relay.logLines.some((line) => line.includes('form has more than 10000 fields')));
+  const preset = { pathSegment: 'twilio', secret: SECRET,
+    verification: { preset: 'twilio', url: 'https://shop.example/webhook/in/twilio' } };
+  await relay.hook({ actionType: 'shows' }, preset);
+  assert.equal((await post(relay, body, { 'Content-Type': FORM }, 'twilio')).status, 413);
 });
 
 test('the field that a preset names holds the payload of a form', async (context) => {

@@ -6,7 +6,9 @@ import { AppError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { quoted } from '../../../base/text/refusal.ts';
 import type { Exchange, Handler } from '../../../server/route.ts';
+import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/form.ts';
 import type { ChallengeAnswer } from '../../senders/verification/challenge.ts';
+import { bodyKind } from '../body-format.ts';
 import { sendAnswer, type ReceiveAnswer } from './answer.ts';
 import { EventNames } from './event-names.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
@@ -127,6 +129,7 @@ async function receive(
   } catch (thrown) {
     throw unread(exchange, hook, thrown);
   }
+  checkForm(exchange, hook, body);
   const received = admit(parts, exchange, hook, body);
   if ('status' in received) {
     const { status, type, body: text } = received;
@@ -158,6 +161,16 @@ async function receive(
     load.running -= 1;
     room.giveBack(payloadBytes);
   }
+}
+
+/** Throws `too_large` for a form of more fields than are read. */
+function checkForm(exchange: Exchange, hook: ReadyHook, body: Buffer): void {
+  const { 'content-type': contentType } = exchange.request.headers;
+  if (bodyKind(hook.reading.format, contentType) !== 'form' || !hasTooManyFields(body)) return;
+  throw reject(exchange, hook, {
+    code: 'too_large', message: 'Payload too large', reason: 'size',
+    finding: `the form has more than ${FORM_FIELDS_MAX} fields`,
+  });
 }
 
 function busy(exchange: Exchange, hook: ReadyHook, finding: string): AppError {

@@ -19,7 +19,7 @@ export type PlainForm = {
 };
 
 /** More fields than any sender has; so many still take a few milliseconds to read. */
-const FIELDS_MAX = 10_000;
+export const FORM_FIELDS_MAX = 10_000;
 
 const AMPERSAND = 0x26;
 const EQUALS = 0x3d;
@@ -39,6 +39,18 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded';
 export function mediaTypeOf(contentType = ''): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+/** Whether a form has more than 10,000 fields, empty ones between two `&` included. */
+export function hasTooManyFields(body: Buffer): boolean {
+  // Each but the last takes a byte at least.
+  if (body.length < FORM_FIELDS_MAX) return false;
+  let separators = 0;
+  for (let at = body.indexOf(AMPERSAND); at >= 0; at = body.indexOf(AMPERSAND, at + 1)) {
+    separators += 1;
+    if (separators >= FORM_FIELDS_MAX) return true;
+  }
+  return false;
 }
 
 /**
@@ -70,7 +82,7 @@ export function parseForm(body: Buffer): ParsedForm | null {
       start = length;
       nameEnd = -1;
       pairs += 1;
-      if (pairs > FIELDS_MAX) return null;
+      if (pairs > FORM_FIELDS_MAX) return null;
     } else if (byte === EQUALS && nameEnd === -1) {
       nameEnd = length;
     } else {

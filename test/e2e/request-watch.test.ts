@@ -107,12 +107,16 @@ test('sends each request on byte for byte, and goes on after a restart of the se
     await until('it is printed', () => watching.out().includes('\n'), watching.notes);
     assert.match(watching.out(),
       /^\d\d:\d\d:\d\d {2}POST {2}deploy {2}- {2}done {2}[\w-]{36} {2}-> 200 OK \(\d+ ms\)\n$/);
-    assert.deepEqual(taken[0], {
+    const via = /^1\.1 hookshelf-watch-[0-9a-f]{12}$/;
+    assert.match(taken[0]?.headers.find((value) => via.test(value)) ?? '', via);
+    const headers = taken[0]?.headers.filter((value) => !via.test(value));
+    assert.deepEqual({ ...taken[0], headers }, {
       line: 'POST /hook?mine=1&a=%20&b', body: BODY,
       headers: [
         'Host', `localhost:${to}`, 'X-Twice', 'one', 'x-twice', 'two',
         'Content-Type', 'application/octet-stream', 'X-Hub-Signature', 'abc',
-        'Accept-Encoding', 'gzip', 'Content-Length', String(BODY.length), 'Connection', 'close',
+        'Accept-Encoding', 'gzip', 'Via', 'Content-Length', String(BODY.length),
+        'Connection', 'close',
       ],
     });
     await server.stop('SIGKILL');
@@ -168,6 +172,28 @@ test('says what will not be seen, and prints rejected requests without sending t
     await watching.stop();
     await server.stop();
   })));
+
+test('ends when what it sends on comes back: --forward leads to the server that it watches', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    await addHook(server.url, null, { bodyFormat: 'auto' });
+    const child = start(['request:watch', '--data', data, '--forward',
+      `${server.url}/webhook/in/deploy`]);
+    let notes = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      notes += chunk.toString();
+    });
+    const ended = endOf(child);
+    await until('it watches', () => notes.includes('Ctrl-C ends this'), () => notes);
+    await send(Number(new URL(server.url).port), BODY);
+    const { code, stdout } = await ended;
+    assert.equal(code, 2, notes);
+    assert.match(notes, /comes back as request [\w-]{36}: --forward leads to a webhook of/);
+    assert.equal(stdout.split('\n').length, 2, 'the first one is printed');
+    const { headers } = await ask(`${server.url}/api/requests`);
+    assert.equal(headers['x-total-count'], '2', 'nothing goes round again');
+    await server.stop();
+  }));
 
 test('needs a server, and an address to send to that is one', () => inFolder(async (data) => {
   const alone = await hookshelf(['request:watch', '--data', data]);

@@ -16,7 +16,9 @@ async function headOf(given: Partial<Parameters<typeof forward>[1]>): Promise<st
   await once(server, 'listening');
   try {
     const { port } = server.address() as AddressInfo;
-    const sent = { method: 'POST', query: '', headers: [], body: Buffer.alloc(0), ...given };
+    const sent = {
+      method: 'POST', query: '', headers: [], body: Buffer.alloc(0), pseudonym: 'me', ...given,
+    };
     const { status } = await forward(new URL(`http://127.0.0.1:${port}`), sent, () => 0);
     assert.equal(status, 204);
   } finally {
@@ -37,4 +39,9 @@ test('a request without a body is sent on with a length only where it may have o
     await headOf({ method: 'DELETE', body: Buffer.from('ab') }), await headOf({}),
   ].map((head) => length.exec(head)?.[1]);
   assert.deepEqual(lengths, ['0', '2', '0']);
+});
+
+test('a request that is sent on names its sender, whatever its own headers say', async () => {
+  const head = await headOf({ headers: [['Via', '1.1 other'], ['Connection', 'via']] });
+  assert.match(head, /^via: 1\.1 me\r$/im);
 });

@@ -12,6 +12,8 @@ type ForwardedRequest = {
   /** In the order and case received. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
+  /** Who sends it on, for `Via` (RFC 9110 §7.6.3): if the request comes back, it is known by that. */
+  readonly pseudonym: string;
 };
 
 type Forwarded = {
@@ -68,7 +70,8 @@ function send(target: URL, given: ForwardedRequest): Promise<IncomingMessage> {
         protocol: target.protocol, hostname: unbracketed(target.hostname), port: target.port,
         path: target.pathname + (search === '' ? '' : `?${search}`), method, agent: false,
         headers: [
-          'Host', target.host, ...passed.flat(), ...lengthOf(given), 'Connection', 'close',
+          'Host', target.host, ...passed.flat(), 'Via', `1.1 ${given.pseudonym}`,
+          ...lengthOf(given), 'Connection', 'close',
         ],
       });
     } catch (cause) {

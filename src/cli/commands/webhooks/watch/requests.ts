@@ -1,6 +1,7 @@
 /** `request:watch`: a line for each request as it comes in, which can be sent on, too. */
 import { sleep, systemClock } from '../../../../base/clock.ts';
 import { AppError, messageOf } from '../../../../base/errors.ts';
+import { loadCrypto } from '../../../../base/node-modules.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 import { printableJson } from '../../../terminal/output.ts';
 import { incomingResource } from '../../../../webhooks/incoming/resource.ts';
@@ -16,6 +17,7 @@ import { pairsOf, readBody } from '../../work.ts';
 const STREAM = '/api/stream?topics=requests';
 const RECONNECT_MS = 1000;
 const NAMES_SHOWN_MAX = 5;
+const PSEUDONYM_BYTES = 6;
 /** What no action got is not for the program under development either. */
 const NOT_FORWARDED = ['rejected', 'duplicate'];
 
@@ -23,6 +25,8 @@ type Watch = {
   readonly context: CommandContext;
   readonly session: Session;
   readonly target: URL | null;
+  /** What this command calls itself in the `Via` of requests that it sends on. */
+  readonly pseudonym: string;
   /** Path segments by identifier. */
   readonly names: Map<string, string>;
   lastId: string | null;
@@ -42,7 +46,8 @@ export async function watchRequests(context: CommandContext): Promise<number> {
   const hook = given.has('hook') ? await findIncoming(context, 'hook') : null;
   const hooks = hook === null ? await fetchAll(session, incomingResource.path) : [hook];
   const watch: Watch = {
-    context, session, target, names: new Map(), lastId: null, isToldOfSignatures: false,
+    context, session, target, pseudonym: makePseudonym(), names: new Map(), lastId: null,
+    isToldOfSignatures: false,
   };
   for (const one of hooks) {
     watch.names.set(textOf(one['identifier']), textOf(one['pathSegment']));
@@ -107,25 +112,26 @@ function isPassing(thrown: unknown): boolean {
 /** A connection that breaks is one that ends. */
 async function readAnswer(watch: Watch, answer: AsyncIterable<unknown>): Promise<void> {
   const events = readEvents(answer);
-  for (;;) {
-    let next: Awaited<ReturnType<typeof events.next>>;
-    try {
-      next = await events.next();
-    } catch {
-      return;
+  try {
+    for (;;) {
+      const next = await events.next().catch(() => null);
+      if (next === null || next.done === true) return;
+      const { id, event, data } = next.value;
+      if (event === 'request' && data !== null) await show(watch, objectOf(JSON.parse(data)));
+      // Only now: what was not seen through comes again.
+      watch.lastId = id;
+      if (watch.context.output.isClosed) return;
     }
-    if (next.done === true) return;
-    const { id, event, data } = next.value;
-    if (event === 'request' && data !== null) await show(watch, objectOf(JSON.parse(data)));
-    // Only now: what was not seen through comes again.
-    watch.lastId = id;
-    if (watch.context.output.isClosed) return void await events.return(undefined);
+  } finally {
+    // The stream has no end of its own.
+    await events.return(undefined);
   }
 }
 
 async function show(watch: Watch, { change, ...request }: JsonObject): Promise<void> {
   if (change !== 'created') return;
   const { context: { output }, target } = watch;
+  if (hasPassed(watch.pseudonym, request)) throw loopError(request);
   const status = textOf(request['status']);
   const isSentOn = target !== null && !NOT_FORWARDED.includes(status);
   const answer = isSentOn ? await sendOn(watch, target, request) : null;
@@ -143,6 +149,23 @@ async function show(watch: Watch, { change, ...request }: JsonObject): Promise<v
   await output.line(parts.join('  ') + (target !== null && !isSentOn ? '  not sent on' : end));
 }
 
+function makePseudonym(): string {
+  return `hookshelf-watch-${loadCrypto().randomBytes(PSEUDONYM_BYTES).toString('hex')}`;
+}
+
+/** Whether the request is one that this command has sent on, which has come back. */
+function hasPassed(pseudonym: string, request: JsonObject): boolean {
+  return pairsOf(request['headers'])
+    .some(([name, value]) => name.toLowerCase() === 'via' && value.includes(pseudonym));
+}
+
+/** Going on would send each request on again and again. */
+function loopError(request: JsonObject): AppError {
+  return new AppError('usage', `what is sent on comes back as request ${textOf(request['id'])}: `
+    + '--forward leads to a webhook of the server that is watched; give the address of your own '
+    + 'program, or watch another webhook with --hook');
+}
+
 type SentOn = { readonly text: string; readonly json: JsonObject };
 
 async function sendOn(watch: Watch, target: URL, request: JsonObject): Promise<SentOn> {
@@ -153,7 +176,7 @@ async function sendOn(watch: Watch, target: URL, request: JsonObject): Promise<S
     const body = await readBody(session, path);
     const { status, text, durationMs } = await forward(target, {
       method: textOf(request['method']), query: textOf(head['query']),
-      headers: pairsOf(head['headers']), body,
+      headers: pairsOf(head['headers']), body, pseudonym: watch.pseudonym,
     }, () => context.io.now());
     return {
       text: `${status} ${text} (${durationMs} ms)`,

@@ -43,6 +43,7 @@ function parseBlock(text: string): Block | null {
   const family = isIPv4(address) ? 'ipv4' : 'ipv6';
   const bitsMax = family === 'ipv4' ? 32 : 128;
   if (bits === undefined) return { address, family, bits: bitsMax };
-  if (!/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax) return null;
+  // Leading zeros are refused, as in the parts of an address: some read them as octal.
+  if (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > bitsMax) return null;
   return { address, family, bits: Number(bits) };
 }

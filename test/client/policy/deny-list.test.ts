@@ -83,7 +83,10 @@ test('a deny list never refuses a name: names are looked up first', () => {
   assert.deepEqual(['localhost', 'metadata', '127.0.0.1.example'].filter(list.isDenied), []);
 });
 
-const UNREADABLE = ['localhost', '', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0/8', 'Private'];
+const UNREADABLE = [
+  'localhost', '', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0/8', 'Private',
+  '10.0.0.0/08', '::/00', '10.0.0.01', '::ffff:10.0.0.01',
+];
 
 for (const entry of UNREADABLE) {
   test(`the entry ${JSON.stringify(entry)} of a deny list is refused by name`, () => {

@@ -178,6 +178,17 @@ test('only allowed addresses may call, decided before the rate limit and the bod
     }
   });
 
+test('a block that was stored with leading zeros lets its addresses in as before',
+  async (context) => {
+    const relay = await start(context, { allowedAddresses: ['127.0.0.0/8'] });
+    const hooks = relay.store.collection('incoming-webhooks');
+    const record = String(hooks.bytesAt(hooks.walk().next()));
+    const { identifier } = JSON.parse(record) as Record<string, unknown>;
+    await relay.store.transact((transaction) => transaction.put('incoming-webhooks',
+      String(identifier), record.replace('127.0.0.0/8', '127.0.0.0/08')));
+    assert.equal((await post(relay, '{}', {})).status, 200);
+  });
+
 test('the control socket has no address to be allowed', async (context) => {
   const relay = await start(context, { allowedAddresses: ['10.0.0.0/8'] });
   assert.equal((await relay.control('/webhook/in/hook', {})).status, 200);
@@ -274,6 +285,8 @@ const REFUSED: readonly [object, string, RegExp][] = [
   [{ verification: { preset: 'custom', scheme: { algorithm: 'md5' } } },
     '/verification/scheme/algorithm', /hmac-sha256/],
   [{ allowedAddresses: ['10.0.0.0/33'] }, '/allowedAddresses/0', /CIDR/],
+  [{ allowedAddresses: ['10.0.0.0/08'] }, '/allowedAddresses/0', /CIDR/],
+  [{ allowedAddresses: ['10.0.0.08'] }, '/allowedAddresses/0', /CIDR/],
   [{ allowedAddresses: [] }, '/allowedAddresses', /null/],
   [{ bodyFormat: 'xml' }, '/bodyFormat', /json, form, text, auto/],
   [{ secret: 'x'.repeat(8193) }, '/secret', /8192/],

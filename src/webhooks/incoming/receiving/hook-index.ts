@@ -140,7 +140,8 @@ function signatureKeys({ secret, previousSecret }: IncomingWebhook): TimedKey[] 
 
 function addressSet(addresses: readonly string[]): AddressSet {
   const set = new AddressSet();
-  for (const address of addresses) set.add(address);
+  // What is stored may be older than the rule against leading zeros in `/08`.
+  for (const address of addresses) set.add(address.replace(/\/0+(?=\d)/, '/'));
   return set;
 }
 

@@ -87,9 +87,12 @@ function readString(schema: StringSchema, value: unknown, place: Place): string 
     return fail(place, `must be a string, not ${typeName(value)}${hint ? `: ${hint}` : ''}`);
   }
   if (!value.isWellFormed()) return fail(place, 'must not hold a lone surrogate');
-  const { minLength = 0, maxLength } = schema;
+  const { minLength = 0, maxLength, bytesMax } = schema;
   if (maxLength !== undefined && isLongerThan(value, maxLength)) {
     return fail(place, `must be at most ${maxLength} characters`);
+  }
+  if (bytesMax !== undefined && Buffer.byteLength(value) > bytesMax) {
+    return fail(place, `must be at most ${bytesMax} bytes`);
   }
   if (minLength > 0 && !isLongerThan(value, minLength - 1)) {
     return fail(place, minLength === 1

@@ -12,6 +12,8 @@ export type StringSchema = {
   readonly kind: 'string';
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
+  /** In UTF-8, for what is used as bytes. */
+  readonly bytesMax?: number | undefined;
   /** At least one character that is not white space. */
   readonly isNotBlank?: boolean | undefined;
   readonly values?: readonly string[] | undefined;

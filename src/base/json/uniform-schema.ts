@@ -15,11 +15,12 @@ export function uniform(schema: ObjectSchema): ObjectSchema {
 function uniformSchema(schema: Schema): Schema {
   switch (schema.kind) {
     case 'string': {
-      const { kind, minLength, maxLength, isNotBlank, values, pattern, description } = schema;
+      const { kind, minLength, maxLength, bytesMax, isNotBlank, values } = schema;
+      const { pattern, description } = schema;
       const { canonical, explain, numberHint, format } = schema;
       return {
-        kind, minLength, maxLength, isNotBlank, values, pattern, description, canonical, explain,
-        numberHint, format,
+        kind, minLength, maxLength, bytesMax, isNotBlank, values, pattern, description, canonical,
+        explain, numberHint, format,
       };
     }
     case 'array': {

@@ -66,7 +66,9 @@ function isLimit(maximum: number): boolean {
 }
 
 function stringSchema(schema: StringSchema, form: Form): JsonSchemaObject {
-  const { minLength, maxLength, values, format, description } = schema;
+  const { minLength, bytesMax, values, format, description } = schema;
+  // JSON Schema counts characters, of which there are never more than bytes.
+  const { maxLength = bytesMax } = schema;
   // What is stored may be written another way than what may be sent.
   const pattern = form === 'view' && schema.canonical !== undefined ? undefined : schema.pattern;
   const isPlain = pattern !== undefined && /^u?$/.test(pattern.flags);

@@ -5,7 +5,7 @@
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
-import type { JsonObject, Member, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, Member, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { notFound } from '../../resources/not-found.ts';
 import { decodeRecord, encodeRecord, nextStamps } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -67,7 +67,7 @@ type RotationParts = {
   readonly records: Repository;
   readonly store: Store;
   readonly now: () => number;
-  readonly secretLengthMax: number;
+  readonly secretSchema: StringSchema;
   /** The shape of a new secret for a stored webhook; why none can be made here, else. */
   readonly shapeFor: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
   /** What is wrong with a given secret, as a sentence fragment. */
@@ -84,12 +84,12 @@ function rotatedSchema(schema: ObjectSchema & { readonly name: string }): Object
 }
 
 export function rotationRoute(parts: RotationParts): Route {
-  const { resource: { path, noun, schema, collection }, records, secretLengthMax } = parts;
+  const { resource: { path, noun, schema, collection }, records, secretSchema } = parts;
   const input: ObjectSchema = {
     kind: 'object', name: `${schema.name}Rotation`,
     members: {
       secret: {
-        schema: { kind: 'string', minLength: 1, maxLength: secretLengthMax }, isWriteOnly: true,
+        schema: secretSchema, isWriteOnly: true,
         description: 'The new secret; when absent one is made and answered as `secret`, this once',
       },
       overlapHours: {

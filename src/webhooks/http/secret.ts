@@ -1,13 +1,13 @@
 /** The secret of a webhook: accepted and stored, never shown. */
-import type { JsonObject, Member } from '../../base/schema.ts';
+import type { JsonObject, Member, StringSchema } from '../../base/schema.ts';
 import type { Cause } from '../../resources/resource.ts';
 import { mask } from './mask.ts';
 
-export const SECRET_LENGTH_MAX = 1024;
+export const secretSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
 
 export const secretMembers: Readonly<Record<string, Member>> = {
   secret: {
-    schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,
+    schema: secretSchema, isWriteOnly: true,
     description: 'Never shown. Absent in PUT and PATCH keeps the stored one, null removes it.',
   },
   hasSecret: {

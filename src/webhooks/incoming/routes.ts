@@ -18,7 +18,7 @@ import type { LookUpEvent } from './setup/repeated.ts';
 import { presetsRoute } from './setup/presets.ts';
 import { sampleRoute } from './setup/sample.ts';
 import { newSecretFor } from './verification.ts';
-import { SECRET_LENGTH_MAX, incomingCollection } from './webhook.ts';
+import { incomingCollection, verificationSecretSchema } from './webhook.ts';
 
 type IncomingRouteParts = {
   readonly records: Repository;
@@ -47,7 +47,7 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
     matchRoute({ hooks, collection, requests: parts.requests }),
     rotationRoute({
       resource: incomingResource, records: parts.records, store, now,
-      secretLengthMax: SECRET_LENGTH_MAX, shapeFor: newSecretFor,
+      secretSchema: verificationSecretSchema, shapeFor: newSecretFor,
     }),
     collectionRoute(incomingResource, parts.records),
     ...resourceRoutes(incomingResource, parts.records),

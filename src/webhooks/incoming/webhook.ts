@@ -8,7 +8,7 @@ import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
 import type { FieldError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, StringSchema } from '../../base/schema.ts';
 import {
   findInboxProblems, inboxMembers, type AnswerMode, type Deduplication, type Inbox,
 } from './inbox.ts';
@@ -45,7 +45,9 @@ export const incomingCollection: CollectionSpec = {
 };
 
 /** A certificate in PEM fits. */
-export const SECRET_LENGTH_MAX = 8192;
+export const verificationSecretSchema: StringSchema = {
+  kind: 'string', minLength: 1, bytesMax: 8192,
+};
 
 export const incomingSchema: NamedSchema = {
   kind: 'object',
@@ -73,7 +75,7 @@ export const incomingSchema: NamedSchema = {
     ...disablingMembers,
     ...secretMembers,
     secret: {
-      schema: { kind: 'string', minLength: 1, maxLength: SECRET_LENGTH_MAX }, isWriteOnly: true,
+      schema: verificationSecretSchema, isWriteOnly: true,
       description: 'What the sender\'s requests are checked against: a key, a token, a public key '
         + 'or a certificate. Never shown. Absent in PUT and PATCH keeps the stored one, null '
         + 'removes it.',

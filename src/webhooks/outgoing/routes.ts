@@ -14,7 +14,7 @@ import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
 import type { Store } from '../../store/port.ts';
 import { rotationRoute } from '../http/rotation.ts';
-import { SECRET_LENGTH_MAX } from '../http/secret.ts';
+import { secretSchema } from '../http/secret.ts';
 import { outgoingResource } from './resource.ts';
 import { findSecretProblem } from './signature.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './webhook-index.ts';
@@ -38,7 +38,7 @@ export function outgoingRoutes(parts: OutgoingRouteParts): readonly Route[] {
     sendRoute(parts),
     rotationRoute({
       resource: outgoingResource, records: parts.records, store: parts.store, now: parts.now,
-      secretLengthMax: SECRET_LENGTH_MAX, shapeFor: () => ({ shape: 'whsec' }),
+      secretSchema, shapeFor: () => ({ shape: 'whsec' }),
       findProblem: findSecretProblem,
     }),
     collectionRoute(outgoingResource, parts.records),

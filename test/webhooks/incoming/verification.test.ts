@@ -289,7 +289,8 @@ const REFUSED: readonly [object, string, RegExp][] = [
   [{ allowedAddresses: ['10.0.0.08'] }, '/allowedAddresses/0', /CIDR/],
   [{ allowedAddresses: [] }, '/allowedAddresses', /null/],
   [{ bodyFormat: 'xml' }, '/bodyFormat', /json, form, text, auto/],
-  [{ secret: 'x'.repeat(8193) }, '/secret', /8192/],
+  [{ secret: 'x'.repeat(8193) }, '/secret', /8192 bytes/],
+  [{ secret: 'é'.repeat(4097) }, '/secret', /8192 bytes/],
 ];
 
 test('what a preset lacks or cannot use is refused with its pointer', async (context) => {

@@ -6,6 +6,7 @@
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
+import { parseTime } from '../base/time.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
 import type { Collection } from '../store/port.ts';
 import { SCOPES, type Scope } from './scope.ts';
@@ -27,8 +28,10 @@ export const TOKEN_MODEL: ObjectSchema = {
       schema: {
         kind: 'string',
         format: 'date-time',
-        description: 'a date and time such as 2027-01-31T12:00:00Z, or a span such as 30d',
-        canonical: (value) => isDateTime(value) || /^[1-9]\d{0,4}[mhd]$/.test(value) ? value : null,
+        description: 'a date such as 2027-01-31, an RFC 3339 time such as '
+          + '2027-01-31T12:00:00Z, or a span such as 30d',
+        canonical: (value) =>
+          parseMoment(value) !== null || SPAN_PATTERN.test(value) ? value : null,
       },
     },
     lastUsedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
@@ -51,6 +54,7 @@ export type Token = {
   readonly isConfigured?: boolean;
 };
 
+const SPAN_PATTERN = /^[1-9]\d{0,4}[mhd]$/;
 const PREFIX = 'hookshelf_';
 const SECRET_BYTES = 32;
 const SPAN_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -67,10 +71,10 @@ export function hashToken(text: string): string {
 
 /** When a token asked for at `nowMs` expires, as RFC 3339 UTC. Throws `invalid` for the past. */
 export function expiryOf(expiresAt: string, nowMs: number): string {
-  const span = SPAN_MS[expiresAt.at(-1) ?? ''];
-  const isSpan = span !== undefined && /^\d+[mhd]$/.test(expiresAt);
-  const ms = isSpan ? nowMs + Number(expiresAt.slice(0, -1)) * span : Date.parse(expiresAt);
-  if (ms <= nowMs) {
+  const spanMs = SPAN_MS[expiresAt.at(-1) ?? ''];
+  const isSpan = spanMs !== undefined && SPAN_PATTERN.test(expiresAt);
+  const ms = isSpan ? nowMs + Number(expiresAt.slice(0, -1)) * spanMs : parseMoment(expiresAt);
+  if (ms === null || ms <= nowMs) {
     const detail = 'must be in the future';
     throw new AppError('invalid', `/expiresAt: ${detail}`, {
       errors: [{ pointer: '/expiresAt', detail }],
@@ -111,11 +115,7 @@ export function viewOf(token: Token): JsonObject {
   return view;
 }
 
-/** A date in UTC, or a date and time with their zone (RFC 3339 §5.6). */
-function isDateTime(value: string): boolean {
-  const time = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
-  const day = time.exec(value)?.[1];
-  if (day === undefined || !Number.isFinite(Date.parse(value))) return false;
-  // The 30th of February would be read as the 2nd of March.
-  return new Date(Date.parse(day)).toISOString().startsWith(day);
+/** A date is its first moment in UTC. Null when `text` is neither that nor an RFC 3339 time. */
+function parseMoment(text: string): number | null {
+  return parseTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
 }

@@ -2,10 +2,10 @@
  * Dates as precise as they are known: `YYYY`, `YYYY-MM` or `YYYY-MM-DD` (ISO 8601, proleptic
  * Gregorian calendar, years 0001 to 9999). Pure. Dates of one precision sort by time as text.
  */
+import { isRealDate } from '../base/time.ts';
 import { quoted } from '../base/text/refusal.ts';
 
 const PARTIAL_DATE = /^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$/;
-const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** The date as given, or null when it is not a date or does not exist in the calendar. */
 export function parsePartialDate(text: string): string | null {
@@ -20,13 +20,6 @@ export function parsePartialDate(text: string): string | null {
 export function explainPartialDate(text: string): string {
   const form = 'must be a date as YYYY, YYYY-MM or YYYY-MM-DD';
   return PARTIAL_DATE.test(text) ? `${form}: there is no ${text}` : `${form}, not ${quoted(text)}`;
-}
-
-export function isRealDate(year: number, month: number, day: number): boolean {
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = month === 2 && isLeapYear ? 29 : MONTH_DAYS[month - 1] ?? 0;
-  return day <= days;
 }
 
 /**

@@ -51,7 +51,8 @@ test('a token ends when it expires, at the very millisecond', async () => {
 
 test('an expiry that has passed, or is none, is refused', async () => {
   const { tokens } = open();
-  for (const expiresAt of ['2025-12-31T23:59:59Z', 'soon', '0d', '2026-02-30T00:00:00Z', '-1d']) {
+  for (const expiresAt of ['2025-12-31T23:59:59Z', 'soon', '0d', '2026-02-30T00:00:00Z', '-1d',
+    '2027-01-31T24:00:00Z', '2027-01-31T12:00:00+0000', '2027-01-31T12:00Z', '2027-02-30']) {
     await assert.rejects(create(tokens, { expiresAt }), { code: 'invalid' }, expiresAt);
   }
 });

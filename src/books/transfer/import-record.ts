@@ -2,9 +2,9 @@
 import type { FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject, readObjectInto } from '../../base/fields.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import { timeSchema } from '../../base/time.ts';
 import { isUuid } from '../../base/uuid.ts';
 import { bookSchema } from '../book.ts';
-import { isRealDate } from '../partial-date.ts';
 
 export const JSON_LINES = 'application/jsonl';
 
@@ -30,8 +30,8 @@ export const importSchema: ObjectSchema & { readonly name: string } = {
         numberHint: 'ids are UUIDs',
       },
     },
-    createdAt: { schema: timestampSchema(), description: 'Kept; the time of import when absent.' },
-    updatedAt: { schema: timestampSchema(), description: 'Kept; `createdAt` when absent.' },
+    createdAt: { schema: timeSchema, description: 'Kept; the time of import when absent.' },
+    updatedAt: { schema: timeSchema, description: 'Kept; `createdAt` when absent.' },
   },
   check: ({ createdAt, updatedAt }) =>
     typeof createdAt === 'string' && typeof updatedAt === 'string' && updatedAt < createdAt
@@ -56,25 +56,4 @@ function textOrNull(value: unknown): string | null {
 function parseUuid(text: string): string | null {
   const lower = text.toLowerCase();
   return isUuid(lower) ? lower : null;
-}
-
-function timestampSchema() {
-  return {
-    kind: 'string', format: 'date-time', canonical: parseTimestamp,
-    description: 'an RFC 3339 time, such as 2026-01-31T12:00:00.000Z',
-  } as const;
-}
-
-const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-
-/** An RFC 3339 time in UTC with milliseconds, or null if invalid. Leap seconds are refused. */
-function parseTimestamp(text: string): string | null {
-  const match = TIMESTAMP.exec(text);
-  if (match === null) return null;
-  if (!isRealDate(Number(match[1]), Number(match[2]), Number(match[3]))) return null;
-  const ms = Date.parse(text.toUpperCase());
-  if (Number.isNaN(ms)) return null;
-  const canonical = new Date(ms).toISOString();
-  // An offset may move the time out of the years 0001 to 9999; then its text begins with a sign.
-  return canonical >= '0001' ? canonical : null;
 }

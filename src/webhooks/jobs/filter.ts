@@ -1,20 +1,11 @@
 /** Which records a job means, as callers say it. */
-import { timeText } from '../../base/clock.ts';
 import type { JsonObject, Member } from '../../base/schema.ts';
-import { parseTime } from '../senders/verification/time.ts';
+import { timeSchema } from '../../base/time.ts';
 import type { WorkFilter } from '../work/list-route.ts';
 
 export function filterMembers(
   statuses: readonly string[], meaning: Readonly<Record<'hook' | 'event' | 'time' | 'as', string>>,
 ): Readonly<Record<string, Member>> {
-  const time = {
-    kind: 'string', format: 'date-time', maxLength: 64,
-    description: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
-    canonical: (value: string): string | null => {
-      const ms = parseTime(value, 'iso');
-      return typeof ms === 'number' ? timeText(ms) : null;
-    },
-  } as const;
   return {
     hook: {
       schema: { kind: 'string', minLength: 1, maxLength: 128 }, description: meaning.hook,
@@ -23,8 +14,8 @@ export function filterMembers(
     event: {
       schema: { kind: 'string', minLength: 1, maxLength: 200 }, description: meaning.event,
     },
-    since: { schema: time, description: `${meaning.time} at that time or later` },
-    until: { schema: time, description: `${meaning.time} before that time` },
+    since: { schema: timeSchema, description: `${meaning.time} at that time or later` },
+    until: { schema: timeSchema, description: `${meaning.time} before that time` },
     as: { schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry',
       description: meaning.as },
   };

@@ -1,12 +1,12 @@
 /** Lists of work over HTTP: one array, whole or page by page, filtered by what the query names. */
 import { AppError } from '../../base/errors.ts';
 import { quoted } from '../../base/text/refusal.ts';
+import { parseTime } from '../../base/time.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/page-stream.ts';
 import { text } from '../../resources/route-parts.ts';
 import { PAGE_LIMIT_MAX, choiceOf, integerOf, parseQuery } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull } from '../../server/route.ts';
-import { parseTime } from '../senders/verification/time.ts';
 
 /** Of a list without a limit, so many are looked for at a time. */
 const FOUND_MAX = 100;
@@ -160,8 +160,8 @@ function timeIn(query: ReadonlyMap<string, string>, name: string): number | null
   const given = query.get(name);
   if (given === undefined) return null;
   // A plus sign in a query is a space.
-  const time = parseTime(given.replace(' ', '+'), 'iso');
-  if (typeof time === 'number') return time;
+  const time = parseTime(given.replace(' ', '+'));
+  if (time !== null) return time;
   throw new AppError('malformed', `\`${name}\` must be an RFC 3339 time such as `
     + `2026-01-31T12:00:00Z, not ${quoted(given)}`);
 }

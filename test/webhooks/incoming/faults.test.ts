@@ -117,7 +117,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
     [STANDARD, with_(as('standard'), { 'webhook-id': undefined }), 'parts', /^no webhook-id$/],
     [of('zendesk'), with_(as('zendesk'), {
       'X-Zendesk-Webhook-Signature-Timestamp': 'Tuesday',
-    }), 'parts', /no ISO 8601 time/],
+    }), 'parts', /no RFC 3339 time/],
     [of('linear'), {
       ...as('linear'), body: Buffer.from('{"webhookTimestamp":1700000000}'),
     }, 'parts', /in seconds, expected milliseconds/],

@@ -109,6 +109,7 @@ test('a list follows what is stored and deleted after it was first asked for', a
 });
 
 for (const query of ['?status=x', '?since=yesterday', '?since=2026-02-30T00:00:00Z',
+  '?since=2026-01-01T24:00:00Z', '?since=2026-01-01T00:00:00%2B0000',
   '?until=1', '?limit=0', '?limit=1001', '?cursor=%21', '?nope=1', '?status=done&status=done']) {
   test(`refuses ${query}`, async () => {
     assert.equal((await list(query)).status, 400);

@@ -4,6 +4,7 @@ import type { FieldError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import { late } from '../../../base/late.ts';
 import type { JsonObject, ObjectSchema } from '../../../base/schema.ts';
+import { timeSchema } from '../../../base/time.ts';
 import {
   JSON_TYPE, arrayOf, objectOf, shown, text,
 } from '../../../resources/route-parts.ts';
@@ -12,7 +13,6 @@ import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
 import { CHECKS } from '../../senders/diagnosis/report.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
-import { parseTime } from '../../senders/verification/time.ts';
 import { incomingResource } from '../resource.ts';
 import { givenHeadersMember } from './given-headers.ts';
 import { getHook } from './hook.ts';
@@ -54,11 +54,7 @@ const INPUT: ObjectSchema = {
       description: 'Its address',
     },
     at: {
-      schema: {
-        kind: 'string', format: 'date-time', maxLength: 64,
-        description: 'an RFC 3339 time such as 2026-01-31T12:00:00Z',
-        canonical: (given) => typeof parseTime(given, 'iso') === 'number' ? given : null,
-      },
+      schema: timeSchema,
       description: 'When it came; now, or when a kept one came, when absent',
     },
   },

@@ -1,6 +1,7 @@
 /** A request to be diagnosed: one that somebody writes down, or one that is kept. */
 import { invalid } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { parseTime } from '../../../base/time.ts';
 import { notFound } from '../../../resources/not-found.ts';
 import { MASK } from '../../http/url-credentials.ts';
 import type { KeptRequest } from '../../requests/request.ts';
@@ -8,7 +9,6 @@ import type { RequestService } from '../../requests/service.ts';
 import type { Decided } from '../../senders/diagnosis/decided.ts';
 import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
 import type { Scheme } from '../../senders/scheme/scheme.ts';
-import { parseTime } from '../../senders/verification/time.ts';
 import { joinHeaders } from '../joined-headers.ts';
 import type { ReadyHook } from '../receiving/hook-index.ts';
 import { rawHeadersOf } from './given-headers.ts';
@@ -29,7 +29,6 @@ export type DiagnosedRequest = {
 export function writtenRequest(given: JsonObject): DiagnosedRequest {
   const { url = null, client = null, at, method = 'POST', body = '' } = given;
   const rawHeaders = rawHeadersOf(given['headers']);
-  const time = at === undefined ? null : parseTime(String(at), 'iso');
   return {
     request: {
       method: String(method), headers: joinHeaders(rawHeaders), rawHeaders,
@@ -37,7 +36,7 @@ export function writtenRequest(given: JsonObject): DiagnosedRequest {
     },
     url: url === null ? null : String(url),
     client: client === null ? null : String(client),
-    atMs: typeof time === 'number' ? time : null, decided: null, kept: null,
+    atMs: at === undefined ? null : parseTime(String(at)), decided: null, kept: null,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Gathers what a diagnosis of one request needs, and makes it. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { parseTime } from '../../../base/time.ts';
 import type { Collection } from '../../../store/port.ts';
 import type { RequestService } from '../../requests/service.ts';
 import { diagnose } from '../../senders/diagnosis/diagnose.ts';
@@ -8,7 +9,6 @@ import type { Diagnosis } from '../../senders/diagnosis/report.ts';
 import { findPreset } from '../../senders/presets/table.ts';
 import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
 import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
-import { parseTime } from '../../senders/verification/time.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck, secretsOf } from '../verification.ts';
@@ -43,7 +43,6 @@ export async function diagnoseFor(
   const { request, url, client, decided } = found;
   const isOpen = stored.verification === undefined && stored.secret === undefined
     && isUnsignedAllowed;
-  const time = at === undefined ? found.atMs : parseTime(String(at), 'iso');
   return diagnose({
     preset, verifier, request, url, isOpen, decided,
     secrets: secretsOf(stored),
@@ -52,7 +51,7 @@ export async function diagnoseFor(
       client, isAllowed: hook.addresses.hasAsItStands(client),
     },
     repeated: findRepeated(hook, found, lookUpEvent),
-    nowMs: typeof time === 'number' ? time : now(),
+    nowMs: (at === undefined ? found.atMs : parseTime(String(at))) ?? now(),
   });
 }
 

@@ -1,18 +1,17 @@
 /** The time that a sender signed. Pure. */
+import { parseTime } from '../../../base/time.ts';
 import type { TIME_UNITS } from '../scheme/scheme.ts';
 
 const DIGITS_MAX = 16;
 const ZERO = 0x30;
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/;
 /** The year 5138 in seconds is 1973 in milliseconds: between them a unit can be told. */
 const SECONDS_BELOW = 100_000_000_000;
 
 /** Milliseconds since the epoch, or what is wrong with the text. */
-export function parseTime(text: string, unit: typeof TIME_UNITS[number]): number | string {
-  if (unit === 'iso') {
-    const atMs = ISO.test(text) && isRealDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
-    return Number.isNaN(atMs) ? 'is no ISO 8601 time' : atMs;
-  }
+export function parseSignedTime(
+  text: string, unit: typeof TIME_UNITS[number],
+): number | string {
+  if (unit === 'iso') return parseTime(text) ?? 'is no RFC 3339 time';
   const value = digitsIn(text);
   if (value === null) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
   if (unit === 's') {
@@ -32,10 +31,4 @@ function digitsIn(text: string): number | null {
     value = value * 10 + digit;
   }
   return value;
-}
-
-/** `Date.parse` takes the 30th of February for the 2nd of March. */
-function isRealDate(date: string): boolean {
-  const atMs = Date.parse(date);
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(date);
 }

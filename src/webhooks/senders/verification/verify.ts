@@ -18,7 +18,7 @@ import type { RequestReader } from '../request/reader.ts';
 import type { Need, Scheme } from '../scheme/scheme.ts';
 import { readSignatures } from './signatures.ts';
 import type { Signature } from './signatures.ts';
-import { parseTime } from './time.ts';
+import { parseSignedTime } from './time.ts';
 import { placesOf, refusal } from './verdict.ts';
 import type { Refusal, SenderVerdict } from './verdict.ts';
 
@@ -190,7 +190,7 @@ function readTime(
   const { from, unit } = timestamp;
   const text = from === undefined ? fromPairs : parts.read(from);
   if (text === null || text === '') return refusal('parts', `no ${placeOf(timestamp)}`);
-  const atMs = parseTime(text, unit);
+  const atMs = parseSignedTime(text, unit);
   if (typeof atMs === 'number') return { text, atMs };
   return refusal('parts', `${placeOf(timestamp)} ${atMs}`);
 }

@@ -12,7 +12,7 @@ type ForwardedRequest = {
   /** In the order and case received. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
-  /** Who sends it on, for `Via` (RFC 9110 §7.6.3): if the request comes back, it is known by that. */
+  /** Who sends it on, for `Via` (RFC 9110 §7.6.3): a request that comes back is known by it. */
   readonly pseudonym: string;
 };
 

@@ -38,9 +38,16 @@ export class InboxCapacity {
     });
   }
 
-  /** Throws `unavailable` when there is no room for one more request of that many bytes. */
+  /**
+   * Throws `unavailable` when there is no room for one more request of that many bytes, and
+   * `too_large` when there never will be.
+   */
   check(bytes: number): void {
     const { maxCount, maxBytes } = this.#limits;
+    if (bytes > maxBytes) {
+      throw new AppError('too_large',
+        `its ${bytes} bytes are more than the inbox may hold (inbox.maxBytes: ${maxBytes})`);
+    }
     const count = 1 + this.#reservedCount;
     const added = bytes + this.#reservedBytes;
     if (this.#held.count + count > maxCount) {

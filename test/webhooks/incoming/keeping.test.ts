@@ -218,13 +218,34 @@ async function retried(ask: () => Promise<Answer>): Promise<Answer> {
   return ask();
 }
 
-test('a large request has no room where its bytes are too many', async (context) => {
+test('a large request has no room beside what is pending, until that has run', async (context) => {
   const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 10_000 };
   const relay = await start(context, { inbox: 'all', answer: 'accepted' }, { inbox });
-  assert.equal((await call(relay, { text: 'x'.repeat(20_000) })).status, 503);
-  assert.match(relay.logLines.join(), /0 bytes are pending or pinned, and 2\d{4} more do not fit/);
+  assert.equal((await call(relay, { text: 'x'.repeat(6000) })).status, 200);
+  assert.equal((await call(relay, { text: 'x'.repeat(6000) })).status, 503);
+  assert.match(relay.logLines.join(), / \d{4} bytes are pending or pinned, and 6\d{3} more do not/);
   assert.equal((await call(relay, {})).status, 200);
-  assert.equal((await kept(relay)).length, 1);
+  assert.equal((await kept(relay)).length, 2);
+});
+
+for (const answer of ['accepted', 'result']) {
+  test(`a request that the inbox can never hold is too large: ${answer}`, async (context) => {
+    const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 10_000 };
+    const relay = await start(context, { inbox: 'all', answer }, { inbox });
+    const before = Told.contexts.length;
+    const refused = await call(relay, { text: 'x'.repeat(20_000) });
+    assert.deepEqual([refused.status, refused.json['message']], [413, 'Payload too large']);
+    assert.equal(refused.headers['retry-after'], undefined, 'to send it again is of no use');
+    assert.match(relay.logLines.join(), /more than the inbox may hold \(inbox\.maxBytes: 10000\)/);
+    assert.equal(Told.contexts.length, before, 'nothing ran for it');
+    assert.deepEqual(await kept(relay), []);
+  });
+}
+
+test('one that is kept only if it fails runs, however large it is', async (context) => {
+  const inbox = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 100, maxBytes: 10_000 };
+  const relay = await start(context, { inbox: 'failed' }, { inbox });
+  assert.equal((await call(relay, { text: 'x'.repeat(20_000) })).status, 200);
 });
 
 test('a large request finds room where what is kept has finished', async (context) => {

@@ -11,6 +11,7 @@ import type { Logger } from '../base/log.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { HttpClient } from '../client/http-client.ts';
 import { createLazyHttpClient } from '../client/lazy-http-client.ts';
+import { createTargetCheck } from '../client/policy/deny-list.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load.ts';
 import type { Store } from '../store/port.ts';
@@ -56,7 +57,7 @@ export function composeRelay(
     onRejected: parts.onRejected, onOutcome: parts.onOutcome,
     ...parts.ownership === undefined ? {} : { ownership: parts.ownership },
     store, keys, logger, clock, makeId, baseUri,
-    http: client,
+    http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
     random: Math.random,
     actions: parts.actions,
     incoming: {

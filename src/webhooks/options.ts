@@ -17,6 +17,8 @@ export type WebhooksOptions = {
   /** Not given: all work is done here. */
   readonly ownership?: Ownership;
   readonly http: HttpSender;
+  /** Not given: a webhook may be saved with any address. */
+  readonly isDeniedTarget?: (url: string) => boolean;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly makeId: () => string;

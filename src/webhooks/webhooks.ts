@@ -111,6 +111,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
   const resources = createResources({
     store, actions, makeId, now: () => clock.now(),
+    isDeniedTarget: options.isDeniedTarget ?? (() => false),
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },
   });
   const routes = [

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
+import { createTargetCheck } from '../../src/client/policy/deny-list.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from '../../src/resources/idempotency.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
@@ -82,6 +83,7 @@ export async function startRelay(options: {
   const webhooks = createWebhooks({
     store, keys, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
     random: () => 0.5, baseUri: () => url, onOutcome: options.onOutcome ?? (() => {}),
+    isDeniedTarget: createTargetCheck(options.client?.denyAddresses ?? []),
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     incoming: { ...INCOMING, ...options.incoming },
     inbox: { ...INBOX, ...options.inbox },

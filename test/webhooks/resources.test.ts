@@ -266,3 +266,37 @@ test('a refused name is quoted, with what there is', async () => {
     assert.match((await relay.ask('POST', path, body)).text.replaceAll('\\"', '"'), expected);
   }
 });
+
+test('a target at a denied address is refused when saved, and one that is there may stay',
+  async (context) => {
+    const strict = await startRelay({ client: { denyAddresses: ['link-local', '10.0.0.0/8'] } });
+    context.after(() => strict.close());
+    const refused = async (
+      method: string, path: string, body: object, pointer: string, headers = {},
+    ): Promise<void> => {
+      const { status, json } = await strict.ask(method, path, body, headers);
+      const [error] = (json['errors'] ?? []) as Errors;
+      assert.deepEqual([status, error?.pointer], [422, pointer], JSON.stringify(body));
+      assert.match(error?.detail ?? '', /http\.denyAddresses/);
+    };
+    for (const url of [
+      'http://169.254.169.254/', 'https://user:pw@10.1.2.3:8443/x', 'http://0xa9fea9fe/',
+      'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/',
+    ]) {
+      await refused('POST', OUT, { targetUrl: url }, '/targetUrl');
+      await refused('POST', CONFIG, { actionType: 'http-forward', options: { url } },
+        '/options/url');
+    }
+    const { json, status } = await strict.ask('POST', OUT, { targetUrl: 'http://localhost:9/' });
+    assert.equal(status, 201);
+    const path = `${OUT}/${String(json['identifier'])}`;
+    const merge = { 'Content-Type': 'application/merge-patch+json' };
+    await refused('PATCH', path, { targetUrl: 'http://10.0.0.1/' }, '/targetUrl', merge);
+    // As if it had been saved under another list.
+    const hooks = strict.store.collection('outgoing-webhooks');
+    const record = String(hooks.find(String(json['identifier']))?.bytes);
+    await strict.store.transact((transaction) => transaction.put('outgoing-webhooks',
+      String(json['identifier']), record.replace('localhost:9', '10.0.0.1')));
+    assert.equal((await strict.ask('PATCH', path, { enabled: false }, merge)).status, 200);
+    await refused('PATCH', path, { targetUrl: 'http://10.0.0.2/' }, '/targetUrl', merge);
+  });

@@ -60,6 +60,7 @@ export function createHttpForwardAction(parts: {
     options: OPTIONS,
     validateOptions: findOptionProblems,
     targetOf: ({ url }) => targetLabel(String(url)),
+    findTargetUrl: ({ url }) => typeof url === 'string' ? url : null,
     run: (call) => call.options['mode'] === 'queue'
       ? forwardLater(call, parts.queue) : forwardNow(call, parts.http),
   };

@@ -54,6 +54,8 @@ export type RegisteredAction = {
   readonly validateOptions: (options: JsonObject) => readonly string[];
   /** Host and path that the options have it send to. */
   readonly targetOf?: (options: JsonObject) => string;
+  /** The URL among the options that it sends to, if it does; it is `/options/url`. */
+  readonly findTargetUrl?: (options: Readonly<Record<string, unknown>>) => string | null;
   /** Whatever the action returned or promised; not checked yet. */
   readonly run: (call: ActionCall) => unknown;
 };

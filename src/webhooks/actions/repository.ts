@@ -5,6 +5,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
 import type { Collection, Store } from '../../store/port.ts';
+import { checkTarget } from '../http/check-target.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import {
@@ -18,14 +19,21 @@ export function createConfigurations(parts: {
   readonly actions: ActionRegistry;
   readonly now: () => number;
   readonly makeId: () => string;
+  readonly isDeniedTarget: (url: string) => boolean;
   /** What a person knows the hooks by that use a configuration, as committed. */
   readonly usersOf: (identifier: string) => readonly string[];
 }): Repository {
-  const { store, actions, now, makeId, usersOf } = parts;
+  const { store, actions, now, makeId, isDeniedTarget, usersOf } = parts;
+  const findTarget = (record: Buffer): string | null => {
+    const { actionType, options = {} } = decodeConfiguration(record);
+    return actions.find(actionType)?.findTargetUrl?.(options) ?? null;
+  };
   const schema = { ...configurationSchema, check: optionsCheck(actions) };
   return createRepository({
     store, now, makeId, resource: { ...configurationResource, schema },
-    onChange(transaction, { id, after }) {
+    onChange(transaction, change) {
+      const { id, after } = change;
+      checkTarget(change, '/options/url', findTarget, isDeniedTarget);
       if (after === null) checkUnused(transaction, id, usersOf(id));
       else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },

@@ -4,6 +4,7 @@ import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
 import { forgetFailures } from './disabling.ts';
+import { checkTarget } from '../http/check-target.ts';
 import type { Removal } from '../work/ending.ts';
 import { outgoingResource, showOutgoing } from './resource.ts';
 import { decodeOutgoing } from './webhook-index.ts';
@@ -12,6 +13,7 @@ export type OutgoingParts = {
   readonly store: Store;
   readonly now: () => number;
   readonly makeId: () => string;
+  readonly isDeniedTarget: (url: string) => boolean;
   readonly removal: Removal;
 };
 
@@ -24,9 +26,14 @@ export function createOutgoing(parts: OutgoingParts): Repository {
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
     resource: { ...outgoingResource, present: (record) => showOutgoing(record, parts.now()) },
     onChange(transaction, change, drawn) {
+      checkTarget(change, '/targetUrl', targetOf, parts.isDeniedTarget);
       moveName(transaction, change, drawn);
       forgetFailures(transaction, change.id);
       if (change.after === null) removal.onRemoved(transaction, change.id, drawn.nowMs);
     },
   });
+}
+
+function targetOf(hook: Buffer): string {
+  return decodeOutgoing(hook).targetUrl;
 }

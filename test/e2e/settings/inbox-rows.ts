@@ -72,6 +72,6 @@ export const INBOX_ROWS: Rows = {
   },
   'inbox.maxCount': { value: 1, observe: acceptTwo, changed: [200, 503], standard: [200, 200] },
   'inbox.maxBytes': {
-    value: 5000, observe: acceptTwo, changed: [200, 503], standard: [200, 200],
+    value: 5000, observe: acceptTwo, changed: [200, 413], standard: [200, 200],
   },
 };

@@ -10,7 +10,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { Opened } from './app/listening.ts';
 import { buildMetrics, certificateMetric, searchMetrics, storeMetrics } from './app/metrics.ts';
-import { createTopics, describeRequest, requestTopic } from './app/topics.ts';
+import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import { announceEngine, findSharedLog } from './app/engine.ts';
 import { composeDispatcher } from './app/dispatcher.ts';
@@ -183,7 +183,8 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     actions, baseUri: () => listening.baseUri,
     onOutcome: (kind, hook, outcome, durationMs) =>
       shared.statistics.record(kind, hook, outcome, durationMs),
-    onRejected: (request) => stream.announce(requestTopic, () => describeRequest(request)),
+    onRejected: (request) =>
+      stream.announce(topics.requests, () => topics.describeRequest(request)),
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
@@ -192,8 +193,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   shared.metrics.add(...searchMetrics(search));
   closers.add(() => search.close());
   const apiRoutes = [...booksRoutes, ...webhooks.routes];
+  const topics = createTopics(webhooks);
   const stream = createEventStream({
-    topics: createTopics(webhooks.deliveries),
+    topics: topics.all,
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
     replica: store.replica, logger, hooksNamed: (name) => resolveHooks(webhooks.hooks, name),
     mayRead: (exchange) => scopeNow(exchange, verifier) !== null,

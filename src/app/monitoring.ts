@@ -31,10 +31,11 @@ type MonitoringParts = {
 };
 
 export function composeMonitoring(parts: MonitoringParts): readonly Route[] {
-  const { settings, statistics, lines } = parts;
+  const { settings, statistics, lines, webhooks } = parts;
   return [
     ...monitoringRoutes({
       statistics, lines,
+      describeHook: (hook) => webhooks.describeHook(hook),
       status: () => statusOf(parts),
       settings: () => shownSettings(settings),
     }),

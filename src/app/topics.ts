@@ -6,16 +6,38 @@ import { decodeDelivery } from '../webhooks/deliveries/codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/service.ts';
 import { decodeRequest } from '../webhooks/requests/codec.ts';
-import {
-  requestCollection, shownRequest, type KeptRequest,
-} from '../webhooks/requests/request.ts';
+import { requestCollection, type KeptRequest } from '../webhooks/requests/request.ts';
+import type { RequestService } from '../webhooks/requests/service.ts';
 
-export const requestTopic: Topic = {
-  name: 'requests', event: 'request', collection: requestCollection, hasHooks: true,
-  describe: (record) => describeRequest(decodeRequest(record)),
+/** What the stream tells of, and how it tells of a request that is on no disk. */
+type Topics = {
+  readonly all: readonly Topic[];
+  readonly requests: Topic;
+  describeRequest(request: KeptRequest): ReturnType<Topic['describe']>;
 };
 
-function createDeliveryTopic({ toPublic }: Pick<DeliveryService, 'toPublic'>): Topic {
+export function createTopics({ requests, deliveries }: TopicDeps): Topics {
+  const describeRequest: Topics['describeRequest'] = (request) => {
+    const { hook, receivedAt, updatedAt } = request;
+    const json = JSON.stringify(requests.toPublic(request));
+    return { json, hook, isNew: updatedAt === receivedAt };
+  };
+  const requestTopic: Topic = {
+    name: 'requests', event: 'request', collection: requestCollection, hasHooks: true,
+    describe: (record) => describeRequest(decodeRequest(record)),
+  };
+  return {
+    all: [requestTopic, createDeliveryTopic(deliveries), bookTopic],
+    requests: requestTopic, describeRequest,
+  };
+}
+
+type TopicDeps = {
+  readonly requests: Pick<RequestService, 'toPublic'>;
+  readonly deliveries: Pick<DeliveryService, 'toPublic'>;
+};
+
+function createDeliveryTopic({ toPublic }: TopicDeps['deliveries']): Topic {
   return {
     name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasHooks: true,
     describe(record) {
@@ -31,12 +53,3 @@ const bookTopic: Topic = {
   describe: (record) =>
     ({ json: record.toString(), hook: null, isNew: isFirstVersion(record) }),
 };
-
-export function describeRequest(request: KeptRequest): ReturnType<Topic['describe']> {
-  const { hook, receivedAt, updatedAt } = request;
-  return { json: JSON.stringify(shownRequest(request)), hook, isNew: updatedAt === receivedAt };
-}
-
-export function createTopics(deliveries: Pick<DeliveryService, 'toPublic'>): readonly Topic[] {
-  return [requestTopic, createDeliveryTopic(deliveries), bookTopic];
-}

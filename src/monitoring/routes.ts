@@ -29,8 +29,17 @@ export type Status = {
   readonly requests: { readonly pending: number; readonly failed: number };
 };
 
+type HookDescription = {
+  /** null: it has no name, or is gone. */
+  readonly hookName: string | null;
+  /** Host and path that it sends to; null of an incoming webhook, and of one that is gone. */
+  readonly target: string | null;
+};
+
 type MonitoringParts = {
   readonly statistics: Statistics;
+  /** What people know a webhook by. */
+  readonly describeHook: (hook: string) => HookDescription;
   readonly lines: LogLines;
   readonly status: () => Status;
   /** Each as a person may see it. */
@@ -75,7 +84,7 @@ const REQUESTS = objectOf('RequestSeries',
 const RUNS = objectOf('RunSeries', { succeeded: COUNTS, failed: COUNTS });
 const DELIVERIES = objectOf('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
 
-function statisticsRoute({ statistics }: MonitoringParts): Route {
+function statisticsRoute({ statistics, describeHook }: MonitoringParts): Route {
   return {
     method: 'GET', path: '/api/statistics', operationId: 'getStatistics', access: 'read',
     summary: 'Requests, runs of actions and delivery attempts of the last hour by minute, or of '
@@ -89,14 +98,18 @@ function statisticsRoute({ statistics }: MonitoringParts): Route {
         window: { kind: 'string', values: WINDOWS }, since: time, times: arrayOf(time),
         requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
         hooks: arrayOf(objectOf('HookStatistics', {
-          hook: text(), requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
-        })),
+          hook: text(), hookName: text(), target: text(), requests: REQUESTS, runs: RUNS,
+          deliveries: DELIVERIES,
+        }, { nullable: ['hookName', 'target'] })),
       })),
       ...problemAnswers(400),
     ],
     handle(exchange) {
       const query = parseQuery(exchange.search, ['window']);
-      exchange.sendJson(200, statistics.report(choiceOf(query, 'window', WINDOWS) ?? '1h'));
+      const report = statistics.report(choiceOf(query, 'window', WINDOWS) ?? '1h');
+      const hooks = report.hooks.map(({ hook, ...series }) =>
+        ({ hook, ...describeHook(hook), ...series }));
+      exchange.sendJson(200, { ...report, hooks });
     },
   };
 }

@@ -52,7 +52,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     onRun,
   });
   const requests = createRequestService({
-    store, clock, makeId, rejected,
+    store, clock, makeId, rejected, hooks,
     routesOf(request, body) {
       const hook = hooks.find(request.hook);
       return hook === undefined ? null : keptRoutes(hook, request, body);

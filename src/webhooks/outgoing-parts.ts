@@ -10,6 +10,7 @@ import { deliveryRetention } from './deliveries/retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
 import { deliveryKind } from './deliveries/unit-of-work.ts';
 import type { WebhooksOptions } from './options.ts';
+import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingIndex } from './outgoing/webhook-index.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body.ts';
@@ -39,14 +40,15 @@ type Outgoing = {
 };
 
 export function composeQueue(
-  { store, clock, logger: log, makeId, outgoing }: WebhooksOptions, hooks: OutgoingIndex,
+  { store, clock, logger: log, makeId, outgoing }: WebhooksOptions,
+  hooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingIndex },
 ): Queue {
   const fanOuts = new FanOuts({ store, clock, log });
   const capacity = new Capacity(store, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
-  const events = createEvents({ store, hooks, fanOuts, makeId, clock, capacity });
-  return { fanOuts, capacity, events, ownEvents: createOwnEvents({ events, log }) };
+  const events = createEvents({ store, hooks: hooks.outgoing, fanOuts, makeId, clock, capacity });
+  return { fanOuts, capacity, events, ownEvents: createOwnEvents({ events, log, hooks }) };
 }
 
 export function composeOutgoing(options: WebhooksOptions, shared: {

@@ -1,4 +1,5 @@
 /** What people know a webhook and its target by, in log lines and in labels of metrics. */
+import { redactText } from '../base/log.ts';
 import { hideUrlSecrets } from './http/url-credentials.ts';
 
 /** The members that may name a webhook. An outgoing one has no path segment. */
@@ -19,9 +20,12 @@ export function webhookLabel({ identifier, name, pathSegment }: LabelledWebhook)
   return label === OTHER_HOOKS || label === FORWARDS ? identifier : label;
 }
 
-/** Host, port and path of a URL, without user, password and query; all of it if it is none. */
+/**
+ * Host, port and path of a URL, without user, password, query and secret-like parameters; all of it
+ * if it is none.
+ */
 export function targetLabel(url: string): string {
   if (!URL.canParse(url)) return hideUrlSecrets(url);
   const { host, pathname } = new URL(hideUrlSecrets(url));
-  return `${host}${pathname}`;
+  return redactText(`${host}${pathname}`);
 }

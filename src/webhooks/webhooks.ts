@@ -49,6 +49,7 @@ import { requestKind } from './requests/unit-of-work.ts';
 import { createResources, type Resources } from './resources.ts';
 import type { SendResult } from './sending/sender.ts';
 import type { DeliveryStatistics } from './sending/statistics.ts';
+import { targetLabel } from './webhook-label.ts';
 import { ALL_OWNED } from './work/ownership.ts';
 
 /** To be among the store's collections before `createWebhooks`. */
@@ -70,6 +71,10 @@ export interface Webhooks {
   readonly deliveries: DeliveryService;
   readonly requests: RequestService;
   readonly hooks: WebhookDirectories;
+  /** The name of a webhook of either kind, and host and path that an outgoing one sends to. */
+  describeHook(identifier: string): {
+    readonly hookName: string | null; readonly target: string | null;
+  };
   /** For the catalog's events: see `Events.emit` and `Events.isHeard`. */
   readonly events: Events;
   /**
@@ -94,7 +99,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const indexes = openIndexes(options);
   const runner = makeRunner(options);
   const { configurations } = indexes;
-  const queue = composeQueue(options, indexes.outgoing);
+  const queue = composeQueue(options, indexes);
   const { events, ownEvents } = queue;
   const actions = makeRegistry(options, events);
   const shared = { configurations, actions, runner };
@@ -143,6 +148,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         throw notFound('outgoing webhook', named);
       }
       return sender.send(readUnsaved(given, makeId()), payload);
+    },
+    describeHook(identifier) {
+      const { name, targetUrl } = indexes.outgoing.find(identifier) ?? {};
+      return {
+        hookName: name ?? indexes.incoming.find(identifier)?.name ?? null,
+        target: targetUrl === undefined ? null : targetLabel(targetUrl),
+      };
     },
     emit: (name, payload) => events.emitNow(name, payload),
     start() {

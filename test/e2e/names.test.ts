@@ -1,6 +1,8 @@
 /** Names of webhooks with real commands: before a server runs, with one, and after a restart. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { followStream } from '../support/event-stream.ts';
+import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { hookshelf, inFolder, startServer, type Ended } from './processes.ts';
 
@@ -55,6 +57,30 @@ async function checkNames(run: Run): Promise<void> {
   assert.deepEqual(values, ['crm', crm, '']);
 }
 
+/** A delivery, a request, and what counts them, each with the name of its webhook. */
+async function checkShown(url: string, run: Run): Promise<void> {
+  const reader = await followStream({ port: Number(new URL(url).port) },
+    { path: '/api/stream?hook=crm' });
+  const post = (path: string, body: object) => ask(`${url}${path}`, { method: 'POST', body });
+  assert.equal((await post('/api/events', { name: 'order.paid' })).status, 202);
+  assert.equal((await post('/webhook/in/ci', {})).status, 401, 'unsigned');
+  await until('the attempt is counted', async () => {
+    const { text } = await ask(`${url}/api/statistics`);
+    const hooks: readonly Record<string, unknown>[] = JSON.parse(text).hooks;
+    const seen = hooks.map(({ hookName, target }) => `${String(hookName)} ${String(target)}`);
+    return seen.includes('crm 127.0.0.1:1/hooks/customer') && seen.includes('deploy-main null');
+  }, () => '');
+  await reader.until(1);
+  assert.match(reader.events[0]?.data ?? '', /"hookName":"crm","target":"127\.0\.0\.1:1\/hooks/);
+  await reader.close();
+  const lines = async (command: string): Promise<string> => (await good(run(command)));
+  assert.match(await lines('outgoingwebhook:list'), /^NAME .*\ncrm /);
+  assert.match(await lines('incomingwebhook:list'), /^NAME .*\ndeploy-main /);
+  assert.match(await lines('delivery:list'),
+    /HOOK +TARGET .*\n.* crm +127\.0\.0\.1:1\/hooks\/customer /);
+  assert.match(await lines('request:list'), /HOOK .*\n.* deploy-main /);
+}
+
 test('webhooks are made, found, renamed and freed by name, with a server and without', () =>
   inFolder(async (data) => {
     const run: Run = (...words) => hookshelf([...words, '--data', data]);
@@ -64,8 +90,9 @@ test('webhooks are made, found, renamed and freed by name, with a server and wit
     assert.match(described, /To the log/);
     await good(run('actionconfig:update', 'log', '--unset', 'description'));
     assert.doesNotMatch(await good(run('actionconfig:show', 'log')), /To the log/);
-    await good(run('outgoingwebhook:create', '--target-url', TARGET, '--name', 'crm',
+    const made = await good(run('outgoingwebhook:create', '--target-url', TARGET, '--name', 'crm',
       '--description', 'The customers', '--trigger-event', 'order.*'));
+    assert.match(made, /^created outgoing webhook crm \([-0-9a-f]{36}\): POST http/);
     await good(run('incomingwebhook:create', '--path-segment', 'ci', '--action-config', 'log',
       '--name', 'deploy-main', '--description', 'Of main'));
     await checkNames(run);
@@ -75,6 +102,7 @@ test('webhooks are made, found, renamed and freed by name, with a server and wit
         await checkNames(run);
         const { text } = await ask(`${server.url}/api/outgoing-webhooks/crm`);
         assert.equal(JSON.parse(text).description, 'The customers');
+        await checkShown(server.url, run);
         const stream = `${server.url}/api/stream?hook=crm&topics=deliveries`;
         assert.equal((await ask(stream, { method: 'HEAD' })).status, 200);
       } finally {

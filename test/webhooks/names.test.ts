@@ -172,3 +172,54 @@ test('the library sends by identifier or name', async () => {
   const { message } = await webhooks.send(unsaved, {});
   assert.match(message ?? '', /ECONNREFUSED/, 'what has a target of its own is not looked up');
 });
+
+test('what belongs to a webhook is shown with its name and target, as they are now', async () => {
+  const out = idOf(await outgoing({
+    name: 'shown', triggerEvent: 'order.shown',
+    targetUrl: 'http://user:hush@127.0.0.1:1/a;token=hush/b?token=hush',
+  }));
+  const inc = idOf(await incoming('shown', { inbox: 'all' }));
+  const { deliveries: [delivery] } = (await relay.ask('POST', '/api/events',
+    { name: 'order.shown' })).json as { deliveries: string[] };
+  await relay.ask('POST', '/webhook/in/shown', {});
+  const seen = async (path: string): Promise<unknown> => {
+    const { json, text } = await relay.ask('GET', path);
+    assert.ok(!text.includes('hush'), text);
+    const [one = {}] = Array.isArray(json) ? json : [json];
+    return [one.hook, one.hookName, one.target];
+  };
+  const list = '/api/deliveries?hook=shown';
+  const target = '127.0.0.1:1/a;token=***';
+  for (const path of [list, `/api/deliveries/${delivery}`]) {
+    assert.deepEqual(await seen(path), [out, 'shown', target]);
+  }
+  const requests = '/api/requests?hook=shown';
+  assert.deepEqual(await seen(requests), [inc, null, undefined], 'without a name null');
+  await relay.ask('PATCH', `${OUT}/shown`, { name: null });
+  await relay.ask('PATCH', `${IN}/shown`, { name: 'now-named' });
+  assert.deepEqual(await seen(`/api/deliveries/${delivery}`), [out, null, target]);
+  assert.deepEqual(await seen(requests), [inc, 'now-named', undefined]);
+  assert.deepEqual(relay.webhooks.describeHook(inc), { hookName: 'now-named', target: null });
+  await relay.ask('DELETE', `${IN}/shown`);
+  assert.deepEqual(await seen(`/api/requests?hook=${inc}`), [inc, null, undefined], 'removed');
+});
+
+test('a queued forward is shown with its target, however the URL is written', async () => {
+  for (const [url, target] of [
+    ['http://user:hush@127.0.0.1:1/to/"them"?token=hush', '127.0.0.1:1/to/%22them%22'],
+    ['http://127.0.0.1:1/back\\', '127.0.0.1:1/back/'], ['http://127.0.0.1:1', '127.0.0.1:1/'],
+  ] as const) {
+    const made = await relay.ask('POST', CONFIG,
+      { actionType: 'http-forward', options: { url, mode: 'queue' } });
+    assert.equal(made.status, 201, made.text);
+    const segment = `queue-${idOf(made)}`;
+    await incoming(segment, { actionConfiguration: idOf(made) });
+    for (const padding of ['', 'x'.repeat(20_000)]) {
+      const { json } = await relay.ask('POST', `/webhook/in/${segment}`,
+        { padding, trap: '],"forward":{"url":"http://trap"}' });
+      const id = (json['data'] as { deliveryId: string }).deliveryId;
+      const { json: shown } = await relay.ask('GET', `/api/deliveries/${id}`);
+      assert.deepEqual([shown['hook'], shown['hookName'], shown['target']], [null, null, target]);
+    }
+  }
+});

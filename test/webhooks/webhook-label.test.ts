@@ -14,4 +14,5 @@ test('a target is labelled by host, port and path, without user, password and qu
   assert.equal(targetLabel('https://user:hush@example.com:8443/hooks/one?token=hush'),
     'example.com:8443/hooks/one');
   assert.equal(targetLabel('http://example.com'), 'example.com/');
+  assert.equal(targetLabel('http://example.com/a;token=hush/b'), 'example.com/a;token=***');
 });

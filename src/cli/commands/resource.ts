@@ -190,6 +190,16 @@ const SHORT: Readonly<Record<'identifier' | 'time', (text: string) => string>> =
   time: (text) => text.replace(SECONDS, 'Z'),
 };
 
+/** What people call a webhook. */
+export function webhookName({ name, pathSegment, identifier }: JsonObject): string {
+  return textOf(name ?? pathSegment ?? identifier);
+}
+
+/** A webhook by its name, where it has one, and its identifier. */
+export function nameAndId({ name, identifier }: JsonObject): string {
+  return name === undefined ? textOf(identifier) : `${textOf(name)} (${textOf(identifier)})`;
+}
+
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

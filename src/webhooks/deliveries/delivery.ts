@@ -55,9 +55,20 @@ export type Delivery = {
 
 export type PublicDelivery = Pick<Delivery,
   'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
-  | 'attempts'> & {
+  | 'attempts'> & DeliveryWebhook & {
   /** `webhook`: it is off, and nothing is attempted before it is on again, whatever is due. */
   readonly waitsFor: 'webhook' | null;
+};
+
+/** What callers see of a delivery's webhook beside its identifier. */
+type DeliveryWebhook = {
+  /** null: the webhook has no name, or there is no webhook. */
+  readonly hookName: string | null;
+  /**
+   * Host and path: where a pending delivery goes, and a finished one went. null: it went nowhere,
+   * and its webhook is gone.
+   */
+  readonly target: string | null;
 };
 
 export type KnownDelivery = Known<Delivery>;
@@ -160,11 +171,14 @@ export function isQueued(status: DeliveryStatus): boolean {
 }
 
 /** What callers see. Until its webhook is enabled again a pending delivery waits for that. */
-export function toPublicDelivery(delivery: Delivery, isWebhookOff: boolean): PublicDelivery {
+export function toPublicDelivery(
+  delivery: Delivery, { hookName, target }: DeliveryWebhook, isWebhookOff: boolean,
+): PublicDelivery {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   const { attempts } = delivery;
   const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
   return {
-    identifier, hook, event, status, createdAt, nextAttemptAt, waitsFor, resendOf, attempts,
+    identifier, hook, hookName, target, event, status, createdAt, nextAttemptAt, waitsFor,
+    resendOf, attempts,
   };
 }

@@ -35,7 +35,9 @@ const START_MARK = Buffer.from(',"depth":');
 const DELIVERIES_MARK = Buffer.from('"deliveries":');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
+const FORWARD_URL_MARK = Buffer.from('],"forward":{"url":"');
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
@@ -118,6 +120,15 @@ export function decodeForward(bytes: Buffer): QueuedForward {
     isJsonObject(forward) && typeof forward['url'] === 'string');
   const { forward: { encoding = 'utf8', ...forward }, text } = record;
   return { ...forward, body: text === null ? null : Buffer.from(text, encoding) };
+}
+
+/** Where a queued forward goes; null of an event. Found without parsing, as it may be large. */
+export function findForwardUrl(bytes: Buffer): string | null {
+  const start = bytes.indexOf(FORWARD_URL_MARK) + FORWARD_URL_MARK.length;
+  if (start < FORWARD_URL_MARK.length) return null;
+  let end = start;
+  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+  return String(JSON.parse(`"${bytes.toString('utf8', start, end)}"`));
 }
 
 /** The same message for other deliveries. */

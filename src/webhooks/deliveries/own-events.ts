@@ -15,6 +15,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Drawn, Transaction } from '../../store/port.ts';
 import { isOwnEvent, type OwnEvent } from '../actions/event-name.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
+import type { WebhookDirectories } from '../naming/directory.ts';
 import type { Delivery } from './delivery.ts';
 import type { Events } from './events.ts';
 
@@ -62,8 +63,9 @@ export interface OwnEvents {
 
 export function createOwnEvents(parts: {
   readonly events: Pick<Events, 'emit' | 'isHeard'>; readonly log: Logger;
+  readonly hooks: WebhookDirectories;
 }): OwnEvents {
-  const { events, log } = parts;
+  const { events, log, hooks } = parts;
   const tell = (
     transaction: Transaction, drawn: Drawn, name: OwnEvent, data: object,
     except: string | null = null,
@@ -80,11 +82,13 @@ export function createOwnEvents(parts: {
   return {
     deliveryFailed(transaction, drawn, delivery) {
       if (isOwnEvent(delivery.event)) return;
-      tell(transaction, drawn, 'delivery.failed', { delivery: toldDelivery(delivery) });
+      const { name = null } = hooks.outgoing.find(delivery.hook ?? '') ?? {};
+      tell(transaction, drawn, 'delivery.failed', { delivery: toldDelivery(delivery, name) });
     },
     webhookDisabled(transaction, drawn, { identifier, targetUrl, reason, delivery }) {
       if (delivery.event === 'webhook.disabled') return;
-      const webhook = { identifier, targetUrl: hideUrlSecrets(targetUrl) };
+      const { name = null } = hooks.outgoing.find(identifier) ?? {};
+      const webhook = { identifier, name, targetUrl: hideUrlSecrets(targetUrl) };
       tell(transaction, drawn, 'webhook.disabled',
         { webhook, reason, delivery: delivery.identifier }, identifier);
     },
@@ -93,7 +97,9 @@ export function createOwnEvents(parts: {
         name.toLowerCase() === wanted ? [value] : []);
       if (valuesOf(OWN_EVENT_HEADER).some(isOwnEvent)) return;
       const hops = hopsOf(valuesOf(CHAIN_HEADER));
-      tell(transaction, { ...drawn, hops }, 'request.failed', { request: toldRequest(request) });
+      const { name = null } = hooks.incoming.find(request.hook) ?? {};
+      tell(transaction, { ...drawn, hops }, 'request.failed',
+        { request: toldRequest(request, name) });
     },
     storeRecovered(transaction, [first, second], nowMs, { sinceMs, reason }) {
       const since = timeText(sinceMs);
@@ -107,19 +113,21 @@ export function createOwnEvents(parts: {
   };
 }
 
-function toldDelivery(delivery: Delivery): object {
+function toldDelivery(delivery: Delivery, hookName: string | null): object {
   const { identifier, hook, event, createdAt, attempts } = delivery;
   const { at = null, statusCode = null, error = null } = attempts.at(-1) ?? {};
   return {
-    identifier, hook, event, createdAt, attempts: attempts.length,
+    identifier, hook, hookName, event, createdAt, attempts: attempts.length,
     lastAttempt: { at, statusCode, error },
   };
 }
 
-function toldRequest({ id, hook, event, receivedAt, routes }: FailedRequest): object {
+function toldRequest(
+  { id, hook, event, receivedAt, routes }: FailedRequest, hookName: string | null,
+): object {
   const failed = routes.filter(({ status }) => status === 'failed');
   return {
-    id, hook, event, receivedAt,
+    id, hook, hookName, event, receivedAt,
     routes: failed.map(({ name, attemptCount, attempts }) =>
       ({ name, attempts: attemptCount, message: attempts.at(-1)?.message ?? null })),
   };

@@ -1,6 +1,7 @@
 /** Deliveries as a list: the service makes them, so nobody adds or changes one by hand. */
 import type { JsonObject } from '../../base/schema.ts';
 import type { Listed } from '../../resources/resource.ts';
+import { firstText } from '../naming/members.ts';
 
 export const deliveryResource: Listed = {
   path: '/api/deliveries',
@@ -13,7 +14,11 @@ export const deliveryResource: Listed = {
       tones: { delivered: 'good', pending: 'warning', failed: 'bad' },
     },
     { title: 'EVENT', member: 'event', widthMin: 16 },
-    { title: 'HOOK', member: 'hook', form: 'identifier', importance: 1 },
+    {
+      title: 'HOOK', member: 'hook', form: 'identifier', importance: 5,
+      show: (hook, { hookName }) => firstText(hookName, hook),
+    },
+    { title: 'TARGET', member: 'target', widthMin: 16, importance: 4 },
     { title: 'CREATED', member: 'createdAt', form: 'time' },
     {
       title: 'NEXT ATTEMPT', member: 'nextAttemptAt', form: 'time', importance: 2,

@@ -4,7 +4,8 @@ import { AppError } from '../../base/errors.ts';
 import { notFound } from '../../resources/not-found.ts';
 import type { Drawn, Store, Transaction } from '../../store/port.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
-import { outgoingCollection } from '../outgoing/webhook.ts';
+import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
+import { targetLabel } from '../webhook-label.ts';
 import { CHUNK, firstChunk, sizesIn } from '../work/kind.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
@@ -14,6 +15,7 @@ import {
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { EVERY, countDeliveries, listDeliveries, type DeliveryFilter } from './list.ts';
+import { eventCollection, findForwardUrl } from './message.ts';
 import { reconcile, type Reconciliation } from './reconciliation.ts';
 import { stageResend, type ResendAs } from './resend.ts';
 import { findSent, type Sent } from './sent.ts';
@@ -75,8 +77,12 @@ export function createDeliveryService(parts: {
   const totals = (): Totals => deliveryKind.totals.committed(store);
   return {
     find,
-    toPublic: (delivery) => toPublicDelivery(delivery,
-      delivery.hook !== null && hooks.find(delivery.hook)?.enabled === false),
+    toPublic(delivery) {
+      const hook = delivery.hook === null ? undefined : hooks.find(delivery.hook);
+      const target = findTarget(store, delivery, hook);
+      return toPublicDelivery(delivery, { hookName: hook?.name ?? null, target },
+        hook?.enabled === false);
+    },
     findSent(identifier) {
       const bytes = records.find(identifier)?.bytes;
       if (bytes === undefined) return undefined;
@@ -140,6 +146,22 @@ export function createDeliveryService(parts: {
       return reconcile(store, fanOuts);
     },
   };
+}
+
+/** Of a webhook that changed its target, a finished delivery tells where it went. */
+function findTarget(
+  store: Store, { hook, status, sent, carried, message }: Delivery,
+  webhook: OutgoingWebhook | undefined,
+): string | null {
+  if (hook === null) {
+    const bytes = carried ?? store.collection(eventCollection.name).bytesOf(message);
+    const url = bytes === undefined ? null : findForwardUrl(Buffer.from(bytes));
+    return url === null ? null : targetLabel(url);
+  }
+  const [first, second] = status === 'pending'
+    ? [webhook?.targetUrl, sent?.url] : [sent?.url, webhook?.targetUrl];
+  const url = first ?? second;
+  return url === undefined ? null : targetLabel(url);
 }
 
 function tryAgain(

@@ -21,6 +21,7 @@ export const incomingResource: Resource = {
   reconcile: (body, current, cause, nowMs) => keepDisabling(
     keepPrevious(unmask(keepSecret(body, current, cause), current), current), current, nowMs),
   columns: [
+    { title: 'NAME', member: 'name', widthMin: 12 },
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier', importance: 3 },
     { title: 'PATH SEGMENT', member: 'pathSegment', isWhole: true },
     { title: 'ENABLED', member: 'enabled' },

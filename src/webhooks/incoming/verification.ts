@@ -194,8 +194,8 @@ function shapeOfKey(scheme: JsonValue | undefined): SecretShape | null {
 
 /** A sentence for each webhook, as it is shown, that refuses everything for want of a secret. */
 export function findSecretless(webhooks: readonly JsonObject[]): string[] {
-  return webhooks.flatMap(({ pathSegment, verification, hasSecret }) =>
+  return webhooks.flatMap(({ name, pathSegment, verification, hasSecret }) =>
     isJsonObject(verification) && hasSecret === false
-      ? [`the incoming webhook ${String(pathSegment)} has no secret, which the preset `
+      ? [`the incoming webhook ${String(name ?? pathSegment)} has no secret, which the preset `
         + `${String(verification['preset'])} needs: it refuses every request`] : []);
 }

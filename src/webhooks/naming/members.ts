@@ -1,5 +1,5 @@
 /** How people call what they configure, and what they say of it: members of several resources. */
-import type { Member, StringSchema } from '../../base/schema.ts';
+import type { JsonValue, Member, StringSchema } from '../../base/schema.ts';
 
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const UUID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -22,3 +22,8 @@ export const descriptionMember: Member = {
   schema: { kind: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
   description: 'For people: what it is for, whose it is',
 };
+
+/** The name of a webhook, or what stands in its place for one without; null: neither. */
+export function firstText(...values: readonly (JsonValue | undefined)[]): string | null {
+  return values.find((value) => typeof value === 'string') ?? null;
+}

@@ -23,6 +23,7 @@ export const outgoingResource: Resource = {
       current),
     current, nowMs),
   columns: [
+    { title: 'NAME', member: 'name', widthMin: 12 },
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'METHOD', member: 'httpMethod', importance: 2 },
     { title: 'TARGET', member: 'targetUrl', widthMin: 24 },

@@ -132,8 +132,8 @@ function nextUpdate({ updatedAt }: KeptRequest, nowMs: number): string {
   return timeText(Math.max(nowMs, timeOf(updatedAt) + 1));
 }
 
-/** What callers see: of signatures that they were there. */
-export function shownRequest(request: KeptRequest): object {
+/** What callers see: of signatures that they were there. `hookName` is the webhook's, by now. */
+export function shownRequest(request: KeptRequest, hookName: string | null): object {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
     eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned,
@@ -141,7 +141,7 @@ export function shownRequest(request: KeptRequest): object {
   const isHidden = (name: string): boolean =>
     request.signatures.includes(name.toLowerCase());
   return {
-    id, hook, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
+    id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
     bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
     routes: request.routes.map(({ name, status: state, attempts, nextAttemptAt }) =>

@@ -1,6 +1,7 @@
 /** Kept requests as a list: what comes in makes them, so nobody adds one by hand. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { Listed } from '../../resources/resource.ts';
+import { firstText } from '../naming/members.ts';
 
 export const requestResource: Listed = {
   path: '/api/requests',
@@ -15,7 +16,10 @@ export const requestResource: Listed = {
       },
     },
     { title: 'EVENT', member: 'event', widthMin: 12 },
-    { title: 'PATH', member: 'path', importance: 4 },
+    {
+      title: 'HOOK', member: 'path', importance: 4,
+      show: (path, { hookName }) => firstText(hookName, path),
+    },
     { title: 'RECEIVED', member: 'receivedAt', form: 'time' },
     {
       title: 'ANSWERED', member: 'answered', importance: 3,

@@ -17,12 +17,12 @@ import { refuseChained } from '../http/chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import { EVENT_ID_PARAMETER, sendWorkList, workListParameters } from '../work/list-route.ts';
 import type { ReplayOptions } from './replay.ts';
-import { REQUEST_STATUSES, shownRequest, type KeptRequest } from './request.ts';
+import { REQUEST_STATUSES, type KeptRequest, type RequestStatus } from './request.ts';
 import { requestResource } from './resource.ts';
 import {
   headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
 } from './schema.ts';
-import { representRequest, type RequestService } from './service.ts';
+import type { RequestService } from './service.ts';
 
 const { path: PATH, noun: NOUN } = requestResource;
 const ONE = `${PATH}/{id}`;
@@ -67,7 +67,7 @@ function getRoute(service: RequestService): Route {
       ...problemAnswers(404, 412),
     ],
     handle(exchange) {
-      const found = representRequest(getRequest(service, exchange));
+      const found = service.represent(getRequest(service, exchange));
       const { headers } = exchange.request;
       const verdict = isConditional(headers) ? evaluate(headers, found, true) : 'proceed';
       if (verdict === 'failed') throw preconditionFailed(NOUN);
@@ -143,14 +143,14 @@ function replayRoute(service: RequestService, keys: IdempotencyKeys | null): Rou
       if (keys !== null && headers[IDEMPOTENCY_HEADER] !== undefined) {
         return keys.serve(exchange, [JSON_TYPE], (body, remember) =>
           service.replay(id, readReplay(optionalValueOf(body)), (transaction, request) => {
-            const made = representRequest(request);
+            const made = service.represent(request);
             remember(transaction, {
               status: 202, headers: made.headers, body: made.bytes.toString(),
             });
           }));
       }
       const given = announcesBody(exchange.request) ? await exchange.readJson() : {};
-      const made = representRequest(await service.replay(id, readReplay(given)));
+      const made = service.represent(await service.replay(id, readReplay(given)));
       exchange.send(202, made.headers, made.bytes);
     },
   };
@@ -176,7 +176,7 @@ function pinRoute(service: RequestService): Route {
     async handle(exchange) {
       const patch = await exchange.readJson(PATCH_MEDIA_TYPES);
       const pinned = pinnedIn(parseObject(pinSchema, patch), patch);
-      const stored = representRequest(
+      const stored = service.represent(
         await service.pin(exchange.params[0] ?? '', pinned, expectationOf(exchange, NOUN)));
       exchange.send(200, stored.headers, stored.bytes);
     },
@@ -226,9 +226,9 @@ function requestListRoute(
       listed('The requests', requestSchema, 'How many match, on all pages'),
       ...problemAnswers(400),
     ],
-    handle: (exchange) => sendWorkList(exchange, {
+    handle: (exchange) => sendWorkList<KeptRequest, RequestStatus>(exchange, {
       path: PATH, statuses: REQUEST_STATUSES, hasEventIds: true, idOf: ({ id }) => id,
-      hookOf: (name) => resolveHook(hooks, name), shown: shownRequest,
+      hookOf: (name) => resolveHook(hooks, name), shown: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
     }),

@@ -23,13 +23,15 @@ const headers = arrayOf(arrayOf(text()));
 export const headersSchema = objectOf('RequestHeaders', { query: text(), headers });
 
 export const requestSchema: ObjectSchema = objectOf('Request', {
-  id: text(), hook: text(), receivedAt: time, method: text(), path: text(), query: text(),
+  id: text(), hook: text(),
+  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
+  receivedAt: time, method: text(), path: text(), query: text(),
   headers, bodyBytes: integer, bodySha256: text(), client: text(),
   event: text(), eventId: text(), eventIdReused: isTrue, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arrayOf(ROUTE),
   answered: objectOf('RequestAnswer', { status: integer, afterMs: integer }),
   duplicateOf: text(), replayOf: text(), pinned: isTrue,
-}, { nullable: ['event', 'eventId', 'answered', 'duplicateOf', 'replayOf'] });
+}, { nullable: ['hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf'] });
 
 export const reconciliationSchema: ObjectSchema = objectOf('RequestReconciliation', {
   accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,

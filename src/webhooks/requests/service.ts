@@ -5,6 +5,7 @@ import { notFound } from '../../resources/not-found.ts';
 import type { Expectation } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
 import type { Store, Transaction } from '../../store/port.ts';
+import type { WebhookDirectory } from '../naming/directory.ts';
 import { bodyIn } from './body.ts';
 import { decodeRequest } from './codec.ts';
 import type { RequestFilter } from './columns.ts';
@@ -24,6 +25,10 @@ export interface RequestService {
   list(filter: RequestFilter, before: string | null, limit: number): Promise<KeptRequest[]>;
   /** How many match, on all pages. */
   count(filter: RequestFilter): Promise<number>;
+  /** As callers see it, by what its webhook is called now. */
+  toPublic(request: KeptRequest): object;
+  /** The same with its version. */
+  represent(request: KeptRequest): Representation;
   /** A rejected one, too. */
   find(id: string): KeptRequest | undefined;
   /** What is kept of its body; null: there is no such request. */
@@ -59,6 +64,7 @@ type RequestServiceParts = {
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly rejected: RejectedRequests;
+  readonly hooks: Pick<WebhookDirectory, 'find'>;
   /** null: the webhook was removed. */
   readonly routesOf: (request: KeptRequest, body: () => Buffer) => KnownRoutes | null;
   /** Throws `unavailable` when there is no room for the request. */
@@ -66,21 +72,27 @@ type RequestServiceParts = {
 };
 
 export function createRequestService(parts: RequestServiceParts): RequestService {
-  const { store, clock, makeId, rejected } = parts;
+  const { store, clock, makeId, rejected, hooks } = parts;
   const records = store.collection(requestCollection.name);
   const list = new RequestList(records, rejected);
+  const toPublic = (request: KeptRequest): object =>
+    shownRequest(request, hooks.find(request.hook)?.name ?? null);
+  const represent = (request: KeptRequest): Representation => {
+    const bytes = Buffer.from(JSON.stringify(toPublic(request)));
+    return new Representation(request.id, bytes, Date.parse(request.updatedAt));
+  };
   const change = <T>(
     id: string, expect: Expectation | undefined,
     apply: (transaction: Transaction, before: KeptRequest) => T,
   ): Promise<T> => store.transact((transaction) => {
     const before = getStaged(transaction, id, rejected);
-    expect?.(representRequest(before));
+    expect?.(represent(before));
     return apply(transaction, before);
   });
   const stageReplay: RequestService['stageReplay'] = (transaction, id, options, drawn) =>
     stage(parts, transaction, id, options, drawn);
   return {
-    stageReplay,
+    stageReplay, toPublic, represent,
     list: (filter, before, limit) => list.page(filter, before, limit),
     count: (filter) => list.count(filter),
     find(id) {
@@ -117,12 +129,6 @@ export function createRequestService(parts: RequestServiceParts): RequestService
     reconcile: () => reconcileRequests(store),
     close: () => list.close(),
   };
-}
-
-/** A request as callers see it, with its version. */
-export function representRequest(request: KeptRequest): Representation {
-  const bytes = Buffer.from(JSON.stringify(shownRequest(request)));
-  return new Representation(request.id, bytes, Date.parse(request.updatedAt));
 }
 
 function stage(

@@ -50,7 +50,7 @@ test('a delivery that fails for good is told in the line of its result', async (
   assert.equal(type, 'delivery.failed');
   const { delivery } = data as { delivery: Record<string, unknown> };
   assert.deepEqual(Object.keys(delivery),
-    ['identifier', 'hook', 'event', 'createdAt', 'attempts', 'lastAttempt']);
+    ['identifier', 'hook', 'hookName', 'event', 'createdAt', 'attempts', 'lastAttempt']);
   assert.deepEqual([delivery['identifier'], delivery['hook'], delivery['event'],
     delivery['attempts']], [id, failing, 'thing.happened', 1]);
   assert.doesNotMatch(request?.body ?? '', /not told/);
@@ -162,7 +162,7 @@ test('a webhook that is disabled by 410 is told to all others, in the same line'
     .filter(({ type }) => String(type) === 'webhook.disabled');
   const { webhook, reason } = disabled?.['data'] as { webhook: object; reason: string };
   assert.deepEqual([webhook, reason],
-    [{ identifier: failing, targetUrl: 'http://***@failing/' }, 'gone']);
+    [{ identifier: failing, name: null, targetUrl: 'http://***@failing/' }, 'gone']);
   const line = simulation.store.lines.find((operations) => operations.some(({ json }) =>
     json?.includes('"enabled":false') === true));
   assert.ok(line?.some(({ json }) => json?.includes('"event":"webhook.disabled"') === true));
@@ -243,7 +243,12 @@ test('a request that one of these events has caused is not told of', () => {
       return [];
     },
   };
-  const { requestFailed } = createOwnEvents({ events, log: silentLogger });
+  const find = (identifier: string) =>
+    identifier === 'h1' ? { identifier, name: 'shop' } : undefined;
+  const directory = { find, findNamed: find };
+  const { requestFailed } = createOwnEvents({
+    events, log: silentLogger, hooks: { incoming: directory, outgoing: directory },
+  });
   const transaction = { find: () => undefined } as unknown as Transaction;
   const tell = (headers: readonly [string, string][]): void =>
     requestFailed(transaction, { nowMs: 0, seed: '' }, {
@@ -258,5 +263,6 @@ test('a request that one of these events has caused is not told of', () => {
   tell([['X-Hookshelf-Chain', '3'], ['X-Hookshelf-Event', 'push']]);
   assert.equal(names.length, 1);
   assert.match(names[0] ?? '', /^request\.failed 3 /);
+  assert.match(names[0] ?? '', /"hook":"h1","hookName":"shop"/);
   assert.match(names[0] ?? '', /"routes":\[\{"name":"b","attempts":5,"message":"no"\}\]/);
 });

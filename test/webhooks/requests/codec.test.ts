@@ -176,11 +176,11 @@ test('shows the members of the contract and hides signatures', () => {
     headers: [['X-Sig', 'abc'], ['Accept', '*/*']], signatures: ['x-sig', 's'], query: 'a=1&s=2',
   };
   const body = Buffer.from('x');
-  const shown = shownRequest(keptRequest({ body, given }));
+  const shown = shownRequest(keptRequest({ body, given }), null);
   assert.deepEqual(Object.keys(shown), [
-    'id', 'hook', 'receivedAt', 'method', 'path', 'query', 'headers', 'bodyBytes', 'bodySha256',
-    'client', 'event', 'eventId', 'eventIdReused', 'verdict', 'status', 'routes', 'answered',
-    'duplicateOf', 'replayOf', 'pinned',
+    'id', 'hook', 'hookName', 'receivedAt', 'method', 'path', 'query', 'headers', 'bodyBytes',
+    'bodySha256', 'client', 'event', 'eventId', 'eventIdReused', 'verdict', 'status', 'routes',
+    'answered', 'duplicateOf', 'replayOf', 'pinned',
   ]);
   assert.deepEqual({ ...shown }, {
     ...shown, headers: [['X-Sig', '***'], ['Accept', '*/*']], query: 'a=1&s=***', bodyBytes: 1,

@@ -120,9 +120,10 @@ test('shows one request with its tag, and 304 for that tag', async () => {
   const id = await keep(0, { headers: [['X-A', '1'], ['x-sig', 'abc']], signatures: ['x-sig'] });
   const shown = await one(id);
   assert.equal(shown.status, 200);
-  assert.deepEqual(Object.keys(shown.json), ['id', 'hook', 'receivedAt', 'method', 'path', 'query',
-    'headers', 'bodyBytes', 'bodySha256', 'client', 'event', 'eventId', 'eventIdReused', 'verdict',
-    'status', 'routes', 'answered', 'duplicateOf', 'replayOf', 'pinned']);
+  assert.deepEqual(Object.keys(shown.json), ['id', 'hook', 'hookName', 'receivedAt', 'method',
+    'path', 'query', 'headers', 'bodyBytes', 'bodySha256', 'client', 'event', 'eventId',
+    'eventIdReused', 'verdict', 'status', 'routes', 'answered', 'duplicateOf', 'replayOf',
+    'pinned']);
   assert.deepEqual(shown.json['headers'], [['X-A', '1'], ['x-sig', '***']]);
   const etag = String(shown.headers['etag']);
   assert.equal((await one(id, { 'If-None-Match': etag })).status, 304);

@@ -19,7 +19,7 @@ import { exchange } from '../../../server/local/call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../context.ts';
 import { findOwner } from '../../session/local.ts';
-import { objectOf, textOf } from '../resource.ts';
+import { objectOf, textOf, webhookName } from '../resource.ts';
 import { isListening, tryToConnect } from '../../session/socket.ts';
 import { checkAccess } from './doctor-access.ts';
 import { checkActions, checkCertificate } from './doctor-files.ts';
@@ -230,7 +230,7 @@ async function checkOwnEvents(context: CommandContext): Promise<Examined> {
   const webhooks = await readWebhooks(context, outgoingResource.path);
   if (webhooks === null) return ok(WITHOUT_SERVER);
   const names = webhooks.filter((webhook) => hearsOthersAlone(triggersIn(webhook)))
-    .map(({ identifier }) => textOf(identifier));
+    .map(webhookName);
   if (names.length === 0) return ok('no webhook is on `*` alone');
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
   return hint(`on \`*\`, which hears no event about hookshelf itself: ${

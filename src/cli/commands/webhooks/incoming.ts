@@ -5,8 +5,8 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {
-  columnsOf, create, fetchAll, objectOf, oneOf, patch, pathOf, remove, requireChange, textOf,
-  unsetMembers,
+  columnsOf, create, fetchAll, nameAndId, objectOf, oneOf, patch, pathOf, remove, requireChange,
+  textOf, unsetMembers,
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
@@ -148,7 +148,7 @@ async function printChanged(
   const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
   if (output.isJson) return output.json({ ...hook, ...made });
   const { url } = await examplesOf(context, hook);
-  await output.line(`${verb} incoming webhook ${textOf(hook['identifier'])}: ${textOf(url)}`);
+  await output.line(`${verb} incoming webhook ${nameAndId(hook)}: ${textOf(url)}`);
   if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
 }
 

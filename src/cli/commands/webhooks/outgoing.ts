@@ -9,8 +9,8 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from '../input.ts';
 import {
-  create, identifierOf, objectOf, patch, pathOf, remove, replace, requireChange, textOf,
-  unsetMembers,
+  create, identifierOf, nameAndId, objectOf, patch, pathOf, remove, replace, requireChange,
+  textOf, unsetMembers,
 } from '../resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret, rotateSecret } from '../secret.ts';
@@ -188,8 +188,8 @@ async function printChanged(
 ): Promise<void> {
   const made = secret?.isGenerated === true ? { secret: secret.secret } : {};
   if (output.isJson) return output.json({ ...hook, ...made });
-  const { identifier, httpMethod, targetUrl } = hook;
+  const { httpMethod, targetUrl } = hook;
   const target = `${textOf(httpMethod)} ${textOf(targetUrl)}`;
-  await output.line(`${verb} outgoing webhook ${textOf(identifier)}: ${target}`);
+  await output.line(`${verb} outgoing webhook ${nameAndId(hook)}: ${target}`);
   if (made.secret !== undefined) await output.line(`secret (shown this once): ${made.secret}`);
 }

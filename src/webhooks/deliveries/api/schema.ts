@@ -15,7 +15,13 @@ const sentSchema = objectOf('SentRequest', {
 });
 
 const members = {
-  identifier: text(), hook: text(), event: text(),
+  identifier: text(), hook: text(),
+  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
+  target: {
+    kind: 'string',
+    description: 'Host and path: where a pending delivery goes, and a finished one went',
+  },
+  event: text(),
   status: { kind: 'string', values: DELIVERY_STATUSES },
   createdAt: time, nextAttemptAt: time,
   waitsFor: {
@@ -25,7 +31,7 @@ const members = {
   },
   resendOf: text(), attempts: arrayOf(attemptSchema),
 } as const;
-const nullable = ['hook', 'event', 'nextAttemptAt', 'waitsFor', 'resendOf'];
+const nullable = ['hook', 'hookName', 'target', 'event', 'nextAttemptAt', 'waitsFor', 'resendOf'];
 
 export const deliverySchema = objectOf('Delivery', members, { nullable });
 

@@ -9,7 +9,7 @@ import { requestResource } from '../../../../webhooks/requests/resource.ts';
 import { readEvents } from '../../../session/events.ts';
 import type { Session } from '../../../session/session.ts';
 import type { CommandContext } from '../../context.ts';
-import { fetchAll, objectOf, pathOf, textOf } from '../../resource.ts';
+import { fetchAll, objectOf, pathOf, textOf, webhookName } from '../../resource.ts';
 import { forward, parseTarget } from './forward.ts';
 import { findIncoming } from '../incoming.ts';
 import { pairsOf, readBody } from '../../work.ts';
@@ -27,7 +27,7 @@ type Watch = {
   readonly target: URL | null;
   /** What this command calls itself in the `Via` of requests that it sends on. */
   readonly pseudonym: string;
-  /** Path segments by identifier. */
+  /** What people call webhooks, by identifier. */
   readonly names: Map<string, string>;
   lastId: string | null;
   isToldOfSignatures: boolean;
@@ -50,7 +50,7 @@ export async function watchRequests(context: CommandContext): Promise<number> {
     isToldOfSignatures: false,
   };
   for (const one of hooks) {
-    watch.names.set(textOf(one['identifier']), textOf(one['pathSegment']));
+    watch.names.set(textOf(one['identifier']), webhookName(one));
   }
   for (const note of inboxNotes(hooks)) output.note(note);
   const path = hook === null ? STREAM
@@ -64,7 +64,7 @@ function inboxNotes(hooks: readonly JsonObject[]): string[] {
   if (hooks.length === 0) return ['there is no incoming webhook yet'];
   return (['failed', 'off'] as const).flatMap((inbox) => {
     const names = hooks.filter((hook) => hook['inbox'] === inbox)
-      .map(({ pathSegment }) => textOf(pathSegment));
+      .map(webhookName);
     if (names.length === 0) return [];
     const shown = names.slice(0, NAMES_SHOWN_MAX).join(', ');
     const hidden = names.length - NAMES_SHOWN_MAX;
@@ -142,7 +142,7 @@ async function show(watch: Watch, { change, ...request }: JsonObject): Promise<v
   const { failedCheck } = objectOf(request['verdict']);
   const parts = [
     timeOf(textOf(request['receivedAt'])), textOf(request['method']),
-    await nameOf(watch, textOf(request['hook'])), request['event'] ?? '-',
+    request['hookName'] ?? await nameOf(watch, textOf(request['hook'])), request['event'] ?? '-',
     failedCheck === null ? status : `${status} (${textOf(failedCheck)})`, request['id'],
   ].map(String);
   const end = target === null || answer === null ? '' : `  -> ${answer.text}`;
@@ -206,8 +206,8 @@ async function headOf(watch: Watch, path: string, request: JsonObject): Promise<
 async function nameOf({ names, session }: Watch, hook: string): Promise<string> {
   const known = names.get(hook);
   if (known !== undefined) return known;
-  for (const { identifier, pathSegment } of await fetchAll(session, incomingResource.path)) {
-    names.set(textOf(identifier), textOf(pathSegment));
+  for (const one of await fetchAll(session, incomingResource.path)) {
+    names.set(textOf(one['identifier']), webhookName(one));
   }
   const name = names.get(hook) ?? hook;
   names.set(hook, name);

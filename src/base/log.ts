@@ -5,7 +5,10 @@
 import { types } from 'node:util';
 import { timeText } from './clock.ts';
 import { isError } from './errors.ts';
+import { findJsonValueEnd } from './text/json-value-end.ts';
 import { escapeControls } from './text/printable.ts';
+import { unescapeText } from './text/unescaped.ts';
+import type { UnescapedText } from './text/unescaped.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -42,6 +45,9 @@ const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
 const URL_CREDENTIALS = /(:\/{2,})[^\s/?#"'<>]*@/g;
 const URL_PARAMETER_NAME = /(?:^|[?&;#/])([^\s=&;?#/"'<>]+)=/g;
 const URL_PARAMETER_END = /[\s&#"'<>]/g;
+const JSON_MEMBER_NAME = /"([^"\\]+)"\s*:\s*/g;
+// A URL in JSON in a form in a URL has three layers of escapes.
+const LAYERS_MAX = 4;
 
 /** A logger that writes one line a call through `write`, from `level` up. */
 export function createLogger(options: {
@@ -104,23 +110,102 @@ function messageText(message: unknown): string {
   return JSON.stringify(redact(message)) ?? String(message);
 }
 
+// A long text mostly has the same few names, and a look into this takes a tenth of the time.
+const KNOWN_NAMES_MAX = 1000;
+const KNOWN_NAME_LENGTH_MAX = 64;
+const knownNames = new Map<string, boolean>();
+
 /** Whether a header, member or URL parameter of this name holds a secret. One rule for all. */
 export function isSecretName(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const isSecret = soundsSecret(name);
+  if (knownNames.size < KNOWN_NAMES_MAX && name.length <= KNOWN_NAME_LENGTH_MAX) {
+    // A copy: a piece of a text keeps all of it in memory.
+    knownNames.set(Buffer.from(name, 'utf16le').toString('utf16le'), isSecret);
+  }
+  return isSecret;
+}
+
+function soundsSecret(name: string): boolean {
   const letters = name.toLowerCase().replace(/[^a-z]/g, '');
   if (SECRET_PARTS.test(letters)) return true;
   return HOLDS_SHORT.test(letters)
     && (name.match(WORDS) ?? []).some((word) => SECRET_WORD.test(word));
 }
 
-/** `text` with the credentials of every URL in it replaced, and its secret-like parameters. */
+/**
+ * `text` with the secrets in it replaced: credentials of URLs, and values of secret-like URL
+ * parameters and JSON members. They are found within escapes as well, as in a URL that is a
+ * parameter of another one, and in JSON that is a string in JSON.
+ */
 export function redactText(text: string): string {
   let redacted = '';
   let at = 0;
-  for (const { start, end } of secretParameters(text, URL_PARAMETER_END, 0)) {
-    redacted += text.slice(at, start) + (end > start ? REDACTED : '');
+  for (const { start, end } of findSecrets(text)) {
+    if (end <= at) continue;
+    if (start >= at) redacted += text.slice(at, start) + REDACTED;
     at = end;
   }
-  return (redacted + text.slice(at)).replace(URL_CREDENTIALS, `$1${REDACTED}@`);
+  return redacted + text.slice(at);
+}
+
+type Span = { readonly start: number; readonly end: number };
+
+/** In order of their starts; one may overlap the next. */
+function findSecrets(text: string): readonly Span[] {
+  const spans = findPlainSecrets(text);
+  let layer: UnescapedText | null = unescapeText(text);
+  for (let count = 1; layer !== null && count <= LAYERS_MAX; count += 1) {
+    const { offsets } = layer;
+    for (const { start, end } of findPlainSecrets(layer.text)) {
+      spans.push({ start: offsets[start] ?? text.length, end: offsets[end] ?? text.length });
+    }
+    layer = unescapeFurther(layer);
+  }
+  return spans.sort((left, right) => left.start - right.start);
+}
+
+function unescapeFurther({ text, offsets }: UnescapedText): UnescapedText | null {
+  const layer = unescapeText(text);
+  return layer === null ? null
+    : { text: layer.text, offsets: layer.offsets.map((offset) => offsets[offset] ?? offset) };
+}
+
+/** Secrets that stand in the text as it is. */
+function findPlainSecrets(text: string): Span[] {
+  const spans: Span[] = text.includes('=') ? secretParameters(text, URL_PARAMETER_END, 0)
+    .filter(({ start, end }) => end > start) : [];
+  if (text.includes('@')) {
+    for (const match of text.matchAll(URL_CREDENTIALS)) {
+      const end = match.index + match[0].length - '@'.length;
+      spans.push({ start: match.index + (match[1] ?? '').length, end });
+    }
+  }
+  if (text.includes('"')) for (const span of findSecretMembers(text)) spans.push(span);
+  return spans;
+}
+
+/** The values of JSON members with secret-like names: what is in the quotes of a string. */
+function findSecretMembers(text: string): Span[] {
+  const spans: Span[] = [];
+  let end = 0;
+  for (const match of text.matchAll(JSON_MEMBER_NAME)) {
+    if (match.index < end || !isSecretName(match[1] ?? '')) continue;
+    const start = match.index + match[0].length;
+    end = findJsonValueEnd(text, start);
+    const value = withoutQuotes(text, { start, end });
+    // As in `hidden`: these tell nothing.
+    const isTold = /^(?:true|false|null)?$/.test(text.slice(value.start, value.end));
+    if (!isTold) spans.push(value);
+  }
+  return spans;
+}
+
+function withoutQuotes(text: string, { start, end }: Span): Span {
+  if (text.charAt(start) !== '"') return { start, end };
+  const isClosed = end > start + 1 && text.charAt(end - 1) === '"';
+  return { start: start + 1, end: isClosed ? end - 1 : end };
 }
 
 /** A parameter `name=value` in text; `start` and `end` are its value's. */

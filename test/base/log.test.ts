@@ -80,7 +80,36 @@ test('credentials in a URL are found to their last @, and its secret-like parame
   for (const [text = '', shown] of cases) assert.equal(redactText(text), shown);
 });
 
-for (const piece of ['a.', 'a+', '://', ':/', '&a', '?a=', '&token=', ';', '/%74=', '@']) {
+test('secrets are found within escapes: in a URL in a query, and in JSON that is a string', () => {
+  const json = (value: unknown): string => JSON.stringify(value);
+  const cases = [
+    ['next=https%3A%2F%2Fu%3Ap%40h%2Fa', 'next=https%3A%2F%2F***%40h%2Fa'],
+    [`a=1&next=${encodeURIComponent('https://h/?token=abc&x=1')}&b=2`,
+      'a=1&next=https%3A%2F%2Fh%2F%3Ftoken%3D***%26x%3D1&b=2'],
+    [encodeURIComponent(encodeURIComponent('http://u:p@h')), 'http%253A%252F%252F***%2540h'],
+    ['?token=a%26b&c', '?token=***&c'],
+    ['{"password":"p","a":1}', '{"password":"***","a":1}'],
+    ['{"password" : 7, "a":1}', '{"password" : ***, "a":1}'],
+    ['{"token":{"a":["p","}"]},"b":"c"}', '{"token":***,"b":"c"}'],
+    ['{"hasSecret":true,"secret":null,"token":""}', '{"hasSecret":true,"secret":null,"token":""}'],
+    ['{"password":"p', '{"password":"***'],
+    ['{"\\u0070assword":"p"}', '{"\\u0070assword":"***"}'],
+    ['"https:\\/\\/u:p@h\\/"', '"https:\\/\\/***@h\\/"'],
+    [json({ a: json({ password: 'p"q', b: 1 }) }), json({ a: json({ password: '***', b: 1 }) })],
+    [json({ a: json({ b: json({ pin: 'p' }) }) }), json({ a: json({ b: json({ pin: '***' }) }) })],
+    [`payload=${encodeURIComponent('{"token":"p","n":1}')}`,
+      'payload=%7B%22token%22%3A%22***%22%2C%22n%22%3A1%7D'],
+    ['{"keyword":"k","note":"100% \\"sure\\" in C:\\\\new"}',
+      '{"keyword":"k","note":"100% \\"sure\\" in C:\\\\new"}'],
+    ['%zz?é%C3%A9&token=%C3%A9', '%zz?é%C3%A9&token=***'],
+  ];
+  for (const [text = '', shown] of cases) assert.equal(redactText(text), shown);
+});
+
+for (const piece of [
+  'a.', 'a+', '://', ':/', '&a', '?a=', '&token=', ';', '/%74=', '@', '%2525', '\\\\', '\\"',
+  '"a":', '"token":{', '"token":"', '"token":1,', '%22token%22%3A',
+]) {
   test(`redaction of a long run of "${piece}" takes no time to speak of`, () => {
     const text = piece.repeat(1_000_000 / piece.length);
     const before = process.cpuUsage();

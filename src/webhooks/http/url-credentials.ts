@@ -43,10 +43,18 @@ export function hideQuerySecrets(query: string): string {
 
 /** A raw query with the values of those parameters shown as `***` whose names `isHidden` takes. */
 export function hideQueryValues(query: string, isHidden: (name: string) => boolean): string {
+  return mapQueryValues(query, (name, value) => isHidden(name) ? MASK : value);
+}
+
+/** A raw query with what `map` makes of each raw value; names are given percent-decoded. */
+export function mapQueryValues(
+  query: string, map: (name: string, value: string) => string,
+): string {
   return query.split('&').map((parameter) => {
     const end = parameter.indexOf('=');
-    return end !== -1 && isHidden(percentDecoded(parameter.slice(0, end)))
-      ? `${parameter.slice(0, end)}=${MASK}` : parameter;
+    if (end === -1) return parameter;
+    const name = parameter.slice(0, end);
+    return `${name}=${map(percentDecoded(name), parameter.slice(end + 1))}`;
   }).join('&');
 }
 

@@ -23,6 +23,34 @@ test('the action log writes payload, context and options at its level, redacted'
   assert.ok(!relay.logLines.some((text) => text.includes('planted')));
 });
 
+test('the action log finds a secret in an encoded URL, and in JSON that is a string', async () => {
+  const relay = await startRelay();
+  await relay.hook({ actionType: 'log' });
+  const url = 'https://ada:planted-1@shop.example/?token=planted-2&kept=1';
+  const body = {
+    next: encodeURIComponent(url), twice: encodeURIComponent(encodeURIComponent(url)),
+    event: JSON.stringify({ kept: 1, password: 'planted-3', of: JSON.stringify({ pin: 44_123 }) }),
+  };
+  await relay.ask('POST', `/webhook/in/hook?kept=1&next=${encodeURIComponent(url)}`, body,
+    { Referer: url });
+  const form = `payload=${encodeURIComponent('{"kept":1,"apiKey":"planted-4"}')}`;
+  await relay.ask('POST', '/webhook/in/hook', Buffer.from(form),
+    { 'Content-Type': 'text/plain' });
+  const lines = relay.logLines.filter((text) => text.includes('webhook received'));
+  await relay.close();
+  assert.equal(lines.length, 2);
+  const { payload, context } = JSON.parse(lines[0] ?? '');
+  assert.deepEqual(payload, {
+    next: 'https%3A%2F%2F***%40shop.example%2F%3Ftoken%3D***%26kept%3D1',
+    twice: 'https%253A%252F%252F***%2540shop.example%252F%253Ftoken%253D***%2526kept%253D1',
+    event: '{"kept":1,"password":"***","of":"{\\"pin\\":***}"}',
+  });
+  assert.equal(context.query,
+    'kept=1&next=https%3A%2F%2F***%40shop.example%2F%3Ftoken%3D***%26kept%3D1');
+  assert.equal(context.headers.referer, 'https://***@shop.example/?token=***&kept=1');
+  assert.doesNotMatch(relay.logLines.join(''), /planted|44123/);
+});
+
 const PLACES: readonly (readonly [
   place: object, query: string, body: string, type: string, bodyFormat?: string,
 ])[] = [

@@ -50,6 +50,22 @@ async function bodyOf(relay: Relay, { id }: Shown): Promise<string> {
   return (await relay.ask('GET', `/api/requests/${String(id)}/body`)).text;
 }
 
+test('the inbox keeps no credential of an address in a header or the query', async (context) => {
+  const relay = await start(context, { inbox: 'all' });
+  const url = 'https://ada:planted@shop.example/?token=planted&a=1';
+  const path = `/webhook/in/hook?next=${encodeURIComponent(url)}`;
+  const { status } = await relay.ask('POST', path, {}, {
+    Referer: url, Origin: 'https://ada:planted@shop.example', 'X-Kept': 'too',
+  });
+  assert.equal(status, 200);
+  const [request] = await kept(relay);
+  const { text } = await relay.ask('GET', `/api/requests/${String(request?.['id'])}/headers`);
+  assert.ok(text.includes('https://***@shop.example/?token=***&a=1') && text.includes('too'), text);
+  assert.doesNotMatch(JSON.stringify(request) + text, /planted/);
+  assert.equal(request?.['query'],
+    'next=https%3A%2F%2F***%40shop.example%2F%3Ftoken%3D***%26a%3D1');
+});
+
 test('inbox off keeps nothing, failed what failed, all everything', async (context) => {
   for (const [inbox, expected] of [
     ['off', []], ['failed', ['failed']], ['all', ['failed', 'done']],

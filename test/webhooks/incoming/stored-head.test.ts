@@ -37,6 +37,26 @@ test('never keeps Basic and Bearer credentials, whatever the name of their heade
   assert.deepEqual(headers.map(([, value]) => value), [...credentials.map(() => '***'), ...others]);
 });
 
+test('never keeps a credential of an address, and nothing else of it is changed', () => {
+  const cases = [
+    ['Referer', 'https://shop.example/?token=geheim&a=1', 'https://shop.example/?token=***&a=1'],
+    ['referer', 'shop.example/a?password=geheim#b', 'shop.example/a?password=***#b'],
+    ['Origin', 'https://ada:geheim@shop.example', 'https://***@shop.example'],
+    ['Origin', 'null', 'null'],
+    ['X-Original-URL', '/a?a=1&api_key=geheim', '/a?a=1&api_key=***'],
+    ['Link', '<https://h/?pin=geheim>; rel=next', '<https://h/?pin=***>; rel=next'],
+    ['X-Next', 'https%3A%2F%2Fada%3Ageheim%40h%2F', 'https%3A%2F%2F***%40h%2F'],
+    ['User-Agent', 'Bot/1.0 (+https://bot.example/?a=b)', 'Bot/1.0 (+https://bot.example/?a=b)'],
+    ['X-Signed', 't=1,sig=abc', 't=1,sig=abc'],
+  ] as const;
+  for (const [name, value, expected] of cases) {
+    assert.deepEqual(storedHead([name, value], '', null).headers, [[name, expected]]);
+  }
+  const { query } = storedHead([],
+    'a=/x&to=https%3A%2F%2Fada%3Ageheim%40h%2F%3Ftoken%3Dgeheim%26b%3D1&sig=abc', null);
+  assert.equal(query, 'a=/x&to=https%3A%2F%2F***%40h%2F%3Ftoken%3D***%26b%3D1&sig=abc');
+});
+
 test('never keeps what a preset compares as it is', () => {
   const scheme = {
     ...schemeOf('gitlab-token'), signature: {

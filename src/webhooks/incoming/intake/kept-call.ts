@@ -92,9 +92,9 @@ export class KeptCall extends IncomingCall {
   }
 }
 
-/** Whether the headers of a request are stored as they came. */
+/** Whether the headers of a request are stored as they came, without a credential hidden. */
 export function isHeadWhole({ headers }: KeptRequest): boolean {
-  return headers.every(([, value]) => value !== MASK);
+  return headers.every(([, value]) => !value.includes(MASK));
 }
 
 /** Names and values in turn of what is stored as it came. */

@@ -1,10 +1,10 @@
 /**
- * What is stored of a request's headers and query: values of credentials as `***`, all else as it
- * came. Signatures are stored, as the target of a forward may verify them, but they are not shown.
- * Pure.
+ * What is stored of a request's headers and query: values of credentials as `***`, also within an
+ * address such as that of `Referer`, and all else as it came. Signatures are stored, as the target
+ * of a forward may verify them, but they are not shown. Pure.
  */
-import { isSecretName } from '../../../base/log.ts';
-import { MASK, hideQueryValues } from '../../http/url-credentials.ts';
+import { isSecretName, redactText } from '../../../base/log.ts';
+import { MASK, mapQueryValues } from '../../http/url-credentials.ts';
 import { sourcesOf, type Scheme } from '../../senders/scheme/scheme.ts';
 
 type StoredHead = {
@@ -20,20 +20,30 @@ export function storedHead(
 ): StoredHead {
   const declared = namesOf(scheme);
   const signatures = new Set<string>();
-  const isCredential = (given: string): boolean => {
-    const name = given.toLowerCase();
+  const storedValue = (name: string, value: string): string => {
     const kind = declared.get(name) ?? kindOf(name);
+    if (kind === 'credential') return MASK;
     if (kind === 'signature') signatures.add(name);
-    return kind === 'credential';
+    else if (!declared.has(name) && holdsAddress(name, value)) return redactText(value);
+    return value;
   };
   const headers: (readonly [string, string])[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
     const value = rawHeaders[index + 1] ?? '';
-    headers.push([name, isCredential(name) || areCredentials(value) ? MASK : value]);
+    headers.push([name, areCredentials(value) ? MASK : storedValue(name.toLowerCase(), value)]);
   }
-  const query = search === '' ? '' : hideQueryValues(search, isCredential);
+  const query = search === '' ? '' : mapQueryValues(search, (name, value) =>
+    storedValue(name.toLowerCase(), value));
   return { headers, query, signatures: [...signatures] };
+}
+
+const ADDRESS_NAMES: ReadonlySet<string> = new Set(['referer', 'origin']);
+const ADDRESS = /^\/|:\/\/|%3a%2f%2f/i;
+
+/** Whether a value is an address, or has one in it; another `a=b` may be a signature. */
+function holdsAddress(name: string, value: string): boolean {
+  return ADDRESS_NAMES.has(name) || ADDRESS.test(value);
 }
 
 const CREDENTIALS = /^(bearer|basic) +([\w.~+/-]+=*)$/i;

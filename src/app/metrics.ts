@@ -80,6 +80,9 @@ export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
       "Calls that were rejected, by the webhook's name, else its path segment, and by check.",
       () => webhooks.rejections().map(({ hook, reason, count }) =>
         ({ labels: { hook, reason }, value: count }))),
+    counter('incoming_unparsed_total',
+      "Requests that no payload could be made of, by the webhook's name, else its path segment.",
+      () => webhooks.unparsed().map(({ hook, count }) => ({ labels: { hook }, value: count }))),
   ];
 }
 

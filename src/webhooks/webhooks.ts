@@ -25,7 +25,7 @@ import type { DeliveryService } from './deliveries/service.ts';
 import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
 import { composeIncoming } from './incoming-parts.ts';
 import {
-  createHookIndex, type HookIndex, type RejectionCount,
+  createHookIndex, type HookIndex, type RejectionCount, type UnparsedCount,
 } from './incoming/receiving/hook-index.ts';
 import { warnOfUnusable } from './incoming/receiving/unusable.ts';
 import { incomingRoutes } from './incoming/routes.ts';
@@ -91,6 +91,8 @@ export interface Webhooks {
   statistics(): DeliveryStatistics;
   /** Calls of incoming webhooks that were rejected, by webhook and check. */
   rejections(): readonly RejectionCount[];
+  /** Requests of incoming webhooks that no payload could be made of. */
+  unparsed(): readonly UnparsedCount[];
 }
 
 /** Throws `usage` when a custom action is not sound. */
@@ -171,6 +173,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     statistics: () => worker.statistics(),
     rejections: () => indexes.incoming.rejectionCounts(),
+    unparsed: () => indexes.incoming.unparsedCounts(),
   };
 }
 

@@ -231,6 +231,15 @@ test('what is hostile stays text, and breaks no layout at 360 pixels', { skip },
   await browser.look(1280, 900, 'light');
 });
 
+test('a request that no payload could be made of says so, and what would fit', { skip },
+  async () => {
+    await ask(`${server.url}/webhook/in/plain`,
+      { method: 'POST', raw: 'a=1&b=2', headers: { 'content-type': 'text/plain' } });
+    await open('#/requests?hook=plain');
+    await person.click('link', /now|ago/);
+    await person.sees('none: actions got []. The body format "form" would fit');
+  });
+
 test('a slow server leaves a screen that says that it is loading', { skip }, async () => {
   const conditions = (latency: number): Promise<unknown> =>
     browser.command('Network.emulateNetworkConditions',

@@ -1,6 +1,7 @@
 /** What actions get as the payload of a body, as the webhook's `bodyFormat` says. Pure. */
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
+import { quoted } from '../../base/text/refusal.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/payload.ts';
 import {
   FORM_TYPE, mediaTypeOf, parseForm, type ParsedForm,
@@ -54,6 +55,47 @@ export function readParsedPayload(
   if (kind === 'form' && reader.isForm()) return formPayload(reader.form(), formField);
   if (kind === 'json' && !reader.isForm()) return toPayload(reader.json());
   return readPayload(reader.request.body, kind, formField);
+}
+
+/** Bytes of a body that are looked at to tell whether it is a form. */
+const FORM_LOOK_BYTES = 1024;
+const FORM_START = /^[\w.~%+[\]-]+=[^\s=]/;
+
+/** The format in which a payload could be made of a body; null: in none. It was no `tried`. */
+export function findFittingFormat(
+  body: Buffer, contentType: string | undefined, tried: BodyKind | null,
+): BodyKind | null {
+  // To parse it once more could take long.
+  if (tried !== 'json' && decodePayload(body) !== null) return 'json';
+  const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
+  const isForm = mediaTypeOf(contentType) === FORM_TYPE
+    || FORM_START.test(start) && !/\s/.test(start);
+  if (isForm && tried !== 'form' && parseForm(body) !== null) return 'form';
+  return tried !== 'text' && isUtf8(body) ? 'text' : null;
+}
+
+/** Why actions get no payload of a body, and what to do; null where they get one. */
+export function explainUnparsed(
+  { format, formField }: BodyReading, body: Buffer, contentType: string | undefined,
+): string | null {
+  if (body.length === 0) return null;
+  const kind = bodyKind(format, contentType);
+  if (kind !== null && readPayload(body, kind, formField) !== null) return null;
+  const fitting = findFittingFormat(body, contentType, kind);
+  const what = fitting === null ? 'no bodyFormat fits: an action has its bytes in `context.body`'
+    : `bodyFormat "${fitting}" would fit`;
+  return `${kind === null ? describeType(contentType) : UNREAD[kind]}, so that actions get the `
+    + `payload []: ${what}`;
+}
+
+const UNREAD: Readonly<Record<BodyKind, string>> = {
+  json: 'the body is no JSON object or array', form: 'the body holds no form that can be read',
+  text: 'the body is no UTF-8 text',
+};
+
+function describeType(contentType: string | undefined): string {
+  return contentType === undefined ? 'the request has no Content-Type'
+    : `no payload is made of the Content-Type ${quoted(contentType)}`;
 }
 
 function kindOf(mediaType: string): BodyKind | null {

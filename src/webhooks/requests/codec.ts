@@ -63,6 +63,7 @@ export function decodeRequest(bytes: Buffer): KeptRequest {
     duplicateOf: stored.duplicateOf ?? null,
     replayOf: stored.replayOf ?? null,
     isReplay: stored.isReplay ?? false,
+    unparsed: stored.unparsed ?? null,
     carried: hasBodyApart(bytes) ? null
       : { bytes: bytes.subarray(end + 1, bytes.length - 1), isStored: true },
   };
@@ -157,14 +158,18 @@ function headerJson([name, value]: readonly [string, string], index: number): st
 }
 
 /** What became of it. */
-function fateJson({ routes, answered, duplicateOf, replayOf, isReplay }: KeptRequest): string {
+function fateJson(
+  { routes, answered, duplicateOf, replayOf, isReplay, unparsed }: KeptRequest,
+): string {
   let json = `,"routes":[${listJson(routes, routeJson)}]`;
   if (answered !== null) {
     json += `,"answered":{"status":${answered.status},"afterMs":${answered.afterMs}}`;
   }
   if (duplicateOf !== null) json += `,"duplicateOf":"${duplicateOf}"`;
   if (replayOf !== null) json += `,"replayOf":"${replayOf}"`;
-  return isReplay ? `${json},"isReplay":true,` : `${json},`;
+  if (isReplay) json += ',"isReplay":true';
+  if (unparsed !== null) json += `,"unparsed":${JSON.stringify(unparsed)}`;
+  return `${json},`;
 }
 
 function verdictJson({ preset, accepted, failedCheck, secret, signedAt }: KeptVerdict): string {

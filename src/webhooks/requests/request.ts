@@ -76,9 +76,20 @@ export type KeptRequest = {
   readonly replayOf: string | null;
   /** An operator has sent it again: `context.replay` is true from then on. */
   readonly isReplay: boolean;
+  /** Of a body that gave no payload when an action last asked; null: it did, or none asked. */
+  readonly unparsed: Unparsed | null;
   /** The body where it is in the record; null: it is in `request-bodies`. */
   readonly carried: CarriedBody | null;
 };
+
+/** A body that is not what its webhook reads. */
+export type Unparsed = {
+  /** The `bodyFormat` in which a payload could be made of it. */
+  readonly fittingFormat: FittingFormat | null;
+};
+
+export const FITTING_FORMATS = ['json', 'form', 'text'] as const;
+type FittingFormat = (typeof FITTING_FORMATS)[number];
 
 /** A body as it came, or as the last member of its stored record (body.ts). */
 export type CarriedBody = { readonly bytes: Buffer; readonly isStored: boolean };
@@ -136,7 +147,7 @@ function nextUpdate({ updatedAt }: KeptRequest, nowMs: number): string {
 export function shownRequest(request: KeptRequest, hookName: string | null): object {
   const {
     id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
-    eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned,
+    eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,
   } = request;
   const isHidden = (name: string): boolean =>
     request.signatures.includes(name.toLowerCase());
@@ -147,6 +158,8 @@ export function shownRequest(request: KeptRequest, hookName: string | null): obj
     routes: request.routes.map(({ name, status: state, attempts, nextAttemptAt }) =>
       ({ name, status: state, attempts, nextAttemptAt })),
     answered, duplicateOf, replayOf, pinned,
+    ...unparsed === null ? {}
+      : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
   };
 }
 

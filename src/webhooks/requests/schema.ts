@@ -1,7 +1,7 @@
 /** Kept requests as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { anyJson, arrayOf, objectOf, text } from '../../resources/route-parts.ts';
-import { REQUEST_STATUSES, ROUTE_STATUSES } from './request.ts';
+import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './request.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
@@ -31,7 +31,18 @@ export const requestSchema: ObjectSchema = objectOf('Request', {
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arrayOf(ROUTE),
   answered: objectOf('RequestAnswer', { status: integer, afterMs: integer }),
   duplicateOf: text(), replayOf: text(), pinned: isTrue,
-}, { nullable: ['hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf'] });
+  unparsed: isTrue,
+  fittingBodyFormat: {
+    kind: 'string', values: FITTING_FORMATS,
+    description: 'Of one that is unparsed (no payload could be made of its body, so that actions '
+      + 'got []): the `bodyFormat` that would have fitted',
+  },
+}, {
+  nullable: [
+    'hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf', 'fittingBodyFormat',
+  ],
+  optional: ['unparsed', 'fittingBodyFormat'],
+});
 
 export const reconciliationSchema: ObjectSchema = objectOf('RequestReconciliation', {
   accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,

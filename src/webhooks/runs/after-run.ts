@@ -1,7 +1,7 @@
 /** What a kept request becomes. Pure: time and randomness are parameters. */
 import { timeText } from '../../base/clock.ts';
 import {
-  attempted, withRoutes, type KeptRequest, type RouteRun, type RunAttempt,
+  attempted, withRoutes, type KeptRequest, type RouteRun, type RunAttempt, type Unparsed,
 } from '../requests/request.ts';
 import { nextAttemptTime } from '../work/retry-time.ts';
 
@@ -14,10 +14,16 @@ type Retries = {
 
 const REMOVED_MESSAGE = 'The webhook was removed';
 
-/** The request after an attempt of one of its routes; the others are as they were. */
+/**
+ * The request after an attempt of one of its routes; the others are as they were. `unparsed` is
+ * not known where the action did not ask for the payload.
+ */
 export function afterRun(
-  before: KeptRequest, index: number, attempt: RunAttempt, { schedule, random }: Retries,
-  nowMs: number,
+  before: KeptRequest, index: number,
+  { attempt, unparsed = before.unparsed }: {
+    readonly attempt: RunAttempt; readonly unparsed?: Unparsed | null | undefined;
+  },
+  { schedule, random }: Retries, nowMs: number,
 ): KeptRequest {
   const routes = before.routes.map((route, at) => {
     if (at !== index) return route;
@@ -26,7 +32,8 @@ export function afterRun(
       : nextAttemptTime(schedule, route.failures + 1, 0, nowMs, random);
     return attempted(route, attempt, next);
   });
-  return withRoutes(before, routes, nowMs);
+  const after = withRoutes(before, routes, nowMs);
+  return unparsed === before.unparsed ? after : { ...after, unparsed };
 }
 
 /** The route was given up while it ran: what did succeed has, and is not run again. */

@@ -17,6 +17,7 @@ import { bodyIn } from '../requests/body.ts';
 import { decodeRequest, statusOf } from '../requests/codec.ts';
 import {
   requestBodyCollection, requestCollection, type KeptRequest, type RouteRun, type RunAttempt,
+  type Unparsed,
 } from '../requests/request.ts';
 import type { Known } from '../work/kind.ts';
 import { unlessCutOff, type Hold } from '../work/ownership.ts';
@@ -37,6 +38,8 @@ export type Ran = {
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
+  /** Of the payload, if the action asked for it. */
+  readonly unparsed: Unparsed | null | undefined;
   readonly hold: Hold;
 };
 
@@ -63,9 +66,12 @@ export function runKept(
     if (outcome === null) return null;
     if (outcome.refused !== null) throw outcome.refused;
     const isChainRefused = outcome.result instanceof ChainRefusal;
-    return { known, index, attempt: attemptOf(outcome), isChainRefused, hold };
+    return { known, index, attempt: attemptOf(outcome), isChainRefused, unparsed, hold };
   };
-  const running = runRoute(parts, known.item, recent, hook, route);
+  let unparsed: Unparsed | null | undefined;
+  const running = runRoute(parts, known.item, recent, hook, route, (read) => {
+    unparsed = read;
+  });
   return types.isPromise(running) ? unlessCutOff(running, cutOff).then(end) : end(running);
 }
 
@@ -77,7 +83,7 @@ function findPending({ store }: RunParts, id: string): Known<KeptRequest> | null
 
 function runRoute(
   parts: RunParts, request: KeptRequest, recent: Recent | undefined, hook: ReadyHook,
-  { name, attemptCount }: RouteRun,
+  { name, attemptCount }: RouteRun, onRead: (unparsed: Unparsed | null) => void,
 ): RouteOutcome | Promise<RouteOutcome> {
   const { store, clock } = parts;
   const route = hook.routes.find((other) => other.name === name);
@@ -91,7 +97,9 @@ function runRoute(
     store.collection(requestBodyCollection.name).bytesOf(request.id));
   const holder = new LabelledLog(parts, { request: request.id, ...hook.labels, route: name });
   const { headers = null } = recent ?? {};
-  const run = { request, body, headers, reading: hook.reading, attempt: attemptCount + 1, holder };
+  const run = {
+    request, body, headers, reading: hook.reading, attempt: attemptCount + 1, holder, onRead,
+  };
   return runOne(parts, route, {
     holder, makeCall: (options) => new KeptCall(run, options),
   }, clock);

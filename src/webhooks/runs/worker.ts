@@ -107,9 +107,14 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  verdictOf({ known, attempt }: Ran): Verdict | null {
+  verdictOf({ known, attempt, unparsed }: Ran): Verdict | null {
+    const { hook, unparsed: before } = known.item;
+    if (before === null && unparsed !== null && unparsed !== undefined) {
+      const { load = null } = this.#parts.hooks.find(hook) ?? {};
+      if (load !== null) load.unparsed += 1;
+    }
     const { success, durationMs, at } = attempt;
-    this.#parts.onRun(known.item.hook, attempt, timeOf(at));
+    this.#parts.onRun(hook, attempt, timeOf(at));
     if (!success) return null;
     return durationMs < SLOW_MS ? 'well' : 'slow';
   }
@@ -148,12 +153,12 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     if (this.#worker.isStarted) this.#failIfOrphaned(request.hook);
   }
 
-  #write({ known, index, attempt, hold }: Ran): Promise<KeptRequest | undefined> {
+  #write({ known, index, attempt, unparsed, hold }: Ran): Promise<KeptRequest | undefined> {
     const { clock, schedule, random, makeId, ownEvents } = this.#parts;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
     const change = (before: KeptRequest): KeptRequest =>
-      afterRun(before, index, attempt, retries, nowMs);
+      afterRun(before, index, { attempt, unparsed }, retries, nowMs);
     // Nothing fails then, and nobody is to be told.
     if (attempt.success && known.item.routes.length === 1) {
       return this.#results.write(known, hold, change);

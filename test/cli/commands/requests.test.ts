@@ -28,8 +28,11 @@ const KEPT: readonly (readonly [Partial<KeptRequest>, Buffer])[] = [
     signatures: ['x-hub-signature-256'],
     answered: { status: 400, afterMs: 3 },
   }, BODY],
-  [{ event: 'ping', status: 'done', headers: [['Content-Type', 'image/png']] }, BINARY],
-  [{ event: 'push', status: 'pending' }, BODY],
+  [{
+    event: 'ping', status: 'done', headers: [['Content-Type', 'image/png']],
+    unparsed: { fittingFormat: null },
+  }, BINARY],
+  [{ event: 'push', status: 'pending', unparsed: { fittingFormat: 'text' } }, BODY],
   [{ hook: GONE_HOOK, status: 'done' }, BODY],
 ];
 
@@ -108,6 +111,13 @@ for (const way of WAYS) {
       assert.ok((await printedBody(place, SECOND)).equals(BINARY));
       assert.equal((await json(place, `request:show ${SECOND} --body`))['body'],
         BINARY.toString('base64'));
+      assert.equal(shown.stderr, '');
+      assert.ok(!('unparsed' in await json(place, `request:show ${FIRST}`)));
+      assert.match((await place.run(['request:show', SECOND])).stderr,
+        /no payload could be made of its body, so that actions got \[\]: no bodyFormat fits it/);
+      const unparsed = await place.run(['request:show', THIRD]);
+      assert.match(unparsed.stdout, /^unparsed +true\nfittingBodyFormat +text$/m);
+      assert.ok(unparsed.stderr.endsWith(`incomingwebhook:update ${HOOK} --body-format text\n`));
       const { stdout } = await place.run(['request:show', FIRST, '--curl']);
       assert.match(stdout, /'http:\/\/localhost:\d+\/webhook\/in\/hook\?a=1&token='"\$TOKEN"/);
       assert.match(stdout, /--data-raw '\{"it'\\''s": "ü"\}'/);

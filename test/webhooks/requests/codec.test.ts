@@ -171,6 +171,16 @@ describe('a stored request', () => {
   });
 });
 
+test('says of a body that no payload could be made of it, and what would fit', () => {
+  for (const fittingFormat of ['form', null] as const) {
+    const request = keptRequest({ given: { unparsed: { fittingFormat }, isReplay: true } });
+    const decoded = decodeRequest(Buffer.from(encodeRequest(request)));
+    assert.deepEqual([decoded.unparsed, decoded.isReplay], [{ fittingFormat }, true]);
+    const shown = { ...shownRequest(decoded, null), fittingBodyFormat: fittingFormat };
+    assert.deepEqual(shownRequest(decoded, null), { ...shown, unparsed: true });
+  }
+});
+
 test('shows the members of the contract and hides signatures', () => {
   const given: Partial<KeptRequest> = {
     headers: [['X-Sig', 'abc'], ['Accept', '*/*']], signatures: ['x-sig', 's'], query: 'a=1&s=2',

@@ -20,6 +20,7 @@ export function keptRequest(
     eventIdReused: false,
     verdict: { preset: null, accepted: true, failedCheck: null, secret: null, signedAt: null },
     routes: [pendingRoute('default', AT)], answered: null, duplicateOf: null, replayOf: null,
-    isReplay: false, carried: carriedBody(body, given.status ?? 'pending'), ...given,
+    isReplay: false, unparsed: null,
+    carried: carriedBody(body, given.status ?? 'pending'), ...given,
   };
 }

@@ -44,6 +44,7 @@ export async function showRequest(context: CommandContext): Promise<number> {
   const request = objectOf((await session.request({ method: 'GET', path })).body);
   if (!given.has('curl')) {
     await output.object(output.isJson ? request : withReadableHeaders(request));
+    if (request['unparsed'] === true) output.note(explainUnparsed(request));
     return 0;
   }
   const body = await readBody(session, path);
@@ -58,6 +59,13 @@ export async function showRequest(context: CommandContext): Promise<number> {
       + 'were kept');
   }
   return 0;
+}
+
+function explainUnparsed({ hook, fittingBodyFormat: format }: JsonObject): string {
+  const what = typeof format === 'string'
+    ? `hookshelf incomingwebhook:update ${textOf(hook)} --body-format ${format}`
+    : 'no bodyFormat fits it; an action has its bytes in context.body';
+  return `no payload could be made of its body, so that actions got []: ${what}`;
 }
 
 /** Where the request would come again. */

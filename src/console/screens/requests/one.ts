@@ -69,11 +69,18 @@ function renderHead(
       ['Signed', verdict.signedAt === null ? null : time(verdict.signedAt)],
       ['Duplicate of', requestLink(request.duplicateOf)],
       ['Again after', requestLink(request.replayOf)],
-      ['Body', bytes(request.bodyBytes)], ['Id', h('code', {}, id)],
+      ['Body', bytes(request.bodyBytes)], ['Payload', formatUnparsed(request)],
+      ['Id', h('code', {}, id)],
     ]),
     request.routes.length === 0 ? null : h('section', {}, h('h2', {}, 'What was done'),
       ...request.routes.map(renderRoute)),
   ];
+}
+
+function formatUnparsed({ unparsed, fittingBodyFormat }: RequestRecord): string | null {
+  if (unparsed !== true) return null;
+  return `none: actions got []. ${fittingBodyFormat === null ? 'No body format fits'
+    : `The body format "${fittingBodyFormat}" would fit`}`;
 }
 
 function actions(place: HTMLElement, request: RequestRecord, again: () => void): HTMLElement[] {

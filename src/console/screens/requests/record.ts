@@ -15,6 +15,8 @@ export type RequestRecord = {
   readonly routes: readonly RouteState[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null; readonly replayOf: string | null; readonly pinned: boolean;
+  readonly unparsed?: true;
+  readonly fittingBodyFormat?: string | null;
 };
 
 export type RouteState = {

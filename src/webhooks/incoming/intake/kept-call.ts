@@ -11,8 +11,10 @@ import type { ActionCall } from '../../actions/registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import { MASK } from '../../http/url-credentials.ts';
-import type { KeptRequest } from '../../requests/request.ts';
-import { readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
+import type { KeptRequest, Unparsed } from '../../requests/request.ts';
+import {
+  findFittingFormat, readPayload, type BodyKind, type BodyReading,
+} from '../body-format.ts';
 import { joinHeaders } from '../joined-headers.ts';
 import { IncomingCall } from '../receiving/incoming-call.ts';
 
@@ -27,6 +29,8 @@ type KeptRun = {
   /** The first is 1. */
   readonly attempt: number;
   readonly holder: LogHolder;
+  /** Told when the payload is asked for; null: one could be made of the body. */
+  readonly onRead?: (unparsed: Unparsed | null) => void;
 };
 
 export class KeptCall extends IncomingCall {
@@ -89,6 +93,11 @@ export class KeptCall extends IncomingCall {
 
   protected read(kind: BodyKind): Payload | null {
     return readPayload(this.#run.body, kind, this.#run.reading.formField);
+  }
+
+  protected onRead(isParsed: boolean, kind: BodyKind | null): void {
+    this.#run.onRead?.(isParsed ? null
+      : { fittingFormat: findFittingFormat(this.#run.body, this.contentType, kind) });
   }
 }
 

@@ -44,6 +44,8 @@ export type RejectionCount = {
   readonly count: number;
 };
 
+export type UnparsedCount = { readonly hook: string; readonly count: number };
+
 type TimedKey = {
   readonly key: HmacKey;
   /** From then on it does not count; Infinity for the current one. */
@@ -59,6 +61,8 @@ export interface HookIndex {
   readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
   rejectionCounts(): readonly RejectionCount[];
+  /** How many requests no payload could be made of, within the same limit. */
+  unparsedCounts(): readonly UnparsedCount[];
   /** Enabled webhooks that refuse every request, by their labels, each with the reason. */
   unusable(): readonly { readonly label: string; readonly finding: string }[];
   close(): void;
@@ -99,6 +103,7 @@ export function createHookIndex(options: RejectionParts & {
     findNamed: (name) => byIdentifier.get(findKey(options.collection, name) ?? ''),
     unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),
+    unparsedCounts: () => countUnparsed(byIdentifier.values()),
     unusable: () => [...byIdentifier.values()].flatMap((hook) => {
       const { finding } = hook.sender?.verifier.problem ?? {};
       return hook.enabled && finding !== undefined ? [{ label: webhookLabel(hook), finding }] : [];
@@ -163,4 +168,16 @@ function countRejections(hooks: Iterable<ReadyHook>): RejectionCount[] {
   }
   for (const [reason, count] of others) counts.push({ hook: OTHER_HOOKS, reason, count });
   return counts;
+}
+
+function countUnparsed(hooks: Iterable<ReadyHook>): UnparsedCount[] {
+  const counts: UnparsedCount[] = [];
+  let others = 0;
+  for (const ready of hooks) {
+    const { unparsed: count } = ready.load;
+    if (count === 0) continue;
+    if (counts.length < COUNTED_HOOKS_MAX) counts.push({ hook: webhookLabel(ready), count });
+    else others += count;
+  }
+  return others === 0 ? counts : [...counts, { hook: OTHER_HOOKS, count: others }];
 }

@@ -27,6 +27,8 @@ export abstract class IncomingCall implements ActionCall {
   protected abstract get reading(): BodyReading;
   /** null: the body is not of that kind. */
   protected abstract read(kind: BodyKind): Payload | null;
+  /** Told whether the body is of that kind, so that there is a payload; not of an empty one. */
+  protected abstract onRead(isParsed: boolean, kind: BodyKind | null): void;
 
   payload = (): Payload => this.#decode() ?? noPayload();
 
@@ -46,6 +48,7 @@ export abstract class IncomingCall implements ActionCall {
     if (this.#payload === undefined) {
       const kind = this.#kind();
       this.#payload = kind === null ? null : this.read(kind);
+      if (this.body.length > 0) this.onRead(this.#payload !== null, kind);
     }
     return this.#payload;
   }

@@ -37,6 +37,8 @@ export class HookLoad {
   running = 0;
   /** Requests that wait for another one of the same event. */
   waiting = 0;
+  /** Requests that no payload could be made of; none of them twice. */
+  unparsed = 0;
 
   constructor(bucket: TokenBucket | null, rejections: Rejections) {
     this.bucket = bucket;

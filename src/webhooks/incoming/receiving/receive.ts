@@ -214,7 +214,7 @@ function admit(
     if (verdict.by?.secret === 'previous') previousUses.record(hook.identifier, atMs);
     const { by: verified, signedAtMs } = verdict;
     const names = new EventNames(parts, hook);
-    return { hook, body, parts, names, verified, signedAtMs, atMs };
+    return { hook, body, parts, names, verified, signedAtMs, atMs, unparsed: null };
   }
   if ('status' in verdict) return verdict;
   throw rejectVisibly(given, exchange, hook, body, {

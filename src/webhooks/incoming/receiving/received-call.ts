@@ -8,7 +8,10 @@ import type { Payload } from '../../actions/payload.ts';
 import type { ActionCall } from '../../actions/registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { RequestReader } from '../../senders/request/reader.ts';
-import { readParsedPayload, readPayload, type BodyKind, type BodyReading } from '../body-format.ts';
+import {
+  findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
+} from '../body-format.ts';
+import type { Unparsed } from '../../requests/request.ts';
 import type { EventNames } from './event-names.ts';
 import type { ReadyHook } from './hook-index.ts';
 import { IncomingCall } from './incoming-call.ts';
@@ -25,6 +28,8 @@ export type Received = {
   readonly signedAtMs: number | null;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
+  /** Set when something asks for its payload. */
+  unparsed: Unparsed | null;
 };
 
 /** The kept request that a run is for, and which run it is. */
@@ -97,6 +102,15 @@ export class ReceivedCall extends IncomingCall {
     // Routes each have a payload of their own: an action may change what it is given.
     return parts === null || isRouted ? readPayload(body, kind, formField)
       : readParsedPayload(parts, kind, formField);
+  }
+
+  protected onRead(isParsed: boolean, kind: BodyKind | null): void {
+    const received = this.#received;
+    if (isParsed || received.unparsed !== null) return;
+    received.unparsed = {
+      fittingFormat: findFittingFormat(received.body, this.contentType, kind),
+    };
+    received.hook.load.unparsed += 1;
   }
 }
 

@@ -10,9 +10,10 @@ import { findPreset } from '../../senders/presets/table.ts';
 import { readerOf, type SignedRequest } from '../../senders/request/reader.ts';
 import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
+import { explainUnparsed } from '../body-format.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { prepareSenderCheck, secretsOf } from '../verification.ts';
-import { storedRequest, writtenRequest } from './diagnosed-request.ts';
+import { storedRequest, writtenRequest, type DiagnosedRequest } from './diagnosed-request.ts';
 import { getStored } from './hook.ts';
 import { findRepeated, type LookUpEvent } from './repeated.ts';
 
@@ -51,8 +52,17 @@ export async function diagnoseFor(
       client, isAllowed: hook.addresses.hasAsItStands(client),
     },
     repeated: findRepeated(hook, found, lookUpEvent),
+    oddBody: explainBody(hook, found),
     nowMs: (at === undefined ? found.atMs : parseTime(String(at))) ?? now(),
   });
+}
+
+/** null also where the whole body was not kept, or nobody says of which type it was. */
+function explainBody({ reading }: ReadyHook, { request, kept }: DiagnosedRequest): string | null {
+  const { body, headers } = request;
+  const type = headers['content-type'];
+  const isWhole = kept === null ? type !== undefined : kept.bodyBytes === body.length;
+  return isWhole ? explainUnparsed(reading, body, type) : null;
 }
 
 function findClosed(

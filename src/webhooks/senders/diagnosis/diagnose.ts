@@ -1,5 +1,5 @@
 /**
- * Why a request is refused, or that it would be accepted: twelve checks in one order. The first
+ * Why a request is refused, or that it would be accepted: thirteen checks in one order. The first
  * that fails is the verdict; what fails after it is a hint. Neither the secret nor the expected
  * signature is shown, and 8 characters of the one that came.
  */
@@ -33,6 +33,8 @@ type DiagnosisInput = {
   /** null: all that decides is there. */
   readonly decided: Decided | null;
   readonly repeated: Repeated;
+  /** What is odd about the body, whoever signed it; null: nothing. */
+  readonly oddBody: string | null;
   readonly nowMs: number;
 };
 
@@ -56,6 +58,7 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
     report.skipTo('duplicate', 'nothing is verified');
     checkRepeated(report, input);
     report.note('coverage', 'hint', 'nothing is signed: anybody can call');
+    checkBody(report, input);
     return report.finish();
   }
   checkSecret(report, input, ageless);
@@ -69,7 +72,13 @@ export async function diagnose(input: DiagnosisInput): Promise<Diagnosis> {
     checkRepeated(report, input);
   }
   report.note('coverage', ...coverageOf(verifier.scheme));
+  checkBody(report, input);
   return report.finish();
+}
+
+/** Told of only where there is something to say. */
+function checkBody(report: DiagnosisReport, { oddBody }: DiagnosisInput): void {
+  if (oddBody !== null) report.note('body', 'hint', oddBody);
 }
 
 function checkConfiguration(report: DiagnosisReport, input: DiagnosisInput): void {

@@ -2,7 +2,7 @@
 
 export const CHECKS = [
   'configuration', 'secret', 'address', 'handshake', 'signature_missing', 'signature_form', 'parts',
-  'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage',
+  'mismatch', 'near_miss', 'stale', 'duplicate', 'coverage', 'body',
 ] as const;
 /** Those that a verification makes of the signature itself, in order. */
 export const SIGNATURE_CHECKS = [

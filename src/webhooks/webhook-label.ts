@@ -20,6 +20,19 @@ export function webhookLabel({ identifier, name, pathSegment }: LabelledWebhook)
   return label === OTHER_HOOKS || label === FORWARDS ? identifier : label;
 }
 
+/** A webhook in a line of the log. */
+export type WebhookFields = {
+  readonly hook: string;
+  /** null: it has no name. */
+  readonly hookName: string | null;
+  readonly webhook: string;
+};
+
+export function webhookFields(webhook: LabelledWebhook): WebhookFields {
+  const { identifier, name = null } = webhook;
+  return { hook: identifier, hookName: name, webhook: webhookLabel(webhook) };
+}
+
 /**
  * Host, port and path of a URL, without user, password, query and secret-like parameters; all of it
  * if it is none.

@@ -223,3 +223,23 @@ test('a queued forward is shown with its target, however the URL is written', as
     }
   }
 });
+
+test('lines of the log name a webhook by its name beside its identifier', async () => {
+  const linesOf = (hook: string): Record<string, unknown>[] =>
+    relay.logLines.map((line) => JSON.parse(line)).filter((line) => line.hook === hook);
+  const out = idOf(await outgoing({ name: 'logged' }));
+  const inc = idOf(await incoming('logged-in', { name: 'logged' }));
+  await relay.ask('POST', `${OUT}/logged/send`);
+  await relay.ask('POST', '/webhook/in/logged-in', {});
+  await relay.ask('DELETE', '/webhook/in/logged-in');
+  await relay.ask('PATCH', `${IN}/logged`, { name: null });
+  await relay.ask('DELETE', '/webhook/in/logged-in');
+  const told = [out, inc].map((hook) => linesOf(hook).map(({ hookName, webhook, target = null }) =>
+    [hookName, webhook, target]));
+  const target = '127.0.0.1:1/hook';
+  assert.deepEqual(told, [
+    [['logged', 'logged', target]],
+    [['logged', 'logged', null], ['logged', 'logged', null], ['logged', 'logged', null],
+      [null, 'logged-in', null]],
+  ]);
+});

@@ -9,7 +9,7 @@ import { sentHeaders } from '../http/target.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { Facts } from '../filters/facts.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare.ts';
-import { targetLabel, webhookLabel } from '../webhook-label.ts';
+import { targetLabel, webhookFields, type WebhookFields } from '../webhook-label.ts';
 import { EVERY_EVENT } from '../actions/event-name.ts';
 import { outgoingSchema, triggersOf, type OutgoingWebhook } from './webhook.ts';
 import { parseTemplate } from './template.ts';
@@ -20,7 +20,7 @@ export type ReadyOutgoing = OutgoingWebhook & {
   /** `host:port` of the target, for what is bounded a host. */
   readonly host: string;
   /** What its lines of the log carry; `target` is host and path. */
-  readonly labels: { readonly hook: string; readonly webhook: string; readonly target: string };
+  readonly labels: WebhookFields & { readonly target: string };
   /** The headers it sends: ours, its own over them, and the length of its chain. */
   headersFor(depth: number): SentHeaders;
 };
@@ -108,12 +108,12 @@ export function readUnsaved(given: object, identifier: string): ReadyOutgoing {
 }
 
 function toReady(hook: OutgoingWebhook): ReadyOutgoing {
-  const { identifier, payloadTemplate, targetUrl } = hook;
+  const { payloadTemplate, targetUrl } = hook;
   return {
     ...hook,
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
     host: new URL(targetUrl).host,
-    labels: { hook: identifier, webhook: webhookLabel(hook), target: targetLabel(targetUrl) },
+    labels: { ...webhookFields(hook), target: targetLabel(targetUrl) },
     headersFor: rememberLast((depth) =>
       withChainHeader(sentHeaders(hook.httpMethod, hook.headers), depth)),
   };

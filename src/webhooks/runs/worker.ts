@@ -180,7 +180,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     const { id, hook } = item;
     const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
     const { status = null, nextAttemptAt = null } = recorded?.routes[index] ?? {};
-    const { labels = { hook }, routes = [] } = this.#parts.hooks.find(hook) ?? {};
+    const { labels = { hook, hookName: null }, routes = [] } = this.#parts.hooks.find(hook) ?? {};
     logRun(this.#parts, 'a kept request was run', {
       labels: {
         request: id, ...labels, route, status, attempt: attemptCount + 1, nextAttemptAt,

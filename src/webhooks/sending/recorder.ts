@@ -126,7 +126,7 @@ function logAttempt(
   const isQuiet = isDelivered || outcome.isChainRefused === true;
   const labels = hook === null
     ? { hook, ...isQuiet ? {} : { target: findForwardTarget(store, known) } }
-    : hooks.find(hook)?.labels ?? { hook };
+    : hooks.find(hook)?.labels ?? { hook, hookName: null };
   log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
     status: recorded?.status ?? null, attempt: recorded?.attempts.length ?? null,

@@ -88,7 +88,7 @@ export class Keeper {
       return request.id;
     } catch (error) {
       this.#lost.warning(exchange, 'a request could not be kept', {
-        hook: received.hook.identifier, status: request.status, error,
+        ...received.hook.labels, status: request.status, error,
       });
       return null;
     }

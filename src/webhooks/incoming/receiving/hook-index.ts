@@ -12,14 +12,16 @@ import { Rejections, type RejectionParts, type RejectionReason } from './rejecti
 import { prepareSenderCheck, type SenderCheck } from '../verification.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
 import { signatureKey } from '../../senders/x-signature.ts';
-import { OTHER_HOOKS, webhookLabel } from '../../webhook-label.ts';
+import {
+  OTHER_HOOKS, webhookFields, webhookLabel, type WebhookFields,
+} from '../../webhook-label.ts';
 
 export type ReadyHook = ReadyInbox & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name: string | undefined;
   /** What its lines of the log carry. */
-  readonly labels: { readonly hook: string; readonly webhook: string };
+  readonly labels: WebhookFields;
   readonly enabled: boolean;
   readonly methods: readonly string[];
   /** Of X-Signature, when there is a secret and no `verification`; the first is the current one. */
@@ -125,7 +127,7 @@ function toReady(
   return {
     ...prepareInbox(hook, sender?.verifier.scheme ?? null),
     identifier, pathSegment, name, enabled, load, sender,
-    labels: { hook: identifier, webhook: webhookLabel(hook) },
+    labels: webhookFields(hook),
     routes: prepareRoutes(hook), isRouted: hook.routes !== undefined,
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     keys: sender === null ? signatureKeys(hook) : [],

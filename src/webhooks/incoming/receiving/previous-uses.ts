@@ -1,10 +1,13 @@
 /** When the previous secret of a webhook was last used: written once a minute at most. */
 import { timeText } from '../../../base/clock.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { Logger } from '../../../base/log.ts';
+import type { LogFields, Logger } from '../../../base/log.ts';
 import { decodeRecord } from '../../../resources/record.ts';
 import type { Store } from '../../../store/port.ts';
 import { incomingCollection } from '../webhook.ts';
+
+/** A webhook whose previous secret was used. */
+type UsingHook = { readonly identifier: string; readonly labels: LogFields };
 
 const MINUTE_MS = 60_000;
 
@@ -20,13 +23,13 @@ export class PreviousSecretUses {
   }
 
   /** The use is allowed whether or not its time can be written (a full disk, say). */
-  record(identifier: string, atMs: number): void {
+  record({ identifier, labels }: UsingHook, atMs: number): void {
     const minute = Math.floor(atMs / MINUTE_MS);
     if (this.#minutes.get(identifier) === minute) return;
     this.#minutes.set(identifier, minute);
     this.#write(identifier, timeText(minute * MINUTE_MS)).catch((error: unknown) => {
       this.#log.warning('the last use of a previous secret was not recorded', {
-        hook: identifier, error,
+        ...labels, error,
       });
     });
   }

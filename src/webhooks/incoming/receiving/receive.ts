@@ -76,7 +76,7 @@ function unknown(hooks: HookIndex, exchange: Exchange): AppError {
 }
 
 function reject(exchange: Exchange, hook: ReadyHook, rejection: Rejection): AppError {
-  return hook.load.rejections.reject(exchange, hook.pathSegment, rejection);
+  return hook.load.rejections.reject(exchange, hook, rejection);
 }
 
 /** The same for one that can be looked at later. `body` is null when it was not read. */
@@ -211,7 +211,7 @@ function admit(
       nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, parts, atMs);
   if ('isAdmitted' in verdict) {
-    if (verdict.by?.secret === 'previous') previousUses.record(hook.identifier, atMs);
+    if (verdict.by?.secret === 'previous') previousUses.record(hook, atMs);
     const { by: verified, signedAtMs } = verdict;
     const names = new EventNames(parts, hook);
     return { hook, body, parts, names, verified, signedAtMs, atMs, unparsed: null };

@@ -5,7 +5,7 @@
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../../base/errors.ts';
-import type { Logger } from '../../../base/log.ts';
+import type { LogFields, Logger } from '../../../base/log.ts';
 import { statusOf } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
@@ -27,6 +27,9 @@ export type Rejection = {
   readonly linesMax?: number;
 };
 
+/** What a rejection tells of its webhook. */
+type RejectingHook = { readonly pathSegment: string; readonly labels: LogFields };
+
 export type RejectionParts = {
   readonly clock: Clock;
   readonly log: Logger;
@@ -39,6 +42,8 @@ const MORE_REJECTED = 'more calls of an incoming webhook were rejected';
 export class Rejections {
   readonly counts = new Map<RejectionReason, number>();
   readonly #hook: string | null;
+  /** As the webhook was called when it last rejected a call. */
+  #labels: LogFields;
   readonly #clock: Clock;
   readonly #onOutcome: OnOutcome;
   readonly #lines: RateLimitedLog;
@@ -46,20 +51,23 @@ export class Rejections {
   /** `hook` is null for calls of webhooks that are not there. */
   constructor(hook: string | null, { clock, log, onOutcome }: RejectionParts) {
     this.#hook = hook;
+    this.#labels = { hook };
     this.#clock = clock;
     this.#onOutcome = onOutcome;
     this.#lines = new RateLimitedLog(clock, (leftOut) =>
-      log.warning(MORE_REJECTED, { hook, leftOut }));
+      log.warning(MORE_REJECTED, { ...this.#labels, leftOut }));
   }
 
   /** Counts and logs the rejection, and gives what is to be thrown. */
-  reject(exchange: Exchange, path: string | null, rejection: Rejection): AppError {
+  reject(exchange: Exchange, hook: RejectingHook | null, rejection: Rejection): AppError {
     const { code, message, finding, details = {}, reason, linesMax } = rejection;
     if (reason !== null) this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+    if (hook !== null) this.#labels = hook.labels;
     const durationMs = this.#clock.monotonicMs() - exchange.startedMs;
     this.#onOutcome('requests', this.#hook, 'rejected', durationMs);
     this.#lines.warning(exchange, REJECTED, {
-      hook: this.#hook, ...path === null ? {} : { path }, status: statusOf(code),
+      ...this.#labels, ...hook === null ? {} : { path: hook.pathSegment },
+      status: statusOf(code),
       ...reason === null ? {} : { check: reason }, reason: finding, client: exchange.clientAddress,
     }, linesMax);
     return new AppError(code, message, details);

@@ -100,6 +100,7 @@ export function createContext(
     async closeSession() {
       // `openSession` has thrown already what kept it from being opened.
       const opened = await session?.catch(() => null);
+      session = null;
       await opened?.close();
     },
   };

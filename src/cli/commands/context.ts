@@ -52,7 +52,7 @@ export type CommandContext = {
    * in the data directory. Throws `usage`.
    */
   loadCallersSettings(): LoadedSettings;
-  /** Opened at the first call; run.ts closes it. */
+  /** Opened at the first call, and at the first after `closeSession`; run.ts closes it. */
   openSession(): Promise<Session>;
   /** Idempotent. */
   closeSession(): Promise<void>;

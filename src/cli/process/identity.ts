@@ -70,10 +70,11 @@ export class Identity {
     if (this.#other !== null) switchTo(this.#other, becomeForGood);
   }
 
-  /** Becomes the directory's owner until `becomeRootAgain`. */
+  /** Becomes the directory's owner until `becomeRootAgain`; once more, after that. */
   becomeOwnerForNow(): void {
     if (this.#isOwner) return;
     this.#isOwner = true;
+    this.#isRootAgain = false;
     if (this.#other === null) return;
     const caller = { gid: process.getegid?.() ?? ROOT, groups: process.getgroups?.() ?? [] };
     switchTo(this.#other, becomeForNow);
@@ -87,6 +88,7 @@ export class Identity {
     process.setegid?.(this.#caller.gid);
     process.setgroups?.(this.#caller.groups);
     this.#caller = null;
+    this.#isOwner = false;
     this.#isRootAgain = true;
   }
 

@@ -2,7 +2,8 @@
  * A backup is the files that a start of this moment would read, each up to its length of this
  * moment, between two batches: the base's snapshots and the journals from there. They are opened
  * before anything is copied, so that compactions meanwhile cannot take them away. It goes into an
- * empty directory, or into one tar file, with a manifest (manifest.ts).
+ * empty directory, or into one tar file, with a manifest (manifest.ts). A server that is started
+ * meanwhile does not know of it, and its compactions may cut what is open: the copy begins anew.
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -96,6 +97,11 @@ export async function writeBackup(
   } finally {
     directory.close();
   }
+}
+
+/** Whether a file has lost bytes that were still to be copied: a compaction is deleting it. */
+export function isCutShort(files: Files, backup: Backup): boolean {
+  return backup.files.some(({ descriptor, at, bytes }) => files.sizeOf(descriptor) < at + bytes);
 }
 
 async function writeInto(

@@ -6,7 +6,7 @@ import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { engineOf } from '../../../app/engine.ts';
 import { restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
-import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
+import { isCutShort, openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { Backup } from '../../../store/backup/backup.ts';
 import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/backup/engine-contents.ts';
@@ -65,26 +65,42 @@ export async function compactData(context: CommandContext): Promise<number> {
 }
 
 export async function backupData(context: CommandContext): Promise<number> {
-  const { identity } = context;
   const to = resolve(context.given.get('to'));
-  if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
-  const files = createNodeFiles();
-  const backup = await openBackup(context, files);
-  try {
-    // Everything to be read is open; what is written lies elsewhere.
-    await context.closeSession();
-    identity.becomeRootAgain();
-    await writeBackup(files, backup, to, context.io.now());
-  } catch (thrown) {
-    throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
-  } finally {
-    backup.close();
-  }
+  const backup = await copyBackup(context, to);
   const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
   const size = `${backup.files.length} files, ${bytes} bytes`;
   await context.output.result({ to, files: backup.files.length, bytes },
     `backed up ${size} to ${to}`);
   return 0;
+}
+
+/** Copies the state; anew, of a later moment, where a file was cut meanwhile. */
+async function copyBackup(context: CommandContext, to: string): Promise<Backup> {
+  const { identity, output } = context;
+  const files = createNodeFiles();
+  for (let attempt = 1; ; attempt += 1) {
+    if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
+    const backup = await openBackup(context, files);
+    try {
+      // Everything to be read is open; what is written lies elsewhere.
+      await context.closeSession();
+      identity.becomeRootAgain();
+      await writeBackup(files, backup, to, context.io.now());
+      return backup;
+    } catch (thrown) {
+      if (!isCutShort(files, backup)) {
+        throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
+      }
+      const problem = 'a compaction has deleted what was being copied';
+      if (attempt === LIVE_ATTEMPTS_MAX) {
+        throw new AppError('unavailable', `${problem}, ${attempt} times: try again later`, {},
+          thrown);
+      }
+      if (!output.isJson) output.note(`${problem}; the backup begins anew`);
+    } finally {
+      backup.close();
+    }
+  }
 }
 
 /** Opens all files before any is copied, so that no compaction can take one away meanwhile. */

@@ -1,0 +1,101 @@
+/** A backup whose files a server that was started meanwhile deletes begins anew by itself. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { until } from '../support/children.ts';
+import { PROGRAM } from '../support/program.ts';
+import { endOf, hookshelf, inFolder, start, startServer } from './processes.ts';
+import type { Ended } from './processes.ts';
+
+/** Stops its process as often as STOPS says, each time it makes the first copy of the books. */
+const STOPPING = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { openSync } = fs;
+const { STOPS, DATA } = process.env;
+let stops = 0;
+fs.openSync = (path, ...more) => {
+  const isCopy = /\\/books-\\d+\\.json$/.test(path) && !String(path).startsWith(DATA);
+  if (isCopy && stops < Number(STOPS)) {
+    stops += 1;
+    process.kill(process.pid, 'SIGSTOP');
+  }
+  return openSync(path, ...more);
+};
+syncBuiltinESMExports();
+`;
+
+// More than a compaction deletes at once.
+const BOOKS = 3000;
+const DESCRIPTION = 'x'.repeat(2000);
+
+async function run(...words: readonly string[]): Promise<Ended> {
+  const ended = await hookshelf(words);
+  assert.equal(ended.code, 0, ended.stderr);
+  return ended;
+}
+
+async function fill(folder: string, data: string): Promise<void> {
+  const lines = Array.from({ length: BOOKS }, (_, index) =>
+    JSON.stringify({ title: `Book ${index}`, description: DESCRIPTION }));
+  const file = join(folder, 'books.jsonl');
+  writeFileSync(file, lines.join('\n'));
+  await run('book:import', '--file', file, '--data', data);
+  await run('data:compact', '--data', data);
+}
+
+function isStopped(pid: number | undefined): boolean {
+  return /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+}
+
+/** What a server does that knows nothing of the backup: it deletes what the backup has open. */
+async function compactTwice(data: string): Promise<void> {
+  const server = await startServer(['--data', data]);
+  for (let count = 0; count < 2; count += 1) await run('data:compact', '--data', data);
+  await server.stop();
+}
+
+/** Backs up to `target`, and has a server compact each of the `stops` times that it stops. */
+async function backUp(folder: string, data: string, target: string, stops: number): Promise<Ended> {
+  const preload = join(folder, 'stopping.mjs');
+  writeFileSync(preload, STOPPING);
+  const child = start(['data:backup', '--to', target, '--data', data], {
+    program: [process.execPath, '--import', preload, PROGRAM],
+    environment: { STOPS: String(stops), DATA: data },
+  });
+  const ended = endOf(child);
+  for (let count = 0; count < stops; count += 1) {
+    await until(() => isStopped(child.pid), 'the backup has opened its files');
+    await compactTwice(data);
+    child.kill('SIGCONT');
+    await until(() => child.exitCode !== null || !isStopped(child.pid), 'it goes on');
+  }
+  return ended;
+}
+
+test('a backup goes on across restarts and compactions, and is whole', () =>
+  inFolder(async (folder) => {
+    const data = join(folder, 'data');
+    await fill(folder, data);
+    const target = join(folder, 'copy');
+    const { code, stderr } = await backUp(folder, data, target, 2);
+    assert.equal(code, 0, stderr);
+    const note = 'hookshelf: a compaction has deleted what was being copied; '
+      + 'the backup begins anew\n';
+    assert.equal(stderr, note.repeat(2));
+    const fresh = join(folder, 'fresh');
+    const restored = await run('data:restore', '--from', target, '--data', fresh);
+    assert.match(restored.stdout, new RegExp(`\\b${BOOKS} books`));
+  }));
+
+test('a backup that is cut short three times fails, says why and leaves nothing', () =>
+  inFolder(async (folder) => {
+    const data = join(folder, 'data');
+    await fill(folder, data);
+    const target = join(folder, 'copy');
+    const { code, stderr } = await backUp(folder, data, target, 3);
+    assert.equal(code, 1);
+    assert.match(stderr, /deleted what was being copied, 3 times: try again later\n$/);
+    await run('data:backup', '--to', target, '--data', data);
+  }));

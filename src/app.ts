@@ -230,6 +230,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     await Promise.all([
       listening.close(), webhooks.close(graceMs), shared.underWay.idle(graceMs, clock),
     ]);
+    await webhooks.closeHealth();
   });
   if (isServer) lock.announce(await listening.listenOnControl());
   let isStarted = !isServer;

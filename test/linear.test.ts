@@ -103,7 +103,7 @@ function msOf(run: () => unknown): number {
 const NAMES = ['title', 'subtitle', 'authors', 'datePublished', 'inLanguage'];
 const clientAddress = createClientAddress(true);
 const bypass = createProxyBypass(['.example.com', '10.0.0.0/8', '[::1]:80']);
-const version = { etag: '"a"', updatedAtMs: 0 };
+const version = { etag: '"a"', updatedAtMs: 0, changedAtMs: 0, isObserved: true };
 
 function requestWith(name: string, value: string): IncomingMessage {
   const request = new IncomingMessage(new Socket());
@@ -129,6 +129,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     clientAddress(requestWith('forwarded', `for=${text}`), '127.0.0.1'),
   Authorization: (text) =>
     checkToken(requestWith('authorization', `Bearer ${text}`), fixedTokens(['t']), 'read'),
+  'If-Match': (text) => evaluate({ 'if-match': text }, version, false),
   'If-None-Match': (text) => evaluate({ 'if-none-match': text }, version, true),
   'If-Modified-Since': (text) => evaluate({ 'if-modified-since': text }, version, true),
   Host: (text) => hostNameOf(text),

@@ -15,6 +15,7 @@ import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery
 import type { ShownSent } from '../webhooks/deliveries/sent.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/webhook.ts';
 import type { Disabling } from '../webhooks/health/disabled.ts';
+import type { WebhookHealth } from '../webhooks/health/shown.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/list.ts';
 import type { SendResult } from '../webhooks/sending/sender.ts';
@@ -36,6 +37,7 @@ type InboxMember = 'inbox' | 'answer' | 'deduplicate' | 'deduplicateHours';
 export type IncomingWebhook = Omit<Shown<StoredIncoming>, 'previousSecret' | InboxMember>
   & Required<Pick<StoredIncoming, InboxMember>> & {
   readonly hasSecret: boolean;
+  readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string; readonly lastUsedAt?: string };
 };
@@ -43,6 +45,7 @@ export type IncomingWebhookInput = Given<Omit<StoredIncoming, OwnMember>,
   'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
 export type OutgoingWebhook = Omit<Shown<StoredOutgoing>, 'previousSecret'> & {
   readonly hasSecret: boolean;
+  readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string };
 };

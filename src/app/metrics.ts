@@ -96,6 +96,24 @@ export function certificateMetric(read: () => number | null): MetricSource {
     });
 }
 
+const UNHEALTHY_MAX = 100;
+
+export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
+  return [
+    gauge('webhooks', 'Webhooks by direction and state.', () =>
+      Object.entries(health).flatMap(([direction, monitor]) =>
+        Object.entries(monitor.counts()).map(([state, value]) =>
+          ({ labels: { direction, state }, value })))),
+    gauge('webhook_unhealthy_since_timestamp_seconds',
+      'Since when a webhook fails, or rejects most requests: those that have for longest.', () =>
+        Object.entries(health).flatMap(([direction, monitor]) =>
+          monitor.unhealthy().map((hook) => ({ direction, ...hook })))
+          .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, UNHEALTHY_MAX)
+          .map(({ direction, label: webhook, state, sinceMs }) =>
+            ({ labels: { direction, webhook, state }, value: sinceMs / 1000 }))),
+  ];
+}
+
 /** Version and Node of this process. */
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };

@@ -63,6 +63,14 @@ function statusOf(
     },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
+    webhooks: sumCounts(webhooks.health.incoming.counts(), webhooks.health.outgoing.counts()),
+  };
+}
+
+function sumCounts(left: Status['webhooks'], right: Status['webhooks']): Status['webhooks'] {
+  return {
+    healthy: left.healthy + right.healthy, failing: left.failing + right.failing,
+    rejecting: left.rejecting + right.rejecting, off: left.off + right.off,
   };
 }
 

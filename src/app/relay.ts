@@ -3,7 +3,7 @@
  * two knows the other.
  */
 import { getHeapStatistics } from 'node:v8';
-import { clientMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
+import { clientMetrics, healthMetrics, incomingMetrics, queueMetrics } from './metrics.ts';
 import { clientOptionsOf } from './options.ts';
 import { timeText } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -90,7 +90,7 @@ export function composeRelay(
   });
   metrics.add(
     ...clientMetrics(() => client.statistics()), ...queueMetrics(webhooks),
-    ...incomingMetrics(webhooks),
+    ...incomingMetrics(webhooks), ...healthMetrics(webhooks),
   );
   return { webhooks, client };
 }

@@ -27,6 +27,11 @@ export type Status = {
     readonly pending: number; readonly inFlight: number; readonly oldestPendingMs: number;
   };
   readonly requests: { readonly pending: number; readonly failed: number };
+  /** How many are in each state, of both kinds. */
+  readonly webhooks: {
+    readonly healthy: number; readonly failing: number; readonly rejecting: number;
+    readonly off: number;
+  };
 };
 
 type HookDescription = {
@@ -72,6 +77,9 @@ function statusRoute({ status }: MonitoringParts): Route {
         pending: integer, inFlight: integer, oldestPendingMs: integer,
       }),
       requests: objectOf('InboxStatus', { pending: integer, failed: integer }),
+      webhooks: objectOf('WebhookCounts', {
+        healthy: integer, failing: integer, rejecting: integer, off: integer,
+      }),
     }, { nullable: ['reason'] }))],
     handle: (exchange) => exchange.sendJson(200, status()),
   };

@@ -13,7 +13,14 @@ import { listed } from './route-parts.ts';
 import type { ShownRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
-type Records = Pick<Repository, 'size' | 'walk'>;
+type Records = Pick<Repository, 'size' | 'walk' | 'count'>;
+
+/** A query parameter that picks some of the records. */
+export type CollectionFilter = {
+  readonly parameter: ParameterSpec;
+  /** Whether a record is meant, by its key; null: every one is. Throws `malformed`. */
+  readonly read: (query: ReadonlyMap<string, string>) => ((id: string) => boolean) | null;
+};
 
 const PARAMETERS: readonly ParameterSpec[] = [
   {
@@ -28,6 +35,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
 
 export function collectionRoute(
   resource: Pick<Resource, 'path' | 'noun' | 'schema' | 'access'>, records: Records,
+  filter: CollectionFilter | null = null,
 ): Route {
   const { path, noun, schema, access } = resource;
   return {
@@ -36,20 +44,26 @@ export function collectionRoute(
     operationId: `list${schema.name}s`,
     summary: `Every ${noun}, in order of its key`,
     access: access?.read ?? 'read',
-    parameters: PARAMETERS,
+    parameters: filter === null ? PARAMETERS : [filter.parameter, ...PARAMETERS],
     answers: [
-      listed(`Every ${noun}`, schema, 'How many there are'),
+      listed(`Every ${noun}`, schema,
+        filter === null ? 'How many there are' : 'How many match, on all pages'),
       ...problemAnswers(400),
     ],
-    handle: (exchange) => sendCollection(exchange, path, records),
+    handle: (exchange) => sendCollection(exchange, path, records, filter),
   };
 }
 
-async function sendCollection(exchange: Exchange, path: string, records: Records): Promise<void> {
-  const query = parseQuery(exchange.search, ['limit', 'cursor']);
+async function sendCollection(
+  exchange: Exchange, path: string, records: Records, filter: CollectionFilter | null,
+): Promise<void> {
+  const filterNames = filter === null ? [] : [filter.parameter.name];
+  const query = parseQuery(exchange.search, ['limit', 'cursor', ...filterNames]);
   const limit = integerOf(query, 'limit', 1, PAGE_LIMIT_MAX);
-  const next = records.walk(decodeIdCursor(query.get('cursor')));
-  const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(records.size)];
+  const isWanted = filter?.read(query) ?? null;
+  const count = isWanted === null ? records.size : records.count(isWanted);
+  const next = records.walk(decodeIdCursor(query.get('cursor')), isWanted ?? undefined);
+  const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(count)];
   if (limit === null) {
     return exchange.sendStream(200, headers, streamRecords(() => next()?.bytes ?? null));
   }
@@ -65,7 +79,12 @@ async function sendCollection(exchange: Exchange, path: string, records: Records
   }
   const last = page.at(-1);
   if (after !== null && last !== undefined) {
-    const url = exchange.linkTo(`${path}?limit=${limit}&cursor=${encodeIdCursor(last.id)}`);
+    const filtered = filterNames.flatMap((name) => {
+      const value = query.get(name);
+      return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}&`];
+    });
+    const position = `limit=${limit}&cursor=${encodeIdCursor(last.id)}`;
+    const url = exchange.linkTo(`${path}?${filtered.join('')}${position}`);
     headers.push('Link', `<${url}>; rel="next"`);
   }
   return exchange.sendStream(200, headers, streamRecords(() => page.shift()?.bytes ?? null));

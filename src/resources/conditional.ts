@@ -2,7 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What a condition is compared with. */
-type Version = { readonly etag: string; readonly updatedAtMs: number };
+type Version = {
+  readonly etag: string;
+  /** When the record was last written; what is shown with it may change later. */
+  readonly updatedAtMs: number;
+  readonly changedAtMs: number;
+  /** Whether a tag is `"<record>-<observation>"`: then its first part alone tells records apart. */
+  readonly isObserved: boolean;
+};
 
 type ConditionResult = 'proceed' | 'not_modified' | 'failed';
 
@@ -17,30 +24,45 @@ export function evaluate(
 ): ConditionResult {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined) {
-    if (!matches(match, version.etag, false)) return 'failed';
+    if (!isStoredVersion(match, version)) return 'failed';
   } else {
-    const unmodifiedSinceMs = dateOf(headers['if-unmodified-since']);
-    if (unmodifiedSinceMs !== null && seconds(version) > unmodifiedSinceMs) return 'failed';
+    const sinceMs = dateOf(headers['if-unmodified-since']);
+    if (sinceMs !== null && seconds(version.updatedAtMs) > sinceMs) return 'failed';
   }
   if (noneMatch !== undefined) {
     if (!matches(noneMatch, version.etag, true)) return 'proceed';
     return isRead ? 'not_modified' : 'failed';
   }
   const modifiedSinceMs = isRead ? dateOf(headers['if-modified-since']) : null;
-  return modifiedSinceMs !== null && seconds(version) <= modifiedSinceMs
+  return modifiedSinceMs !== null && seconds(version.changedAtMs) <= modifiedSinceMs
     ? 'not_modified' : 'proceed';
 }
 
 // Our tags are strong, so a weak one can only equal ours in a weak comparison (§8.8.3.2).
 function matches(list: string, etag: string, isWeak: boolean): boolean {
   if (list === etag || list.trim() === '*') return true;
-  const tags: readonly string[] = list.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  const tags = tagsIn(list);
   return tags.includes(etag) || (isWeak && tags.includes(`W/${etag}`));
 }
 
+function tagsIn(list: string): readonly string[] {
+  return list.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+/** Of If-Match: a change of what is only observed must not refuse an edit. */
+function isStoredVersion(list: string, { etag, isObserved }: Version): boolean {
+  if (matches(list, etag, false)) return true;
+  return isObserved && tagsIn(list).some((tag) => firstPart(tag) === firstPart(etag));
+}
+
+/** Up to the dash, with the quote before it. */
+function firstPart(tag: string): string {
+  return tag.split('-', 1)[0] ?? tag;
+}
+
 /** HTTP dates have whole seconds. */
-function seconds(version: Version): number {
-  return Math.floor(version.updatedAtMs / 1000) * 1000;
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
 }
 
 /** What is no HTTP date must be passed over (§13.1.3); `Date.parse` alone takes a bare year. */

@@ -29,7 +29,8 @@ type OnAdded = (transaction: Transaction, added: Representation) => void;
 
 /** What the repository needs to know of a resource. */
 export type Kept = Pick<Resource,
-  'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'present' | 'reconcile' | 'patchBase'>;
+  'noun' | 'schema' | 'collection' | 'isKeyGiven' | 'present' | 'observe' | 'reconcile'
+  | 'patchBase'>;
 
 /**
  * Ids and times are drawn before the transaction: it may run again. `hops` led to the change, as
@@ -38,8 +39,13 @@ export type Kept = Pick<Resource,
  */
 export interface Repository {
   readonly size: number;
-  /** Records in key order after the key `after`: each call gives the next, null at the end. */
-  walk(after: string | null): () => ShownRecord | null;
+  /**
+   * Records in key order after the key `after`, those that `isWanted` by their keys: each call
+   * gives the next, null at the end.
+   */
+  walk(after: string | null, isWanted?: IsWanted): () => ShownRecord | null;
+  /** How many are wanted. */
+  count(isWanted: IsWanted): number;
   find(id: string): Representation | undefined;
   /** Throws `invalid`, and `conflict` for a key that is taken. */
   add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation>;
@@ -54,6 +60,8 @@ export interface Repository {
   remove(id: string, expect?: Expectation, hops?: number): Promise<void>;
 }
 
+type IsWanted = (id: string) => boolean;
+
 export function createRepository(options: {
   readonly store: Store;
   readonly resource: Kept;
@@ -65,14 +73,27 @@ export function createRepository(options: {
   readonly afterRemoved?: (id: string) => Promise<void>;
 }): Repository {
   const { store, resource, now, makeId, onChange, afterRemoved } = options;
-  const { noun, reconcile, present } = resource;
+  const { noun, reconcile, present, observe } = resource;
   const { name: collection, key, hasNames = false } = resource.collection;
   const records = store.collection(collection);
 
-  const show = (stored: Buffer): Buffer =>
-    present === undefined ? stored : Buffer.from(JSON.stringify(present(decodeRecord(stored))));
-  const represent = (id: string, stored: Buffer): Representation =>
-    new Representation(id, show(stored), updatedMsOf(key, id, stored));
+  const show = (stored: Buffer): Buffer => {
+    if (present === undefined) return stored;
+    const record = decodeRecord(stored);
+    return Buffer.from(JSON.stringify({ ...present(record), ...observe?.(record).members }));
+  };
+  const represent = (id: string, stored: Buffer): Representation => {
+    const updatedMs = updatedMsOf(key, id, stored);
+    if (present === undefined || observe === undefined) {
+      return new Representation(id, show(stored), updatedMs);
+    }
+    const record = decodeRecord(stored);
+    const configuration = Buffer.from(JSON.stringify(present(record)));
+    const { members, changedAtMs } = observe(record);
+    const observation = Buffer.from(JSON.stringify(members));
+    return new Representation(id, joinObjects(configuration, observation), updatedMs,
+      { configuration, observation, changedAtMs });
+  };
   const getStaged = (
     transaction: Transaction, idOrName: string,
   ): { readonly id: string; readonly before: Buffer } => {
@@ -88,8 +109,9 @@ export function createRepository(options: {
   ): Representation => {
     const stored = transaction.put(collection, id, json);
     onChange?.(transaction, { id, before, after: stored.bytes }, drawn);
-    const shown = new Representation(id, show(stored.bytes), updatedMs);
-    if (present === undefined) stored.derived = shown;
+    if (present !== undefined) return represent(id, stored.bytes);
+    const shown = new Representation(id, stored.bytes, updatedMs);
+    stored.derived = shown;
     return shown;
   };
   const update = (
@@ -138,13 +160,25 @@ export function createRepository(options: {
     get size() {
       return records.size;
     },
-    walk(after) {
+    walk(after, isWanted = () => true) {
       const walk = records.walk({ after });
       return () => {
-        const slot = walk.next();
-        const bytes = records.bytesAt(slot);
-        return bytes === undefined ? null : { id: records.idAt(slot) ?? '', bytes: show(bytes) };
+        for (;;) {
+          const slot = walk.next();
+          const bytes = records.bytesAt(slot);
+          if (bytes === undefined) return null;
+          const id = records.idAt(slot) ?? '';
+          if (isWanted(id)) return { id, bytes: show(bytes) };
+        }
       };
+    },
+    count(isWanted) {
+      const walk = records.walk();
+      let count = 0;
+      for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+        if (isWanted(records.idAt(slot) ?? '')) count += 1;
+      }
+      return count;
     },
     find(idOrName) {
       const id = hasNames ? findKey(records, idOrName) ?? idOrName : idOrName;
@@ -179,6 +213,11 @@ export function createRepository(options: {
       await afterRemoved?.(removed);
     },
   };
+}
+
+/** Two objects as JSON, neither of them empty, as one. */
+function joinObjects(left: Buffer, right: Buffer): Buffer {
+  return Buffer.concat([left.subarray(0, -1), Buffer.from(','), right.subarray(1)]);
 }
 
 /** Mostly nobody listens to a change: then its seed, which takes as long as an id, is not drawn. */

@@ -1,31 +1,55 @@
 /** A record as callers see it, with its version and the headers that say so (RFC 9110 §8.8). */
 import { crc32 } from 'node:zlib';
 import { httpDate } from '../base/clock.ts';
+import type { JsonObject } from '../base/schema.ts';
 import { headerList } from '../server/exchange/header-lines.ts';
 
 /** What a list holds of a record. */
 export type ShownRecord = { readonly id: string; readonly bytes: Buffer };
 
+/** Members that are shown with a record and not stored in it: they change without a write of it. */
+export type Observation = {
+  readonly members: JsonObject;
+  /** When they or the record changed last, in milliseconds since the epoch. */
+  readonly changedAtMs: number;
+};
+
+/** A record that is shown with an observation: the two apart, as JSON. */
+type Observed = {
+  readonly configuration: Buffer;
+  readonly observation: Buffer;
+  readonly changedAtMs: number;
+};
+
 /** Of one version of a record; what it derives from the bytes is made once. */
 export class Representation implements ShownRecord {
   readonly id: string;
   readonly bytes: Buffer;
+  /** When the record was last written. */
   readonly updatedAtMs: number;
+  /** When what is shown last changed. */
+  readonly changedAtMs: number;
+  /** Whether the first part of the tag alone tells versions of the record. */
+  readonly isObserved: boolean;
+  readonly #observed: Observed | null;
   #etag: string | null = null;
   #headerLines: string | null = null;
 
-  constructor(id: string, bytes: Buffer, updatedAtMs: number) {
+  constructor(id: string, bytes: Buffer, updatedAtMs: number, observed: Observed | null = null) {
     this.id = id;
     this.bytes = bytes;
     this.updatedAtMs = updatedAtMs;
+    this.changedAtMs = observed?.changedAtMs ?? updatedAtMs;
+    this.isObserved = observed !== null;
+    this.#observed = observed;
   }
 
   /**
    * Strong: `updatedAt` rises with every write of a record, and the checksum tells apart what is
-   * shown of one write.
+   * shown of one write. With an observation the tag is `"<record>-<observation>"`.
    */
   get etag(): string {
-    this.#etag ??= `"${timeTag(this.updatedAtMs)}-${checksumTag(this.bytes)}"`;
+    this.#etag ??= this.#makeEtag();
     return this.#etag;
   }
 
@@ -33,13 +57,20 @@ export class Representation implements ShownRecord {
   get headerLines(): string {
     // Without Cache-Control a cache may take a tenth of the age for fresh (RFC 9111 §4.2.2).
     this.#headerLines ??= `Content-Type: application/json\r\nETag: ${this.etag}\r\n`
-      + `Last-Modified: ${httpDate(this.updatedAtMs)}\r\nCache-Control: no-cache\r\n`;
+      + `Last-Modified: ${httpDate(this.changedAtMs)}\r\nCache-Control: no-cache\r\n`;
     return this.#headerLines;
   }
 
   /** The same as a flat list. */
   get headers(): readonly string[] {
     return headerList(this.headerLines);
+  }
+
+  #makeEtag(): string {
+    const time = timeTag(this.updatedAtMs);
+    if (this.#observed === null) return `"${time}-${checksumTag(this.bytes)}"`;
+    const { configuration, observation } = this.#observed;
+    return `"${time}${checksumTag(configuration)}-${checksumTag(observation)}"`;
   }
 }
 

@@ -5,6 +5,7 @@
 import type { JsonObject, JsonValue, Member, ObjectSchema } from '../base/schema.ts';
 import type { Access } from '../server/route.ts';
 import type { CollectionSpec } from '../store/port.ts';
+import type { Observation } from './representation.ts';
 
 export type Resource = Listed & {
   /** The key, `createdAt` and `updatedAt` (read-only) stand before the model's members. */
@@ -19,6 +20,8 @@ export type Resource = Listed & {
   readonly example?: JsonObject;
   /** What callers see of a record; the record itself when not given. */
   readonly present?: (record: JsonObject) => JsonObject;
+  /** What is shown after that and is not stored in the record; `present` is needed beside it. */
+  readonly observe?: (record: JsonObject) => Observation;
   /**
    * The body that is parsed, made from the one that came (for a merge patch: the patched record)
    * and the stored record, null for a new one. For members that are write-only, masked, or written

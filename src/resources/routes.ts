@@ -23,7 +23,7 @@ import type { Resource } from './resource.ts';
 export type Routed = Pick<Resource,
   'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'>;
 
-type Records = Omit<Repository, 'size' | 'walk'>;
+type Records = Omit<Repository, 'size' | 'walk' | 'count'>;
 
 const JSON_MEDIA_TYPE = 'application/json';
 const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;

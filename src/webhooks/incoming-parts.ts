@@ -2,8 +2,9 @@
 import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/registry.ts';
-import type { ActionRunner } from './actions/run-action.ts';
+import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
 import type { OwnEvents } from './deliveries/own-events.ts';
+import type { HealthMonitor } from './health/monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { keptRoutes } from './incoming/intake/kept-routes.ts';
 import { rejectedRequest } from './incoming/intake/new-request.ts';
@@ -38,18 +39,29 @@ type Incoming = {
 export function composeIncoming(options: WebhooksOptions, shared: {
   readonly hooks: HookIndex; readonly configurations: ConfigurationIndex;
   readonly runner: ActionRunner; readonly actions: ActionRegistry; readonly ownEvents: OwnEvents;
+  readonly health: HealthMonitor;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED } = options;
-  const { hooks, configurations, runner, actions, ownEvents } = shared;
-  const onRun: OnRun = (hook, { success }) =>
+  const { hooks, configurations, runner, actions, ownEvents, health } = shared;
+  const onRun: OnRun = (hook, { success, message, isChainRefused }, atMs) => {
     onOutcome('runs', hook, success ? 'succeeded' : 'failed', null);
+    // Any caller can send a header that ends a chain: that says nothing of the webhook.
+    if (isChainRefused) return;
+    if (success) health.succeeded(hook, atMs);
+    else health.failed(hook, { atMs, reason: message ?? FAILED_MESSAGE });
+  };
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const recent = new RecentRequests();
   const intake = new Intake({
     store, clock, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
-    onRun,
+    health,
+    onRun(hook, result, atMs) {
+      onRun(hook, result, atMs);
+      // Of most of these runs nothing is kept that it could be written with.
+      if (!health.isWritten(hook)) health.writeSoon();
+    },
   });
   const requests = createRequestService({
     store, clock, makeId, rejected, hooks,
@@ -71,12 +83,13 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
     ownership,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
+    health,
   });
   return {
     requests, removal: worker,
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
-      hooks, clock, limits: incoming, onOutcome,
+      hooks, clock, limits: incoming, onOutcome, health,
       take: (exchange, received) => intake.take(exchange, received),
       keepRejected(exchange, hook, body, { reason }) {
         const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };

@@ -11,7 +11,12 @@ export type OnOutcome = (
 
 /** Told what came of each run of an action for a request, as it ends. Nothing waits for it. */
 export type OnRun = (
-  hook: string, result: { readonly success: boolean; readonly message: string | null },
+  hook: string,
+  result: {
+    readonly success: boolean; readonly message: string | null;
+    /** See base/chain.ts. */
+    readonly isChainRefused: boolean;
+  },
   /** When the run began, in milliseconds since the epoch. */
   startedAtMs: number,
 ) => void;

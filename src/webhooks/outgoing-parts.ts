@@ -10,6 +10,7 @@ import { deliveryRetention } from './deliveries/retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/service.ts';
 import { deliveryKind } from './deliveries/unit-of-work.ts';
 import type { WebhooksOptions } from './options.ts';
+import type { HealthMonitor } from './health/monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingIndex } from './outgoing/webhook-index.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -54,10 +55,11 @@ export function composeQueue(
 export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly hooks: OutgoingIndex; readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
+  readonly health: HealthMonitor;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
   const { ownership = ALL_OWNED } = options;
-  const { hooks, configurations, actions, runner } = shared;
+  const { hooks, configurations, actions, runner, health } = shared;
   const { fanOuts, capacity, ownEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
@@ -66,7 +68,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const sender = createSender({ http, bodies, makeId, clock, log });
   const worker = new DeliveryWorker({
     store, hooks, fanOuts, capacity, scheduler, bodies, sender, clock, log, random, ownership,
-    ownEvents, makeId, onOutcome, schedule: outgoing.retrySchedule,
+    ownEvents, makeId, onOutcome, health, schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreWatch({ store, clock, log, makeId, ownEvents });
   const retention = new Retention({

@@ -4,6 +4,7 @@ import type { Store } from '../store/port.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { createConfigurations, recordsNaming } from './actions/repository.ts';
 import { referencesOf } from './actions/references.ts';
+import type { HealthMonitors } from './health/monitor.ts';
 import { decodeIncoming, incomingCollection } from './incoming/webhook.ts';
 import { createIncoming } from './incoming/repository.ts';
 import { createOutgoing, type OutgoingParts } from './outgoing/repository.ts';
@@ -19,17 +20,18 @@ export type Resources = {
 };
 
 export function createResources(
-  parts: Omit<OutgoingParts, 'removal'> & {
+  parts: Omit<OutgoingParts, 'removal' | 'health'> & {
     readonly actions: ActionRegistry;
     readonly removals: { readonly incoming: Removal; readonly outgoing: Removal };
+    readonly health: HealthMonitors;
   },
 ): Resources {
   const usersOf = (identifier: string): string[] => findUsers(parts.store, identifier);
-  const { removals } = parts;
+  const { removals, health } = parts;
   return {
-    incoming: createIncoming({ ...parts, removal: removals.incoming }),
+    incoming: createIncoming({ ...parts, removal: removals.incoming, health: health.incoming }),
     configurations: createConfigurations({ ...parts, usersOf }),
-    outgoing: createOutgoing({ ...parts, removal: removals.outgoing }),
+    outgoing: createOutgoing({ ...parts, removal: removals.outgoing, health: health.outgoing }),
   };
 }
 

@@ -23,6 +23,8 @@ import { eventCollection } from './deliveries/message.ts';
 import { deliveryRoutes } from './deliveries/api/routes.ts';
 import type { DeliveryService } from './deliveries/service.ts';
 import { deliveryKind, fanOutCollection } from './deliveries/unit-of-work.ts';
+import { HealthMonitor, type HealthMonitors } from './health/monitor.ts';
+import { healthCollection } from './health/record.ts';
 import { composeIncoming } from './incoming-parts.ts';
 import {
   createHookIndex, type HookIndex, type RejectionCount, type UnparsedCount,
@@ -58,7 +60,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   eventCollection, deliveryCollection, fanOutCollection, deliveryKind.totals.collection,
   requestCollection, requestBodyCollection, requestKind.totals.collection, eventIdCollection,
   jobCollection,
-  failingCollection,
+  failingCollection, healthCollection,
 ];
 
 /** An outgoing webhook, or what would be one; a stored one is found by its identifier, or name. */
@@ -88,6 +90,10 @@ export interface Webhooks {
   start(): void;
   /** Stops delivering; what is under way has `graceMs` to end. Idempotent. */
   close(graceMs: number): Promise<void>;
+  /** Of incoming and of outgoing webhooks: who fails. */
+  readonly health: HealthMonitors;
+  /** Writes what is not written of it, once nothing comes in any more. Idempotent. */
+  closeHealth(): Promise<void>;
   statistics(): DeliveryStatistics;
   /** Calls of incoming webhooks that were rejected, by webhook and check. */
   rejections(): readonly RejectionCount[];
@@ -103,10 +109,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { configurations } = indexes;
   const queue = composeQueue(options, indexes);
   const { events, ownEvents } = queue;
+  const health = createMonitors(options, indexes);
   const actions = makeRegistry(options, events);
   const shared = { configurations, actions, runner };
-  const outgoing = composeOutgoing(options, { ...shared, hooks: indexes.outgoing, queue });
-  const incoming = composeIncoming(options, { ...shared, hooks: indexes.incoming, ownEvents });
+  const outgoing = composeOutgoing(options, {
+    ...shared, hooks: indexes.outgoing, queue, health: health.outgoing,
+  });
+  const incoming = composeIncoming(options, {
+    ...shared, hooks: indexes.incoming, ownEvents, health: health.incoming,
+  });
   const { sender, worker, deliveries } = outgoing;
   const { requests } = incoming;
   const keys = options.keys ?? null;
@@ -117,7 +128,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     settled: () => queue.fanOuts.settled(),
   });
   const resources = createResources({
-    store, actions, makeId, now: () => clock.now(),
+    store, actions, makeId, health, now: () => clock.now(),
     isDeniedTarget: options.isDeniedTarget ?? (() => false),
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },
   });
@@ -131,6 +142,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...actionRoutes(actions, resources.configurations),
     ...outgoingRoutes({
       records: resources.outgoing, hooks: indexes.outgoing, store, now: () => clock.now(),
+      health: health.outgoing,
       send: (...given) => sender.sendText(...given),
     }),
     ...deliveryRoutes({ events, service: deliveries, hooks: hooks.outgoing, keys }),
@@ -171,6 +183,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       runner.chainEnds.close();
       for (const index of Object.values(indexes)) index.close();
     },
+    health,
+    async closeHealth() {
+      await Promise.all([health.incoming.close(), health.outgoing.close()]);
+    },
     statistics: () => worker.statistics(),
     rejections: () => indexes.incoming.rejectionCounts(),
     unparsed: () => indexes.incoming.unparsedCounts(),
@@ -194,6 +210,21 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
       log: logger, onOutcome,
+    }),
+  };
+}
+
+function createMonitors(
+  { store, clock, logger: log }: WebhooksOptions,
+  { incoming, outgoing }: { readonly incoming: HookIndex; readonly outgoing: OutgoingIndex },
+): HealthMonitors {
+  const shared = { store, clock, log };
+  return {
+    incoming: new HealthMonitor({
+      ...shared, direction: 'incoming', collection: incomingCollection.name, hooks: incoming,
+    }),
+    outgoing: new HealthMonitor({
+      ...shared, direction: 'outgoing', collection: outgoingCollection.name, hooks: outgoing,
     }),
   };
 }

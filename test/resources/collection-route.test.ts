@@ -18,6 +18,7 @@ for (const query of ['', '?limit=150']) {
       path: '/api/things', noun: 'thing', schema: { kind: 'object', name: 'Thing', members },
     }, {
       size: COUNT,
+      count: () => COUNT,
       walk() {
         let index = 0;
         return () => {

@@ -16,7 +16,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const DATE = 'Sun, 17 May 2026 12:30:15 GMT';
 
 /** Things in memory, each write a millisecond after the last. */
-class ThingService implements Omit<Repository, 'size' | 'walk'> {
+class ThingService implements Omit<Repository, 'size' | 'walk' | 'count'> {
   readonly things = new Map<string, Representation>();
   #writes = 0;
 
@@ -78,6 +78,7 @@ async function startShelf(): Promise<Shelf> {
     get size() {
       return service.things.size;
     },
+    count: () => service.things.size,
     walk: (after: string | null) => {
       const ids = [...service.things.keys()].sort().filter((id) => after === null || id > after);
       return () => {

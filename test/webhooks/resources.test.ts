@@ -84,9 +84,10 @@ test('a path segment and a given identifier are unique', async () => {
 
 test('defaults are stored and shown', async () => {
   const { json } = await relay.ask('POST', OUT, { targetUrl: 'http://x' });
-  const { identifier: _, createdAt: __, updatedAt: ___, ...rest } = json;
+  const { identifier: _, createdAt, updatedAt: __, ...rest } = json;
   assert.deepEqual(rest, {
     targetUrl: 'http://x', httpMethod: 'POST', enabled: true, hasSecret: false,
+    health: { state: 'healthy', since: createdAt, lastSuccessAt: null, lastFailure: null },
   });
 });
 

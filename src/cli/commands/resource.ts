@@ -46,6 +46,12 @@ export async function list(
   return 0;
 }
 
+/** The path of the list that --state asks for. */
+export function pathOfList({ given }: CommandContext, { path }: Listed): string {
+  const state = given.find('state');
+  return state === undefined ? path : `${path}?${new URLSearchParams({ state })}`;
+}
+
 /**
  * The identifier that an option names: by it, by a name, or by a beginning or end of one of these
  * that no other has. What names nothing is given back as it is, for the service to say so. Throws
@@ -176,9 +182,14 @@ export function columnsOf({ columns }: Pick<Listed, 'columns'>): Column<JsonObje
     value: (row) => inWords(row[member], row) ?? textOf(null),
     ...form === undefined ? {}
       : { isWhole: true, short: (row) => SHORT[form](inWords(row[member], row) ?? textOf(null)) },
-    ...tones === undefined ? {} : { tone: (row) => tones[textOf(row[member])] },
+    ...tones === undefined ? {} : { tone: (row) => tones[textOf(toneValueOf(row[member]))] },
     ...more,
   }));
+}
+
+/** Of an object, such as the health of a webhook, its state has the tone. */
+function toneValueOf(value: unknown): unknown {
+  return isJsonObject(value) ? value['state'] : value;
 }
 
 const UUID_HEAD = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-(?=[0-9a-f]{12}$)/;

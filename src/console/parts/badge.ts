@@ -3,10 +3,10 @@ import { h } from '../base/dom.ts';
 
 const TONES: Readonly<Record<string, string>> = {
   done: 'good', delivered: 'good', accepted: 'good', ok: 'good', ready: 'good', enabled: 'good',
-  'works again': 'good', live: 'good',
+  healthy: 'good', live: 'good',
   running: 'waiting', pending: 'waiting', hint: 'waiting', warning: 'waiting', slow: 'waiting',
-  failed: 'bad', failing: 'bad', rejected: 'bad', error: 'bad', expired: 'bad', revoked: 'bad',
-  silent: 'bad',
+  failed: 'bad', failing: 'bad', rejecting: 'bad', rejected: 'bad', error: 'bad', expired: 'bad',
+  revoked: 'bad', silent: 'bad',
 };
 
 export function badge(status: string): HTMLElement {

@@ -1,5 +1,6 @@
-/** Webhooks that fail, since when, and those that answer their sender slowly. */
+/** Webhooks that fail or reject, since when and why, and those that answer their sender slowly. */
 import { href } from '../base/address.ts';
+import { get } from '../base/api.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { count, duration, time } from '../base/format.ts';
@@ -7,54 +8,89 @@ import { presetOf } from '../base/hooks.ts';
 import { badge } from '../parts/badge.ts';
 import { hookLabelOf } from '../parts/hook-label.ts';
 import { table } from '../parts/table.ts';
+import type { IncomingWebhook, OutgoingWebhook } from '../../app/api.ts';
+import type { Status } from '../../monitoring/routes.ts';
 import type { StatisticsReport } from '../../monitoring/statistics.ts';
 
 /** How long each sender waits for an answer, in milliseconds; null where it is not known. */
 export type Limits = ReadonlyMap<string, number | null>;
 type Hook = StatisticsReport['hooks'][number];
+type Unhealthy = Pick<IncomingWebhook | OutgoingWebhook, 'identifier' | 'health'> & {
+  readonly screen: 'incoming' | 'outgoing';
+};
 
 /** An answer is slow from this part of what its sender waits on. */
 const SLOW_PART = 0.5;
 
-export function hookHealth({ hooks, times }: StatisticsReport, limits: Limits): HTMLElement {
-  const rows = hooks.flatMap((hook) => {
-    const row = rowOf(hook, times, limits);
-    return row === null ? [] : [row];
-  });
-  if (rows.length === 0) {
-    return h('p', { class: 'hint' }, 'None: nothing failed, and no sender waits long.');
+/** Webhooks that fail or reject; asked for only when there are some. */
+export async function readUnhealthy({ webhooks }: Status): Promise<readonly Unhealthy[]> {
+  const found: Unhealthy[] = [];
+  for (const state of ['failing', 'rejecting'] as const) {
+    if (webhooks[state] === 0) continue;
+    const [incoming, outgoing] = await Promise.all([
+      get<readonly IncomingWebhook[]>(`/api/incoming-webhooks?state=${state}`),
+      get<readonly OutgoingWebhook[]>(`/api/outgoing-webhooks?state=${state}`),
+    ]);
+    found.push(...incoming.map((hook) => ({ ...hook, screen: 'incoming' as const })),
+      ...outgoing.map((hook) => ({ ...hook, screen: 'outgoing' as const })));
   }
-  const titles = ['Webhook', 'State', 'Since', 'Failed', 'Rejected', 'Slowest 5 % of answers',
-    'Sender waits'];
+  return found;
+}
+
+export function hookHealth(
+  unhealthy: readonly Unhealthy[], { hooks }: StatisticsReport, limits: Limits,
+): HTMLElement {
+  const known = new Map(hooks.map((hook) => [hook.hook, hook]));
+  const shown = new Set(unhealthy.map(({ identifier }) => identifier));
+  const rows = [
+    ...unhealthy.map((hook) => unhealthyRow(hook, known.get(hook.identifier), limits)),
+    ...hooks.filter((hook) => !shown.has(hook.hook) && isSlow(hook, limits))
+      .map((hook) => [linkTo('incoming', hook.hook), badge('slow'), '–', '–',
+        ...figures(hook, limits)]),
+  ];
+  if (rows.length === 0) {
+    return h('p', { class: 'hint' }, 'None: no webhook fails, and no sender waits long.');
+  }
+  const titles = ['Webhook', 'State', 'Since', 'Last failure', 'Failed', 'Rejected',
+    'Slowest 5 % of answers', 'Sender waits'];
   return table(titles, rows, 'stacked');
 }
 
-/** null: all is well with it. */
-function rowOf(
-  { hook, requests, runs, deliveries }: Hook, times: readonly string[], limits: Limits,
-): readonly Child[] | null {
-  const preset = presetOf(hook);
-  const failed = times.map((_, index) =>
-    (runs.failed[index] ?? 0) + (deliveries.failed[index] ?? 0));
-  const good = times.map((_, index) =>
-    (runs.succeeded[index] ?? 0) + (deliveries.delivered[index] ?? 0));
-  const bad = failed.map((value, index) => value + (requests.rejected[index] ?? 0));
-  const p95Ms = Math.max(-1, ...requests.p95Ms.map(Number), ...deliveries.p95Ms.map(Number));
-  const limitMs = limits.get(preset ?? '') ?? null;
-  const isSlow = limitMs !== null && p95Ms >= limitMs * SLOW_PART;
-  const lastBad = bad.findLastIndex((value) => value > 0);
-  if (lastBad === -1 && !isSlow) return null;
-  const lastWell = good.findLastIndex((value, index) => value > 0 && bad[index] === 0);
-  const isFailing = lastBad > lastWell;
-  const since = isFailing ? bad.findIndex((value, index) => value > 0 && index > lastWell)
-    : lastBad;
-  const state = isFailing ? 'failing' : isSlow ? 'slow' : 'works again';
+function unhealthyRow(
+  { identifier, health, screen }: Unhealthy, hook: Hook | undefined, limits: Limits,
+): readonly Child[] {
+  const { state, since, lastFailure } = health;
   return [
-    h('a', { href: href([preset === undefined ? 'outgoing' : 'incoming', hook]) },
-      hookLabelOf(hook)),
-    badge(state), time(times[since]), count(sumOf(failed)), count(sumOf(requests.rejected)),
+    linkTo(screen, identifier), badge(state), time(since), lastFailure?.reason ?? '–',
+    ...hook === undefined ? ['0', '0', '–', '–'] : figures(hook, limits),
+  ];
+}
+
+function linkTo(screen: string, identifier: string): HTMLElement {
+  return h('a', { href: href([screen, identifier]) }, hookLabelOf(identifier));
+}
+
+/** Of the window that is shown. */
+function figures(hook: Hook, limits: Limits): readonly Child[] {
+  const { requests, runs, deliveries } = hook;
+  const [p95Ms, limitMs] = [slowestMs(hook), limitOf(hook, limits)];
+  return [
+    count(sumOf(runs.failed) + sumOf(deliveries.failed)), count(sumOf(requests.rejected)),
     p95Ms > 0 ? `up to ${duration(p95Ms)}` : '–', limitMs === null ? '–' : duration(limitMs),
   ];
+}
+
+function isSlow(hook: Hook, limits: Limits): boolean {
+  const limitMs = limitOf(hook, limits);
+  return limitMs !== null && slowestMs(hook) >= limitMs * SLOW_PART;
+}
+
+function slowestMs({ requests, deliveries }: Hook): number {
+  return Math.max(-1, ...requests.p95Ms.map(Number), ...deliveries.p95Ms.map(Number));
+}
+
+function limitOf({ hook }: Hook, limits: Limits): number | null {
+  return limits.get(presetOf(hook) ?? '') ?? null;
 }
 
 function sumOf(values: readonly number[]): number {

@@ -2,14 +2,14 @@
 import { href, replaceQuery } from '../base/address.ts';
 import { BASE, get } from '../base/api.ts';
 import { fill, h, renew } from '../base/dom.ts';
-import { bytes, count, duration, exact, time } from '../base/format.ts';
+import { bytes, count, counted, duration, exact, time } from '../base/format.ts';
 import { readHookNames } from '../base/hooks.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
 import { facts, heading } from '../parts/facts.ts';
 import { showFailure, tellFailure } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
-import { hookHealth } from './hook-health.ts';
+import { hookHealth, readUnhealthy } from './hook-health.ts';
 import type { Limits } from './hook-health.ts';
 import { nodesPart } from './nodes.ts';
 import type { Status } from '../../monitoring/routes.ts';
@@ -41,8 +41,9 @@ export const overviewScreen: Screen = {
           get<readonly NodeView[]>('/api/nodes'),
         ]);
         if (statistics.window !== window) return;
+        const health = hookHealth(await readUnhealthy(status), statistics, limits);
         shown = window;
-        renew(parts, ...render(status, statistics, limits, nodes));
+        renew(parts, ...render(status, statistics, health, nodes));
       } catch (thrown) {
         if (shown === '') showFailure(parts, thrown, () => void show());
         else tellFailure(thrown);
@@ -66,15 +67,13 @@ async function readLimits(): Promise<Limits> {
 }
 
 function render(
-  status: Status, statistics: StatisticsReport, limits: Limits, nodes: readonly NodeView[],
+  status: Status, statistics: StatisticsReport, health: HTMLElement, nodes: readonly NodeView[],
 ): HTMLElement[] {
-  const { isReady, reason, deliveries, requests, store } = status;
+  const { deliveries, requests, store } = status;
   const work = (screen: string, state: string, value: number): HTMLElement =>
     h('a', { href: href([screen], { status: state }) }, count(value));
   return [
-    h('p', { class: `card ${isReady ? '' : 'alarm'}`, role: 'status' },
-      badge(isReady ? 'ready' : 'failed'),
-      isReady ? ' All is well: writes are taken.' : ` Writes are refused: ${reason ?? ''}`),
+    banner(status),
     facts([
       ['Deliveries that wait', work('deliveries', 'pending', deliveries.pending)],
       ['The oldest of them waits', deliveries.pending === 0 ? '–'
@@ -83,7 +82,7 @@ function render(
       ['Requests that failed', work('requests', 'failed', requests.failed)],
     ]),
     ...charts(statistics),
-    h('h2', {}, 'Webhooks to look after'), hookHealth(statistics, limits),
+    h('h2', {}, 'Webhooks to look after'), health,
     ...nodesPart(nodes),
     h('h2', {}, 'Store'),
     facts([
@@ -96,6 +95,20 @@ function render(
       ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
     ]),
   ];
+}
+
+function banner({ isReady, reason, webhooks: { failing, rejecting } }: Status): HTMLElement {
+  const alarm = (state: string, text: string): HTMLElement =>
+    h('p', { class: 'card alarm', role: 'status' }, badge(state), ` ${text}`);
+  if (!isReady) return alarm('failed', `Writes are refused: ${reason ?? ''}`);
+  const troubles: string[] = [];
+  if (failing > 0) troubles.push(`${counted(failing, 'webhook')} failing`);
+  if (rejecting > 0) troubles.push(`${counted(rejecting, 'webhook')} rejecting most requests`);
+  if (troubles.length > 0) {
+    return alarm('failing', `Writes are taken; ${troubles.join(', ')}.`);
+  }
+  return h('p', { class: 'card', role: 'status' }, badge('ready'),
+    ' All is well: writes are taken.');
 }
 
 function charts(

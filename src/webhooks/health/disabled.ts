@@ -38,13 +38,14 @@ export function disabled(
 }
 
 /**
- * A body with the two members as they are to be stored, whatever it says itself: those of
- * `current`, the stored webhook, while that is off; new ones when the body switches it off.
+ * A body with what the service alone says of a webhook, whatever the body says itself: without
+ * `health`, which is not stored, and with the two members of `current`, the stored webhook, while
+ * that is off; with new ones when the body switches it off.
  */
-export function keepDisabling(
+export function keepOwnMembers(
   body: JsonObject, current: JsonObject | null, nowMs: number,
 ): JsonObject {
-  const { disabledReason: _, disabledAt: __, ...rest } = body;
+  const { health: _, disabledReason: __, disabledAt: ___, ...rest } = body;
   if (rest['enabled'] !== false) return rest;
   if (current?.['enabled'] !== false) return disabled(rest, 'manual', nowMs);
   const { disabledReason = null, disabledAt = null } = current;

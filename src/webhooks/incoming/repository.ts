@@ -3,13 +3,15 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
+import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
+import { observeHealth } from '../health/shown.ts';
 import type { Removal } from '../work/ending.ts';
 import { incomingResource, showIncoming } from './resource.ts';
 import { decodeIncoming } from './webhook.ts';
 
 export function createIncoming(parts: {
   readonly store: Store; readonly now: () => number; readonly makeId: () => string;
-  readonly removal: Removal;
+  readonly removal: Removal; readonly health: HealthMonitor;
 }): Repository {
   const { removal } = parts;
   const moveName = configurationUse('incoming', parts.store, (bytes) =>
@@ -17,10 +19,15 @@ export function createIncoming(parts: {
   return createRepository({
     ...parts,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
-    resource: { ...incomingResource, present: (record) => showIncoming(record, parts.now()) },
+    resource: {
+      ...incomingResource, present: (record) => showIncoming(record, parts.now()),
+      observe: (record) => observeHealth(parts.health, record),
+    },
     onChange(transaction, change, drawn) {
       moveName(transaction, change, drawn);
-      if (change.after === null) removal.onRemoved(transaction, change.id, drawn.nowMs);
+      if (change.after !== null) return;
+      forgetHealth(transaction, change.id);
+      removal.onRemoved(transaction, change.id, drawn.nowMs);
     },
   });
 }

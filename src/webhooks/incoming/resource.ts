@@ -2,7 +2,8 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { keepDisabling } from '../health/disabled.ts';
+import { keepOwnMembers } from '../health/disabled.ts';
+import { healthColumns } from '../health/shown.ts';
 import { mask, unmask } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret } from '../http/secret.ts';
@@ -18,13 +19,15 @@ export const incomingResource: Resource = {
   collection: incomingCollection,
   // They decide what may come in: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
-  reconcile: (body, current, cause, nowMs) => keepDisabling(
-    keepPrevious(unmask(keepSecret(body, current, cause), current), current), current, nowMs),
+  reconcile(body, current, cause, nowMs) {
+    const given = keepOwnMembers(body, current, nowMs);
+    return keepPrevious(unmask(keepSecret(given, current, cause), current), current);
+  },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier', importance: 3 },
     { title: 'PATH SEGMENT', member: 'pathSegment', isWhole: true },
-    { title: 'ENABLED', member: 'enabled' },
+    ...healthColumns,
     { title: 'SECRET', member: 'hasSecret', importance: 2 },
     { title: 'METHODS', member: 'allowedMethods', importance: 1 },
     {

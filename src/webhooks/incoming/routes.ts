@@ -6,6 +6,7 @@ import { JSON_TYPE, anyJson, pathParameter } from '../../resources/route-parts.t
 import { resourceRoutes } from '../../resources/routes.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
 import type { Store } from '../../store/port.ts';
+import { stateFilter } from '../health/shown.ts';
 import { rotationRoute } from '../http/rotation.ts';
 import type { RequestService } from '../requests/service.ts';
 import { receiveErrorFormat } from './receiving/answer.ts';
@@ -49,7 +50,7 @@ export function incomingRoutes(parts: IncomingRouteParts): readonly Route[] {
       resource: incomingResource, records: parts.records, store, now,
       secretSchema: verificationSecretSchema, shapeFor: newSecretFor,
     }),
-    collectionRoute(incomingResource, parts.records),
+    collectionRoute(incomingResource, parts.records, stateFilter(parts.receive.health)),
     ...resourceRoutes(incomingResource, parts.records),
   ];
 }

@@ -4,6 +4,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
+import { healthMember } from '../health/shown.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
@@ -121,6 +122,7 @@ export const incomingSchema: NamedSchema = {
     },
     routes: routesMember,
     ...inboxMembers,
+    health: healthMember,
   },
   check: (hook, given) => [
     ...findAddressProblems(hook), ...findRouteProblems(hook, given), ...findInboxProblems(hook),

@@ -3,6 +3,8 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Store } from '../../store/port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
+import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';
+import { observeHealth } from '../health/shown.ts';
 import { forgetFailures } from './disabling.ts';
 import { checkTarget } from '../http/check-target.ts';
 import type { Removal } from '../work/ending.ts';
@@ -15,6 +17,7 @@ export type OutgoingParts = {
   readonly makeId: () => string;
   readonly isDeniedTarget: (url: string) => boolean;
   readonly removal: Removal;
+  readonly health: HealthMonitor;
 };
 
 export function createOutgoing(parts: OutgoingParts): Repository {
@@ -24,12 +27,17 @@ export function createOutgoing(parts: OutgoingParts): Repository {
   return createRepository({
     ...parts,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
-    resource: { ...outgoingResource, present: (record) => showOutgoing(record, parts.now()) },
+    resource: {
+      ...outgoingResource, present: (record) => showOutgoing(record, parts.now()),
+      observe: (record) => observeHealth(parts.health, record),
+    },
     onChange(transaction, change, drawn) {
       checkTarget(change, '/targetUrl', targetOf, parts.isDeniedTarget);
       moveName(transaction, change, drawn);
       forgetFailures(transaction, change.id);
-      if (change.after === null) removal.onRemoved(transaction, change.id, drawn.nowMs);
+      if (change.after !== null) return;
+      forgetHealth(transaction, change.id);
+      removal.onRemoved(transaction, change.id, drawn.nowMs);
     },
   });
 }

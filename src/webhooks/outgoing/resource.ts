@@ -1,7 +1,8 @@
 /** Outgoing webhooks as a resource: where they are served and kept, masked, and listed. */
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { keepDisabling } from '../health/disabled.ts';
+import { keepOwnMembers } from '../health/disabled.ts';
+import { healthColumns } from '../health/shown.ts';
 import { mask, unmask, urlsIn } from '../http/mask.ts';
 import { keepPrevious, showPrevious } from '../http/rotation.ts';
 import { hideSecret, keepSecret, maskedBase } from '../http/secret.ts';
@@ -16,18 +17,18 @@ export const outgoingResource: Resource = {
   // They decide where data goes: more than whoever keeps the catalog may change.
   access: { read: 'read', write: 'admin' },
   patchBase: maskedBase,
-  reconcile: (body, current, cause, nowMs) => keepDisabling(
-    keepPrevious(
-      unmask(keepSecret(keepPrevious(body, null), current, cause), current,
-        ({ targetUrl }) => urlsIn(targetUrl)),
-      current),
-    current, nowMs),
+  reconcile(body, current, cause, nowMs) {
+    const given = keepPrevious(keepOwnMembers(body, current, nowMs), null);
+    return keepPrevious(
+      unmask(keepSecret(given, current, cause), current, ({ targetUrl }) => urlsIn(targetUrl)),
+      current);
+  },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
     { title: 'METHOD', member: 'httpMethod', importance: 2 },
     { title: 'TARGET', member: 'targetUrl', widthMin: 24 },
-    { title: 'ENABLED', member: 'enabled' },
+    ...healthColumns,
     { title: 'SECRET', member: 'hasSecret', importance: 1 },
     { title: 'EVENT', member: 'triggerEvent', show: showTriggers, widthMin: 12 },
   ],

@@ -13,6 +13,8 @@ import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
 import type { Store } from '../../store/port.ts';
+import type { HealthMonitor } from '../health/monitor.ts';
+import { stateFilter } from '../health/shown.ts';
 import { rotationRoute } from '../http/rotation.ts';
 import { secretSchema } from '../http/secret.ts';
 import { outgoingResource } from './resource.ts';
@@ -22,6 +24,7 @@ import type { OutgoingIndex, ReadyOutgoing } from './webhook-index.ts';
 type OutgoingRouteParts = {
   readonly records: Repository;
   readonly hooks: OutgoingIndex;
+  readonly health: HealthMonitor;
   readonly store: Store;
   readonly now: () => number;
   /** Sends at once and gives what came of it. */
@@ -41,7 +44,7 @@ export function outgoingRoutes(parts: OutgoingRouteParts): readonly Route[] {
       secretSchema, shapeFor: () => ({ shape: 'whsec' }),
       findProblem: findSecretProblem,
     }),
-    collectionRoute(outgoingResource, parts.records),
+    collectionRoute(outgoingResource, parts.records, stateFilter(parts.health)),
     ...resourceRoutes(outgoingResource, parts.records),
   ];
 }

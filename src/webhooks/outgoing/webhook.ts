@@ -6,6 +6,7 @@ import type { JsonObject, Schema } from '../../base/schema.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
+import { healthMember } from '../health/shown.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';
 import { secretMembers } from '../http/secret.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
@@ -142,6 +143,7 @@ export const outgoingSchema: NamedSchema = {
     },
     ...secretMembers,
     previousSecret: previousSecretMember,
+    health: healthMember,
   },
   check: findProblems,
 };

@@ -43,8 +43,11 @@ export function changeRequests<T>(transaction: Transaction, work: (unit: Request
 }
 
 /** The same in a transaction of its own. */
-export function commitRequests<T>(store: Store, work: (unit: RequestUnit) => T): Promise<T> {
-  return store.transact((transaction) => changeRequests(transaction, work));
+export function commitRequests<T>(
+  store: Store, work: (unit: RequestUnit, transaction: Transaction) => T,
+): Promise<T> {
+  return store.transact((transaction) =>
+    changeRequests(transaction, (unit) => work(unit, transaction)));
 }
 
 export class RequestUnit extends UnitOfWork<KeptRequest, KeptStatus, RequestGone> {

@@ -15,6 +15,7 @@ import { requestKind, type KeptStatus, type RequestGone } from '../requests/unit
 import { Scheduler, type Place } from '../scheduler/scheduler.ts';
 import type { Verdict } from '../scheduler/task.ts';
 import { endWaiting, stageEnding, type EndingParts, type Removal } from '../work/ending.ts';
+import type { HealthMonitor } from '../health/monitor.ts';
 import type { OnRun } from '../outcome.ts';
 import type { Hold, Ownership } from '../work/ownership.ts';
 import { ResultBatch } from '../work/result-batch.ts';
@@ -32,6 +33,7 @@ type WorkerParts = RunParts & {
   readonly random: () => number;
   readonly makeId: () => string;
   readonly onRun: OnRun;
+  readonly health: HealthMonitor;
   readonly ownership: Ownership;
   readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   /** Runs at once for one webhook; with 1 they begin in order of arrival. */
@@ -107,14 +109,14 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 
-  verdictOf({ known, attempt, unparsed }: Ran): Verdict | null {
+  verdictOf({ known, attempt, isChainRefused, unparsed }: Ran): Verdict | null {
     const { hook, unparsed: before } = known.item;
     if (before === null && unparsed !== null && unparsed !== undefined) {
       const { load = null } = this.#parts.hooks.find(hook) ?? {};
       if (load !== null) load.unparsed += 1;
     }
-    const { success, durationMs, at } = attempt;
-    this.#parts.onRun(hook, attempt, timeOf(at));
+    const { success, message, durationMs, at } = attempt;
+    this.#parts.onRun(hook, { success, message, isChainRefused }, timeOf(at));
     if (!success) return null;
     return durationMs < SLOW_MS ? 'well' : 'slow';
   }
@@ -154,14 +156,16 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   #write({ known, index, attempt, unparsed, hold }: Ran): Promise<KeptRequest | undefined> {
-    const { clock, schedule, random, makeId, ownEvents } = this.#parts;
+    const { clock, schedule, random, makeId, ownEvents, health } = this.#parts;
+    const { hook } = known.item;
     const nowMs = clock.now();
     const retries = { schedule, random: random() };
     const change = (before: KeptRequest): KeptRequest =>
       afterRun(before, index, { attempt, unparsed }, retries, nowMs);
     // Nothing fails then, and nobody is to be told.
     if (attempt.success && known.item.routes.length === 1) {
-      return this.#results.write(known, hold, change);
+      return this.#results.write(known, hold, change, health.isWritten(hook) ? null
+        : (transaction) => health.stage(transaction, hook));
     }
     const drawn = { nowMs, seed: makeId() };
     let hasFailed = false;
@@ -170,6 +174,8 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
       hasFailed = before.status === 'pending' && after.status === 'failed';
       return after;
     }, (transaction, after) => {
+      if (hasFailed) health.failedForGood(hook, timeOf(attempt.at));
+      health.stage(transaction, hook);
       if (hasFailed) ownEvents.requestFailed(transaction, drawn, after);
     });
   }

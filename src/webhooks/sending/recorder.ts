@@ -3,10 +3,13 @@
  * crash loses neither. While the store takes no writes the result is kept and written later: what
  * has arrived must not be sent again.
  */
+import { timeOf } from '../../base/clock.ts';
+import type { Transaction } from '../../store/port.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
   type Outcome, type SentHead,
 } from '../deliveries/delivery.ts';
+import type { HealthMonitor } from '../health/monitor.ts';
 import { isWatched, stageAttempt } from '../outgoing/disabling.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
 import type { Hold } from '../work/ownership.ts';
@@ -22,6 +25,7 @@ export type RecorderParts = WriteParts & RetirementParts & TellingParts & {
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
+  readonly health: HealthMonitor;
 };
 
 /** An attempt that was made, and the delivery as it was before. */
@@ -38,6 +42,7 @@ export async function recordOutcome(
   parts: RecorderParts, attempted: Attempted,
 ): Promise<Delivery | undefined> {
   const { identifier } = attempted.known.item;
+  countTry(parts.health, attempted);
   const recorded = await untilWritten(parts, 'the result of an attempt waits to be written',
     { delivery: identifier }, () => record(parts, attempted));
   logAttempt(parts, attempted, recorded);
@@ -63,17 +68,39 @@ function record(
   // Where several attempts are told that the target is gone, the first one retires the hook.
   const isRetiring = outcome.kind === 'gone' && hook !== null && !parts.scheduler.isHeld(hook);
   const told = outcome.kind === 'delivered' ? null : telling(parts, known, nowMs);
-  const tellFailure: Result['tellFailure'] = (transaction, after) => {
+  const stageMore: Result['stageMore'] = (transaction, after) => {
+    if (hook !== null) stageHealth(parts.health, transaction, hook, { outcome, hasFailed });
     if (hasFailed) told?.deliveryFailed(transaction, after);
   };
   if (isRetiring) {
-    return writeRetired(parts, hook, { known, hold, change, tellFailure, told });
+    return writeRetired(parts, hook, { known, hold, change, stageMore, told });
   }
   // Where the proxy failed the target was not asked.
   if (ready === undefined || !isWatched(ready) || outcome.kind === 'proxy') {
-    return parts.results.write(known, hold, change, tellFailure);
+    return parts.results.write(known, hold, change, stageMore);
   }
-  return writeWatched(parts, { known, hold }, { change, tellFailure, told, hook: ready, nowMs });
+  return writeWatched(parts, { known, hold }, { change, stageMore, told, hook: ready, nowMs });
+}
+
+/** Where the proxy failed the target was not asked: that is no try. */
+function countTry(health: HealthMonitor, { outcome, known }: Attempted): void {
+  const { kind, isChainRefused = false, attempt: { at, statusCode, error } } = outcome;
+  const { hook } = known.item;
+  if (hook === null || kind === 'proxy') return;
+  const atMs = timeOf(at);
+  if (kind === 'delivered') return health.succeeded(hook, atMs);
+  health.failed(hook, { atMs, reason: error ?? `HTTP ${statusCode}` },
+    kind === 'gone' || isChainRefused);
+}
+
+function stageHealth(
+  health: HealthMonitor, transaction: Transaction, hook: string,
+  { outcome: { kind, attempt, isChainRefused = false }, hasFailed }:
+  { readonly outcome: Outcome; readonly hasFailed: boolean },
+): void {
+  const isToldElsewhere = kind === 'gone' || isChainRefused;
+  if (hasFailed) health.failedForGood(hook, timeOf(attempt.at), isToldElsewhere);
+  health.stage(transaction, hook);
 }
 
 /** The same, for a webhook whose target is gone: it is disabled. */
@@ -92,12 +119,12 @@ async function writeRetired(
 /** The same, for a webhook that is disabled when its attempts fail for too long. */
 async function writeWatched(
   { results, log }: RecorderParts, { known, hold }: Pick<Attempted, 'known' | 'hold'>,
-  { change, tellFailure, told, hook, nowMs }: Result & { hook: ReadyOutgoing; nowMs: number },
+  { change, stageMore, told, hook, nowMs }: Result & { hook: ReadyOutgoing; nowMs: number },
 ): Promise<Delivery | undefined> {
   const staged: { disabledSince: string | null } = { disabledSince: null };
   const changed = await results.write(known, hold, change, (transaction, after) => {
     staged.disabledSince = stageAttempt(transaction, hook, told === null, nowMs);
-    tellFailure(transaction, after);
+    stageMore(transaction, after);
     if (staged.disabledSince !== null) told?.webhookDisabled(transaction, 'failing');
   });
   if (staged.disabledSince !== null) {

@@ -77,7 +77,7 @@ const NOT_HELD: Retired = { own: undefined, isDisabled: false };
 // means that the target is asked once more.
 async function failAll(
   { store, scheduler, clock }: RetirementParts, hook: string,
-  { known, hold, change, tellFailure, told }: Own,
+  { known, hold, change, stageMore, told }: Own,
 ): Promise<Retired> {
   const { identifier } = known.item;
   const nowMs = clock.now();
@@ -107,7 +107,7 @@ async function failAll(
       return written;
     });
     const isDisabled = disableHook(transaction, hook, 'gone', nowMs);
-    if (changed !== undefined) tellFailure(transaction, changed);
+    if (changed !== undefined) stageMore(transaction, changed);
     if (isDisabled) told?.webhookDisabled(transaction, 'gone');
     return { own: changed, isDisabled };
   });

@@ -20,7 +20,8 @@ interface Telling {
 /** What is to be written of an attempt. */
 export type Result = {
   readonly change: (before: Delivery) => Delivery;
-  readonly tellFailure: (transaction: Transaction, after: Delivery) => void;
+  /** Stages what belongs to it in its transaction: the health of the webhook, own events. */
+  readonly stageMore: (transaction: Transaction, after: Delivery) => void;
   /** null: it was delivered. */
   readonly told: Telling | null;
 };

@@ -12,6 +12,7 @@ import {
 } from '../deliveries/delivery.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
+import type { HealthMonitor } from '../health/monitor.ts';
 import { deliveryKind } from '../deliveries/unit-of-work.ts';
 import { webhookLabel } from '../webhook-label.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
@@ -42,6 +43,7 @@ type WorkerParts = RequestParts & {
   /** In [0, 1). */
   readonly random: () => number;
   readonly onOutcome: OnOutcome;
+  readonly health: HealthMonitor;
 };
 
 /** A delivery without room for its body waits this long; that some do is logged once a minute. */

@@ -27,7 +27,7 @@ test('routes and what is kept are given by options, and changed', () =>
       routes: ROUTES, inbox: 'all', answer: 'accepted', deduplicate: { header: 'X-Id' },
       deduplicateHours: 5,
     });
-    assert.match((await place.run(['incomingwebhook:list'])).stdout, /in +yes .*to-log$/m);
+    assert.match((await place.run(['incomingwebhook:list'])).stdout, /in +healthy +\S+ .*to-log$/m);
     const update = ['incomingwebhook:update', '--id', 'in'];
     const other = await json(place, [...update, '--deduplicate', 'json:data.id']);
     assert.deepEqual(other['deduplicate'], { json: 'data.id' });

@@ -106,7 +106,10 @@ for (const way of WAYS) {
     assert.equal((await place.run(['incomingwebhook:delete', '--id', 'release'])).code, 0);
     const gone = await place.run(['incomingwebhook:show', '--id', id]);
     assert.deepEqual([gone.code, /there is no incoming webhook/.test(gone.stderr)], [1, true]);
-    assert.match((await place.run(['incomingwebhook:list'])).stdout, /plain +no +yes/);
+    const list = await place.run(['incomingwebhook:list', '--state', 'off']);
+    assert.match(list.stdout, /plain +off \(manual\) +\S+ +yes/);
+    const failing = await place.run(['incomingwebhook:list', '--state', 'failing']);
+    assert.match(failing.stderr + failing.stdout, /no incoming webhooks/);
   }));
 
   test(`outgoing webhooks are managed and sent, ${way}`, () => inPlace(way, (place) =>

@@ -36,7 +36,7 @@ const THING: ObjectSchema & { name: string } = {
   },
 };
 
-const records: Omit<Repository, 'size' | 'walk'> = {
+const records: Omit<Repository, 'size' | 'walk' | 'count'> = {
   find: () => undefined,
   add: () => Promise.reject(new Error('not here')),
   replace: () => Promise.reject(new Error('not here')),

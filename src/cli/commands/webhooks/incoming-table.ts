@@ -3,7 +3,8 @@ import { flag, required, text } from '../../arguments/options.ts';
 import type { OptionSpecs } from '../../arguments/spec.ts';
 import type { CommandSpec } from '../context.ts';
 import {
-  actionConfig, capital, identifierOption, namingOptions, rotationOptions, secretOptions, unset,
+  actionConfig, capital, identifierOption, namingOptions, rotationOptions, secretOptions,
+  stateOption, unset,
 } from './options.ts';
 
 const loadIncoming = () => import('./incoming.ts');
@@ -47,8 +48,8 @@ const incomingOptions: OptionSpecs = {
 
 export const INCOMING: readonly CommandSpec[] = [
   {
-    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: {},
-    examples: ['hookshelf incomingwebhook:list'],
+    name: 'incomingwebhook:list', summary: 'List incoming webhooks', options: stateOption,
+    examples: ['hookshelf incomingwebhook:list', 'hookshelf incomingwebhook:list --state failing'],
     load: async () => (await loadIncoming()).listIncoming,
   },
   {

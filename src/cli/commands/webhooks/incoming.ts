@@ -5,8 +5,8 @@ import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import {
-  columnsOf, create, fetchAll, nameAndId, objectOf, oneOf, patch, pathOf, remove, requireChange,
-  textOf, unsetMembers,
+  columnsOf, create, fetchAll, nameAndId, objectOf, oneOf, patch, pathOf, pathOfList, remove,
+  requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { incomingResource } from '../../../webhooks/incoming/resource.ts';
 import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
@@ -17,7 +17,8 @@ import { membersOf } from './incoming-members.ts';
 
 /** The list, and on stderr which of them take no request for want of a secret. */
 export async function listIncoming(context: CommandContext): Promise<number> {
-  const hooks = await fetchAll(await context.openSession(), incomingResource.path);
+  const path = pathOfList(context, incomingResource);
+  const hooks = await fetchAll(await context.openSession(), path);
   const { output } = context;
   await output.list(hooks, columnsOf(incomingResource), `no ${incomingResource.plural}`);
   for (const sentence of findSecretless(hooks)) output.note(sentence);

@@ -26,6 +26,12 @@ export const secretOptions: OptionSpecs = {
   },
   'generate-secret': flag('make a secret, and print it this once'),
 };
+export const stateOption: OptionSpecs = {
+  state: {
+    ...text('<state>', 'those in this state: healthy, failing, rejecting, off'),
+    values: ['healthy', 'failing', 'rejecting', 'off'],
+  },
+};
 export const rotationOptions: OptionSpecs = {
   ...secretOptions,
   'overlap-hours': text('<n>', 'for how long the old secret counts too: 24 when not given'),

@@ -9,8 +9,8 @@ import {
   readJsonOption, readNamedText, readTextOption, refuseSecretInPlace, withPayload,
 } from '../input.ts';
 import {
-  create, identifierOf, nameAndId, objectOf, patch, pathOf, remove, replace, requireChange,
-  textOf, unsetMembers,
+  create, identifierOf, list, nameAndId, objectOf, patch, pathOf, pathOfList, remove, replace,
+  requireChange, textOf, unsetMembers,
 } from '../resource.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret, rotateSecret } from '../secret.ts';
@@ -22,6 +22,10 @@ const UNSET_MEMBERS = {
   'action-config': 'actionConfiguration', 'retry-schedule': 'retrySchedule',
   'max-in-flight': 'maxInFlight', 'disable-after-hours': 'disableAfterHours',
 };
+
+export async function listOutgoing(context: CommandContext): Promise<number> {
+  return list(context, outgoingResource, pathOfList(context, outgoingResource));
+}
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
   const secret = await readSecret(context, () => 'whsec');

@@ -7,7 +7,7 @@ import { INCOMING } from './incoming-table.ts';
 import { REQUEST } from './request-table.ts';
 import {
   actionConfig, asOption, bulkOptions, capital, identifierOption, namingOptions, oneOf,
-  rotationOptions, secretOptions, unset,
+  rotationOptions, secretOptions, stateOption, unset,
 } from './options.ts';
 
 const configuration = oneOf('action-configurations');
@@ -105,9 +105,9 @@ const outgoingOptions: OptionSpecs = {
 
 const OUTGOING: readonly CommandSpec[] = [
   {
-    name: 'outgoingwebhook:list', summary: 'List outgoing webhooks', options: {},
-    examples: ['hookshelf outgoingwebhook:list'],
-    load: listOf(outgoingResource),
+    name: 'outgoingwebhook:list', summary: 'List outgoing webhooks', options: stateOption,
+    examples: ['hookshelf outgoingwebhook:list', 'hookshelf outgoingwebhook:list --state failing'],
+    load: async () => (await loadOutgoing()).listOutgoing,
   },
   {
     name: 'outgoingwebhook:show', summary: 'Show one outgoing webhook', options: outgoing,

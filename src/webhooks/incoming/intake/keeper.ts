@@ -6,6 +6,7 @@ import type { Exchange } from '../../../server/route.ts';
 import type { Store } from '../../../store/port.ts';
 import type { InboxCapacity } from '../../requests/capacity.ts';
 import type { OwnEvents } from '../../deliveries/own-events.ts';
+import type { HealthMonitor } from '../../health/monitor.ts';
 import type { OnRun } from '../../outcome.ts';
 import { putEvent } from '../../requests/event-ids.ts';
 import {
@@ -25,6 +26,7 @@ export type IntakeParts = RouteParts & {
   readonly ownEvents: Pick<OwnEvents, 'requestFailed'>;
   readonly log: Logger;
   readonly onRun: OnRun;
+  readonly health: HealthMonitor;
 };
 
 /** What a request was answered, its id where it has one, and its event. */
@@ -97,10 +99,11 @@ export class Keeper {
   #commit(
     request: KeptRequest, { body }: Received, { event = null }: Kept,
   ): Promise<void> {
-    const { ownEvents, clock, makeId } = this.#parts;
+    const { ownEvents, clock, makeId, health } = this.#parts;
     const drawn = request.status === 'failed' ? { nowMs: clock.now(), seed: makeId() } : null;
     return this.#arrivals.write(request.bodyBytes, (transaction, unit) => {
       unit.add(request, body);
+      health.stage(transaction, request.hook);
       if (drawn !== null) ownEvents.requestFailed(transaction, drawn, request);
       if (event !== null) putEvent(transaction, event, request.id);
     });

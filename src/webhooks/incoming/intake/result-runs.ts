@@ -56,7 +56,7 @@ export class ResultRuns {
 
   /** Its failed routes, with the request that came now. */
   async runAgain(exchange: Exchange, received: Received, failed: KeptRequest): Promise<Taken> {
-    const { clock, store } = this.#parts;
+    const { clock, store, health } = this.#parts;
     store.checkWritable();
     const { hook } = received;
     const { id: of } = failed;
@@ -73,8 +73,10 @@ export class ResultRuns {
     const nowMs = clock.now();
     const status = refused === null ? answer.status : statusOf(refused.code);
     const answered = { status, afterMs: Math.max(0, nowMs - received.atMs) };
-    await commitRequests(store, (unit) =>
-      unit.change(of, (before) => afterAnotherRun(before, outcomes, answered, nowMs)));
+    await commitRequests(store, (unit, transaction) => {
+      unit.change(of, (before) => afterAnotherRun(before, outcomes, answered, nowMs));
+      health.stage(transaction, hook.identifier);
+    });
     if (refused !== null) throw refused;
     return { answer, of };
   }
@@ -89,13 +91,14 @@ export class ResultRuns {
   ): void {
     for (const { name, result, refused, startedAtMs, durationMs } of outcomes) {
       if (refused !== null) continue;
-      this.#parts.onRun(identifier, result, startedAtMs);
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const { success, message, data } = result;
+      const isChainRefused = result instanceof ChainRefusal;
+      this.#parts.onRun(identifier, { success, message, isChainRefused }, startedAtMs);
       logRun(this.#parts, 'the action of an incoming webhook was run', {
         labels: { requestId, ...labels, route: name, attempt: attemptCount + 1 },
         actionConfiguration: routes.find((route) => route.name === name)?.actionConfiguration,
-        success, message, data, durationMs, isChainRefused: result instanceof ChainRefusal,
+        success, message, data, durationMs, isChainRefused,
       });
     }
   }

@@ -59,6 +59,7 @@ export interface HookIndex {
   find(identifier: string): ReadyHook | undefined;
   /** By identifier first: a path segment may look like one. Then by name or path segment. */
   findNamed(name: string): ReadyHook | undefined;
+  all(): Iterable<ReadyHook>;
   /** For calls of webhooks that are not there. */
   readonly unmatched: Rejections;
   /** How many calls were rejected: of at most 1,000 webhooks, the rest together as `other`. */
@@ -103,6 +104,7 @@ export function createHookIndex(options: RejectionParts & {
     findByPath: (pathSegment) => byPath.get(pathSegment),
     find: (identifier) => byIdentifier.get(identifier),
     findNamed: (name) => byIdentifier.get(findKey(options.collection, name) ?? ''),
+    all: () => byIdentifier.values(),
     unmatched,
     rejectionCounts: () => countRejections(byIdentifier.values()),
     unparsedCounts: () => countUnparsed(byIdentifier.values()),

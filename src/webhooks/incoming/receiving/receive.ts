@@ -13,6 +13,7 @@ import { sendAnswer, type ReceiveAnswer } from './answer.ts';
 import { EventNames } from './event-names.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
 import { PayloadRoom } from './payload-room.ts';
+import type { HealthMonitor } from '../../health/monitor.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
 import type { Received } from './received-call.ts';
 import type { Rejection } from './rejections.ts';
@@ -35,6 +36,7 @@ export type ReceiveParts = {
     exchange: Exchange, hook: ReadyHook, body: Buffer | null, rejection: Rejection,
   ) => void;
   readonly previousUses: PreviousSecretUses;
+  readonly health: HealthMonitor;
   readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
@@ -81,10 +83,15 @@ function reject(exchange: Exchange, hook: ReadyHook, rejection: Rejection): AppE
 
 /** The same for one that can be looked at later. `body` is null when it was not read. */
 function rejectVisibly(
-  { keepRejected }: ReceiveParts, exchange: Exchange, hook: ReadyHook, body: Buffer | null,
-  rejection: Rejection,
+  { keepRejected, health, clock }: ReceiveParts, exchange: Exchange, hook: ReadyHook,
+  body: Buffer | null, rejection: Rejection,
 ): AppError {
+  const { reason } = rejection;
   keepRejected(exchange, hook, body, rejection);
+  // A rate is no check of who it is.
+  if (reason !== null && reason !== 'rate') {
+    health.refused(hook.identifier, { atMs: clock.now(), reason });
+  }
   return reject(exchange, hook, rejection);
 }
 
@@ -131,6 +138,7 @@ async function receive(
   }
   checkForm(exchange, hook, body);
   const received = admit(parts, exchange, hook, body);
+  parts.health.passed(hook.identifier, parts.clock.now());
   if ('status' in received) {
     const { status, type, body: text } = received;
     tell(parts, exchange, hook, 'accepted');

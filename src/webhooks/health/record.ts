@@ -1,0 +1,119 @@
+/**
+ * The collection `webhook-health`: what is known of the tries and refused requests of a webhook. A
+ * webhook that was never tried has no record.
+ *
+ *     {"identifier":"<the webhook's>","direction":"incoming"|"outgoing","failedTries":<n>,
+ *      "firstFailedAt":<time>|null,"isFailing":true|false,"rejectingSince":<time>|null,
+ *      "healthySince":<time>|null,"lastSuccessAt":<time>|null,
+ *      "lastFailure":{"at":<time>,"reason":"<at most 200 characters>"}|null,"lastRefusal":<same>}
+ *
+ * Times are RFC 3339 in UTC with milliseconds; what each member means says `Health`. A record is
+ * valid when its members have these types, and `firstFailedAt` is there when `isFailing` is true.
+ *
+ * It is written
+ * - in the transaction that writes the result of a try, when that try changes the state: what is on
+ *   disk of an attempt, or of a kept request, and the state of its webhook never come apart;
+ * - at once in a transaction of its own, where a try or a request changes the state and nothing of
+ *   it is kept, and when somebody switches the webhook on;
+ * - else at most once in ten seconds, all webhooks together, while there is something new;
+ * - at a clean stop.
+ *
+ * Nothing waits for it but what waits for the result itself. A crash leaves the last record: the
+ * state is that of the last try that is on disk; `lastSuccessAt`, `lastFailure` and the number of
+ * failed tries may be up to ten seconds older than what happened, and are never newer. The last
+ * requests that `rejecting` is judged by are in memory alone.
+ *
+ * It goes with its webhook, in the same transaction. Where several nodes share a log, attempts and
+ * runs in the background are judged by the node that holds the webhook's shard, as it alone makes
+ * them; a run that a sender waits for, and a refused request, by the node that answers it. Each
+ * node goes on from what the last one has written.
+ */
+import { timeOf, timeText } from '../../base/clock.ts';
+import { isCount, isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import type { CollectionSpec } from '../../store/port.ts';
+import type { Failure, Health } from './health.ts';
+
+export type Direction = 'incoming' | 'outgoing';
+
+export const healthCollection: CollectionSpec = { name: 'webhook-health', key: 'identifier' };
+
+type StoredFailure = { readonly at: string; readonly reason: string };
+
+type HealthRecord = {
+  readonly identifier: string;
+  readonly direction: Direction;
+  readonly failedTries: number;
+  readonly firstFailedAt: string | null;
+  readonly isFailing: boolean;
+  readonly rejectingSince: string | null;
+  readonly healthySince: string | null;
+  readonly lastSuccessAt: string | null;
+  readonly lastFailure: StoredFailure | null;
+  readonly lastRefusal: StoredFailure | null;
+};
+
+export function encodeHealth(identifier: string, direction: Direction, health: Health): string {
+  const record: HealthRecord = {
+    identifier, direction, failedTries: health.failedTries,
+    firstFailedAt: textOrNull(health.firstFailedMs), isFailing: health.isFailing,
+    rejectingSince: textOrNull(health.rejectingSinceMs),
+    healthySince: textOrNull(health.healthySinceMs),
+    lastSuccessAt: textOrNull(health.lastSuccessMs),
+    lastFailure: showFailure(health.lastFailure), lastRefusal: showFailure(health.lastRefusal),
+  };
+  return JSON.stringify(record);
+}
+
+/** Throws a TypeError for a record that is not valid. */
+export function decodeHealth(
+  bytes: Buffer,
+): { readonly direction: Direction; readonly health: Health } {
+  const record = decodeRecordAs<HealthRecord>(bytes, isSound);
+  return {
+    direction: record.direction,
+    health: {
+      failedTries: record.failedTries, firstFailedMs: msOrNull(record.firstFailedAt),
+      isFailing: record.isFailing, rejectingSinceMs: msOrNull(record.rejectingSince),
+      healthySinceMs: msOrNull(record.healthySince),
+      lastSuccessMs: msOrNull(record.lastSuccessAt),
+      lastFailure: failureIn(record.lastFailure), lastRefusal: failureIn(record.lastRefusal),
+    },
+  };
+}
+
+export function showFailure(failure: Failure | null): StoredFailure | null {
+  return failure === null ? null : { at: timeText(failure.atMs), reason: failure.reason };
+}
+
+export function textOrNull(ms: number | null): string | null {
+  return ms === null ? null : timeText(ms);
+}
+
+function failureIn(stored: StoredFailure | null): Failure | null {
+  return stored === null ? null : { atMs: timeOf(stored.at), reason: stored.reason };
+}
+
+function msOrNull(time: string | null): number | null {
+  return time === null ? null : timeOf(time);
+}
+
+function isSound(record: JsonObject): boolean {
+  const { direction, failedTries, firstFailedAt = null, isFailing } = record;
+  const times = [firstFailedAt, record['rejectingSince'], record['healthySince'],
+    record['lastSuccessAt']];
+  return (direction === 'incoming' || direction === 'outgoing') && isCount(failedTries)
+    && typeof isFailing === 'boolean' && (!isFailing || firstFailedAt !== null)
+    && times.every((time) => time === null || isTime(time))
+    && isFailure(record['lastFailure']) && isFailure(record['lastRefusal']);
+}
+
+function isFailure(value: JsonValue | undefined): boolean {
+  return value === null
+    || (isJsonObject(value) && isTime(value['at']) && typeof value['reason'] === 'string');
+}
+
+function isTime(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}

@@ -1,0 +1,107 @@
+/** The health of a webhook as callers see it: the member `health`, and the filter `state`. */
+import { timeOf, timeText } from '../../base/clock.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue, Member, ObjectSchema } from '../../base/schema.ts';
+import type { CollectionFilter } from '../../resources/collection-route.ts';
+import type { Observation } from '../../resources/representation.ts';
+import type { Listed } from '../../resources/resource.ts';
+import { choiceOf } from '../../server/query.ts';
+import { lastSeenMs, sinceOf } from './health.ts';
+import type { HealthMonitor, ShownState } from './monitor.ts';
+import { showFailure, textOrNull } from './record.ts';
+
+export type WebhookHealth = {
+  readonly state: ShownState;
+  /** RFC 3339, as are the others. */
+  readonly since: string;
+  readonly lastSuccessAt: string | null;
+  readonly lastFailure: { readonly at: string; readonly reason: string } | null;
+};
+
+const STATES: readonly ShownState[] = ['healthy', 'failing', 'rejecting', 'off'];
+
+const time: Member = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
+
+const failureSchema: ObjectSchema = {
+  kind: 'object', name: 'WebhookFailure',
+  members: {
+    at: time,
+    reason: {
+      schema: { kind: 'string', maxLength: 200 }, isRequired: true,
+      description: 'A status, the code of an error, the message of an action, or the name of a '
+        + 'check',
+    },
+  },
+};
+
+export const healthMember: Member = {
+  schema: {
+    kind: 'object', name: 'WebhookHealth',
+    members: {
+      state: { schema: { kind: 'string', values: STATES }, isRequired: true },
+      since: time,
+      lastSuccessAt: { ...time, isNullable: true },
+      lastFailure: { schema: failureSchema, isRequired: true, isNullable: true },
+    },
+  },
+  readOnly: 'ignored',
+  description: 'Whether it works. `failing`: three tries in a row failed, or something failed for '
+    + 'good. `rejecting`: most requests are refused. A try is an attempt of a delivery or a run of '
+    + 'an action',
+};
+
+/** Of lists on a terminal. */
+export const healthColumns: Listed['columns'] = [
+  {
+    title: 'STATE', member: 'health', isWhole: true, show: showState,
+    tones: { healthy: 'good', failing: 'bad', rejecting: 'warning' },
+  },
+  { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: showSince },
+];
+
+/** Why a webhook is off stands beside that. */
+function showState(
+  health: JsonValue | undefined, { disabledReason }: JsonObject,
+): string | null {
+  if (!isJsonObject(health)) return null;
+  const state = String(health['state']);
+  return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
+}
+
+function showSince(health: JsonValue | undefined): string | null {
+  return isJsonObject(health) ? String(health['since']) : null;
+}
+
+/** Of a stored webhook. */
+export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Observation {
+  const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
+  const state = monitor.stateOf({
+    identifier: String(identifier), enabled: enabled !== false,
+  });
+  const health = monitor.find(String(identifier));
+  const sinceMs = sinceOf(health);
+  const onSince = sinceMs === null ? String(createdAt) : timeText(sinceMs);
+  const shown: WebhookHealth = {
+    state, since: state === 'off' ? String(disabledAt) : onSince,
+    lastSuccessAt: textOrNull(health.lastSuccessMs),
+    lastFailure: showFailure(state === 'rejecting' ? health.lastRefusal : health.lastFailure),
+  };
+  return {
+    members: { health: shown },
+    changedAtMs: Math.max(timeOf(String(updatedAt)), lastSeenMs(health)),
+  };
+}
+
+/** `?state=` of a list. */
+export function stateFilter(monitor: HealthMonitor): CollectionFilter {
+  return {
+    parameter: {
+      name: 'state', in: 'query', description: 'Those in this state',
+      schema: { kind: 'string', values: STATES },
+    },
+    read(query) {
+      const state = choiceOf(query, 'state', STATES);
+      return state === null ? null : (id) => monitor.findState(id) === state;
+    },
+  };
+}

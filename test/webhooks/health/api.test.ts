@@ -1,0 +1,280 @@
+/** The health of webhooks as callers of the API see it. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import { until } from '../../support/until.ts';
+import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { DOWN, Simulation, UP } from '../sending/simulation.ts';
+
+const INCOMING = '/api/incoming-webhooks';
+const OUTGOING = '/api/outgoing-webhooks';
+const MINUTE_MS = 60_000;
+
+class Moody {
+  static mood: { readonly success: boolean; readonly message?: string } = { success: true };
+  static identifier(): string { return 'moody'; }
+  static label(): string { return 'Moody'; }
+  execute(): object { return { data: {}, message: '', ...Moody.mood }; }
+}
+
+async function start(context: TestContext): Promise<Relay> {
+  Moody.mood = { success: true };
+  const relay = await startRelay({ actions: [Moody], incoming: { retrySchedule: [0.01] } });
+  context.after(() => relay.close());
+  return relay;
+}
+
+type Shown = {
+  readonly state: string; readonly since: string; readonly lastSuccessAt: string | null;
+  readonly lastFailure: { readonly at: string; readonly reason: string } | null;
+};
+
+async function healthAt(relay: Relay, path: string): Promise<Shown> {
+  return (await relay.ask('GET', path)).json['health'] as Shown;
+}
+
+function call(relay: Relay, body = '{}', secret: string | null = null): Promise<Answer> {
+  const signature = secret === null ? {}
+    : { 'X-Signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
+  return relay.ask('POST', '/webhook/in/hook', body, signature);
+}
+
+test('what was never tried is healthy since it was made, what is off is off since then',
+  async (context) => {
+    const relay = await start(context);
+    const incoming = await relay.hook({ actionType: 'log' });
+    const outgoing = await relay.ask('POST', OUTGOING, { targetUrl: 'http://a.example/' });
+    for (const [path, { json }] of [[INCOMING, incoming], [OUTGOING, outgoing]] as const) {
+      const untried = { lastSuccessAt: null, lastFailure: null };
+      assert.deepEqual(json['health'], { state: 'healthy', since: json['createdAt'], ...untried });
+      const one = `${path}/${String(json['identifier'])}`;
+      const off = (await relay.ask('PATCH', one, { enabled: false })).json;
+      assert.deepEqual(off['health'], { state: 'off', since: off['disabledAt'], ...untried });
+      const on = (await relay.ask('PATCH', one, { enabled: true })).json;
+      await until('it is healthy since then', async () =>
+        (await healthAt(relay, one)).since === on['updatedAt']);
+    }
+  });
+
+test('a stranger makes no healthy webhook failing; many make it rejecting, until its sender calls',
+  async (context) => {
+    const relay = await start(context);
+    const made = await relay.hook({ actionType: 'moody' }, { secret: 'hush' });
+    const path = `${INCOMING}/${String(made.json['identifier'])}`;
+    const state = async (): Promise<string> => (await healthAt(relay, path)).state;
+    assert.equal((await call(relay)).status, 401);
+    const stranger = await healthAt(relay, path);
+    assert.deepEqual([stranger.state, stranger.lastFailure], ['healthy', null]);
+    for (let count = 0; count < 3; count += 1) await call(relay);
+    assert.equal(await state(), 'healthy');
+    assert.equal((await call(relay)).status, 401);
+    const rejecting = await healthAt(relay, path);
+    assert.deepEqual([rejecting.state, rejecting.lastFailure?.reason],
+      ['rejecting', 'signature_missing']);
+    for (const expected of ['rejecting', 'rejecting', 'healthy']) {
+      assert.equal((await call(relay, '{}', 'hush')).status, 200);
+      assert.equal(await state(), expected);
+    }
+    assert.deepEqual((await healthAt(relay, path)).lastFailure, null);
+    await relay.ask('PATCH', path, { enabled: false });
+    for (let count = 0; count < 10; count += 1) await call(relay);
+    assert.equal(await state(), 'off');
+  });
+
+test('a chain that any caller can end by a header makes no webhook failing', async (context) => {
+  const relay = await start(context);
+  const made = await relay.hook(
+    { actionType: 'http-forward', options: { url: 'http://127.0.0.1:1/' } });
+  for (let count = 0; count < 5; count += 1) {
+    const { status } = await relay.ask('POST', '/webhook/in/hook', '{}',
+      { 'X-Hookshelf-Chain': '8' });
+    assert.equal(status, 400);
+  }
+  const { state } = await healthAt(relay, `${INCOMING}/${String(made.json['identifier'])}`);
+  assert.equal(state, 'healthy');
+});
+
+for (const inbox of ['off', 'failed', 'all']) {
+  test(`three runs in a row that fail make it failing, one that succeeds ends it: inbox ${inbox}`,
+    async (context) => {
+      const relay = await start(context);
+      const made = await relay.hook({ actionType: 'moody' }, { inbox });
+      const identifier = String(made.json['identifier']);
+      const path = `${INCOMING}/${identifier}`;
+      const inStore = (): string =>
+        relay.store.collection('webhook-health').find(identifier)?.bytes.toString() ?? '';
+      Moody.mood = { success: false, message: 'the shop is closed' };
+      assert.equal((await call(relay)).status, 400);
+      assert.equal((await call(relay)).status, 400);
+      assert.equal((await healthAt(relay, path)).state, 'healthy');
+      assert.equal((await call(relay)).status, 400);
+      const failing = await healthAt(relay, path);
+      assert.deepEqual([failing.state, failing.lastFailure?.reason],
+        ['failing', 'the shop is closed']);
+      if (inbox !== 'off') assert.ok(inStore().includes('"isFailing":true'));
+      await until('it is on disk', () => inStore().includes('"isFailing":true'));
+      Moody.mood = { success: true };
+      assert.equal((await call(relay)).status, 200);
+      const healthy = await healthAt(relay, path);
+      assert.deepEqual([healthy.state, healthy.since, healthy.lastFailure?.reason],
+        ['healthy', healthy.lastSuccessAt, 'the shop is closed']);
+      await until('that is on disk', () => inStore().includes('"isFailing":false'));
+      const told = relay.logLines.filter((line) => /"a webhook (fails|works again)"/.test(line))
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(told.map(({ level, webhook }) => [level, webhook]),
+        [['warning', 'hook'], ['info', 'hook']]);
+    });
+}
+
+test('a request that was answered as accepted and fails for good makes it failing at once',
+  async (context) => {
+    const relay = await start(context);
+    relay.webhooks.start();
+    const made = await relay.hook({ actionType: 'moody' }, { answer: 'accepted', inbox: 'all' });
+    const identifier = String(made.json['identifier']);
+    const path = `${INCOMING}/${identifier}`;
+    Moody.mood = { success: false, message: 'down' };
+    assert.equal((await call(relay)).status, 200);
+    await until('it fails', async () => (await healthAt(relay, path)).state === 'failing');
+    const { since } = await healthAt(relay, path);
+    const [kept] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+      { id: string; status: string }[];
+    await until('the result is on disk', async () =>
+      (await relay.ask('GET', `/api/requests/${kept?.id}`)).json['status'] === 'failed');
+    const request = await relay.ask('GET', `/api/requests/${kept?.id}`);
+    const [route] = request.json['routes'] as { attempts: { at: string }[] }[];
+    assert.equal(since, route?.attempts[0]?.at);
+    const record = relay.store.collection('webhook-health').find(identifier)?.bytes.toString();
+    assert.ok(record?.includes('"isFailing":true'));
+    Moody.mood = { success: true };
+    await call(relay);
+    await until('it works', async () => (await healthAt(relay, path)).state === 'healthy');
+  });
+
+test('lists show those in a state, with their number, over pages', async (context) => {
+  const relay = await start(context);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const { json } = await relay.ask('POST', OUTGOING,
+      { targetUrl: 'http://a.example/', enabled: count % 2 === 1 });
+    ids.push(String(json['identifier']));
+  }
+  const off = [ids[0], ids[2], ids[4]];
+  const listed = ({ text }: Answer): string[] =>
+    (JSON.parse(text) as { identifier: string }[]).map(({ identifier }) => identifier);
+  const all = await relay.ask('GET', `${OUTGOING}?state=off`);
+  assert.deepEqual([listed(all), all.headers['x-total-count']], [off, '3']);
+  const page = await relay.ask('GET', `${OUTGOING}?limit=2&state=off`);
+  assert.deepEqual([listed(page), page.headers['x-total-count']], [off.slice(0, 2), '3']);
+  const [, next = ''] = /<[^>]*(\/api[^>]*)>; rel="next"/.exec(String(page.headers.link)) ?? [];
+  const last = await relay.ask('GET', next);
+  assert.deepEqual([listed(last), last.headers.link], [[off[2]], undefined]);
+  assert.deepEqual(listed(await relay.ask('GET', `${OUTGOING}?state=healthy`)), [ids[1], ids[3]]);
+  assert.deepEqual(listed(await relay.ask('GET', `${OUTGOING}?state=failing`)), []);
+  const wrong = await relay.ask('GET', `${INCOMING}?state=bad`);
+  assert.equal(wrong.status, 400);
+  assert.match(String(wrong.json['detail']), /healthy, failing, rejecting, off/);
+});
+
+test('a change of health changes the second part of the tag, and refuses no edit', async (c) => {
+  const relay = await start(c);
+  const made = await relay.hook({ actionType: 'moody' });
+  const path = `${INCOMING}/${String(made.json['identifier'])}`;
+  const before = (await relay.ask('GET', path)).headers;
+  const etag = String(before.etag);
+  assert.match(etag, /^"[^"-]+-[^"-]+"$/);
+  const noneMatch = { 'If-None-Match': etag };
+  assert.equal((await relay.ask('GET', path, undefined, noneMatch)).status, 304);
+  Moody.mood = { success: false, message: 'https://user:***@example.com/?token=***' };
+  assert.equal((await call(relay)).status, 400);
+  const after = await relay.ask('GET', path, undefined, noneMatch);
+  assert.equal(after.status, 200);
+  const [first, second] = String(after.headers.etag).split('-');
+  assert.deepEqual([first, second === etag.split('-')[1]], [etag.split('-')[0], false]);
+  const date = String(before['last-modified']);
+  const edit = await relay.ask('PUT', path, after.json, { 'If-Match': etag });
+  assert.equal(edit.status, 200);
+  assert.deepEqual((edit.json['health'] as Shown).lastFailure?.reason, Moody.mood.message);
+  assert.notEqual(String(edit.headers.etag).split('-')[0], first);
+  for (const [headers, status] of [
+    [{ 'If-Match': etag }, 412], [{ 'If-Match': '"other-1"' }, 412],
+    [{ 'If-Match': `"other-1", ${edit.headers.etag}` }, 200], [{ 'If-Match': '*' }, 200],
+    [{ 'If-Unmodified-Since': new Date(Date.parse(date) + 60_000).toUTCString() }, 200],
+  ] as const) {
+    const answer = await relay.ask('PATCH', path, { bodyFormat: 'json' }, headers);
+    assert.equal(answer.status, status, JSON.stringify(headers));
+  }
+});
+
+test('a target that is down is failing since its first attempt, through crashes, until it is up',
+  async () => {
+    const simulation = new Simulation();
+    simulation.targets.set('target', DOWN);
+    const hook = await simulation.addHook('target');
+    const read = (): Shown => JSON.parse(
+      simulation.webhooks.resources.outgoing.find(hook)?.bytes.toString() ?? '').health;
+    const [id = ''] = await simulation.emit();
+    await simulation.clock.advance(4 * MINUTE_MS);
+    assert.equal(read().state, 'healthy');
+    await simulation.clock.advance(40 * MINUTE_MS);
+    const attempts = simulation.delivery(id)?.attempts ?? [];
+    assert.equal(attempts.length, 4);
+    const failing = read();
+    assert.deepEqual([failing.state, failing.since, failing.lastSuccessAt, failing.lastFailure],
+      ['failing', attempts[0]?.at, null, { at: attempts.at(-1)?.at, reason: 'ECONNREFUSED' }]);
+    await simulation.crash();
+    assert.deepEqual(read(), failing);
+    assert.deepEqual(simulation.webhooks.health.outgoing.counts(),
+      { healthy: 0, failing: 1, rejecting: 0, off: 0 });
+    simulation.targets.set('target', UP);
+    await simulation.clock.advance(3 * 60 * MINUTE_MS);
+    assert.equal(simulation.delivery(id)?.status, 'delivered');
+    assert.equal(read().state, 'healthy');
+    assert.equal(read().since, simulation.delivery(id)?.attempts.at(-1)?.at);
+    const told = simulation.logLines.filter((line) => /"a webhook (fails|works)/.test(line));
+    assert.equal(told.length, 2);
+    assert.equal(JSON.parse(told[0] ?? '').target, 'target/');
+  });
+
+test('a crash right after any attempt leaves the state that its result has made', async () => {
+  for (let attempts = 1; attempts <= 4; attempts += 1) {
+    const simulation = new Simulation();
+    simulation.targets.set('target', DOWN);
+    const hook = await simulation.addHook('target', { retrySchedule: [1, 1, 1, 1, 1, 1] });
+    const [id = ''] = await simulation.emit();
+    for (let count = 0; count < 1000; count += 1) {
+      if ((simulation.delivery(id)?.attempts.length ?? 0) >= attempts) break;
+      await simulation.clock.advance(10);
+    }
+    await simulation.crash();
+    assert.equal(simulation.delivery(id)?.attempts.length, attempts);
+    assert.equal(simulation.webhooks.health.outgoing.findState(hook),
+      attempts < 3 ? 'healthy' : 'failing');
+  }
+});
+
+test('a delivery that fails for good makes it failing, a proxy that fails does not', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', { kind: 'proxy' });
+  const hook = await simulation.addHook('target', { retrySchedule: [] });
+  const state = (): string | undefined => simulation.webhooks.health.outgoing.findState(hook);
+  await simulation.emit();
+  await simulation.clock.advance(60 * MINUTE_MS);
+  assert.equal(state(), 'healthy');
+  simulation.targets.set('target', { kind: 'answer', status: 500 });
+  await simulation.clock.advance(10 * MINUTE_MS);
+  assert.equal(state(), 'failing');
+  assert.equal(simulation.webhooks.health.outgoing.find(hook).lastFailure?.reason, 'HTTP 500');
+});
+
+test('a target that is gone is one warning: the webhook is off', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', { kind: 'answer', status: 410 });
+  const hook = await simulation.addHook('target');
+  await simulation.emit();
+  await simulation.clock.advance(MINUTE_MS);
+  assert.equal(simulation.webhooks.health.outgoing.findState(hook), 'off');
+  const { lastFailure } = simulation.webhooks.health.outgoing.find(hook);
+  assert.equal(lastFailure?.reason, 'HTTP 410');
+  assert.ok(!simulation.logLines.some((line) => line.includes('a webhook fails')));
+});

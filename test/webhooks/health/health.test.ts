@@ -1,0 +1,118 @@
+/** The state of a webhook by its tries and requests. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  NO_REQUESTS, UNTRIED, afterEnabling, afterFailure, afterFinalFailure, afterPassed, afterRefused,
+  afterSuccess, merged, sinceOf, stateOf, type Health, type RequestWindow,
+} from '../../../src/webhooks/health/health.ts';
+import { decodeHealth, encodeHealth } from '../../../src/webhooks/health/record.ts';
+import { below, createRandom } from '../../support/random.ts';
+
+/** Tries at 1, 2, 3, …: `+` succeeds, `-` fails, `!` fails for good. */
+function afterTries(tries: string, start = UNTRIED): Health {
+  return [...tries].reduce((health, outcome, index) => {
+    const atMs = index + 1;
+    if (outcome === '+') return afterSuccess(health, atMs);
+    const failed = afterFailure(health, { atMs, reason: 'no' });
+    return outcome === '!' ? afterFinalFailure(failed, atMs) : failed;
+  }, start);
+}
+
+/** Requests at 1, 2, 3, …: `p` passes, `r` is refused. */
+function afterRequests(
+  requests: string, start = UNTRIED,
+): { readonly health: Health; readonly requests: RequestWindow } {
+  return [...requests].reduce((before, one, index) => one === 'p'
+    ? afterPassed(before.health, before.requests, index + 1)
+    : afterRefused(before.health, before.requests, { atMs: index + 1, reason: 'mismatch' }),
+  { health: start, requests: NO_REQUESTS });
+}
+
+const shown = (health: Health): unknown => [stateOf(health), sinceOf(health)];
+
+for (const [tries, state, since] of [
+  ['', 'healthy', null], ['+', 'healthy', null], ['--', 'healthy', null],
+  ['---', 'failing', 1], ['----', 'failing', 1], ['--+--', 'healthy', null],
+  ['+--', 'healthy', null], ['+---', 'failing', 2], ['---+', 'healthy', 4],
+  ['---+--', 'healthy', 4], ['---+---', 'failing', 5], ['!', 'failing', 1], ['-!', 'failing', 1],
+  ['+!', 'failing', 2], ['!+', 'healthy', 2], ['!-', 'failing', 1],
+] as const) {
+  test(`tries "${tries}" make it ${state} since ${since}`, () => {
+    assert.deepEqual(shown(afterTries(tries)), [state, since]);
+  });
+}
+
+for (const [requests, state, since] of [
+  ['r', 'healthy', null], ['rrrr', 'healthy', null], ['rrrrr', 'rejecting', 1],
+  ['prrrrr', 'rejecting', 2], ['pppprrrr', 'healthy', null], ['pppprrrrr', 'rejecting', 5],
+  ['ppppprrrrr', 'healthy', null], ['ppppprrrrrr', 'rejecting', 6],
+  // Of the last 20 more than half: the eleventh is the first too many.
+  [`${'p'.repeat(100)}${'r'.repeat(10)}`, 'healthy', null],
+  [`${'p'.repeat(100)}${'r'.repeat(11)}`, 'rejecting', 101],
+  ['rrrrrpp', 'rejecting', 1], ['rrrrrppp', 'healthy', 8], ['rrrrrpprppp', 'healthy', 11],
+  ['rrrrrpprpp', 'rejecting', 1],
+  // What was refused before it ended does not count again.
+  ['rrrrrpppr', 'healthy', 8], ['rrrrrppprrrrr', 'rejecting', 9],
+] as const) {
+  test(`requests ${requests.slice(-14)} make it ${state} since ${since}`, () => {
+    assert.deepEqual(shown(afterRequests(requests).health), [state, since]);
+  });
+}
+
+test('failing wins over rejecting, and each ends by itself', () => {
+  const { health } = afterRequests('rrrrr');
+  const failing = afterTries('---', health);
+  assert.deepEqual(shown(failing), ['failing', 1]);
+  assert.deepEqual(shown(afterSuccess(failing, 9)), ['rejecting', 1]);
+  const both = afterRequests('ppp', failing).health;
+  assert.deepEqual(shown(both), ['failing', 1]);
+  assert.deepEqual(shown(afterSuccess(both, 9)), ['healthy', 9]);
+});
+
+test('a try that ended late neither begins before the last success nor fails for good after it',
+  () => {
+    const healthy = afterSuccess(UNTRIED, 100);
+    const failed = afterFailure(healthy, { atMs: 50, reason: 'ETIMEDOUT' });
+    assert.equal(failed.firstFailedMs, 100);
+    assert.equal(stateOf(afterFinalFailure(afterSuccess(failed, 200), 50)), 'healthy');
+    assert.equal(afterSuccess(healthy, 20).lastSuccessMs, 100);
+  });
+
+test('what was switched on is healthy since then, unless it fails', () => {
+  assert.deepEqual(shown(afterEnabling(UNTRIED, 7)), ['healthy', 7]);
+  assert.deepEqual(shown(afterEnabling(afterTries('---'), 7)), ['failing', 1]);
+});
+
+test('a reason is at most 200 characters, whole ones', () => {
+  const { lastFailure } = afterFailure(UNTRIED, { atMs: 1, reason: '🙂'.repeat(300) });
+  assert.equal(lastFailure?.reason, '🙂'.repeat(200));
+});
+
+test('of two nodes the one that judged has the say, and both count for what was seen last', () => {
+  const judged = afterSuccess(afterTries('---'), 10);
+  const other = afterFailure(afterTries('----'), { atMs: 5000, reason: 'later' });
+  const both = merged(judged, other);
+  assert.deepEqual(shown(both), ['healthy', 10]);
+  assert.deepEqual([both.lastSuccessMs, both.lastFailure], [10, { atMs: 5000, reason: 'later' }]);
+  assert.deepEqual(shown(merged(other, judged)), ['failing', 1]);
+});
+
+test('a record holds all of it, and one that is not sound is refused', () => {
+  const random = createRandom(11);
+  for (let round = 0; round < 200; round += 1) {
+    const tries = Array.from({ length: 8 }, () => '+-!'[below(random, 3)]).join('');
+    const requests = Array.from({ length: 9 }, () => 'pr'[below(random, 2)]).join('');
+    const { health } = afterRequests(requests, afterTries(tries));
+    const json = encodeHealth('id', 'incoming', health);
+    assert.ok(json.startsWith('{"identifier":"id"'));
+    assert.deepEqual(decodeHealth(Buffer.from(json)), { direction: 'incoming', health });
+  }
+  const sound: object = JSON.parse(encodeHealth('id', 'outgoing', afterTries('---')));
+  for (const broken of [
+    { direction: 'up' }, { failedTries: -1 }, { isFailing: 1 }, { firstFailedAt: null },
+    { lastSuccessAt: 'today' }, { lastFailure: {} }, { lastRefusal: 'no' },
+  ]) {
+    const bytes = Buffer.from(JSON.stringify({ ...sound, ...broken }));
+    assert.throws(() => decodeHealth(bytes), TypeError);
+  }
+});

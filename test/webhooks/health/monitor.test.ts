@@ -1,0 +1,220 @@
+/** When the health of webhooks is written, and what the log says of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import { stateOf, sinceOf } from '../../../src/webhooks/health/health.ts';
+import { HealthMonitor, forgetHealth } from '../../../src/webhooks/health/monitor.ts';
+import { decodeHealth, healthCollection } from '../../../src/webhooks/health/record.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+
+const HOOKS = { name: 'hooks', key: 'identifier' } as const;
+const STAMPS = '"createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:09.000Z"';
+const NO = 'no';
+
+type HookFinder = ConstructorParameters<typeof HealthMonitor>[0]['hooks']['find'];
+
+class Place {
+  readonly clock = new ManualClock();
+  readonly store: MemoryStore = createMemoryStore([HOOKS, healthCollection]);
+  readonly lines: { level: string; message: string; reason?: string }[] = [];
+  monitor = this.#open();
+
+  async addHook(identifier: string, enabled = true): Promise<void> {
+    await this.store.transact((transaction) => {
+      const json = `{"identifier":"${identifier}",${STAMPS},"enabled":${enabled}}`;
+      transaction.put(HOOKS.name, identifier, json);
+    });
+  }
+
+  /** How many records of health were written so far. */
+  get writes(): number {
+    return this.store.lines.flat().filter(({ collection }) =>
+      collection === healthCollection.name).length;
+  }
+
+  stored(identifier: string): unknown {
+    const bytes = this.store.collection(healthCollection.name).find(identifier)?.bytes;
+    if (bytes === undefined) return null;
+    const { health } = decodeHealth(bytes);
+    return [stateOf(health), sinceOf(health)];
+  }
+
+  /** Fails now, with its result in a transaction. */
+  async fail(identifier: string, isForGood = false): Promise<void> {
+    const atMs = this.clock.now();
+    this.monitor.failed(identifier, { atMs, reason: NO });
+    await this.store.transact((transaction) => {
+      if (isForGood) this.monitor.failedForGood(identifier, atMs);
+      this.monitor.stage(transaction, identifier);
+    });
+  }
+
+  restart(): void {
+    this.monitor = this.#open();
+  }
+
+  #open(): HealthMonitor {
+    const { store, clock } = this;
+    const find = (identifier: string): ReturnType<HookFinder> => {
+      const bytes = store.collection(HOOKS.name).find(identifier)?.bytes;
+      return bytes === undefined ? undefined
+        : { ...JSON.parse(bytes.toString()), labels: { webhook: identifier } };
+    };
+    return new HealthMonitor({
+      direction: 'outgoing', store, clock, collection: HOOKS.name,
+      hooks: { find, all: () => [] },
+      log: createLogger({
+        level: 'debug', format: 'json', now: () => clock.now(),
+        write: (line) => this.lines.push(JSON.parse(line)),
+      }),
+    });
+  }
+}
+
+async function open(): Promise<Place> {
+  const place = new Place();
+  await place.addHook('a');
+  return place;
+}
+
+test('any number of tries that change no state are one write in ten seconds', async () => {
+  const place = await open();
+  for (let second = 0; second < 25; second += 1) {
+    for (let count = 0; count < 100; count += 1) place.monitor.succeeded('a', place.clock.now());
+    await place.clock.advance(1000);
+  }
+  assert.equal(place.writes, 2);
+  await place.clock.advance(60_000);
+  assert.equal(place.writes, 3);
+  assert.deepEqual(place.lines, []);
+});
+
+test('what changes the state is written with the result of its try, and told once', async () => {
+  const place = await open();
+  const sinceMs = place.clock.now();
+  await place.fail('a');
+  await place.clock.advance(100);
+  await place.fail('a');
+  assert.equal(place.writes, 0);
+  await place.fail('a');
+  assert.deepEqual([place.writes, place.stored('a')], [1, ['failing', sinceMs]]);
+  await place.fail('a');
+  assert.equal(place.writes, 1);
+  place.monitor.succeeded('a', place.clock.now());
+  await place.store.transact((transaction) => place.monitor.stage(transaction, 'a'));
+  assert.deepEqual([place.writes, place.stored('a')], [2, ['healthy', place.clock.now()]]);
+  assert.deepEqual(place.lines.map(({ level, message }) => [level, message]),
+    [['warning', 'a webhook fails'], ['info', 'a webhook works again']]);
+  assert.equal(place.lines[0]?.reason, NO);
+});
+
+test('what has failed for good is failing at once, and says so once', async () => {
+  const place = await open();
+  await place.fail('a', true);
+  assert.deepEqual(place.stored('a'), ['failing', place.clock.now()]);
+  await place.fail('a', true);
+  assert.equal(place.lines.length, 1);
+});
+
+test('the state and the row of failed tries are there after a restart', async () => {
+  const place = await open();
+  await place.addHook('b');
+  const sinceMs = place.clock.now();
+  for (let count = 0; count < 3; count += 1) await place.fail('a');
+  await place.fail('b');
+  await place.clock.advance(20_000);
+  place.restart();
+  assert.deepEqual(place.monitor.find('a').firstFailedMs, sinceMs);
+  assert.equal(place.monitor.findState('a'), 'failing');
+  await place.fail('b');
+  await place.fail('b');
+  assert.deepEqual(place.stored('b'), ['failing', sinceMs]);
+  assert.deepEqual(place.monitor.unhealthy().map(({ label, state }) => [label, state]),
+    [['a', 'failing'], ['b', 'failing']]);
+});
+
+test('a crash leaves what was written, never more than happened', async () => {
+  const place = await open();
+  const firstMs = place.clock.now();
+  place.monitor.succeeded('a', firstMs);
+  await place.clock.advance(10_000);
+  place.monitor.succeeded('a', place.clock.now());
+  place.restart();
+  assert.equal(place.monitor.find('a').lastSuccessMs, firstMs);
+});
+
+test('a clean stop writes the rest, and nothing after it', async () => {
+  const place = await open();
+  await place.clock.advance(100);
+  place.monitor.succeeded('a', place.clock.now());
+  await Promise.all([place.monitor.close(), place.monitor.close()]);
+  assert.equal(place.writes, 1);
+  place.monitor.succeeded('a', place.clock.now());
+  await place.clock.advance(60_000);
+  assert.equal(place.writes, 1);
+});
+
+test('while the store takes no writes nothing is lost', async () => {
+  const place = await open();
+  place.store.setFailure(new AppError('unavailable', 'no disk'));
+  for (let count = 0; count < 3; count += 1) {
+    place.monitor.failed('a', { atMs: place.clock.now(), reason: NO });
+  }
+  place.monitor.writeSoon();
+  await place.clock.advance(35_000);
+  assert.deepEqual([place.stored('a'), place.lines.length], [null, 1]);
+  place.store.setFailure(null);
+  await place.clock.advance(10_000);
+  assert.deepEqual(place.stored('a'), ['failing', Date.UTC(2026, 0, 1)]);
+});
+
+test('a webhook that is removed leaves nothing, whatever still ends', async () => {
+  const place = await open();
+  await place.fail('a', true);
+  await place.store.transact((transaction) => {
+    transaction.delete(HOOKS.name, 'a');
+    forgetHealth(transaction, 'a');
+  });
+  await place.fail('a', true);
+  place.monitor.writeSoon();
+  await place.clock.advance(60_000);
+  await place.monitor.close();
+  assert.equal(place.stored('a'), null);
+  assert.equal(stateOf(place.monitor.find('a')), 'healthy');
+});
+
+test('refused requests are written only when they make it rejecting, and when that ends',
+  async () => {
+    const place = await open();
+    const refuse = (): void =>
+      place.monitor.refused('a', { atMs: place.clock.now(), reason: 'mismatch' });
+    for (let count = 0; count < 4; count += 1) refuse();
+    await place.clock.advance(60_000);
+    assert.equal(place.writes, 0);
+    refuse();
+    await place.clock.advance(0);
+    assert.deepEqual([place.writes, place.stored('a')], [1, ['rejecting', Date.UTC(2026, 0, 1)]]);
+    for (let count = 0; count < 1000; count += 1) refuse();
+    await place.clock.advance(9_999);
+    assert.equal(place.writes, 1);
+    for (let count = 0; count < 3; count += 1) place.monitor.passed('a', place.clock.now());
+    await place.clock.advance(0);
+    assert.deepEqual(place.stored('a'), ['healthy', place.clock.now()]);
+    assert.deepEqual(place.lines.map(({ level, message }) => [level, message]), [
+      ['warning', 'a webhook rejects most of its requests'],
+      ['info', 'a webhook accepts its requests again'],
+    ]);
+  });
+
+test('what is switched on is healthy since then; of what is off no line is written', async () => {
+  const place = await open();
+  await place.addHook('a', false);
+  await place.fail('a', true);
+  assert.deepEqual([place.lines, place.monitor.findState('a')], [[], 'off']);
+  place.monitor.succeeded('a', place.clock.now());
+  await place.addHook('a', true);
+  await place.clock.advance(0);
+  assert.deepEqual(place.stored('a'), ['healthy', Date.parse('2026-01-01T00:00:09.000Z')]);
+});

@@ -94,6 +94,8 @@ test('a delivery waits for the server, and arrives', () => inFolder((data) =>
     assert.deepEqual([JSON.parse(proof.stdout).delivered, proof.code], [1, 0]);
     const listed = await hookshelf(['delivery:list', '--json', '--data', data]);
     const [{ identifier }] = JSON.parse(listed.stdout);
+    const table = await hookshelf(['delivery:list', '--data', data]);
+    assert.match(table.stdout, /  ATTEMPTS  LAST ANSWER\n.*  1         200\n$/);
     const shown = await hookshelf(['delivery:show', identifier, '--data', data]);
     assert.match(shown.stdout, /^sent\.method +POST$/m);
     assert.match(shown.stdout, new RegExp(`^sent\\.url +${target}$`, 'm'));

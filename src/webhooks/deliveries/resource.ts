@@ -1,5 +1,6 @@
 /** Deliveries as a list: the service makes them, so nobody adds or changes one by hand. */
-import type { JsonObject } from '../../base/schema.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Listed } from '../../resources/resource.ts';
 import { firstText } from '../naming/members.ts';
 
@@ -28,8 +29,21 @@ export const deliveryResource: Listed = {
       title: 'ATTEMPTS', member: 'attempts', importance: 3,
       show: (attempts) => Array.isArray(attempts) ? String(attempts.length) : '0',
     },
+    {
+      title: 'LAST ANSWER', member: 'attempts', widthMin: 12, importance: 3,
+      show: formatLastAnswer,
+    },
   ],
 };
+
+/** For people: the status of the last attempt, or why there is none; null before the first. */
+function formatLastAnswer(attempts: JsonValue | undefined): string | null {
+  const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;
+  if (!isJsonObject(last)) return null;
+  const { statusCode, error } = last;
+  if (typeof statusCode === 'number') return String(statusCode);
+  return typeof error === 'string' ? error : null;
+}
 
 /** For people: when it is attempted next, or what that waits for; null when it is finished. */
 export function formatNextAttempt({ nextAttemptAt, waitsFor }: JsonObject): string | null {

@@ -248,10 +248,15 @@ for (const way of WAYS) {
       assert.equal((await place.run(['delivery:retry', id])).stdout,
         `delivery ${id} is due again once its webhook is enabled\n`);
       await json(place, ['delivery:cancel', '--id', id]);
-      const listed = await place.run(['delivery:list', '--event', 'order.paid', '--limit', '2',
-        '--since', '2020-01-01T00:00:00Z', '--json']);
-      assert.deepEqual((JSON.parse(listed.stdout) as { identifier: string }[])
-        .map(({ identifier }) => identifier === id), [true, false]);
+      const newestOf = async (limit: string): Promise<readonly string[]> => {
+        const listed = await place.run(['delivery:list', '--event', 'order.paid', '--limit', limit,
+          '--since', '2020-01-01T00:00:00Z', '--json']);
+        return JSON.parse(listed.stdout)
+          .map(({ identifier }: { identifier: string }) => identifier);
+      };
+      assert.deepEqual(await newestOf('1'), [anew['identifier']]);
+      const all = await newestOf('3');
+      assert.deepEqual([all.length, all.at(0), all.at(-1)], [3, anew['identifier'], id]);
       for (const [option, value] of [['event', 'order'], ['until', '2020-01-01T00:00:00Z']]) {
         const none = await place.run(['delivery:list', `--${option}`, String(value)]);
         assert.equal(none.stdout, 'no deliveries\n');

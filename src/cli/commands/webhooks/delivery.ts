@@ -27,7 +27,9 @@ export async function emitEvent(context: CommandContext): Promise<number> {
 
 export async function listDeliveries(context: CommandContext): Promise<number> {
   const hook = context.given.has('hook') ? await hookOf(context) : null;
-  return listWork(context, deliveryResource, filterQuery(context, hook));
+  const query = filterQuery(context, hook);
+  query.set('order', 'newest');
+  return listWork(context, deliveryResource, query);
 }
 
 export async function showDelivery(context: CommandContext): Promise<number> {

@@ -190,8 +190,8 @@ const DELIVERY: readonly CommandSpec[] = [
     load: async () => (await loadDelivery()).emitEvent,
   },
   {
-    name: 'delivery:list', summary: 'List deliveries, oldest first',
-    options: { ...deliveryFilters, limit: text('<n>', 'the oldest so many; all when not given') },
+    name: 'delivery:list', summary: 'List deliveries, newest first',
+    options: { ...deliveryFilters, limit: text('<n>', 'the newest so many; all when not given') },
     examples: [
       'hookshelf delivery:list --status failed',
       'hookshelf delivery:list --event book.created --limit 20',

@@ -21,6 +21,7 @@ import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load.ts';
 import type { GivenSettings as Settings } from './settings/load.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
+import type { SendOptions } from './webhooks/outgoing/send-options.ts';
 import type { SendResult } from './webhooks/sending/sender.ts';
 import type { GivenHook } from './webhooks/webhooks.ts';
 
@@ -42,6 +43,7 @@ export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload, Verified,
 } from './webhooks/actions/action.ts';
 export type { HttpAnswer, HttpSender } from './webhooks/http/client-port.ts';
+export type { SendOptions } from './webhooks/outgoing/send-options.ts';
 export type { SendResult } from './webhooks/sending/sender.ts';
 export type { GivenHook } from './webhooks/webhooks.ts';
 
@@ -72,11 +74,15 @@ export interface Hookshelf {
   };
   readonly webhooks: {
     /**
-     * Sends now. `hook` is an identifier, a stored outgoing webhook (its stored state counts) or
-     * one that is not stored, such as `{ targetUrl }`. A failed delivery is a result; throws
-     * AppError `not_found` for an unknown identifier, `invalid` for a hook that breaks a rule.
+     * Sends now, one request unless `retries` (0 to 10) asks for more, to a disabled webhook too.
+     * `hook` is an identifier or a name, a stored outgoing webhook (its stored state counts) or one
+     * that is not stored, such as `{ targetUrl }`. A failed delivery is a result; throws AppError
+     * `not_found` for an unknown identifier, `invalid` for a hook that breaks a rule and for
+     * `retries` out of range.
      */
-    send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
+    send(
+      hook: string | GivenHook, payload: JsonValue, options?: SendOptions,
+    ): Promise<SendResult>;
     /**
      * Fires an event; the identifiers of its deliveries, which are on disk. Throws AppError
      * `invalid` for a bad name, and for one that is kept for events about hookshelf itself.
@@ -122,7 +128,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
       },
     },
     webhooks: {
-      send: (hook, payload) => app.underWay.track(app.webhooks.send(hook, payload)),
+      send: (...args) => app.underWay.track(app.webhooks.send(...args)),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
     request: requestsTo(app.dispatcher.listeners('control').request),

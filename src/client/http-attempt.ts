@@ -181,6 +181,7 @@ export class HttpAttempt implements PoolClient {
   #fail(error: NetworkError): void {
     if (this.#isDone) return;
     this.#connection?.discard();
+    if (this.#request !== null) error.wasConnected = true;
     this.#finish(error);
   }
 

@@ -21,6 +21,7 @@ type NetworkErrorDetails = {
   /** Only the proxy is to blame: the target was never asked. */
   readonly isProxyFailure?: boolean;
   readonly proxyStatusCode?: number;
+  readonly timeoutMs?: number;
 };
 
 export class NetworkError extends Error {
@@ -30,8 +31,12 @@ export class NetworkError extends Error {
   readonly isProxyFailure: boolean;
   /** The status with which the proxy refused. */
   readonly proxyStatusCode: number | null;
+  /** The time that ran out; null when none did. */
+  readonly timeoutMs: number | null;
   /** Attempts begun before this was final; set by the client. */
   attempts = 0;
+  /** The last attempt had a connection: the target may have the request. Set by the client. */
+  wasConnected = false;
 
   constructor(
     kind: NetworkErrorKind, code: string, message: string, details: NetworkErrorDetails = {},
@@ -42,6 +47,7 @@ export class NetworkError extends Error {
     this.code = code;
     this.isProxyFailure = details.isProxyFailure ?? false;
     this.proxyStatusCode = details.proxyStatusCode ?? null;
+    this.timeoutMs = details.timeoutMs ?? null;
   }
 }
 
@@ -77,7 +83,7 @@ export function timeoutError(
   what: string, timeoutMs: number, details: NetworkErrorDetails = {},
 ): NetworkError {
   const message = `${what} took longer than ${Math.round(timeoutMs) / 1000} s`;
-  return new NetworkError('timeout', 'ETIMEDOUT', message, details);
+  return new NetworkError('timeout', 'ETIMEDOUT', message, { ...details, timeoutMs });
 }
 
 export function deniedError(): NetworkError {

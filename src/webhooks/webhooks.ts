@@ -37,6 +37,7 @@ import { jobCollection } from './jobs/job.ts';
 import type { WebhooksOptions } from './options.ts';
 import { composeOutgoing, composeQueue } from './outgoing-parts.ts';
 import { outgoingRoutes } from './outgoing/routes.ts';
+import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
 import {
   createOutgoingIndex, readUnsaved, type OutgoingIndex,
 } from './outgoing/webhook-index.ts';
@@ -81,10 +82,12 @@ export interface Webhooks {
   readonly events: Events;
   /**
    * Sends now, with a stored hook, by identifier or name, or with one that is not stored. Throws
-   * `not_found` for an unknown one, `invalid` for an unsaved hook that breaks the model's rules,
-   * never for a failed delivery.
+   * `not_found` for an unknown one, `invalid` for an unsaved hook that breaks the model's rules and
+   * for bad options, never for a failed delivery.
    */
-  send(hook: string | GivenHook, payload: JsonValue): Promise<SendResult>;
+  send(
+    hook: string | GivenHook, payload: JsonValue, options?: SendOptions,
+  ): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
   /** Begins to deliver, and to remove what is too old. Commands leave that to the server. */
   start(): void;
@@ -151,17 +154,18 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   ];
   return {
     routes, resources, actions, deliveries, requests, events, hooks,
-    async send(given, payload) {
+    async send(given, payload, options = {}) {
+      checkSendOptions(options);
       if (typeof given !== 'string' && !isJsonObject(given)) {
         throw new AppError('invalid', 'a hook is an identifier or an object');
       }
       const named = typeof given === 'string' ? given : storedName(given);
       const stored = indexes.outgoing.findNamed(named);
-      if (stored !== undefined) return sender.send(stored, payload);
+      if (stored !== undefined) return sender.send(stored, payload, options);
       if (typeof given === 'string' || given.targetUrl === undefined) {
         throw notFound('outgoing webhook', named);
       }
-      return sender.send(readUnsaved(given, makeId()), payload);
+      return sender.send(readUnsaved(given, makeId()), payload, options);
     },
     describeHook(identifier) {
       const { name, targetUrl } = indexes.outgoing.find(identifier) ?? {};

@@ -165,12 +165,12 @@ test('the library sends by identifier or name', async () => {
   const { webhooks } = relay;
   for (const hook of [identifier, 'by-library', { identifier }, { name: 'by-library' }]) {
     const { message } = await webhooks.send(hook, {});
-    assert.equal(message, 'The webhook is disabled', JSON.stringify(hook));
+    assert.match(message ?? '', /The webhook is disabled/, JSON.stringify(hook));
   }
   await assert.rejects(webhooks.send('nobody', {}), { code: 'not_found' });
   const unsaved = { name: 'by-library', targetUrl: 'http://127.0.0.1:1/' };
   const { message } = await webhooks.send(unsaved, {});
-  assert.match(message ?? '', /ECONNREFUSED/, 'what has a target of its own is not looked up');
+  assert.match(message ?? '', /ECONNREFUSED$/, 'what has a target of its own is not looked up');
 });
 
 test('what belongs to a webhook is shown with its name and target, as they are now', async () => {

@@ -19,6 +19,7 @@ import { rotationRoute } from '../http/rotation.ts';
 import { secretSchema } from '../http/secret.ts';
 import { outgoingResource } from './resource.ts';
 import { findSecretProblem } from './signature.ts';
+import { retriesMember, type SendOptions } from './send-options.ts';
 import type { OutgoingIndex, ReadyOutgoing } from './webhook-index.ts';
 
 type OutgoingRouteParts = {
@@ -33,6 +34,7 @@ type OutgoingRouteParts = {
     origin: {
       readonly hops: number; readonly log: Logger; readonly onChainRefused: () => void;
     },
+    options: SendOptions,
   ) => Promise<object>;
 };
 
@@ -52,14 +54,17 @@ export function outgoingRoutes(parts: OutgoingRouteParts): readonly Route[] {
 const SEND_SCHEMA: ObjectSchema = {
   kind: 'object',
   name: 'Sending',
-  members: { payload: { schema: anyJson(), description: 'Any JSON' } },
+  members: {
+    payload: { schema: anyJson(), description: 'Any JSON' },
+    retries: retriesMember,
+  },
 };
 
 function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',
-    summary: 'Send one outgoing webhook now; without a body the payload is {}',
+    summary: 'Send one outgoing webhook now, also a disabled one; without a body the payload is {}',
     parameters: [keyParameter(outgoingResource)],
     body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA, isOptional: true },
     answers: [
@@ -70,8 +75,8 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
       ...problemAnswers(400, 404, 413, 415, 422),
     ],
     async handle(exchange) {
-      const payloadJson = announcesBody(exchange.request)
-        ? (await readPayload(exchange, SEND_SCHEMA)).payloadJson : NO_PAYLOAD;
+      const { payloadJson, members } = announcesBody(exchange.request)
+        ? await readPayload(exchange, SEND_SCHEMA) : { payloadJson: NO_PAYLOAD, members: {} };
       const identifier = exchange.params[0] ?? '';
       const hook = hooks.findNamed(identifier);
       if (hook === undefined) throw notFound('outgoing webhook', identifier);
@@ -83,7 +88,7 @@ function sendRoute({ hooks, send }: OutgoingRouteParts): Route {
         onChainRefused: () => {
           headers = ['X-Hookshelf-Chain', CHAIN_REFUSED];
         },
-      });
+      }, { retries: Number(members['retries'] ?? 0) });
       exchange.sendJson(200, result, headers);
     },
   };

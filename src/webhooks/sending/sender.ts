@@ -22,6 +22,7 @@ import { hasRequestBody } from '../http/target.ts';
 import type { BodyMaker, BodyOrigin } from './body.ts';
 import { RESPONSE_BYTES_MAX, type Outcome } from '../deliveries/delivery.ts';
 import type { ReadyOutgoing } from '../outgoing/webhook-index.ts';
+import type { SendOptions } from '../outgoing/send-options.ts';
 import { signatureHeaders } from '../outgoing/signature.ts';
 
 export type SendResult = {
@@ -50,16 +51,19 @@ export type DeliveryRequest = {
 };
 
 export interface Sender {
-  /** Once, with the shared client's retries. Never throws for a failed delivery. */
-  send(hook: ReadyOutgoing, payload: JsonValue): Promise<SendResult>;
+  /** To a disabled webhook, too. Never throws for a failed delivery. */
+  send(hook: ReadyOutgoing, payload: JsonValue, options: SendOptions): Promise<SendResult>;
   /** `send` with a payload that is JSON text, which is sent as it is. */
-  sendText(hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin): Promise<SendResult>;
+  sendText(
+    hook: ReadyOutgoing, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
+  ): Promise<SendResult>;
   /** One attempt of a durable delivery; null when it was abandoned by the signal. */
   attempt(request: DeliveryRequest, signal: AbortSignal): Promise<Outcome | null>;
 }
 
 const NO_BODY = Buffer.alloc(0);
 const GONE = 410;
+const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
 
 type SenderParts = {
   readonly http: HttpSender;
@@ -71,9 +75,14 @@ type SenderParts = {
 
 export function createSender(parts: SenderParts): Sender {
   return {
-    send: (hook, payload) =>
-      sendOnce(parts, hook, () => encodePayload(payload), { hops: 0, log: parts.log }),
-    sendText: (hook, payloadJson, origin) => sendOnce(parts, hook, () => payloadJson, origin),
+    async send(hook, payload, options) {
+      const origin = { hops: 0, log: parts.log };
+      return tellDisabled(hook,
+        await sendNow(parts, hook, () => encodePayload(payload), origin, options));
+    },
+    async sendText(hook, payloadJson, origin, options) {
+      return tellDisabled(hook, await sendNow(parts, hook, () => payloadJson, origin, options));
+    },
     attempt: (request, signal) => attempt(parts, request, signal),
   };
 }
@@ -94,8 +103,19 @@ export function requestOf(
   };
 }
 
-async function sendOnce(
+/** A disabled webhook is sent to by hand alone, which whoever tries it has to know. */
+function tellDisabled(hook: ReadyOutgoing, result: SendResult): SendResult {
+  if (hook.enabled) return result;
+  const { success, message } = result;
+  return {
+    success, message: message === undefined ? DISABLED_MESSAGE : `${message}. ${DISABLED_MESSAGE}`,
+    statusCode: result.statusCode, response: result.response,
+  };
+}
+
+async function sendNow(
   parts: SenderParts, hook: ReadyOutgoing, encode: () => Buffer, origin: BodyOrigin,
+  { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
   const { http, clock } = parts;
   const log = tagging(origin.log, hook.labels);
@@ -106,7 +126,6 @@ async function sendOnce(
   };
   const fail = (message: string): SendResult =>
     ({ success: false, message, statusCode: null, response: null });
-  if (!hook.enabled) return fail('The webhook is disabled');
   let request: DeliveryRequest;
   try {
     const depth = nextHop(origin.hops, () => hook.labels.target);
@@ -122,7 +141,7 @@ async function sendOnce(
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
-    const answer = await http.request(httpRequestOf(request, clock.now()));
+    const answer = await http.request(httpRequestOf(request, clock.now(), retries));
     const { statusCode } = answer;
     const success = isSuccessStatus(statusCode);
     if (isChainRefused(answer.headers)) onChainRefused();
@@ -130,10 +149,20 @@ async function sendOnce(
     const message = success ? {} : { message: `The target answered ${statusCode}` };
     return { success, ...message, statusCode, response: shownBody(answer.body) };
   } catch (thrown) {
-    const code = networkErrorCode(thrown);
-    log.warning('an outgoing webhook could not be sent', { error: code });
-    return fail(`The target could not be reached: ${code}`);
+    log.warning('an outgoing webhook could not be sent', { error: networkErrorCode(thrown) });
+    return fail(describeFailure(thrown));
   }
+}
+
+/** Why the target gave no answer. Names neither target nor credentials. */
+function describeFailure(thrown: unknown): string {
+  const code = networkErrorCode(thrown);
+  if (!(thrown instanceof NetworkError) || !thrown.wasConnected) {
+    return `The target could not be reached: ${code}`;
+  }
+  const { timeoutMs } = thrown;
+  return timeoutMs === null ? `The target gave no answer: ${code}`
+    : `The target gave no answer within ${Math.round(timeoutMs) / 1000} s`;
 }
 
 async function attempt(
@@ -164,7 +193,7 @@ async function attempt(
 }
 
 function httpRequestOf(
-  request: DeliveryRequest, atMs: number, retries?: number, signal?: AbortSignal,
+  request: DeliveryRequest, atMs: number, retries: number, signal?: AbortSignal,
 ): HttpRequest {
   const { id, url, method, secret, previousSecret, body, timeoutMs } = request;
   const headers = secret === null ? request.headers

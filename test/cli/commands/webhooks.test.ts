@@ -135,8 +135,14 @@ for (const way of WAYS) {
         [undefined, false, 'PUT']);
       assert.ok(!JSON.stringify(updated).includes('planted'));
       await json(place, ['outgoingwebhook:disable', '--id', id]);
+      const before = received.length;
       const disabled = await place.run(payload);
       assert.deepEqual([disabled.code, /^success +false$/m.test(disabled.stdout)], [1, true]);
+      assert.match(disabled.stdout, /^message +The target answered 500\. The webhook is disabled/m);
+      assert.equal(received.length, before + 1, 'one request');
+      await place.run([...payload, '--retries', '1']);
+      assert.equal(received.length, before + 3);
+      assert.equal((await place.run([...payload, '--retries', '11'])).code, 2);
       const create = ['outgoingwebhook:create', '--target-url', url, '--payload-template'];
       const template = await place.run([...create, '{"a":"{{ b"}']);
       assert.deepEqual([template.code, /payloadTemplate/.test(template.stderr)], [1, true]);

@@ -108,11 +108,63 @@ test('a forward of a payload that is no object or array is the empty array', asy
   }
 });
 
-test('a disabled hook sends nothing', async () => {
+test('a disabled hook is sent to as well, and the message says that it is disabled', async () => {
+  reply = answer(200, 'ok');
   const before = target.received.length;
   const { json } = await sendWith({ enabled: false });
-  assert.equal(json['success'], false);
-  assert.equal(target.received.length, before);
+  assert.deepEqual(json, {
+    success: true, message: 'The webhook is disabled: events are not sent to it', statusCode: 200,
+    response: 'ok',
+  });
+  assert.equal(target.received.length, before + 1);
+  reply = answer(404, 'no');
+  assert.equal((await sendWith({ enabled: false })).json['message'],
+    'The target answered 404. The webhook is disabled: events are not sent to it');
+});
+
+test('one request is made, and as many more as `retries` says', async () => {
+  const patient = await startRelay({ client: { retries: 2 } });
+  const made = await patient.ask('POST', '/api/outgoing-webhooks', { targetUrl: target.url('/') });
+  const identifier = String(made.json['identifier']);
+  const path = `/api/outgoing-webhooks/${identifier}/send`;
+  const countOf = async (send: () => Promise<unknown>): Promise<number> => {
+    const before = target.received.length;
+    await send();
+    return target.received.length - before;
+  };
+  try {
+    reply = answer(503, 'later');
+    const { webhooks } = patient;
+    assert.equal(await countOf(() => patient.ask('POST', path)), 1);
+    assert.equal(await countOf(() => patient.ask('POST', path, { retries: 1 })), 2);
+    assert.equal(await countOf(() => patient.ask('POST', path, { retries: 10 })), 11);
+    assert.equal(await countOf(() => webhooks.send(identifier, {})), 1);
+    assert.equal(await countOf(() => webhooks.send(identifier, {}, { retries: 3 })), 4);
+    for (const retries of [-1, 11, 1.5, '1']) {
+      assert.equal((await patient.ask('POST', path, { retries })).status, 422, String(retries));
+    }
+    for (const retries of [-1, 11, 1.5, NaN]) {
+      await assert.rejects(webhooks.send(identifier, {}, { retries }), { code: 'invalid' });
+    }
+  } finally {
+    await patient.close();
+  }
+});
+
+test('a target that was reached and gives no answer is not called unreachable', async () => {
+  const silent = await startServer();
+  const cutting = await startServer({ onRequest: ({ socket }) => void socket.destroy() });
+  const stalling = await startServer({
+    onRequest: ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'),
+  });
+  const servers = [silent, stalling, cutting];
+  const answers = await Promise.all(servers.map((server) =>
+    sendWith({ targetUrl: server.url('/'), ...server === cutting ? {} : { timeout: 1.5 } })));
+  await Promise.all(servers.map((server) => server.close()));
+  assert.deepEqual(answers.map(({ json }) => json['message']), [
+    'The target gave no answer within 1.5 s', 'The target gave no answer within 1.5 s',
+    'The target gave no answer: ECONNRESET',
+  ]);
 });
 
 test('a refusal and a dead target are results', async () => {

@@ -17,6 +17,9 @@ import { readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
 import { headerOf } from './header-line.ts';
 
+// As many as the service takes.
+const RETRIES_MAX = 10;
+
 const UNSET_MEMBERS = {
   'payload-template': 'payloadTemplate', 'trigger-event': ['triggerEvent', 'triggerEvents'],
   'action-config': 'actionConfiguration', 'retry-schedule': 'retrySchedule',
@@ -68,8 +71,10 @@ export async function deleteOutgoing(context: CommandContext): Promise<number> {
 
 /** Prints what came of it; exit code 1 when it was not successful. */
 export async function sendOutgoing(context: CommandContext): Promise<number> {
+  const retries = context.given.integer('retries', 0, RETRIES_MAX);
+  const members = retries === undefined ? {} : { retries };
   const payload = context.given.has('payload')
-    ? withPayload({}, (await readJsonOption(context, 'payload')).bytes) : {};
+    ? withPayload(members, (await readJsonOption(context, 'payload')).bytes) : members;
   const session = await context.openSession();
   const path = `${pathOf(outgoingResource, await identifierOf(context, outgoingResource))}/send`;
   const { body } = await session.request({ method: 'POST', path, body: payload });

@@ -158,9 +158,11 @@ const OUTGOING: readonly CommandSpec[] = [
   },
   {
     name: 'outgoingwebhook:send', summary: 'Send one request now and print what came back',
+    details: ['A disabled webhook is sent to as well, which the message says then.'],
     needsActions: true,
     options: {
       ...outgoing, payload: text('<json | @file | ->', 'the payload as JSON'),
+      retries: text('<n>', 'further requests if it fails in a way that may pass, 0 to 10'),
     },
     examples: [`hookshelf outgoingwebhook:send <id> --payload '{"hello":"world"}'`],
     load: async () => (await loadOutgoing()).sendOutgoing,

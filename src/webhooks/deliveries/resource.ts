@@ -20,17 +20,17 @@ export const deliveryResource: Listed = {
       show: (hook, { hookName }) => firstText(hookName, hook),
     },
     { title: 'TARGET', member: 'target', widthMin: 16, importance: 4 },
-    { title: 'CREATED', member: 'createdAt', form: 'time' },
+    { title: 'CREATED', member: 'createdAt', form: 'time', importance: 3 },
     {
       title: 'NEXT ATTEMPT', member: 'nextAttemptAt', form: 'time', importance: 2,
       show: (_, delivery) => formatNextAttempt(delivery),
     },
     {
-      title: 'ATTEMPTS', member: 'attempts', importance: 3,
+      title: 'ATTEMPTS', member: 'attempts', importance: 1,
       show: (attempts) => Array.isArray(attempts) ? String(attempts.length) : '0',
     },
     {
-      title: 'LAST ANSWER', member: 'attempts', widthMin: 12, importance: 3,
+      title: 'LAST ANSWER', member: 'attempts', widthMin: 12, importance: 6,
       show: formatLastAnswer,
     },
   ],

@@ -11,6 +11,7 @@ import { rejectedRequest } from './incoming/intake/new-request.ts';
 import { RecentRequests } from './incoming/intake/recent.ts';
 import { RejectedRing } from './incoming/intake/rejected.ts';
 import type { HookIndex } from './incoming/receiving/hook-index.ts';
+import { PayloadRoom } from './incoming/receiving/payload-room.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-uses.ts';
 import type { ReceiveParts } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/setup/repeated.ts';
@@ -54,6 +55,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const rejected = new RejectedRing();
   const capacity = new InboxCapacity(store, inbox);
   const recent = new RecentRequests();
+  const payloadRoom = new PayloadRoom(incoming.payloadBytesMax);
   const intake = new Intake({
     store, clock, makeId, capacity, recent, configurations, actions, runner, log, ownEvents,
     health,
@@ -81,7 +83,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   });
   const worker = new RequestWorker({
     store, hooks, configurations, actions, runner, clock, log, random, makeId, ownEvents, recent,
-    ownership,
+    ownership, payloadRoom,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });
@@ -89,7 +91,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     requests, removal: worker,
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
-      hooks, clock, limits: incoming, onOutcome, health,
+      hooks, clock, limits: incoming, onOutcome, health, payloadRoom,
       take: (exchange, received) => intake.take(exchange, received),
       keepRejected(exchange, hook, body, { reason }) {
         const drawn = { id: makeId(), atMs: clock.now(), failedCheck: reason };

@@ -1,10 +1,13 @@
 /** What strangers send does not end a server that was given little memory. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PROGRAM } from '../support/program.ts';
 import { RawConnection, encodeRequest } from '../support/raw-http.ts';
+import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { inFolder, startServer, type Running } from './processes.ts';
 
@@ -62,4 +65,50 @@ test('a flood of rejected requests with a thousand headers each leaves room to s
     connection.close();
     assert.equal((await ask(`${server.url}/api/requests?status=rejected`)).status, 200);
     assert.equal((await server.stop()).code, 0);
+  }));
+
+/** Holds its payload until there is a file named `go` in the data directory. */
+const HOLDING_ACTION = `
+  import { existsSync } from 'node:fs';
+  import { setTimeout } from 'node:timers/promises';
+  export default class Holding {
+    static identifier() { return 'holding'; }
+    static label() { return 'Holding'; }
+    async execute(payload, context, options, { ActionResult }) {
+      while (!existsSync(new URL('../go', import.meta.url))) await setTimeout(10);
+      return ActionResult.ok({ count: payload.length });
+    }
+  }
+`;
+
+test('accepted bodies that grow twentyfold are run as far as there is room, at a start too',
+  TIMEOUT, () => inFolder(async (data) => {
+    mkdirSync(join(data, 'actions'), { mode: 0o700 });
+    writeFileSync(join(data, 'actions', 'holding.mjs'), HOLDING_ACTION, { mode: 0o600 });
+    const words = ['--data', data, '--max-memory', String(MEGABYTES)];
+    const program = [process.execPath, PROGRAM];
+    const first = await startServer(words, { program });
+    for (const [path, body] of [
+      ['action-configurations', { identifier: 'action', actionType: 'holding' }],
+      ['incoming-webhooks', {
+        pathSegment: 'open', actionConfiguration: 'action', answer: 'accepted', inbox: 'all',
+      }],
+    ] as const) {
+      assert.equal((await ask(`${first.url}/api/${path}`, { method: 'POST', body })).status, 201);
+    }
+    const raw = `[${'[],'.repeat(340_000)}[]]`;
+    for (let count = 0; count < 6; count += 1) {
+      const { status, text } = await ask(`${first.url}/webhook/in/open`, { method: 'POST', raw });
+      assert.equal(status, 200, text);
+    }
+    await first.stop('SIGKILL');
+    const second = await startServer(words, { program });
+    const countOf = async (status: string): Promise<number> => {
+      const { headers } = await ask(`${second.url}/api/requests?status=${status}&limit=1`);
+      return Number(headers['x-total-count']);
+    };
+    assert.equal(await countOf('pending'), 6);
+    writeFileSync(join(data, 'go'), '');
+    await until('all have been run', async () => await countOf('done') === 6);
+    assert.equal((await second.stop()).code, 0);
   }));

@@ -6,18 +6,19 @@ import type { Store } from '../../store/port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
-import { KeptCall } from '../incoming/intake/kept-call.ts';
+import { KeptCall, type KeptRun } from '../incoming/intake/kept-call.ts';
 import { attemptOf } from '../incoming/intake/new-request.ts';
-import type { Recent, RecentRequests } from '../incoming/intake/recent.ts';
+import type { RecentRequests } from '../incoming/intake/recent.ts';
 import type { HookIndex, ReadyHook } from '../incoming/receiving/hook-index.ts';
+import type { PayloadRoom } from '../incoming/receiving/payload-room.ts';
 import {
   runOne, type RouteOutcome, type RouteParts,
 } from '../incoming/receiving/run-routes.ts';
+import type { ReadyRoute } from '../incoming/routing.ts';
 import { bodyIn } from '../requests/body.ts';
 import { decodeRequest, statusOf } from '../requests/codec.ts';
 import {
-  requestBodyCollection, requestCollection, type KeptRequest, type RouteRun, type RunAttempt,
-  type Unparsed,
+  requestBodyCollection, requestCollection, type KeptRequest, type RunAttempt, type Unparsed,
 } from '../requests/request.ts';
 import type { Known } from '../work/kind.ts';
 import { unlessCutOff, type Hold } from '../work/ownership.ts';
@@ -29,6 +30,7 @@ export type RunParts = RouteParts & {
   readonly clock: Clock;
   readonly log: Logger;
   readonly recent: RecentRequests;
+  readonly payloadRoom: PayloadRoom;
 };
 
 /** A run that has ended, and the request as it was before. */
@@ -43,6 +45,9 @@ export type Ran = {
   readonly hold: Hold;
 };
 
+/** There is no room for the payload at present; the run is to wait. */
+export const NO_ROOM = 'no room';
+
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
@@ -52,7 +57,7 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  */
 export function runKept(
   parts: RunParts, taskId: string, hold: Hold, cutOff: AbortSignal,
-): Ran | null | Promise<Ran | null> {
+): Ran | typeof NO_ROOM | null | Promise<Ran | null> {
   const id = requestOf(taskId);
   // Whoever follows the records has deleted what is not the pending one: nothing is looked up.
   const recent = parts.recent.get(id);
@@ -62,17 +67,32 @@ export function runKept(
   const route = known.item.routes[index];
   const hook = parts.hooks.find(known.item.hook);
   if (route?.status !== 'pending' || hook === undefined || !hook.enabled) return null;
+  let unparsed: Unparsed | null | undefined;
   const end = (outcome: RouteOutcome | null): Ran | null => {
     if (outcome === null) return null;
     if (outcome.refused !== null) throw outcome.refused;
     const isChainRefused = outcome.result instanceof ChainRefusal;
     return { known, index, attempt: attemptOf(outcome), isChainRefused, unparsed, hold };
   };
-  let unparsed: Unparsed | null | undefined;
-  const running = runRoute(parts, known.item, recent, hook, route, (read) => {
-    unparsed = read;
+  const ready = hook.routes.find(({ name }) => name === route.name);
+  if (ready === undefined) return end(withoutRoute(route.name, parts.clock));
+  const body = recent?.body ?? findBody(parts, known.item);
+  const payloadBytes = parts.payloadRoom.takeForRun(body);
+  if (payloadBytes === null) return NO_ROOM;
+  const giveBack = (): void => parts.payloadRoom.giveBackRun(payloadBytes);
+  const running = runRoute(parts, hook, ready, {
+    request: known.item, body, headers: recent?.headers ?? null, attempt: route.attemptCount + 1,
+    onRead(read) {
+      unparsed = read;
+    },
   });
-  return types.isPromise(running) ? unlessCutOff(running, cutOff).then(end) : end(running);
+  if (!types.isPromise(running)) {
+    giveBack();
+    return end(running);
+  }
+  // Whatever is cut off still holds what it was given.
+  running.then(giveBack, giveBack);
+  return unlessCutOff(running, cutOff).then(end);
 }
 
 function findPending({ store }: RunParts, id: string): Known<KeptRequest> | null {
@@ -81,26 +101,24 @@ function findPending({ store }: RunParts, id: string): Known<KeptRequest> | null
   return { bytes, item: decodeRequest(bytes) };
 }
 
-function runRoute(
-  parts: RunParts, request: KeptRequest, recent: Recent | undefined, hook: ReadyHook,
-  { name, attemptCount }: RouteRun, onRead: (unparsed: Unparsed | null) => void,
-): RouteOutcome | Promise<RouteOutcome> {
-  const { store, clock } = parts;
-  const route = hook.routes.find((other) => other.name === name);
-  if (route === undefined) {
-    return {
-      name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refused: null,
-      startedAtMs: clock.now(), durationMs: 0,
-    };
-  }
-  const body = recent?.body ?? bodyIn(request, () =>
-    store.collection(requestBodyCollection.name).bytesOf(request.id));
-  const holder = new LabelledLog(parts, { request: request.id, ...hook.labels, route: name });
-  const { headers = null } = recent ?? {};
-  const run = {
-    request, body, headers, reading: hook.reading, attempt: attemptCount + 1, holder, onRead,
+function findBody({ store }: RunParts, request: KeptRequest): Buffer {
+  return bodyIn(request, () => store.collection(requestBodyCollection.name).bytesOf(request.id));
+}
+
+/** The webhook was changed meanwhile. */
+function withoutRoute(name: string, clock: Clock): RouteOutcome {
+  return {
+    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refused: null,
+    startedAtMs: clock.now(), durationMs: 0,
   };
+}
+
+function runRoute(
+  parts: RunParts, { labels, reading }: ReadyHook, route: ReadyRoute,
+  run: Omit<KeptRun, 'reading' | 'holder'>,
+): RouteOutcome | Promise<RouteOutcome> {
+  const holder = new LabelledLog(parts, { request: run.request.id, ...labels, route: route.name });
   return runOne(parts, route, {
-    holder, makeCall: (options) => new KeptCall(run, options),
-  }, clock);
+    holder, makeCall: (options) => new KeptCall({ ...run, reading, holder }, options),
+  }, parts.clock);
 }

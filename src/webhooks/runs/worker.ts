@@ -23,7 +23,7 @@ import { storedDueMs } from '../work/retry-time.ts';
 import { writeAgain } from '../work/until-written.ts';
 import { Worker, type Attempt, type Attempts } from '../work/worker.ts';
 import { afterRun, failedWithWebhook } from './after-run.ts';
-import { runKept, type Ran, type RunParts } from './run.ts';
+import { NO_ROOM, runKept, type Ran, type RunParts } from './run.ts';
 import { requestOf, routeIndexOf, taskIdOf } from './task.ts';
 
 type WorkerParts = RunParts & {
@@ -56,6 +56,8 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   readonly #unfollow: readonly (() => void)[];
   /** How many routes a pending request has that has several. */
   readonly #routeCounts = new Map<string, number>();
+  /** Set while a run waits for room for its payload: the others wait behind it. */
+  #isWaitingForRoom = false;
 
   constructor(parts: WorkerParts) {
     const { store, clock, runningPerHookMax } = parts;
@@ -68,6 +70,10 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
       kind: requestKind, store, scheduler: this.#scheduler, recordOf: requestOf,
     };
     this.#results = new ResultBatch(requestKind, store);
+    parts.payloadRoom.onFree(() => {
+      this.#isWaitingForRoom = false;
+      this.#worker.askRun();
+    });
     this.#records = store.collection(requestCollection.name);
     this.#unfollow = [
       follow(this.#records, (applied) => this.#apply(applied)),
@@ -99,13 +105,17 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   }
 
   mayBegin(): boolean {
-    return true;
+    return !this.#isWaitingForRoom;
   }
 
   make(
     id: string, hold: Hold, cutOff: AbortSignal,
   ): Attempt<Ran> | null | Promise<Attempt<Ran> | null> {
     const ran = runKept(this.#parts, id, hold, cutOff);
+    if (ran === NO_ROOM) {
+      this.#isWaitingForRoom = true;
+      return { postponedMs: 0 };
+    }
     return types.isPromise(ran) ? ran.then(asAttempt) : asAttempt(ran);
   }
 

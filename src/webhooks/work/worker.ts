@@ -140,9 +140,11 @@ export class Worker<Result, Recorded> {
     const { store, scheduler, ownership, clock } = this.#parts;
     // What could not be written down would be done again after a restart.
     if (store.failure !== null) return this.#lookLater();
-    if (!ownership.mayBegin() || !this.#attempts.mayBegin()) return;
+    if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted && this.#background.count < UNRECORDED_MAX) {
+      // One that began may have taken what the next one needs.
+      if (!this.#attempts.mayBegin()) return;
       const slot = scheduler.next();
       if (slot === null) return;
       const hold = ownership.holdOf(slot.task.queue.key);

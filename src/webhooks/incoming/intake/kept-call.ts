@@ -19,7 +19,7 @@ import { joinHeaders } from '../joined-headers.ts';
 import { IncomingCall } from '../receiving/incoming-call.ts';
 
 /** One run of a kept request, to be told to an action. */
-type KeptRun = {
+export type KeptRun = {
   readonly request: KeptRequest;
   readonly body: Buffer;
   /** As Node gave them, where that is known: making them takes as long as parsing a small body. */

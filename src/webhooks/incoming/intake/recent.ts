@@ -7,7 +7,7 @@ import { headBytesHeld, type KeptRequest } from '../../requests/request.ts';
 import type { Known } from '../../work/kind.ts';
 import { isSame } from '../../work/unit-of-work.ts';
 
-export type Recent = Known<KeptRequest> & {
+type Recent = Known<KeptRequest> & {
   readonly body: Buffer;
   /** As Node gives them, where none was left out of the record; null: to be made from that. */
   readonly headers?: IncomingHttpHeaders | null;

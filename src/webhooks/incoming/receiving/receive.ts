@@ -12,7 +12,7 @@ import { bodyKind } from '../body-format.ts';
 import { sendAnswer, type ReceiveAnswer } from './answer.ts';
 import { EventNames } from './event-names.ts';
 import type { HookIndex, ReadyHook } from './hook-index.ts';
-import { PayloadRoom } from './payload-room.ts';
+import type { PayloadRoom } from './payload-room.ts';
 import type { HealthMonitor } from '../../health/monitor.ts';
 import type { PreviousSecretUses } from './previous-uses.ts';
 import type { Received } from './received-call.ts';
@@ -37,13 +37,12 @@ export type ReceiveParts = {
   ) => void;
   readonly previousUses: PreviousSecretUses;
   readonly health: HealthMonitor;
+  readonly payloadRoom: PayloadRoom;
   readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
     /** Actions under way at once for one hook. */
     readonly maxConcurrent: number;
-    /** What the payloads of all requests under way may take once they are parsed. */
-    readonly payloadBytesMax: number;
   };
 };
 
@@ -54,12 +53,11 @@ const UNKNOWN = 'Webhook not found or disabled';
 const UNVERIFIED = 'Signature verification failed';
 
 export function createReceiver(parts: ReceiveParts): Handler {
-  const room = new PayloadRoom(parts.limits.payloadBytesMax);
   return (exchange) => {
     const hook = parts.hooks.findByPath(exchange.params[0] ?? '');
     if (hook === undefined) throw unknown(parts.hooks, exchange);
     checkBeforeBody(parts, exchange, hook);
-    return receive(parts, room, exchange, hook);
+    return receive(parts, exchange, hook);
   };
 }
 
@@ -128,8 +126,9 @@ function checkBeforeBody(parts: ReceiveParts, exchange: Exchange, hook: ReadyHoo
 }
 
 async function receive(
-  parts: ReceiveParts, room: PayloadRoom, exchange: Exchange, hook: ReadyHook,
+  parts: ReceiveParts, exchange: Exchange, hook: ReadyHook,
 ): Promise<void> {
+  const { payloadRoom } = parts;
   let body: Buffer;
   try {
     body = await exchange.readBody();
@@ -150,7 +149,7 @@ async function receive(
     throw busy(exchange, hook,
       `${load.running} actions are under way, which is incoming.maxConcurrent`);
   }
-  const payloadBytes = room.take(body);
+  const payloadBytes = holdsPayload(received) ? payloadRoom.take(body) : 0;
   if (payloadBytes === null) {
     throw busy(exchange, hook, 'the payloads under way leave no memory for this one');
   }
@@ -167,7 +166,7 @@ async function receive(
     throw thrown;
   } finally {
     load.running -= 1;
-    room.giveBack(payloadBytes);
+    payloadRoom.giveBack(payloadBytes);
   }
 }
 
@@ -179,6 +178,11 @@ function checkForm(exchange: Exchange, hook: ReadyHook, body: Buffer): void {
     code: 'too_large', message: 'Payload too large', reason: 'size',
     finding: `the form has more than ${FORM_FIELDS_MAX} fields`,
   });
+}
+
+/** What is on disk before anything looks into its body is not parsed until it is run. */
+function holdsPayload({ hook, parts }: Received): boolean {
+  return hook.answer === 'result' || hook.isRouted || parts !== null;
 }
 
 function busy(exchange: Exchange, hook: ReadyHook, finding: string): AppError {

@@ -57,7 +57,7 @@ test('four webhooks that fail are the same four, since the same times, after a k
     const list = await hookshelf(
       ['outgoingwebhook:list', '--state', 'failing', '--server', server.url]);
     assert.equal(list.stdout.match(/^\S.* failing /gm)?.length, 4, list.stdout);
-    assert.match(list.stdout, /^IDENTIFIER .*STATE +SINCE/);
+    assert.match(list.stdout, /^NAME .*STATE +SINCE/);
   }));
 
 test('each of sixty accepted requests whose target is down is one request, and its runs are apart',

@@ -123,6 +123,8 @@ for (const inbox of ['off', 'failed', 'all']) {
         .map((line) => JSON.parse(line));
       assert.deepEqual(told.map(({ level, webhook }) => [level, webhook]),
         [['warning', 'hook'], ['info', 'hook']]);
+      assert.equal((await relay.ask('DELETE', path)).status, 204);
+      assert.equal(relay.store.collection('webhook-health').size, 0);
     });
 }
 

@@ -49,7 +49,7 @@ import { createEventStream } from './stream/routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
 import { acquireLock } from './store/lock/lock.ts';
 import { limitsFor } from './store/records/memory-limits.ts';
-import type { CollectionSpec } from './store/port.ts';
+import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { Events } from './webhooks/deliveries/events.ts';

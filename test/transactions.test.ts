@@ -1,7 +1,7 @@
 /**
- * A transaction may run again (store/port.ts), so it draws no id, time or random number itself. The
- * store in memory runs each of them twice and compares what it stages; here no two looks at the
- * clock, and no two ids, are alike.
+ * A transaction may run again (store/store-port.ts), so it draws no id, time or random number
+ * itself. The store in memory runs each of them twice and compares what it stages; here no two
+ * looks at the clock, and no two ids, are alike.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

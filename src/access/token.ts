@@ -8,7 +8,7 @@ import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import { parseTime } from '../base/time.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
-import type { Collection } from '../store/port.ts';
+import type { Collection } from '../store/store-port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 
 export const TOKEN_MODEL: ObjectSchema = {

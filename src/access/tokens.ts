@@ -13,7 +13,7 @@ import type { IdSource } from '../base/uuid.ts';
 import type { TokenVerifier } from './bearer.ts';
 import { follow, type RecordChange } from '../resources/projection.ts';
 import { firstStamps } from '../resources/record.ts';
-import type { CollectionSpec, Store } from '../store/port.ts';
+import type { CollectionSpec, Store } from '../store/store-port.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import {
   TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, expiryOf, generateToken, hashToken, isGood,

@@ -15,7 +15,7 @@ import { createIdSource, isUuid } from '../base/uuid.ts';
 import type { Settings } from '../settings/load.ts';
 import { isStoreName } from '../store/disk/inventory.ts';
 import type { Files } from '../store/disk/files.ts';
-import type { Replica } from '../store/port.ts';
+import type { Replica } from '../store/store-port.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SharedLog } from '../store/store.ts';
 
@@ -58,8 +58,8 @@ export async function findSharedLog(
 /** At each start it is said what a durable answer is worth. */
 export function announceEngine(replica: Replica | null, logger: Logger): void {
   if (replica === null) return;
-  const { engine, promise } = replica;
-  logger.info('the journal is kept by an engine', { engine, promise });
+  const { engine, durability } = replica;
+  logger.info('the journal is kept by an engine', { engine, promise: durability });
 }
 
 function readNode(path: string): string | null {

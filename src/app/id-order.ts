@@ -5,7 +5,7 @@
  * are applied here.
  */
 import type { PassingIdSource } from '../base/uuid.ts';
-import type { Store } from '../store/port.ts';
+import type { Store } from '../store/store-port.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../webhooks/deliveries/unit-of-work.ts';
 import { requestCollection } from '../webhooks/requests/request.ts';

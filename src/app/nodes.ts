@@ -12,7 +12,7 @@ import { createSharing } from '../nodes/sharing.ts';
 import { nodeMetrics, positionOf, unreadinessOf, viewNodes } from '../nodes/view.ts';
 import type { MetricSource } from '../server/metrics/source.ts';
 import type { Sharing } from '../server/routing/dispatcher.ts';
-import type { Store } from '../store/port.ts';
+import type { Store } from '../store/store-port.ts';
 import { drawInOrder } from './id-order.ts';
 
 type NodesParts = {

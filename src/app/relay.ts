@@ -14,7 +14,7 @@ import { createLazyHttpClient } from '../client/lazy-http-client.ts';
 import { createTargetCheck } from '../client/policy/deny-list.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load.ts';
-import type { Store } from '../store/port.ts';
+import type { Store } from '../store/store-port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency.ts';
 import type { ChangeHook } from '../resources/repository.ts';
 import type { Events } from '../webhooks/deliveries/events.ts';

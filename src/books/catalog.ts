@@ -7,7 +7,7 @@ import { notFound } from '../resources/not-found.ts';
 import { encodeRecord, firstStamps, nextStamps } from '../resources/record.ts';
 import { createRepository } from '../resources/repository.ts';
 import type { ChangeHook, Repository } from '../resources/repository.ts';
-import type { Store, Transaction } from '../store/port.ts';
+import type { Store, Transaction } from '../store/store-port.ts';
 import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
@@ -47,7 +47,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
     get size() {
       return records.size;
     },
-    has: (id) => records.slotOf(id) !== -1,
+    has: (id) => records.findSlot(id) !== -1,
     importBatch(batch, isReplacing) {
       const nowMs = now();
       const ids = batch.map(({ id }) => id ?? makeId());

@@ -1,7 +1,7 @@
 /** Finds identifiers by the beginning or end of them or of a name, as people type at a prompt. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findKey } from '../resources/find-key.ts';
-import type { Collection } from '../store/port.ts';
+import type { Collection } from '../store/store-port.ts';
 
 // That many take about 2 ms.
 const KEYS_A_TURN = 5000;

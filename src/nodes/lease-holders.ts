@@ -4,7 +4,7 @@
  * frozen or cut off they are left.
  */
 import { timeOf } from '../base/clock.ts';
-import type { Collection } from '../store/port.ts';
+import type { Collection } from '../store/store-port.ts';
 import { MARGIN_MS } from './lease-table.ts';
 import { LEASES, NODES, decodeLease, decodeNode } from './records.ts';
 

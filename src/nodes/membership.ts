@@ -11,7 +11,7 @@ import { timeText, type Clock, type Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { follow, type RecordChange } from '../resources/projection.ts';
-import type { Store, Transaction } from '../store/port.ts';
+import type { Store, Transaction } from '../store/store-port.ts';
 import { ClockOffsets } from './clock-offsets.ts';
 import { LeaseTable, type Instant, type LeaseLengths } from './lease-table.ts';
 import { MAINTENANCE_SHARD, NodeOwnership } from './ownership.ts';
@@ -229,7 +229,7 @@ export class Membership {
     const record: NodeRecord = {
       identifier: node, run, beat: this.#beat, lengthMs: lengths.lengthMs, ...describe(),
       startedAt: this.#startedAt, at: timeText(now.wallMs),
-      ...store.failure === null ? {} : { padding: paddingOf(store.replica?.roomBytes ?? 0) },
+      ...store.failure === null ? {} : { padding: paddingOf(store.replica?.probeBytes ?? 0) },
     };
     const ended = this.#shares.ended();
     try {

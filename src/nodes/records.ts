@@ -23,7 +23,7 @@
  * or released. A record that does not hold to this is a bug: reading it throws.
  */
 import { decodeRecordAs } from '../resources/record.ts';
-import type { CollectionSpec } from '../store/port.ts';
+import type { CollectionSpec } from '../store/store-port.ts';
 
 export const NODES: CollectionSpec = { name: 'nodes', key: 'identifier' };
 export const LEASES: CollectionSpec = { name: 'leases', key: 'identifier' };

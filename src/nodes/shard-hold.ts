@@ -1,5 +1,5 @@
 /** A shard in this process: what is under way of it, and the right to begin more. */
-import type { Transaction } from '../store/port.ts';
+import type { Transaction } from '../store/store-port.ts';
 import { LEASES, decodeLease, leaseId, type Holder } from './records.ts';
 
 /** What a hold asks of the whole: see `LeaseTable`. */

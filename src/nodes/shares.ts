@@ -1,7 +1,7 @@
 /** What this node is to claim and to give up now, by the table and by what is under way here. */
 import { LeaseTable, allShards } from './lease-table.ts';
 import { LEASES, encodeLease, leaseId, type Holder } from './records.ts';
-import type { Transaction } from '../store/port.ts';
+import type { Transaction } from '../store/store-port.ts';
 import type { Shard } from './shard-hold.ts';
 import { spread, type Share } from './spread.ts';
 

@@ -9,7 +9,7 @@ import { headerLines } from '../server/exchange/header-lines.ts';
 import { problemAnswers } from '../server/problem.ts';
 import type { ParameterSpec, Pull, Route } from '../server/route.ts';
 import type { Sharing } from '../server/routing/dispatcher.ts';
-import type { Replica } from '../store/port.ts';
+import type { Replica } from '../store/store-port.ts';
 
 const SEQUENCE_HEADER = 'Hookshelf-Sequence';
 const WAIT_MS = 2000;
@@ -60,7 +60,7 @@ export function createSharing(replica: Replica): Sharing {
     Exchange: SharedExchange,
     check,
     wait(exchange) {
-      const isBehind = replica.isBehindSinceStandstill(exchange.startedMs);
+      const isBehind = replica.isBehindSincePause(exchange.startedMs);
       const given = exchange.request.headers['hookshelf-sequence'];
       if (given === undefined && !isBehind) return null;
       if (!READS.includes(exchange.request.method ?? '') || !readsRecords(exchange)) return null;
@@ -70,7 +70,7 @@ export function createSharing(replica: Replica): Sharing {
           return waitFor(replica, sequence).then(() => check(exchange));
         }
       }
-      return isBehind ? replica.waitAfterStandstill().then(() => check(exchange)) : null;
+      return isBehind ? replica.waitAfterPause().then(() => check(exchange)) : null;
     },
     describe,
   };

@@ -1,7 +1,7 @@
 /** The nodes as this one sees them: for people, and as figures. */
 import { timeText, type Clock } from '../base/clock.ts';
 import { counter, gauge, type MetricSource } from '../server/metrics/source.ts';
-import type { Replica } from '../store/port.ts';
+import type { Replica } from '../store/store-port.ts';
 import type { Membership } from './membership.ts';
 import type { NodeView } from './routes.ts';
 
@@ -39,7 +39,7 @@ export function positionOf(
 /** null: the engine was heard lately, and what is read is of one moment. */
 export function unreadinessOf(replica: Replica, clock: Clock): string | null {
   if (replica.isReloading) return 'what this node holds is being loaded anew';
-  const silentMs = clock.monotonicMs() - replica.heardMs;
+  const silentMs = clock.monotonicMs() - replica.lastResponseMs;
   if (silentMs < SILENT_MS) return null;
   const { engine, awayReason } = replica;
   return `the engine (${engine}) was last heard ${Math.round(silentMs / 1000)} s ago`
@@ -62,7 +62,7 @@ export function nodeMetrics(parts: ViewParts): readonly MetricSource[] {
     gauge('log_lag_transactions', 'Transactions in the log that are not applied here yet.',
       () => positionOf(replica).lag),
     gauge('log_silent_seconds', 'Time since the engine was last heard.',
-      () => Math.max(0, clock.monotonicMs() - replica.heardMs) / 1000),
+      () => Math.max(0, clock.monotonicMs() - replica.lastResponseMs) / 1000),
     counter('lease_changes_total', 'Shards that this node has claimed, released and lost.',
       () => Object.entries(changes).map(([change, value]) => ({ labels: { change }, value }))),
     gauge('node_shards', 'Shards of webhooks whose work this node does.',

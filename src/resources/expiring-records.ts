@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
-import type { Collection, Store } from '../store/port.ts';
+import type { Collection, Store } from '../store/store-port.ts';
 
 export type ExpiryLimits = { readonly countMax: number; readonly bytesMax: number };
 

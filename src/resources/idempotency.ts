@@ -16,7 +16,7 @@ import { loadCrypto } from '../base/node-modules.ts';
 import { checkMediaType, parseBody } from '../server/exchange/body.ts';
 import { announcesBody, consumedJson } from '../server/exchange/mounting.ts';
 import type { Exchange, ParameterSpec } from '../server/route.ts';
-import type { CollectionSpec, Store, Transaction } from '../store/port.ts';
+import type { CollectionSpec, Store, Transaction } from '../store/store-port.ts';
 import { ExpiringRecords, type ExpiryLimits } from './expiring-records.ts';
 import { TIME_LENGTH, decodeRecordAs } from './record.ts';
 
@@ -134,7 +134,7 @@ export class IdempotencyKeys {
   }
 
   #find(identifier: string): Kept | null {
-    const bytes = this.#store.collection(IDEMPOTENCY_KEYS.name).bytesOf(identifier);
+    const bytes = this.#store.collection(IDEMPOTENCY_KEYS.name).findBytes(identifier);
     if (bytes === undefined) return null;
     const kept = decodeKept(bytes);
     return isExpired(Date.parse(kept.createdAt), this.#clock.now()) ? null : kept;

@@ -1,5 +1,5 @@
 /** Derived state of a collection, fed from applied entries and nothing else. */
-import type { Change, Collection } from '../store/port.ts';
+import type { Change, Collection } from '../store/store-port.ts';
 
 /** What became of one record; null where there was none before, or is none after. */
 export type RecordChange = Pick<Change, 'id' | 'before' | 'after'>;

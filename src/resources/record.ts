@@ -11,7 +11,7 @@ import { assert } from '../base/assert.ts';
 import { timeText } from '../base/clock.ts';
 import { isJsonObject } from '../base/fields.ts';
 import type { JsonObject } from '../base/schema.ts';
-import type { CollectionSpec } from '../store/port.ts';
+import type { CollectionSpec } from '../store/store-port.ts';
 
 type Stamps = { readonly createdAt: string; readonly updatedAt: string };
 /** `updatedMs` is `updatedAt` in milliseconds since the epoch. */

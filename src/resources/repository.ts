@@ -8,7 +8,7 @@ import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fields.ts';
 import { applyMergePatch } from '../base/json/merge-patch.ts';
 import type { JsonObject } from '../base/schema.ts';
-import type { Drawn, Store, StoredRecord, Transaction } from '../store/port.ts';
+import type { TransactionInputs, Store, StoredRecord, Transaction } from '../store/store-port.ts';
 import { findKey } from './find-key.ts';
 import { notFound } from './not-found.ts';
 import type { RecordChange } from './projection.ts';
@@ -19,7 +19,9 @@ import { Representation, type ShownRecord } from './representation.ts';
 import type { Resource } from './resource.ts';
 
 /** Runs inside the transaction that makes the change; what it stages is committed with it. */
-export type ChangeHook = (transaction: Transaction, change: RecordChange, drawn: Drawn) => void;
+export type ChangeHook = (
+  transaction: Transaction, change: RecordChange, drawn: TransactionInputs,
+) => void;
 
 /** Told what is shown of the record, inside the transaction; throws what the write fails with. */
 export type Expectation = (current: Representation) => void;
@@ -97,15 +99,15 @@ export function createRepository(options: {
   const getStaged = (
     transaction: Transaction, idOrName: string,
   ): { readonly id: string; readonly before: Buffer } => {
-    const id = hasNames ? transaction.findKey(collection, idOrName) ?? idOrName : idOrName;
+    const id = hasNames ? transaction.findId(collection, idOrName) ?? idOrName : idOrName;
     const before = transaction.find(collection, id);
     if (before === undefined) throw notFound(noun, idOrName);
     return { id, before };
   };
-  const draw = (hops = 0): Drawn => new LateSeed(now(), makeId, hops);
+  const draw = (hops = 0): TransactionInputs => new LateSeed(now(), makeId, hops);
   const put = (
     transaction: Transaction, id: string, before: Buffer | null,
-    { json, updatedMs, drawn }: { json: string; updatedMs: number; drawn: Drawn },
+    { json, updatedMs, drawn }: { json: string; updatedMs: number; drawn: TransactionInputs },
   ): Representation => {
     const stored = transaction.put(collection, id, json);
     onChange?.(transaction, { id, before, after: stored.bytes }, drawn);
@@ -221,7 +223,7 @@ function joinObjects(left: Buffer, right: Buffer): Buffer {
 }
 
 /** Mostly nobody listens to a change: then its seed, which takes as long as an id, is not drawn. */
-class LateSeed implements Drawn {
+class LateSeed implements TransactionInputs {
   readonly nowMs: number;
   readonly hops: number;
   readonly #makeId: () => string;

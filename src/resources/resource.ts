@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue, Member, ObjectSchema } from '../base/schema.ts';
 import type { Access } from '../server/route.ts';
-import type { CollectionSpec } from '../store/port.ts';
+import type { CollectionSpec } from '../store/store-port.ts';
 import type { Observation } from './representation.ts';
 
 export type Resource = Listed & {

@@ -13,7 +13,7 @@ import type { Backup } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/error.ts';
 import type { Engine } from './engines/engine.ts';
-import type { Journal } from './journal/port.ts';
+import type { Journal } from './journal/journal-port.ts';
 import type { ImageKeeper } from './replication/image-keeper.ts';
 import type { Writers } from './replication/replicated-image.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
@@ -24,7 +24,7 @@ import { STANDARD_LIMITS } from './records/memory-limits.ts';
 import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
   ChangeLog, Collection, CollectionSpec, Replica, Store, StoreStatistics, Transaction,
-} from './port.ts';
+} from './store-port.ts';
 import { FileJournal } from './generations/file-journal.ts';
 import { assess } from './generations/recovery.ts';
 import type { Assessment } from './generations/recovery.ts';
@@ -32,9 +32,9 @@ import { repair } from './generations/repair.ts';
 import { checkNothingPending } from './backup/pending.ts';
 import { Staging } from './transactions/staging.ts';
 
-const withBackup = late(() => import('./backup/backup.ts'));
-const withManifest = late(() => import('./backup/manifest.ts'));
-const withReplica = late(() => import('./replication/replica.ts'));
+const loadBackup = late(() => import('./backup/backup.ts'));
+const loadManifest = late(() => import('./backup/manifest.ts'));
+const loadReplica = late(() => import('./replication/replica.ts'));
 
 type StoreOptions = {
   /** Made when missing. The caller holds its lock (lock.ts). */
@@ -75,18 +75,19 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
     const { directory, files, shared } = options;
     makeDurableDirectory(files, directory);
-    return shared === undefined ? await open(options) : await openShared(options, shared);
+    if (shared === undefined) return await openInDirectory(options);
+    return await openInEngine(options, shared);
   } catch (error) {
     if (error instanceof AppError || systemCodeOf(error) === undefined) throw error;
     throw diskError(`the data directory ${options.directory} cannot be opened`, error);
   }
 }
 
-async function open(options: StoreOptions): Promise<OpenedStore> {
+async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   checkNothingPending(files, directory);
   const assessment = await assess(options);
-  await endBackup(files, directory, assessment);
+  await completeRestore(files, directory, assessment);
   const file = await repair(directory, files, logger, assessment);
   const journal = new FileJournal({ directory, files, logger, clock }, assessment, file);
   const { collections } = assessment;
@@ -95,8 +96,8 @@ async function open(options: StoreOptions): Promise<OpenedStore> {
     return new JournaledStore(options, {
       collections, journal, replica: null,
       openBackup: async () => {
-        const { openBackup } = await withBackup((loaded) => loaded);
-        const { countRecords } = await withManifest((loaded) => loaded);
+        const { openBackup } = await loadBackup((module) => module);
+        const { countRecords } = await loadManifest((module) => module);
         return journal.betweenBatches(({ base, inUse }) => {
           const contents = { sequence: journal.sequence, records: countRecords(collections) };
           return openBackup(files, directory, base, inUse, contents);
@@ -109,9 +110,9 @@ async function open(options: StoreOptions): Promise<OpenedStore> {
   }
 }
 
-async function openShared(options: StoreOptions, shared: SharedLog): Promise<OpenedStore> {
+async function openInEngine(options: StoreOptions, shared: SharedLog): Promise<OpenedStore> {
   const { clock = systemClock, limits, files } = options;
-  const { journal, image, replica } = await withReplica(({ openReplica }) => openReplica({
+  const { journal, image, replica } = await loadReplica(({ openReplica }) => openReplica({
     ...options, ...shared, clock, cachedRecordsMax: limits?.cachedRecordsMax,
   }));
   const store = new JournaledStore(options, {
@@ -125,7 +126,7 @@ async function openShared(options: StoreOptions, shared: SharedLog): Promise<Ope
 
 /** Of a snapshot that is made for it: the files are those of a store without an engine. */
 async function openSharedBackup(files: Files, snapshots: ImageKeeper): Promise<Backup> {
-  const { openBackup } = await withBackup((loaded) => loaded);
+  const { openBackup } = await loadBackup((module) => module);
   return snapshots.withFiles(({ directory, generation, journalBytes, sequence, records }) =>
     openBackup(files, directory, generation, { generation, length: journalBytes },
       { sequence, records }));
@@ -147,11 +148,11 @@ function makeDurableDirectory(files: Files, directory: string): void {
 }
 
 /** A backup that is opened as a data directory must match its manifest, which is then removed. */
-async function endBackup(
+async function completeRestore(
   files: Files, directory: string, { sequence, collections }: Assessment,
 ): Promise<void> {
   if (!files.list(directory).includes(MANIFEST_NAME)) return;
-  const { checkContents, countRecords, findManifest } = await withManifest((loaded) => loaded);
+  const { checkContents, countRecords, findManifest } = await loadManifest((module) => module);
   const manifest = await findManifest(files, directory);
   if (manifest === null) return;
   checkContents(manifest, { sequence, records: countRecords(collections) });
@@ -159,7 +160,7 @@ async function endBackup(
   files.syncDirectory(directory);
 }
 
-type StoreParts = {
+type StoreDeps = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
   readonly replica: Replica | null;
@@ -174,19 +175,19 @@ class JournaledStore implements OpenedStore {
   readonly replica: Replica | null;
   /** What has to know when others' transactions are applied. */
   readonly writers: Writers;
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(options: StoreOptions, parts: StoreParts) {
+  constructor(options: StoreOptions, deps: StoreDeps) {
     const { directory, logger, limits = STANDARD_LIMITS } = options;
-    const { journal, collections } = parts;
+    const { journal, collections } = deps;
     this.directory = directory;
-    this.replica = parts.replica;
+    this.replica = deps.replica;
     this.#clock = options.clock ?? systemClock;
-    this.#parts = parts;
+    this.#deps = deps;
     const onListenerError = (error: unknown): void =>
       logger.error('a change listener failed', { error });
     const feed = new ChangeFeed(onListenerError);
@@ -203,26 +204,26 @@ class JournaledStore implements OpenedStore {
     this.writers = {
       feed, onListenerError,
       rebase: (apply) => commit.rebase(apply),
-      refuseAll: (error) => commit.refuseAll(error),
+      refuseAll: (error) => commit.rejectAll(error),
     };
   }
 
   get failure(): string | null {
-    return this.#parts.journal.failure?.message ?? null;
+    return this.#deps.journal.failure?.message ?? null;
   }
 
   checkWritable(): void {
-    const { failure } = this.#parts.journal;
+    const { failure } = this.#deps.journal;
     if (failure !== null) throw failure;
   }
 
   onFailure(listener: (reason: string | null) => void): () => void {
-    return this.#parts.journal.failureLog.onSaid(listener);
+    return this.#deps.journal.failureLog.onReport(listener);
   }
 
   get statistics(): StoreStatistics {
     const { commits, transactions } = this.#commit;
-    const { sequence, generation, bytes, snapshots } = this.#parts.journal;
+    const { sequence, generation, bytes, snapshots } = this.#deps.journal;
     return {
       sequence, commits, transactions, generation,
       journalBytes: bytes,
@@ -232,7 +233,7 @@ class JournaledStore implements OpenedStore {
   }
 
   collection(name: string): Collection {
-    const collection = this.#parts.collections.get(name);
+    const collection = this.#deps.collections.get(name);
     assert(collection !== undefined, `no collection ${name}`);
     return collection;
   }
@@ -242,12 +243,12 @@ class JournaledStore implements OpenedStore {
   }
 
   compact(): Promise<void> {
-    return this.#parts.journal.snapshots.write();
+    return this.#deps.journal.snapshots.write();
   }
 
   openBackup(): Promise<Backup> {
     this.backupMs = this.#clock.now();
-    return this.#parts.openBackup();
+    return this.#deps.openBackup();
   }
 
   close(): Promise<void> {
@@ -256,7 +257,7 @@ class JournaledStore implements OpenedStore {
   }
 
   async #close(): Promise<void> {
-    const { journal, onClosing } = this.#parts;
+    const { journal, onClosing } = this.#deps;
     onClosing?.();
     await this.#commit.close();
     await journal.close();

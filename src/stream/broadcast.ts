@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createGate } from '../base/turns.ts';
-import type { ChangeLog, CommittedChange, Replica } from '../store/port.ts';
+import type { ChangeLog, CommittedChange, Replica } from '../store/store-port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { Position, StreamFilter, StreamedChange } from './event.ts';
 import { Reader, type Caller } from './reader.ts';

@@ -12,7 +12,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import { quoted } from '../base/text/refusal.ts';
-import type { CommittedChange, LoggedChange } from '../store/port.ts';
+import type { CommittedChange, LoggedChange } from '../store/store-port.ts';
 import type { Topic } from './topic.ts';
 
 /** Up to where a stream has been read. */

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
 import type { Gate } from '../base/turns.ts';
-import type { LogReader } from '../store/port.ts';
+import type { LogReader } from '../store/store-port.ts';
 import { describeChanges, encodeEvents } from './event.ts';
 import type { StreamFilter } from './event.ts';
 import type { Topic } from './topic.ts';

@@ -1,5 +1,5 @@
 /** What can be followed: the records of a collection, as the API shows them. */
-import type { CollectionSpec } from '../store/port.ts';
+import type { CollectionSpec } from '../store/store-port.ts';
 
 export type Topic = {
   /** As `topics` names it: `books`. */

@@ -1,6 +1,6 @@
 /** The three resources put together: each may look at what the others hold. */
 import type { Repository } from '../resources/repository.ts';
-import type { Store } from '../store/port.ts';
+import type { Store } from '../store/store-port.ts';
 import type { ActionRegistry } from './actions/registry.ts';
 import { createConfigurations, recordsNaming } from './actions/repository.ts';
 import { referencesOf } from './actions/references.ts';

@@ -5,7 +5,7 @@ import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
 import { notFound } from '../resources/not-found.ts';
 import type { Route } from '../server/route.ts';
-import type { CollectionSpec } from '../store/port.ts';
+import type { CollectionSpec } from '../store/store-port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
 import {
   createConfigurationIndex, type ConfigurationIndex,

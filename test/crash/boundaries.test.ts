@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { createNodeFiles, type Files } from '../../src/store/disk/files.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import { below, createRandom, type Random } from '../support/random.ts';
 import { COLLECTIONS } from '../support/workload.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { Store, Transaction } from '../../src/store/port.ts';
+import type { Store, Transaction } from '../../src/store/store-port.ts';
 import { openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import type { Call, Fault } from '../support/simulated-files.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { about } from '../support/crashes.ts';
 import { FAULTS } from '../support/faults.ts';
 import { IS_LONG } from '../support/long.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
-import type { Transaction } from '../../src/store/port.ts';
+import type { Transaction } from '../../src/store/store-port.ts';
 import { openOn, type OpenStore } from '../support/open-store.ts';
 import { below, createRandom, type Random } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';

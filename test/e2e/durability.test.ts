@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { owned } from '../support/children.ts';
 import { compile } from '../support/compile.ts';
 import { IS_LONG } from '../support/long.ts';

@@ -45,7 +45,7 @@ class Cluster {
   /** Owners by shard, as the log has it; released ones are null. */
   owners(): readonly (string | null)[] {
     return Array.from({ length: SHARDS }, (_, shard) => {
-      const bytes = this.store.collection(LEASES.name).bytesOf(leaseId(shard));
+      const bytes = this.store.collection(LEASES.name).findBytes(leaseId(shard));
       const lease = bytes === undefined ? null : decodeLease(bytes);
       return lease === null || lease.released ? null : lease.node;
     });
@@ -58,7 +58,7 @@ class Cluster {
   }
 
   term(shard: number): number {
-    const bytes = this.store.collection(LEASES.name).bytesOf(leaseId(shard));
+    const bytes = this.store.collection(LEASES.name).findBytes(leaseId(shard));
     return bytes === undefined ? 0 : decodeLease(bytes).term;
   }
 }
@@ -105,7 +105,7 @@ test('nodes that join get their share, and one that stops gives it back at once'
   await b.close();
   await cluster.clock.advance(10);
   assert.deepEqual(cluster.counts(), { a: 8, c: 8 });
-  assert.equal(cluster.store.collection(NODES.name).bytesOf('b'), undefined);
+  assert.equal(cluster.store.collection(NODES.name).findBytes('b'), undefined);
   await Promise.all([a.close(), c.close()]);
   assert.deepEqual(cluster.counts(), { null: 16 });
 });
@@ -150,7 +150,7 @@ test('a node that dies hands over L + 1 s after its last beat, not before and no
     const [a, b, c] = [cluster.node('a'), cluster.node('b'), cluster.node('c')];
     await cluster.clock.advance(7000);
     const terms = cluster.owners().map((owner, shard) => ({ owner, term: cluster.term(shard) }));
-    const beats = JSON.parse(String(cluster.store.collection(NODES.name).bytesOf('b')));
+    const beats = JSON.parse(String(cluster.store.collection(NODES.name).findBytes('b')));
     const lastBeatMs = Date.parse(beats.at);
     kill(b);
     const leftMs = lastBeatMs + LENGTHS.lengthMs + 1000 - cluster.clock.now();
@@ -311,8 +311,8 @@ test('a node that died is forgotten after a day', async () => {
   await cluster.clock.advance(10);
   kill(b);
   await cluster.clock.advance(23 * 3_600_000);
-  assert.notEqual(cluster.store.collection(NODES.name).bytesOf('b'), undefined);
+  assert.notEqual(cluster.store.collection(NODES.name).findBytes('b'), undefined);
   await cluster.clock.advance(2 * 3_600_000);
-  assert.equal(cluster.store.collection(NODES.name).bytesOf('b'), undefined);
+  assert.equal(cluster.store.collection(NODES.name).findBytes('b'), undefined);
   await a.close();
 });

@@ -9,7 +9,7 @@ import { memoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Route } from '../../src/server/route.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
-import type { Replica } from '../../src/store/port.ts';
+import type { Replica } from '../../src/store/store-port.ts';
 import { turnsUntil } from '../support/turns.ts';
 
 type Given = { -readonly [Name in keyof Replica]: Replica[Name] };
@@ -138,8 +138,8 @@ test('after this process stood still, reads of records wait until it has caught 
   const caughtUp = new Promise<void>((resolve) => void (goOn = resolve));
   let waits = 0;
   const ask = serve({
-    isBehindSinceStandstill: () => true,
-    waitAfterStandstill: () => {
+    isBehindSincePause: () => true,
+    waitAfterPause: () => {
       waits += 1;
       return caughtUp;
     },
@@ -170,8 +170,8 @@ test('a read that waits is not served from records that are loaded anew meanwhil
       return true;
     };
     const replica = replicaOf({
-      isBehindSinceStandstill: () => true, waitFor: wait,
-      waitAfterStandstill: async () => void await wait(),
+      isBehindSincePause: () => true, waitFor: wait,
+      waitAfterPause: async () => void await wait(),
     });
     const asked = exchangeAny(targetOf(replica), { method: 'GET', path: '/api/things', headers });
     await turnsUntil(() => isWaiting);

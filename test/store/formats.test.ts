@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { parseLine, visitOperations } from '../../src/store/journal/line.ts';
+import { parseLine, visitOperations } from '../../src/store/journal/journal-line.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';

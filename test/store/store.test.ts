@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { writeBackup } from '../../src/store/backup/backup.ts';
-import type { CollectionSpec, Transaction } from '../../src/store/port.ts';
+import type { CollectionSpec, Transaction } from '../../src/store/store-port.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
@@ -122,16 +122,16 @@ test('a transaction finds a record by its id first, then by a name it has by the
   const renaming = store.transact(putNamed('a', { path: 'p', name: 'a2' }));
   const names = ['a', 'p', 'n', 'a2', 'nobody'];
   const found = await store.transact((transaction) =>
-    names.map((name) => transaction.findKey('named', name)));
+    names.map((name) => transaction.findId('named', name)));
   assert.deepEqual(found, ['a', 'a', undefined, 'a', undefined]);
   await renaming;
   await store.transact(putNamed('p2', { path: 'other' }));
   await store.transact(putNamed('b', { path: 'p2' }));
-  const found2 = await store.transact((transaction) => transaction.findKey('named', 'p2'));
+  const found2 = await store.transact((transaction) => transaction.findId('named', 'p2'));
   assert.equal(found2, 'p2');
   const hooks = await store.transact((transaction) => {
     transaction.put('hooks', 'h', hook('h', 'segment'));
-    return transaction.findKey('hooks', 'segment');
+    return transaction.findId('hooks', 'segment');
   });
   assert.equal(hooks, undefined, 'unique values of other collections are no names');
   assert.equal(store.collection('hooks').idByName.size, 0);

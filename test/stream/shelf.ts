@@ -2,7 +2,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import type { CollectionSpec } from '../../src/store/port.ts';
+import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
 import { createEventStream } from '../../src/stream/routes.ts';

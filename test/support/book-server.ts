@@ -17,7 +17,7 @@ import type { Entrance } from '../../src/server/routing/dispatcher.ts';
 import { createHttpServer, listenOnPort } from '../../src/server/listening/listener.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { Route } from '../../src/server/route.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import type { IdempotencyKeys } from '../../src/resources/idempotency.ts';
 import type { ChangeHook } from '../../src/resources/repository.ts';
 import { createMemoryStore } from './memory-store.ts';

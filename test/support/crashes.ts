@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { AppError, messageOf } from '../../src/base/errors.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { openOn } from './open-store.ts';
 import { below, createRandom } from './random.ts';
 import type { Disk, Survival } from './simulated-disk.ts';

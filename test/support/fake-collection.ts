@@ -4,7 +4,7 @@
  */
 import type {
   Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart,
-} from '../../src/store/port.ts';
+} from '../../src/store/store-port.ts';
 
 export class FakeCollection implements Collection {
   readonly spec: CollectionSpec = { name: 'books', key: 'id' };
@@ -43,12 +43,12 @@ export class FakeCollection implements Collection {
   }
 
   find(id: string): StoredRecord | undefined {
-    const bytes = this.bytesAt(this.slotOf(id));
+    const bytes = this.bytesAt(this.findSlot(id));
     return bytes === undefined ? undefined : { bytes, derived: undefined };
   }
 
-  bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }
-  slotOf(id: string): number { return this.#slotOf.get(id) ?? -1; }
+  findBytes(id: string): Buffer | undefined { return this.find(id)?.bytes; }
+  findSlot(id: string): number { return this.#slotOf.get(id) ?? -1; }
   idAt(slot: number): string | undefined { return this.#slots[slot]?.id; }
 
   bytesAt(slot: number): Buffer | undefined {
@@ -69,7 +69,7 @@ export class FakeCollection implements Collection {
       const id = this.#ids[rank];
       if (id === undefined) return -1;
       last = id;
-      return this.slotOf(id);
+      return this.findSlot(id);
     };
     const nextRuns = (bytesMax: number): readonly Buffer[] => {
       const runs: Buffer[] = [];

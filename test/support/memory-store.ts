@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { AppError } from '../../src/base/errors.ts';
 import type {
   Change, Collection, CollectionSpec, Store, StoredRecord, Transaction, Walk, WalkStart,
-} from '../../src/store/port.ts';
+} from '../../src/store/store-port.ts';
 
 export type MemoryStore = Store & {
   /** Makes the batch that is staged now, or next, fail. */
@@ -122,7 +122,7 @@ function transactionOver(
   };
   return {
     find,
-    findKey(collection, name) {
+    findId(collection, name) {
       if (find(collection, name) !== undefined) return name;
       const { hasNames = false, unique = [] } = get(collection).spec;
       return hasNames ? findHolder(collection, unique, name) : undefined;
@@ -178,18 +178,18 @@ class MemoryCollection implements Collection {
     const { hasNames = false, unique = [] } = this.spec;
     if (!hasNames) return new Map();
     return new Map([...this.ids].flatMap((id) => unique.flatMap((member) => {
-      const value = memberOf(this.bytesOf(id) ?? Buffer.from('{}'), member);
+      const value = memberOf(this.findBytes(id) ?? Buffer.from('{}'), member);
       return value === undefined ? [] : [[value, id] as const];
     })));
   }
 
   find(id: string): StoredRecord | undefined {
-    return this.#records[this.slotOf(id)]?.record;
+    return this.#records[this.findSlot(id)]?.record;
   }
 
-  bytesOf(id: string): Buffer | undefined { return this.find(id)?.bytes; }
+  findBytes(id: string): Buffer | undefined { return this.find(id)?.bytes; }
 
-  slotOf(id: string): number { return this.#slots.get(id) ?? -1; }
+  findSlot(id: string): number { return this.#slots.get(id) ?? -1; }
   bytesAt(slot: number): Buffer | undefined { return this.#records[slot]?.record.bytes; }
   idAt(slot: number): string | undefined { return this.#records[slot]?.id; }
 
@@ -209,7 +209,7 @@ class MemoryCollection implements Collection {
         : this.#firstAfter(start);
       if (id === undefined) return -1;
       after = id;
-      return this.slotOf(id);
+      return this.findSlot(id);
     };
     const nextRuns = (bytesMax: number): readonly Buffer[] => {
       const runs: Buffer[] = [];
@@ -246,7 +246,7 @@ class MemoryCollection implements Collection {
   }
 
   apply(id: string, json: string | null): void {
-    const found = this.slotOf(id);
+    const found = this.findSlot(id);
     const slot = found === -1 ? this.#records.length : found;
     const before = this.bytesAt(slot) ?? null;
     const after = json === null ? null : Buffer.from(json);

@@ -2,7 +2,7 @@
 import { silentLogger } from '../../src/base/log.ts';
 import { createNodeFiles } from '../../src/store/disk/files.ts';
 import { acquireLock } from '../../src/store/lock/lock.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { openStore } from '../../src/store/store.ts';
 import { COLLECTIONS } from './workload.ts';
 

@@ -1,6 +1,6 @@
 /** Opens stores that share the log of one engine, each with a disk of its own. */
 import { silentLogger, type Logger } from '../../src/base/log.ts';
-import type { CollectionSpec } from '../../src/store/port.ts';
+import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import type { Engine } from '../../src/store/engines/engine.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -1,7 +1,7 @@
 /** The stores of some nodes over one simulated engine, with the clock that all of them go by. */
 import assert from 'node:assert/strict';
 import type { Logger } from '../../src/base/log.ts';
-import type { Transaction } from '../../src/store/port.ts';
+import type { Transaction } from '../../src/store/store-port.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { openSharedStore } from './open-shared-store.ts';

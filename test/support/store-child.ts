@@ -5,7 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { messageOf, systemCodeOf } from '../../src/base/errors.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { openInDirectory } from './open-directory.ts';
 
 const WRITERS = 32;

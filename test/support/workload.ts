@@ -6,7 +6,9 @@
 import assert from 'node:assert/strict';
 import { StoredCollection } from '../../src/store/records/collection.ts';
 import { AppError } from '../../src/base/errors.ts';
-import type { CollectionSpec, Store, StoredRecord, Transaction } from '../../src/store/port.ts';
+import type {
+  CollectionSpec, Store, StoredRecord, Transaction,
+} from '../../src/store/store-port.ts';
 import { below, createRandom, type Random } from './random.ts';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
@@ -193,7 +195,7 @@ class Model {
   run(prepare: Step['prepare']): void {
     prepare({
       find: (name, id) => bufferOf(this.#of(name).get(id)),
-      findKey: (name, id) => this.#of(name).has(id) ? id : undefined,
+      findId: (name, id) => this.#of(name).has(id) ? id : undefined,
       put: (name, id, json): StoredRecord => {
         this.#of(name).set(id, json.toString());
         return { bytes: Buffer.from(json), derived: undefined };

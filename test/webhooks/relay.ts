@@ -13,7 +13,7 @@ import { createHttpServer, listenOnPort } from '../../src/server/listening/liste
 import { exchangeAny } from '../../src/server/local/call.ts';
 import { memoryTarget } from '../../src/server/local/memory-target.ts';
 import { Metrics } from '../../src/server/metrics/metrics.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../src/webhooks/webhooks.ts';

@@ -14,7 +14,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Change, Collection } from '../../store/port.ts';
+import type { Change, Collection } from '../../store/store-port.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { hasTextConditions } from '../query/match-book.ts';
 import type { Turns, Work } from '../../base/turns.ts';

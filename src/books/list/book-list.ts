@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Exchange, Handler } from '../../server/route.ts';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';

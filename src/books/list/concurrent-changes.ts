@@ -3,7 +3,7 @@
  * bytes of those that were found before they changed and have not been sent yet, so that the answer
  * has as many books as its `X-Total-Count` says.
  */
-import type { Change, Collection } from '../../store/port.ts';
+import type { Change, Collection } from '../../store/store-port.ts';
 import { Bits } from '../../base/structures/bit-set.ts';
 
 // Copies of changed books kept for one slow reader; beyond that, changed books are left out.

@@ -5,7 +5,7 @@ import {
   decodeSearchable, hasTextConditions, matchesDate, matchesLanguage, matchesText,
 } from '../query/match-book.ts';
 import type { BookQuery } from '../query/parse-query.ts';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 
 export type Scan = {

@@ -4,7 +4,7 @@
  * instead of 0.9 ms). Only small collections are cached, because slow readers keep older versions
  * in memory too.
  */
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { streamWalk } from './book-source.ts';
 
 const BYTES_MAX = 8 * 2 ** 20;

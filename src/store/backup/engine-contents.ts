@@ -9,7 +9,7 @@ import type { Files } from '../disk/files.ts';
 import type {
   Engine, EngineSession, EngineSnapshot, LogEntry, LogHead, LogPosition,
 } from '../engines/engine.ts';
-import type { CollectionSpec } from '../port.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import { StoredCollection } from '../records/collection.ts';
 import { LOG_START, isSamePosition } from '../replication/chain.ts';
 import { closedError } from '../replication/closing.ts';

@@ -13,7 +13,7 @@ import type { Files } from '../disk/files.ts';
 import { journalName, snapshotName } from '../disk/inventory.ts';
 import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
 import { assess } from '../generations/recovery.ts';
-import type { CollectionSpec } from '../port.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { LOG_START, chainOf, isSamePosition } from '../replication/chain.ts';
 import { sendImage } from '../replication/image-transfer.ts';

@@ -16,7 +16,7 @@ import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackedUp, isStoreName } from '../disk/inventory.ts';
 import { RESTORE_PENDING, checkNothingPending } from './pending.ts';
-import type { CollectionSpec } from '../port.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';

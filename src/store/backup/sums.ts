@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { Collection } from '../port.ts';
+import type { Collection } from '../store-port.ts';
 
 export type CollectionSum = {
   readonly collection: string;

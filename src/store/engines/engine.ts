@@ -27,7 +27,7 @@ export type LogEntry = LogPosition & {
   readonly first: number;
   /** A UUID that its writer has drawn: the same when it is sent again. */
   readonly batch: string;
-  /** Lines of journal/line.ts, each with its line feed: UTF-8 without a NUL. */
+  /** Lines of journal/journal-line.ts, each with its line feed: UTF-8 without a NUL. */
   readonly lines: Buffer;
 };
 

@@ -18,7 +18,7 @@ import { AppError } from '../../base/errors.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/error.ts';
 import type { Files } from '../disk/files.ts';
-import type { FrozenCollection } from '../records/frozen.ts';
+import type { FrozenCollection } from '../records/frozen-collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import {
   journalName, snapshotName, takeInventory, temporaryName, unsyncedName,
@@ -28,7 +28,7 @@ import type { JournalFile } from '../journal/journal-file.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
-import type { Snapshots } from '../journal/port.ts';
+import type { Snapshots } from '../journal/journal-port.ts';
 import { deleteGradually } from './gradual-deletion.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
@@ -137,7 +137,7 @@ export class Compaction implements Snapshots {
     const generation = this.#generation;
     // Writers wait for the syncs of the switch, so whatever can comes before it.
     const file = await nameJournalFile(files, directory, generation);
-    const { frozen, sequence } = await writer.exclusive(() => this.#switchTo(file));
+    const { frozen, sequence } = await writer.runExclusively(() => this.#switchTo(file));
     const names = [...collections.keys()];
     try {
       for (const [collection, view] of frozen) {
@@ -161,7 +161,7 @@ export class Compaction implements Snapshots {
     // Before the note: a backup that has the note must have the snapshots.
     this.#base = generation;
     this.#closedBytes = 0;
-    if (!await writer.noteSnapshots(names)) throw writer.failure ?? new Error('not noted');
+    if (!await writer.writeSnapshotsNote(names)) throw writer.failure ?? new Error('not noted');
     await this.#deleteOld(generation, previous).catch((error: unknown) => {
       logger.warning('what a compaction has replaced could not be deleted whole; the next one '
         + 'tries again', { error });

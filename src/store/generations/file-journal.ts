@@ -13,8 +13,8 @@ import { SpaceProbe } from '../disk/space-probe.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
 import { JournalWriter } from '../journal/journal-writer.ts';
-import type { Append, Journal, Snapshots } from '../journal/port.ts';
-import type { LogReader } from '../port.ts';
+import type { JournalAppend, Journal, Snapshots } from '../journal/journal-port.ts';
+import type { LogReader } from '../store-port.ts';
 import { Compaction } from './compaction.ts';
 import { openReader } from './journal-reader.ts';
 import type { Assessment } from './recovery.ts';
@@ -37,7 +37,7 @@ const COMPACTION_RETRY_MS = 60_000;
 
 export class FileJournal implements Journal {
   readonly failureLog: FailureLog;
-  readonly refusal = null;
+  readonly rejection = null;
   readonly isShared = false;
   readonly isContended = false;
   readonly maxBatchBytes = Infinity;
@@ -53,7 +53,7 @@ export class FileJournal implements Journal {
     const { base, collections, inventory, journals, sequence } = assessment;
     this.#options = options;
     this.failureLog = new FailureLog(clock, logger, 'the disk');
-    this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.recover());
+    this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.clearFailure());
     this.#writer = new JournalWriter({
       file, sequence, clock,
       failureLog: this.failureLog,
@@ -87,9 +87,9 @@ export class FileJournal implements Journal {
     const last = journals.at(-1);
     const isNoted = last === undefined || last.replayed.snapshots.length > 0;
     if (base > 0 && base === this.generation && !isNoted) {
-      await this.#writer.noteSnapshots(inventory.snapshots.get(base) ?? []);
+      await this.#writer.writeSnapshotsNote(inventory.snapshots.get(base) ?? []);
     } else if (last !== undefined && !last.replayed.isMarked) {
-      await this.#writer.mark();
+      await this.#writer.writeMark();
     }
     for (const error of damagedSets) {
       this.#options.logger.error('a snapshot is damaged; went back to the one before', { error });
@@ -104,11 +104,11 @@ export class FileJournal implements Journal {
 
   async catchUp(): Promise<void> {}
 
-  append({ prepare, settle }: Append): void {
+  append({ collectOperations, onWritten }: JournalAppend): void {
     void this.#writer.append({
-      prepare,
-      settle: (error) => {
-        settle(error);
+      collectOperations,
+      onWritten: (error) => {
+        onWritten(error);
         if (error === null) this.#compactWhenDue();
       },
     });
@@ -121,7 +121,7 @@ export class FileJournal implements Journal {
 
   /** Runs between two batches, while all that is committed has been applied; may open the files. */
   betweenBatches<T>(run: (extent: Extent) => T): Promise<T> {
-    return this.#writer.exclusive(async () => {
+    return this.#writer.runExclusively(async () => {
       this.#compaction.noteOpened(this.generation);
       return run({ base: this.#compaction.base, inUse: this.#writer.file });
     });

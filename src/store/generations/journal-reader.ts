@@ -11,9 +11,9 @@ import { AppError, systemCodeOf } from '../../base/errors.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName, takeInventory } from '../disk/inventory.ts';
-import { parseLine, sequenceAt, visitOperations } from '../journal/line.ts';
-import type { JournalLine } from '../journal/line.ts';
-import type { LogReader, LoggedChange, LoggedTransaction } from '../port.ts';
+import { parseLine, sequenceAt, visitOperations } from '../journal/journal-line.ts';
+import type { JournalLine } from '../journal/journal-line.ts';
+import type { LogReader, LoggedChange, LoggedTransaction } from '../store-port.ts';
 import { readStart } from './journal-start.ts';
 
 /** What is read, and at most about what is given, at a time. */

@@ -2,7 +2,7 @@
 import { foreignLine } from './damage.ts';
 import type { Files } from '../disk/files.ts';
 import { readFully } from '../disk/read-write.ts';
-import { hasChecksum, parseLine } from '../journal/line.ts';
+import { hasChecksum, parseLine } from '../journal/journal-line.ts';
 
 const LINE_FEED = 0x0a;
 /** A start line is about 110 bytes. */

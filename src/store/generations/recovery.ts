@@ -40,7 +40,7 @@ import {
   REPLICA_FOLDER, isReplica, journalName, snapshotName, takeInventory,
 } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
-import type { CollectionSpec } from '../port.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import { START_BYTES_MAX, readStart } from './journal-start.ts';
 import { replayJournal } from './replay.ts';
 import type { Replayed } from './replay.ts';

@@ -6,8 +6,8 @@ import { damagedAt, foreignLine } from './damage.ts';
 import type { FilePlace } from './damage.ts';
 import { readLines } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
-import { hasChecksum, parseLine, visitOperations } from '../journal/line.ts';
-import type { JournalLine } from '../journal/line.ts';
+import { hasChecksum, parseLine, visitOperations } from '../journal/journal-line.ts';
+import type { JournalLine } from '../journal/journal-line.ts';
 
 export type Replayed = {
   /** The last transaction's sequence. */
@@ -165,7 +165,7 @@ class Replay {
         put(name, from, to) {
           const collection = findCollection(name);
           if (collection === null) return;
-          const key = collection.keyOf(buffer.subarray(from, to));
+          const key = collection.readKey(buffer.subarray(from, to));
           const record = collection.table.arena.appendBytes(buffer, from, to);
           collection.applyPut(key, record, null);
         },

@@ -10,9 +10,9 @@ import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import type { FrozenCollection } from '../records/frozen.ts';
+import type { FrozenCollection } from '../records/frozen-collection.ts';
 import { slotIn } from '../records/key-order.ts';
-import { frozenPlace } from '../records/record-table.ts';
+import { readFrozenSpan } from '../records/record-table.ts';
 import { SNAPSHOT_END, encodeCount, encodeHeader } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshot.ts';
 
@@ -67,7 +67,7 @@ class SnapshotWriter {
     for (const block of blocks) {
       for (let index = 0; index < block.count; index += 1) {
         const slot = slotIn(block, index);
-        const place = frozenPlace(pages, slot);
+        const place = readFrozenSpan(pages, slot);
         const needed = place.length + SEPARATOR.length;
         if (this.#used + needed > this.#output.length) await this.#startOutput(needed);
         this.#add(slot, place.chunk, place.offset, needed);
@@ -129,7 +129,7 @@ class SnapshotWriter {
     const chunk = table.arena.adopt(output);
     let offset = 0;
     for (const slot of this.#slots) {
-      const from = frozenPlace(this.#frozen.pages, slot);
+      const from = readFrozenSpan(this.#frozen.pages, slot);
       // Written or deleted meanwhile, it lies elsewhere already.
       const isSame = table.lengthOf(slot) === from.length
         && table.offsetOf(slot) === from.offset && table.chunkOf(slot) === from.chunk;

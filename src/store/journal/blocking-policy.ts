@@ -22,7 +22,7 @@ export class BlockingPolicy {
   }
 
   /** Told how long each batch blocked the loop. */
-  note(tookMs: number): void {
-    if (tookMs >= SLOW_MS) this.#pooledLeft = POOLED_BATCHES;
+  recordDuration(durationMs: number): void {
+    if (durationMs >= SLOW_MS) this.#pooledLeft = POOLED_BATCHES;
   }
 }

@@ -10,69 +10,69 @@ import type { Logger } from '../../base/log.ts';
 const PERIOD_MS = 1000;
 
 /** Called with why writing stopped, and with null when it goes on. */
-type Listener = (reason: string | null) => void;
+type FailureListener = (reason: string | null) => void;
 
 export class FailureLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #takenBy: string;
-  readonly #listeners = new Set<Listener>();
-  #current: AppError | null = null;
-  #said: AppError | null = null;
+  readonly #storageName: string;
+  readonly #listeners = new Set<FailureListener>();
+  #failure: AppError | null = null;
+  #reportedFailure: AppError | null = null;
   /** When writing stopped, as was said. */
   #stoppedMs = 0;
   #timer: Timer | null = null;
 
   /** `takenBy`: what has to take writes again before they go on. */
-  constructor(clock: Clock, logger: Logger, takenBy: 'the disk' | 'the engine') {
+  constructor(clock: Clock, logger: Logger, storageName: 'the disk' | 'the engine') {
     this.#clock = clock;
     this.#logger = logger;
-    this.#takenBy = takenBy;
+    this.#storageName = storageName;
   }
 
   /** Returns what ends it. */
-  onSaid(listener: Listener): () => void {
+  onReport(listener: FailureListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /** Told of each failure, and with null that writing works. */
-  note(failure: AppError | null): void {
-    this.#current = failure;
-    if (failure?.code === 'unknown_outcome') this.#say();
-    else if (this.#timer === null) this.#sayWhenNew();
+  setFailure(failure: AppError | null): void {
+    this.#failure = failure;
+    if (failure?.code === 'unknown_outcome') this.#report();
+    else if (this.#timer === null) this.#reportWhenNew();
   }
 
   /** Says what is still to be said. */
   close(): void {
     this.#timer?.cancel();
-    if (this.#isNew()) this.#say();
+    if (this.#isUnreported()) this.#report();
   }
 
-  #isNew(): boolean {
-    return this.#current?.code !== this.#said?.code;
+  #isUnreported(): boolean {
+    return this.#failure?.code !== this.#reportedFailure?.code;
   }
 
-  #sayWhenNew(): void {
+  #reportWhenNew(): void {
     this.#timer = null;
-    if (!this.#isNew()) return;
-    this.#say();
-    this.#timer = this.#clock.startTimer(PERIOD_MS, () => this.#sayWhenNew());
+    if (!this.#isUnreported()) return;
+    this.#report();
+    this.#timer = this.#clock.startTimer(PERIOD_MS, () => this.#reportWhenNew());
   }
 
-  #say(): void {
-    const failure = this.#current;
+  #report(): void {
+    const failure = this.#failure;
     const nowMs = this.#clock.monotonicMs();
     if (failure === null) {
       this.#logger.info('writing goes on', { stoppedMs: Math.round(nowMs - this.#stoppedMs) });
     } else if (failure.code === 'unknown_outcome') {
       this.#logger.error('writing stopped for good', { reason: failure.message });
     } else {
-      this.#logger.error(`writing stopped until ${this.#takenBy} takes it again`,
+      this.#logger.error(`writing stopped until ${this.#storageName} takes it again`,
         { reason: failure.message });
     }
-    if (this.#said === null) this.#stoppedMs = nowMs;
-    this.#said = failure;
+    if (this.#reportedFailure === null) this.#stoppedMs = nowMs;
+    this.#reportedFailure = failure;
     for (const listener of this.#listeners) listener(failure?.message ?? null);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * One journal file, open for appending (its format: line.ts). Knows where the durable part
+ * One journal file, open for appending (its format: journal-line.ts). Knows where the durable part
  * ends; a write that fails is cut off again, and the cut synced, so that a refused transaction can
  * never come back.
  */
@@ -10,7 +10,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import { diskError, positiveCount } from '../disk/error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
-import { LineEncoder } from './line-encoder.ts';
+import { JournalLineEncoder } from './journal-line-encoder.ts';
 
 /** How an append ended. `unknown`: nothing in this file can be trusted any more. */
 export type AppendFailure = { readonly kind: 'refused' | 'unknown'; readonly cause: unknown };
@@ -89,7 +89,7 @@ export class JournalFile {
 }
 
 /** What writers are told. */
-export function errorOf({ kind, cause }: AppendFailure): AppError {
+export function toAppError({ kind, cause }: AppendFailure): AppError {
   if (kind === 'refused') return diskError('the journal cannot be written', cause);
   const what = 'the journal could not be synced, restart the service';
   return new AppError('unknown_outcome', `${what} (${messageOf(cause)})`, {}, cause);
@@ -120,7 +120,7 @@ export async function nameJournalFile(
     await files.syncDirectoryAsync(directory);
     return file;
   } catch (error) {
-    remove(files, directory, file);
+    removeFile(files, directory, file);
     throw error;
   }
 }
@@ -129,15 +129,15 @@ export async function nameJournalFile(
 export async function startJournalFile(
   files: Files, directory: string, file: JournalFile, sequence: number,
 ): Promise<void> {
-  const encoder = new LineEncoder();
+  const encoder = new JournalLineEncoder();
   encoder.addStart(sequence, file.generation);
   const failure = await file.append(encoder.bytes);
   if (failure === null) return;
-  remove(files, directory, file);
+  removeFile(files, directory, file);
   throw failure.cause;
 }
 
-function remove(files: Files, directory: string, file: JournalFile): void {
+function removeFile(files: Files, directory: string, file: JournalFile): void {
   file.close();
   files.unlink(join(directory, journalName(file.generation)));
 }

@@ -11,12 +11,12 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { FailureLog } from './failure-log.ts';
 import { BlockingPolicy } from './blocking-policy.ts';
-import { errorOf } from './journal-file.ts';
+import { toAppError } from './journal-file.ts';
 import type { AppendFailure, JournalFile } from './journal-file.ts';
-import { LineEncoder } from './line-encoder.ts';
-import type { Append } from './port.ts';
+import { JournalLineEncoder } from './journal-line-encoder.ts';
+import type { JournalAppend } from './journal-port.ts';
 
-const PAUSE_MS = 100;
+const MARK_DELAY_MS = 100;
 
 type JournalWriterOptions = {
   readonly file: JournalFile;
@@ -32,15 +32,15 @@ type JournalWriterOptions = {
 
 export class JournalWriter {
   readonly #options: JournalWriterOptions;
-  readonly #policy = new BlockingPolicy();
-  readonly #encoder = new LineEncoder();
+  readonly #blockingPolicy = new BlockingPolicy();
+  readonly #encoder = new JournalLineEncoder();
   #file: JournalFile;
   #sequence: number;
   #failure: AppError | null = null;
   #isBusy = false;
-  #waiting: (() => void)[] = [];
+  #queue: (() => void)[] = [];
   #isMarked = true;
-  #pauseTimer: Timer | null = null;
+  #markTimer: Timer | null = null;
   #isClosed = false;
 
   constructor(options: JournalWriterOptions) {
@@ -58,38 +58,38 @@ export class JournalWriter {
   get failure(): AppError | null { return this.#failure; }
 
   /** See `Journal.append`. */
-  async append({ prepare, settle }: Append): Promise<void> {
-    await this.exclusive(async () => {
+  async append({ collectOperations, onWritten }: JournalAppend): Promise<void> {
+    await this.runExclusively(async () => {
       if (this.#failure?.code === 'unknown_outcome') {
-        settle(this.#failure);
+        onWritten(this.#failure);
         return;
       }
-      const transactions = prepare();
+      const transactions = collectOperations();
       this.#encoder.clear();
       for (const [index, operations] of transactions.entries()) {
         this.#encoder.addTransaction(this.#sequence + index + 1, this.#sequence, operations);
       }
       const failure = await this.#write(this.#encoder.bytes);
       if (failure !== null) {
-        settle(this.#fail(failure));
+        onWritten(this.#fail(failure));
         return;
       }
       this.#sequence += transactions.length;
       this.#isMarked = false;
-      this.recover();
-      settle(null);
-      this.#expectPause();
+      this.clearFailure();
+      onWritten(null);
+      this.#scheduleMark();
     });
   }
 
   /** Runs while nothing is being written, and holds what comes next until it is done. */
-  async exclusive<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async runExclusively<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#queue.push(resolve));
     this.#isBusy = true;
     try {
       return await run();
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#queue.shift();
       if (next === undefined) this.#isBusy = false;
       else next();
     }
@@ -109,43 +109,45 @@ export class JournalWriter {
   }
 
   /** Says that writing has paused; false when it could not be written. */
-  mark(): Promise<boolean> {
-    return this.#note(() => this.#encoder.addMark(this.#sequence));
+  writeMark(): Promise<boolean> {
+    return this.#writeNote(() => this.#encoder.addMark(this.#sequence));
   }
 
   /** Says that the generation of the file in use has all its snapshots. */
-  noteSnapshots(collections: readonly string[]): Promise<boolean> {
-    return this.#note(() => this.#encoder.addSnapshots(this.#sequence, collections));
+  writeSnapshotsNote(collections: readonly string[]): Promise<boolean> {
+    return this.#writeNote(() => this.#encoder.addSnapshots(this.#sequence, collections));
   }
 
   /** There is room again. */
-  recover(): void {
+  clearFailure(): void {
     if (this.#failure === null || this.#failure.code === 'unknown_outcome') return;
     this.#failure = null;
-    this.#options.failureLog.note(null);
+    this.#options.failureLog.setFailure(null);
   }
 
   /** Leaves a mark and closes the file. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#pauseTimer?.cancel();
-    if (!this.#isMarked) await this.mark();
-    await this.exclusive(async () => this.#file.close());
+    this.#markTimer?.cancel();
+    if (!this.#isMarked) await this.writeMark();
+    await this.runExclusively(async () => this.#file.close());
     this.#options.failureLog.close();
   }
 
   #write(bytes: Buffer): Promise<AppendFailure | null> | AppendFailure | null {
     const { clock, isDiskBusy } = this.#options;
-    if (isDiskBusy() || !this.#policy.mayBlock(bytes.length)) return this.#file.append(bytes);
+    if (isDiskBusy() || !this.#blockingPolicy.mayBlock(bytes.length)) {
+      return this.#file.append(bytes);
+    }
     const startedMs = clock.monotonicMs();
     const failure = this.#file.appendBlocking(bytes);
-    this.#policy.note(clock.monotonicMs() - startedMs);
+    this.#blockingPolicy.recordDuration(clock.monotonicMs() - startedMs);
     return failure;
   }
 
-  #note(encode: () => void): Promise<boolean> {
-    return this.exclusive(async () => {
+  #writeNote(encode: () => void): Promise<boolean> {
+    return this.runExclusively(async () => {
       if (this.#failure !== null) return false;
       this.#encoder.clear();
       encode();
@@ -157,22 +159,22 @@ export class JournalWriter {
   }
 
   #fail(failure: AppendFailure): AppError {
-    const error = errorOf(failure);
+    const error = toAppError(failure);
     this.#failure = error;
-    this.#options.failureLog.note(error);
+    this.#options.failureLog.setFailure(error);
     this.#options.onFailure(failure.kind);
     return error;
   }
 
   /** Leaves a mark once nothing has been written for a while. */
-  #expectPause(): void {
-    if (this.#pauseTimer !== null || this.#isClosed) return;
+  #scheduleMark(): void {
+    if (this.#markTimer !== null || this.#isClosed) return;
     const sequence = this.#sequence;
-    this.#pauseTimer = this.#options.clock.startTimer(PAUSE_MS, () => {
-      this.#pauseTimer = null;
+    this.#markTimer = this.#options.clock.startTimer(MARK_DELAY_MS, () => {
+      this.#markTimer = null;
       if (this.#isMarked || this.#isClosed || this.#failure !== null) return;
-      if (this.#sequence !== sequence) this.#expectPause();
-      else void this.mark();
+      if (this.#sequence !== sequence) this.#scheduleMark();
+      else void this.writeMark();
     });
   }
 }

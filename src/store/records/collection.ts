@@ -1,12 +1,14 @@
 /** The committed records of one collection, in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
 import type { Span } from './arena.ts';
-import type { FrozenCollection } from './frozen.ts';
+import type { FrozenCollection } from './frozen-collection.ts';
 import { LruCache } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyPosition } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
-import type { Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart } from '../port.ts';
+import type {
+  Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart,
+} from '../store-port.ts';
 import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
 import { UniqueIndex } from './unique-index.ts';
 import { CollectionWalk } from './walk.ts';
@@ -22,7 +24,7 @@ export class StoredCollection implements Collection {
   readonly #cache: LruCache;
   #listeners: ((change: Change) => void)[] = [];
   readonly #key = Buffer.alloc(KEY_LENGTH_MAX + 1);
-  readonly #place: KeyPosition = { block: 0, position: 0 };
+  readonly #keyPosition: KeyPosition = { block: 0, position: 0 };
 
   constructor(spec: CollectionSpec, cachedRecordsMax = STANDARD_LIMITS.cachedRecordsMax) {
     this.spec = spec;
@@ -51,25 +53,25 @@ export class StoredCollection implements Collection {
   find(id: string): StoredRecord | undefined {
     const cached = this.#cache.find(id);
     if (cached !== undefined) return cached;
-    const bytes = this.bytesAt(this.slotOf(id));
+    const bytes = this.bytesAt(this.findSlot(id));
     if (bytes === undefined) return undefined;
     const record = { bytes, derived: undefined };
     this.#cache.set(id, record);
     return record;
   }
 
-  bytesOf(id: string): Buffer | undefined {
-    return this.#cache.find(id)?.bytes ?? this.bytesAt(this.slotOf(id));
+  findBytes(id: string): Buffer | undefined {
+    return this.#cache.find(id)?.bytes ?? this.bytesAt(this.findSlot(id));
   }
 
   walk(from: WalkStart = {}): Walk {
     return new CollectionWalk(this.table, this.order, from);
   }
 
-  slotOf(id: string): number {
+  findSlot(id: string): number {
     if (encodeKey(id, this.#key) < id.length) return -1;
-    const isFound = this.order.seek(this.#key, 0, this.#place);
-    return isFound ? this.order.slotAt(this.#place.block, this.#place.position) : -1;
+    const isFound = this.order.seek(this.#key, 0, this.#keyPosition);
+    return isFound ? this.order.slotAt(this.#keyPosition.block, this.#keyPosition.position) : -1;
   }
 
   bytesAt(slot: number): Buffer | undefined {
@@ -81,7 +83,7 @@ export class StoredCollection implements Collection {
   }
 
   /** The key of a record of this collection. */
-  keyOf(bytes: Buffer): string {
+  readKey(bytes: Buffer): string {
     return readKey(bytes, this.table.keyStart);
   }
 
@@ -97,39 +99,39 @@ export class StoredCollection implements Collection {
   }
 
   /** Makes a record that lies in the arena the current one of its id. */
-  applyPut(id: string, place: Span, record: StoredRecord | null): void {
+  applyPut(id: string, span: Span, record: StoredRecord | null): void {
     const length = encodeKey(id, this.#key);
     assert(length === id.length);
     let slot = -1;
     let before: Buffer | null = null;
-    if (this.order.seek(this.#key, 0, this.#place)) {
-      slot = this.order.slotAt(this.#place.block, this.#place.position);
+    if (this.order.seek(this.#key, 0, this.#keyPosition)) {
+      slot = this.order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
       if (this.#listeners.length > 0) before = this.bytesAt(slot) ?? null;
       this.#bytesTotal -= this.table.lengthOf(slot);
-      this.table.move(slot, place);
+      this.table.move(slot, span);
     } else {
-      slot = this.table.add(place);
-      this.order.insert(this.#place, slot);
+      slot = this.table.add(span);
+      this.order.insert(this.#keyPosition, slot);
     }
-    this.#bytesTotal += place.length;
+    this.#bytesTotal += span.length;
     this.#cache.replace(id, record);
     if (this.unique.isUsed) this.unique.put(id, this.table.bytesAt(slot));
     if (this.#listeners.length === 0) return;
-    this.#tell(id, slot, before, record?.bytes ?? this.bytesAt(slot) ?? null);
+    this.#notify(id, slot, before, record?.bytes ?? this.bytesAt(slot) ?? null);
   }
 
   applyDelete(id: string): void {
     encodeKey(id, this.#key);
-    const isFound = this.order.seek(this.#key, 0, this.#place);
+    const isFound = this.order.seek(this.#key, 0, this.#keyPosition);
     assert(isFound, `delete of an unknown ${this.spec.name} record`);
-    const slot = this.order.slotAt(this.#place.block, this.#place.position);
+    const slot = this.order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
     const before = this.bytesAt(slot) ?? null;
     this.#bytesTotal -= this.table.lengthOf(slot);
-    this.order.remove(this.#place);
+    this.order.remove(this.#keyPosition);
     this.table.remove(slot);
     this.#cache.delete(id);
     this.unique.delete(id);
-    this.#tell(id, slot, before, null);
+    this.#notify(id, slot, before, null);
   }
 
   /**
@@ -168,7 +170,7 @@ export class StoredCollection implements Collection {
     this.#cache.clear();
   }
 
-  #tell(id: string, slot: number, before: Buffer | null, after: Buffer | null): void {
+  #notify(id: string, slot: number, before: Buffer | null, after: Buffer | null): void {
     const change = { id, slot, before, after };
     const failures: unknown[] = [];
     for (const listener of this.#listeners) {

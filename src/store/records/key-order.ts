@@ -17,14 +17,14 @@ const MERGED_SLOTS_MAX = 768;
 /** So many places after a key that was added the next is looked for. */
 const ADDED_REACH = 16;
 
-export type Block = {
+export type SlotBlock = {
   /** null for a run: the slots from `first` on. */
   readonly slots: Uint32Array | null;
   readonly first: number;
   count: number;
   readonly epoch: number;
 };
-type ArrayBlock = Block & { readonly slots: Uint32Array };
+type SlotArrayBlock = SlotBlock & { readonly slots: Uint32Array };
 
 /** A place in the order: position `position` of block `block`; may be just past a block's end. */
 export type KeyPosition = { block: number; position: number };
@@ -33,7 +33,7 @@ export class KeyOrder {
   /** Changes whenever a slot enters or leaves. */
   version = 0;
   readonly #table: RecordTable;
-  #blocks: Block[] = [];
+  #blocks: SlotBlock[] = [];
   #epoch = 0;
   #size = 0;
   /** Where the last key was found or inserted; what has moved since only costs time. */
@@ -65,16 +65,16 @@ export class KeyOrder {
    * Sets `place` to the first slot whose key is at or after the key at `at` in `target`; true when
    * it is equal. Past the last record the place is the end of the last block.
    */
-  seek(target: Uint8Array, at: number, place: KeyPosition): boolean {
-    place.block = Math.max(0, this.#blocks.length - 1);
-    place.position = this.countOf(place.block);
+  seek(target: Uint8Array, at: number, keyPosition: KeyPosition): boolean {
+    keyPosition.block = Math.max(0, this.#blocks.length - 1);
+    keyPosition.position = this.countOf(keyPosition.block);
     // First, as new ids rise: what lies elsewhere has left the caches between two batches.
-    if (this.#size === 0 || this.#compareLast(place.block, target, at) < 0) return false;
-    const near = this.#seekAfterLast(target, at, place);
+    if (this.#size === 0 || this.#compareLast(keyPosition.block, target, at) < 0) return false;
+    const near = this.#seekAfterLast(target, at, keyPosition);
     if (near !== 0) return near > 0;
-    place.block = this.#findBlock(target, at);
-    place.position = this.countOf(place.block) - 1;
-    return this.#narrow(target, at, place, 0);
+    keyPosition.block = this.#findBlock(target, at);
+    keyPosition.position = this.countOf(keyPosition.block) - 1;
+    return this.#narrow(target, at, keyPosition, 0);
   }
 
   /**
@@ -83,39 +83,39 @@ export class KeyOrder {
    * node has added rises too, each key a few places after the one before. 1: it is there, -1: its
    * place is known, 0: it is none of these.
    */
-  #seekAfterLast(target: Uint8Array, at: number, place: KeyPosition): -1 | 0 | 1 {
+  #seekAfterLast(target: Uint8Array, at: number, keyPosition: KeyPosition): -1 | 0 | 1 {
     const { block, position, reach } = this.#last;
-    place.block = block;
+    keyPosition.block = block;
     for (let low = position, step = 0; step <= reach; step = Math.max(1, step * 2)) {
-      place.position = position + step;
-      const slot = this.slotAt(block, place.position);
+      keyPosition.position = position + step;
+      const slot = this.slotAt(block, keyPosition.position);
       if (slot < 0) return 0;
       const order = this.#table.compareTo(slot, target, at);
-      if (order === 0) return this.#note(place, 1);
+      if (order === 0) return this.#note(keyPosition, 1);
       if (order > 0) {
         // What lies before the first of them is not known.
         if (step === 0) return 0;
-        return this.#narrow(target, at, place, low) ? 1 : -1;
+        return this.#narrow(target, at, keyPosition, low) ? 1 : -1;
       }
-      low = place.position + 1;
+      low = keyPosition.position + 1;
     }
     return 0;
   }
 
   /** Moves the place down, to `low` at most, to the first key that is not before the target. */
-  #narrow(target: Uint8Array, at: number, place: KeyPosition, low: number): boolean {
-    let high = place.position;
+  #narrow(target: Uint8Array, at: number, keyPosition: KeyPosition, low: number): boolean {
+    let high = keyPosition.position;
     for (let first = low; first < high;) {
       const middle = (first + high) >>> 1;
-      if (this.#table.compareTo(this.slotAt(place.block, middle), target, at) < 0) {
+      if (this.#table.compareTo(this.slotAt(keyPosition.block, middle), target, at) < 0) {
         first = middle + 1;
       } else {
         high = middle;
       }
     }
-    place.position = high;
-    if (this.#table.compareTo(this.slotAt(place.block, high), target, at) !== 0) return false;
-    this.#note(place, 1);
+    keyPosition.position = high;
+    if (this.#table.compareTo(this.slotAt(keyPosition.block, high), target, at) !== 0) return false;
+    this.#note(keyPosition, 1);
     return true;
   }
 
@@ -148,10 +148,10 @@ export class KeyOrder {
   }
 
   /** Inserts a slot before `place`. */
-  insert(place: KeyPosition, slot: number): void {
+  insert(keyPosition: KeyPosition, slot: number): void {
     this.#size += 1;
     this.version += 1;
-    let { block, position } = place;
+    let { block, position } = keyPosition;
     const isAtEnd = block >= this.#blocks.length - 1 && position === this.countOf(block);
     if (isAtEnd && this.#extend(slot, 1) > 0) return;
     if (this.countOf(block) === BLOCK_SLOTS) {
@@ -179,7 +179,7 @@ export class KeyOrder {
     else if (target.count < SPARSE_SLOTS) this.#merge(block);
   }
 
-  freeze(): readonly Block[] {
+  freeze(): readonly SlotBlock[] {
     this.#epoch += 1;
     return [...this.#blocks];
   }
@@ -236,7 +236,7 @@ export class KeyOrder {
     this.#blocks.splice(first + 1, 1);
   }
 
-  #writable(index: number): ArrayBlock {
+  #writable(index: number): SlotArrayBlock {
     const block = this.#blocks[index];
     assert(block !== undefined);
     const { count, epoch } = block;
@@ -249,16 +249,16 @@ export class KeyOrder {
 }
 
 /** The slot at a position of a block that has one there. */
-export function slotIn({ slots, first }: Block, position: number): number {
+export function slotIn({ slots, first }: SlotBlock, position: number): number {
   return slots === null ? first + position : slots[position] ?? -1;
 }
 
-function copySlots(from: Block, into: Uint32Array, offset: number): void {
+function copySlots(from: SlotBlock, into: Uint32Array, offset: number): void {
   for (let position = 0; position < from.count; position += 1) {
     into[offset + position] = slotIn(from, position);
   }
 }
 
-function isArray(block: Block): block is ArrayBlock {
+function isArray(block: SlotBlock): block is SlotArrayBlock {
   return block.slots !== null;
 }

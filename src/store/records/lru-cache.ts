@@ -3,7 +3,7 @@
  * keeps what a reader has derived from it. Two maps, the younger replacing the older when it is
  * full: least recently used to within half the cache, and no step costs more than one insertion.
  */
-import type { StoredRecord } from '../port.ts';
+import type { StoredRecord } from '../store-port.ts';
 
 export class LruCache {
   // Bounds both the memory that is held and the chunks that are kept alive by it.

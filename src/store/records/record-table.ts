@@ -19,7 +19,7 @@ const TILDE = 0x7e;
 
 export const KEY_LENGTH_MAX = 128;
 
-export type Page = { readonly words: Uint32Array; readonly epoch: number };
+export type SlotPage = { readonly words: Uint32Array; readonly epoch: number };
 
 export class RecordTable {
   readonly arena = new Arena();
@@ -27,7 +27,7 @@ export class RecordTable {
   readonly keyStart: number;
   /** What stands before it. */
   readonly head: string;
-  #pages: Page[] = [];
+  #pages: SlotPage[] = [];
   #bound = 0;
   #firstEmpty = 0;
   #epoch = 0;
@@ -43,7 +43,7 @@ export class RecordTable {
   }
 
   /** A slot for a record that the arena already counts as live. */
-  add(place: Span): number {
+  add(span: Span): number {
     let slot = this.#firstEmpty - 1;
     if (slot >= 0) {
       this.#firstEmpty = this.#word(slot, 1);
@@ -52,7 +52,7 @@ export class RecordTable {
       this.#bound += 1;
       if ((slot & SLOT_MASK) === 0) this.#addPage();
     }
-    this.#set(slot, place.chunk, place.offset, place.length);
+    this.#set(slot, span.chunk, span.offset, span.length);
     return slot;
   }
 
@@ -80,9 +80,9 @@ export class RecordTable {
   }
 
   /** Points a slot at its record's next version, or at the same bytes elsewhere. */
-  move(slot: number, place: Span): void {
+  move(slot: number, span: Span): void {
     this.arena.release(this.chunkOf(slot), this.lengthOf(slot));
-    this.#set(slot, place.chunk, place.offset, place.length);
+    this.#set(slot, span.chunk, span.offset, span.length);
   }
 
   remove(slot: number): void {
@@ -156,7 +156,7 @@ export class RecordTable {
     return true;
   }
 
-  freeze(): readonly Page[] {
+  freeze(): readonly SlotPage[] {
     this.#epoch += 1;
     return [...this.#pages];
   }
@@ -165,7 +165,7 @@ export class RecordTable {
     return this.#page(slot).words[(slot & SLOT_MASK) * SLOT_WORDS + index] ?? 0;
   }
 
-  #page(slot: number): Page {
+  #page(slot: number): SlotPage {
     const page = this.#pages[slot >>> PAGE_BITS];
     assert(page !== undefined);
     return page;
@@ -175,7 +175,7 @@ export class RecordTable {
     this.#pages.push({ words: new Uint32Array(PAGE_SLOTS * SLOT_WORDS), epoch: this.#epoch });
   }
 
-  #writable(slot: number): Page {
+  #writable(slot: number): SlotPage {
     const page = this.#page(slot);
     if (page.epoch === this.#epoch) return page;
     const copy = { words: page.words.slice(), epoch: this.#epoch };
@@ -193,7 +193,7 @@ export class RecordTable {
 }
 
 /** Reads slots of a frozen view. */
-export function frozenPlace(pages: readonly Page[], slot: number): Span {
+export function readFrozenSpan(pages: readonly SlotPage[], slot: number): Span {
   const words = pages[slot >>> PAGE_BITS]?.words;
   const word = (slot & SLOT_MASK) * SLOT_WORDS;
   assert(words !== undefined);

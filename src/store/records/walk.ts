@@ -6,7 +6,7 @@ import { assert } from '../../base/assert.ts';
 import { SEPARATOR } from './arena.ts';
 import type { Arena } from './arena.ts';
 import type { KeyOrder, KeyPosition } from './key-order.ts';
-import type { Walk, WalkStart } from '../port.ts';
+import type { Walk, WalkStart } from '../store-port.ts';
 import { KEY_LENGTH_MAX, encodeKey } from './record-table.ts';
 import type { RecordTable } from './record-table.ts';
 
@@ -20,7 +20,7 @@ export class CollectionWalk implements Walk {
   readonly #order: KeyOrder;
   readonly #isDescending: boolean;
   /** The next place to look at, good while the collection's order has `#version`. */
-  readonly #place: KeyPosition = { block: 0, position: 0 };
+  readonly #keyPosition: KeyPosition = { block: 0, position: 0 };
   #version = -1;
   /** The last key seen, where it lies; null before the first. */
   #key: Buffer | null = null;
@@ -61,28 +61,28 @@ export class CollectionWalk implements Walk {
   }
 
   #stepOn(): number {
-    let slot = this.#order.slotAt(this.#place.block, this.#place.position);
+    let slot = this.#order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
     if (slot < 0) {
-      this.#place.block += 1;
-      this.#place.position = 0;
-      slot = this.#order.slotAt(this.#place.block, 0);
+      this.#keyPosition.block += 1;
+      this.#keyPosition.position = 0;
+      slot = this.#order.slotAt(this.#keyPosition.block, 0);
       if (slot < 0) {
         this.#version = -1;
         return -1;
       }
     }
-    this.#place.position += 1;
+    this.#keyPosition.position += 1;
     return slot;
   }
 
   #stepBack(): number {
-    while (this.#place.position === 0) {
-      if (this.#place.block === 0) return -1;
-      this.#place.block -= 1;
-      this.#place.position = this.#order.countOf(this.#place.block);
+    while (this.#keyPosition.position === 0) {
+      if (this.#keyPosition.block === 0) return -1;
+      this.#keyPosition.block -= 1;
+      this.#keyPosition.position = this.#order.countOf(this.#keyPosition.block);
     }
-    this.#place.position -= 1;
-    return this.#order.slotAt(this.#place.block, this.#place.position);
+    this.#keyPosition.position -= 1;
+    return this.#order.slotAt(this.#keyPosition.block, this.#keyPosition.position);
   }
 
   #remember(slot: number): void {
@@ -94,24 +94,25 @@ export class CollectionWalk implements Walk {
   #find(): void {
     this.#version = this.#order.version;
     if (this.#key === null) {
-      this.#place.block = this.#isDescending ? Math.max(0, this.#order.blockCount - 1) : 0;
-      this.#place.position = this.#isDescending ? this.#order.countOf(this.#place.block) : 0;
+      const block = this.#isDescending ? Math.max(0, this.#order.blockCount - 1) : 0;
+      this.#keyPosition.block = block;
+      this.#keyPosition.position = this.#isDescending ? this.#order.countOf(block) : 0;
       return;
     }
-    const isFound = this.#order.seek(this.#key, this.#keyAt, this.#place);
-    if (isFound && !this.#isDescending) this.#place.position += 1;
+    const isFound = this.#order.seek(this.#key, this.#keyAt, this.#keyPosition);
+    if (isFound && !this.#isDescending) this.#keyPosition.position += 1;
   }
 }
 
-type Run = { readonly chunk: number; readonly start: number; end: number };
+type ByteRun = { readonly chunk: number; readonly start: number; end: number };
 
 /** Adjacent records of one chunk, joined into runs. */
 class RunList {
   bytesTotal = 0;
   /** At least so much is in runs that will be copied. */
   bytesCopied = 0;
-  readonly #runs: Run[] = [];
-  #last: Run = { chunk: -1, start: 0, end: 0 };
+  readonly #runs: ByteRun[] = [];
+  #last: ByteRun = { chunk: -1, start: 0, end: 0 };
 
   add(chunk: number, offset: number, length: number): void {
     const bytes = length + SEPARATOR.length;
@@ -130,7 +131,7 @@ class RunList {
   slices(arena: Arena): Buffer[] {
     this.#last.end -= SEPARATOR.length;
     const slices: Buffer[] = [];
-    let small: Run[] = [];
+    let small: ByteRun[] = [];
     for (const run of this.#runs) {
       if (run.end - run.start <= RUN_COPY_BYTES_MAX) {
         small.push(run);
@@ -145,7 +146,7 @@ class RunList {
   }
 }
 
-function join(arena: Arena, runs: readonly Run[]): Buffer {
+function join(arena: Arena, runs: readonly ByteRun[]): Buffer {
   let length = 0;
   for (const { start, end } of runs) length += end - start;
   const joined = Buffer.allocUnsafe(length);

@@ -1,6 +1,6 @@
 /** Applies to the records in memory what other nodes have committed. */
 import { AppError } from '../../base/errors.ts';
-import type { CommittedChange, LoggedTransaction } from '../port.ts';
+import type { CommittedChange, LoggedTransaction } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 
@@ -31,8 +31,8 @@ export function applyTransactions(
     for (const { collection: name, id, after } of changes) {
       const collection = records.collections.get(name);
       if (collection === undefined) continue;
-      const key = after === null ? id : collection.keyOf(after);
-      told?.push({ collection: name, id: key, before: collection.bytesOf(key) ?? null, after });
+      const key = after === null ? id : collection.readKey(after);
+      told?.push({ collection: name, id: key, before: collection.findBytes(key) ?? null, after });
       try {
         if (after === null) collection.applyDelete(key);
         else putBytes(collection, key, after);
@@ -41,7 +41,7 @@ export function applyTransactions(
         records.onListenerError(error);
       }
     }
-    if (told !== null) records.feed?.tell(sequence, told);
+    if (told !== null) records.feed?.notify(sequence, told);
   }
 }
 

@@ -11,8 +11,8 @@
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { LogEntry, LogPosition } from '../engines/engine.ts';
-import { LineEncoder } from '../journal/line-encoder.ts';
-import type { LoggedTransaction } from '../port.ts';
+import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
+import type { LoggedTransaction } from '../store-port.ts';
 import { encodeEntry } from './entry.ts';
 
 /** Releases that do not know the entry show this name to people. */
@@ -28,7 +28,7 @@ export type LogClosing = {
 /** The entry that closes a log directly after `position`. */
 export function encodeClosing(position: LogPosition, { to, at }: LogClosing): LogEntry {
   const bytes = Buffer.from(JSON.stringify({ id: 'log', to, at }));
-  return encodeEntry(new LineEncoder(), position,
+  return encodeEntry(new JournalLineEncoder(), position,
     [[{ collectionName: COLLECTION, id: 'log', bytes }]]);
 }
 

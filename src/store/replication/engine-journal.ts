@@ -13,8 +13,8 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
-import type { Append, Journal } from '../journal/port.ts';
-import type { LogReader } from '../port.ts';
+import type { JournalAppend, Journal } from '../journal/journal-port.ts';
+import type { LogReader } from '../store-port.ts';
 import { AppendWatch } from './appending/append-watch.ts';
 import { Appender } from './appending/appender.ts';
 import { ReconnectPause, TICK_MS } from './engine-link.ts';
@@ -87,7 +87,7 @@ export class EngineJournal implements Journal {
     const { contention } = this.appender;
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
     this.appender.onWaiting = () => this.#followMeanwhile();
-    this.appender.refusals.onLasting = () => this.failureLog.note(this.failure);
+    this.appender.refusals.onLasting = () => this.failureLog.setFailure(this.failure);
     this.#fresh = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
     this.standstill = new Standstill({ clock, catchUp, heardMs: () => link.heardMs });
@@ -97,7 +97,7 @@ export class EngineJournal implements Journal {
   get sequence(): number { return this.image.position.sequence; }
   get isContended(): boolean { return this.appender.contention.isContended; }
   get failure(): AppError | null { return this.#failure ?? this.appender.refusals.lasting; }
-  get refusal(): AppError | null { return this.#reload.refusal; }
+  get rejection(): AppError | null { return this.#reload.refusal; }
 
   get awayReason(): string | null {
     return this.#link.session === null && this.#awayError !== null
@@ -114,15 +114,15 @@ export class EngineJournal implements Journal {
     this.#running = this.#run();
   }
 
-  append(append: Append): void {
-    if (this.#failure !== null) return append.settle(this.#failure);
+  append(append: JournalAppend): void {
+    if (this.#failure !== null) return append.onWritten(this.#failure);
     this.appender.begin(append);
     this.#signal();
   }
 
   /** Resolves when all that was committed before the call is applied; rejects with a refusal. */
   catchUp(): Promise<void> {
-    const reason = this.refusal ?? this.#failure;
+    const reason = this.rejection ?? this.#failure;
     return reason === null ? this.#fresh.catchUp() : Promise.reject(reason);
   }
 
@@ -168,7 +168,7 @@ export class EngineJournal implements Journal {
       else await this.#connect();
     } else if (this.image.divergence !== null) {
       await this.#reloadAll(session);
-    } else if (this.refusal !== null) {
+    } else if (this.rejection !== null) {
       await this.#endReload(session);
     } else if (this.appender.isPending) {
       if (await this.#fresh.prove(() => this.appender.attempt(session))) this.#goOn();
@@ -189,7 +189,7 @@ export class EngineJournal implements Journal {
     this.#pause.settle();
     this.snapshots.writeWhenDue();
     if (this.image.divergence === null) this.#failure = null;
-    this.failureLog.note(this.failure);
+    this.failureLog.setFailure(this.failure);
   }
 
   #lose(error: unknown): void {
@@ -275,7 +275,7 @@ export class EngineJournal implements Journal {
   /** Who waits is told, and who comes from now on. */
   #fail(failure: AppError): void {
     this.#failure ??= failure;
-    this.failureLog.note(this.#failure);
+    this.failureLog.setFailure(this.#failure);
     this.#fresh.failAll(failure);
     this.appender.giveUp(failure);
   }

@@ -1,7 +1,7 @@
 /** Reads committed transactions back from the engine's log, for who follows the changes. */
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
-import type { LogReader, LoggedTransaction } from '../port.ts';
+import type { LogReader, LoggedTransaction } from '../store-port.ts';
 import { decodeUnchained } from './entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import { unreachable } from './fresh-reads.ts';

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
-import { hasChecksum, visitTransactions } from '../journal/line.ts';
-import type { LineEncoder } from '../journal/line-encoder.ts';
-import type { Operation } from '../journal/port.ts';
-import type { LoggedChange, LoggedTransaction } from '../port.ts';
+import { hasChecksum, visitTransactions } from '../journal/journal-line.ts';
+import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
+import type { Operation } from '../journal/journal-port.ts';
+import type { LoggedChange, LoggedTransaction } from '../store-port.ts';
 import { chainOf } from './chain.ts';
 
 /** Of lines and records: the newest that this version knows, and the one of a log that it makes. */
@@ -23,7 +23,7 @@ export function checkFormat({ format }: LogHead): void {
 
 /** What follows `position` with these transactions, as a new batch. */
 export function encodeEntry(
-  encoder: LineEncoder, { sequence, chain }: LogPosition,
+  encoder: JournalLineEncoder, { sequence, chain }: LogPosition,
   transactions: readonly (readonly Operation[])[],
 ): LogEntry {
   encoder.clear();

@@ -27,12 +27,12 @@ export async function reconcile(
     // First, so that a value that has changed hands is free.
     const isUnique = collection.unique.isUsed;
     await eachRecord(collection, (id, bytes) => {
-      const other = wanted.bytesOf(id);
+      const other = wanted.findBytes(id);
       const isGone = other === undefined || (isUnique && !other.equals(bytes));
       if (isGone) change(() => collection.applyDelete(id));
     });
     await eachRecord(wanted, (id, bytes) => {
-      if (collection.bytesOf(id)?.equals(bytes) === true) return;
+      if (collection.findBytes(id)?.equals(bytes) === true) return;
       change(() => putBytes(collection, id, bytes));
     });
   }

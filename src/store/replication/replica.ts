@@ -10,7 +10,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Files } from '../disk/files.ts';
 import { takeInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
-import type { CollectionSpec, Replica } from '../port.ts';
+import type { CollectionSpec, Replica } from '../store-port.ts';
 import { ROOM_BYTES } from './appending/refusals.ts';
 import { LOG_START } from './chain.ts';
 import { EngineJournal } from './engine-journal.ts';
@@ -102,15 +102,15 @@ function createReplica(
 ): Replica {
   const { image } = journal;
   return {
-    engine, promise,
+    engine, durability: promise,
     get log() { return image.log; },
     get sequence() { return image.position.sequence; },
     get headSequence() { return image.headSequence; },
-    get heardMs() { return link.heardMs; },
+    get lastResponseMs() { return link.heardMs; },
     get awayReason() { return journal.awayReason; },
-    get isReloading() { return journal.refusal !== null; },
+    get isReloading() { return journal.rejection !== null; },
     get figures() { return journal.appender.figures; },
-    roomBytes: ROOM_BYTES,
+    probeBytes: ROOM_BYTES,
     waitFor: (sequence, timeoutMs) => new Promise((resolve) => {
       let leave = (): void => {};
       const timer = clock.startTimer(timeoutMs, () => {
@@ -122,8 +122,8 @@ function createReplica(
         resolve(true);
       });
     }),
-    isBehindSinceStandstill: (nowMs) => journal.standstill.isBehind(nowMs),
-    waitAfterStandstill: () => journal.standstill.wait(),
+    isBehindSincePause: (nowMs) => journal.standstill.isBehind(nowMs),
+    waitAfterPause: () => journal.standstill.wait(),
     onReload: (listener) => journal.onReload(listener),
     maintainWhen(mayMaintain) {
       journal.snapshots.mayMaintain = mayMaintain;

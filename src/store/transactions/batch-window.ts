@@ -10,19 +10,19 @@ const QUIET_TURNS = 2;
 const BATCH_BYTES_MAX = 4 << 20;
 
 export class BatchWindow {
-  #seen = 0;
+  #lastCount = 0;
   #turns = 0;
   /** In a row, without a new transaction. */
   #quietTurns = 0;
 
   /** Asked once a turn; starts anew after it has said yes. */
-  isOver(transactions: number, bytes: number): boolean {
+  closesThisTurn(transactions: number, bytes: number): boolean {
     this.#turns += 1;
-    this.#quietTurns = transactions === this.#seen ? this.#quietTurns + 1 : 0;
+    this.#quietTurns = transactions === this.#lastCount ? this.#quietTurns + 1 : 0;
     const isOver = this.#quietTurns >= QUIET_TURNS || this.#turns >= TURNS_MAX
       || bytes >= BATCH_BYTES_MAX;
-    this.#seen = transactions;
-    if (isOver) this.#seen = this.#turns = this.#quietTurns = 0;
+    this.#lastCount = transactions;
+    if (isOver) this.#lastCount = this.#turns = this.#quietTurns = 0;
     return isOver;
   }
 }

@@ -9,18 +9,19 @@
  * that is to be expected of every batch, transactions wait to run until the journal asks for them.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Journal, Operation } from '../journal/port.ts';
-import type { CommittedChange, Transaction } from '../port.ts';
+import type { Journal, Operation } from '../journal/journal-port.ts';
+import type { CommittedChange, Transaction } from '../store-port.ts';
 import { BatchWindow } from './batch-window.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { StagedTransaction, grows, newBatch } from './staging.ts';
-import type { Batch, Staging, Submission } from './staging.ts';
-import { WaitingSubmission } from './waiting-submission.ts';
+import { StagedTransaction, growsRecords, createBatch } from './staging.ts';
+import type { Batch, Staging } from './staging.ts';
+import { TypedSubmission } from './submission.ts';
+import type { Submission } from './submission.ts';
 
 // What is held back is counted, as its bytes are not known before it has run.
-const HELD_MAX = 512;
+const DEFERRED_MAX = 512;
 /** As much room is taken to be needed for each. */
-const HELD_BYTES = 128 << 10;
+const DEFERRED_BYTES = 128 << 10;
 
 type GroupCommitOptions = {
   readonly journal: Journal;
@@ -34,12 +35,12 @@ export class GroupCommit {
   transactions = 0;
   readonly #options: GroupCommitOptions;
   readonly #window = new BatchWindow();
-  #gathering: Batch = newBatch(1);
+  #gathering: Batch = createBatch(1);
   #syncing: Batch | null = null;
   /** How many transactions of it are on their way. */
   #syncingCount = 0;
   /** In their order; whatever is staged came before. */
-  #held: Submission[] = [];
+  #deferred: Submission[] = [];
   /** The window is open, or a batch is on its way. */
   #isBusy = false;
   #isClosed = false;
@@ -50,29 +51,29 @@ export class GroupCommit {
   }
 
   /** See `Store.transact`. */
-  submit<T>(prepare: (transaction: Transaction) => T): Promise<T> {
-    const refusal = this.#findRefusal();
-    if (refusal !== null) return Promise.reject(refusal);
+  submit<T>(run: (transaction: Transaction) => T): Promise<T> {
+    const rejection = this.#findRejection();
+    if (rejection !== null) return Promise.reject(rejection);
     return new Promise((resolve, reject) =>
-      this.#take(new WaitingSubmission(prepare, resolve, reject)));
+      this.#admit(new TypedSubmission(run, resolve, reject)));
   }
 
   // Among three busy nodes each transaction ran twice or more, an eighth of what a POST cost there.
-  #take(submission: Submission): void {
+  #admit(submission: Submission): void {
     const { journal, stagedBytesMax } = this.#options;
-    const heldMax = Math.min(HELD_MAX, stagedBytesMax / HELD_BYTES);
-    if (journal.isContended && this.#held.length < heldMax) {
-      this.#held.push(submission);
-      this.#goOn();
+    const deferredMax = Math.min(DEFERRED_MAX, stagedBytesMax / DEFERRED_BYTES);
+    if (journal.isContended && this.#deferred.length < deferredMax) {
+      this.#deferred.push(submission);
+      this.#openWindow();
     } else {
-      this.#stageHeld();
+      this.#stageDeferred();
       this.#stage(submission);
     }
   }
 
-  #stageHeld(): void {
-    if (this.#held.length === 0) return;
-    for (const submission of this.#held.splice(0)) this.#stage(submission);
+  #stageDeferred(): void {
+    if (this.#deferred.length === 0) return;
+    for (const submission of this.#deferred.splice(0)) this.#stage(submission);
   }
 
   /** Calls `apply`, which changes the committed state, and runs everything staged again. */
@@ -82,11 +83,11 @@ export class GroupCommit {
     for (const { transactions } of batches) {
       for (const { submission } of transactions) this.#stage(submission);
     }
-    tellFollowers(batches);
+    notifyFollowers(batches);
   }
 
   /** Everything staged fails, surely not written. */
-  refuseAll(error: AppError): void {
+  rejectAll(error: AppError): void {
     this.#failStaged(error, error);
   }
 
@@ -100,10 +101,10 @@ export class GroupCommit {
     });
   }
 
-  #findRefusal(): AppError | null {
+  #findRejection(): AppError | null {
     if (this.#isClosed) return new AppError('unavailable', 'the store is closed');
     const { journal, stagedBytesMax } = this.#options;
-    if (journal.refusal !== null) return journal.refusal;
+    if (journal.rejection !== null) return journal.rejection;
     const stagedBytes = this.#gathering.bytes + (this.#syncing?.bytes ?? 0);
     if (stagedBytes < stagedBytesMax) return null;
     return new AppError('unavailable', 'too many writes are waiting', { retryAfterS: 1 });
@@ -112,32 +113,32 @@ export class GroupCommit {
   #stage(submission: Submission): void {
     const transaction = new StagedTransaction(this.#options.staging, submission);
     try {
-      submission.stage(transaction);
+      submission.run(transaction);
     } catch (error) {
       transaction.undo();
-      this.#settleAfter(transaction.restsOn, submission, () => submission.reject(error));
+      this.#completeAfter(transaction.dependsOn, submission, () => submission.reject(error));
       return;
     }
-    transaction.end();
+    transaction.seal();
     if (transaction.operations.length === 0) {
-      this.#settleAfter(transaction.restsOn, submission, () => submission.resolve());
+      this.#completeAfter(transaction.dependsOn, submission, () => submission.resolve());
       return;
     }
-    const refusal = this.#findRefusalOf(transaction);
-    if (refusal !== null) {
+    const rejection = this.#findTransactionRejection(transaction);
+    if (rejection !== null) {
       transaction.undo();
-      submission.reject(refusal);
+      submission.reject(rejection);
       return;
     }
     transaction.join(this.#gathering);
-    this.#goOn();
+    this.#openWindow();
   }
 
-  #findRefusalOf({ bytes, operations }: StagedTransaction): AppError | null {
+  #findTransactionRejection({ bytes, operations }: StagedTransaction): AppError | null {
     const { journal: { failure, maxBatchBytes, maxRecordBytes }, staging } = this.#options;
     if (failure?.code === 'unknown_outcome') return failure;
     if (maxRecordBytes !== Infinity && staging.recordBytes > maxRecordBytes
-      && grows(operations)) {
+      && growsRecords(operations)) {
       const full = `the engine keeps ${maxRecordBytes} bytes of records, and that many are there`;
       return new AppError('storage_full', `${full}: delete some, or move them with data:move`);
     }
@@ -151,7 +152,7 @@ export class GroupCommit {
    * has read, or, where others write too, a state that is no older than the call. When the batch
    * fails, or the state was older, it runs again.
    */
-  #settleAfter(batch: Batch | null, submission: Submission, settle: () => void): void {
+  #completeAfter(batch: Batch | null, submission: Submission, settle: () => void): void {
     if (batch !== null) {
       batch.followers.push((isCommitted) => {
         if (isCommitted) settle();
@@ -170,35 +171,35 @@ export class GroupCommit {
   }
 
   #stageAgain(submission: Submission): void {
-    const refusal = this.#findRefusal();
-    if (refusal === null) this.#stage(submission);
-    else submission.reject(refusal);
+    const rejection = this.#findRejection();
+    if (rejection === null) this.#stage(submission);
+    else submission.reject(rejection);
   }
 
-  #goOn(): void {
+  #openWindow(): void {
     if (this.#isBusy || this.#waitingCount === 0) return;
     this.#isBusy = true;
-    setImmediate(() => this.#turn());
+    setImmediate(() => this.#checkWindow());
   }
 
-  #turn(): void {
-    if (this.#window.isOver(this.#waitingCount, this.#gathering.bytes)) this.#append();
-    else setImmediate(() => this.#turn());
+  #checkWindow(): void {
+    if (this.#window.closesThisTurn(this.#waitingCount, this.#gathering.bytes)) this.#append();
+    else setImmediate(() => this.#checkWindow());
   }
 
   get #waitingCount(): number {
-    return this.#gathering.transactions.length + this.#held.length;
+    return this.#gathering.transactions.length + this.#deferred.length;
   }
 
   #append(): void {
     this.#options.journal.append({
-      prepare: () => this.#prepare(),
-      settle: (error) => this.#settle(error),
+      collectOperations: () => this.#collectOperations(),
+      onWritten: (error) => this.#onWritten(error),
     });
   }
 
-  #prepare(): readonly (readonly Operation[])[] {
-    if (this.#syncing === null) this.#stageHeld();
+  #collectOperations(): readonly (readonly Operation[])[] {
+    if (this.#syncing === null) this.#stageDeferred();
     const { transactions } = this.#syncing ??= this.#seal();
     this.#syncingCount = countWithin(transactions, this.#options.journal.maxBatchBytes);
     const first = transactions.slice(0, this.#syncingCount);
@@ -207,39 +208,39 @@ export class GroupCommit {
 
   #seal(): Batch {
     const batch = this.#gathering;
-    this.#gathering = newBatch(batch.number + 1);
-    this.#options.staging.seal();
+    this.#gathering = createBatch(batch.number + 1);
+    this.#options.staging.startNextBatch();
     return batch;
   }
 
-  #settle(error: AppError | null): void {
+  #onWritten(error: AppError | null): void {
     const batch = this.#syncing;
     if (error !== null) this.#failStaged(error, this.#options.journal.failure ?? error);
-    else if (batch !== null) this.#finish(batch);
+    else if (batch !== null) this.#completeBatch(batch);
     // What did not fit in one append goes on at once.
     if (this.#syncing !== null) {
       this.#append();
       return;
     }
     this.#isBusy = false;
-    this.#goOn();
+    this.#openWindow();
     if (!this.#isBusy) this.#onIdle();
   }
 
-  #finish(batch: Batch): void {
+  #completeBatch(batch: Batch): void {
     const { transactions } = batch;
-    const committed = transactions.slice(0, this.#syncingCount);
+    const committedTransactions = transactions.slice(0, this.#syncingCount);
     batch.transactions = transactions.slice(this.#syncingCount);
     this.commits += 1;
-    this.transactions += committed.length;
-    this.#apply(committed);
-    for (const { bytes } of committed) batch.bytes -= bytes;
+    this.transactions += committedTransactions.length;
+    this.#apply(committedTransactions);
+    for (const { bytes } of committedTransactions) batch.bytes -= bytes;
     const isWhole = batch.transactions.length === 0;
     if (isWhole) {
       this.#syncing = null;
-      this.#options.staging.dropSealed();
+      this.#options.staging.dropCommitted();
     }
-    for (const { submission } of committed) submission.resolve();
+    for (const { submission } of committedTransactions) submission.resolve();
     if (isWhole) for (const follower of batch.followers) follower(true);
   }
 
@@ -251,7 +252,7 @@ export class GroupCommit {
       if (feed.isFollowed) {
         const changes: CommittedChange[] = [];
         staging.apply(transaction, (change) => changes.push(change));
-        feed.tell(sequence, changes);
+        feed.notify(sequence, changes);
       } else {
         staging.apply(transaction);
       }
@@ -266,8 +267,8 @@ export class GroupCommit {
       const reason = batch === syncing ? error : rest;
       for (const { submission } of batch.transactions) submission.reject(reason);
     }
-    for (const submission of this.#held.splice(0)) submission.reject(rest);
-    tellFollowers(batches);
+    for (const submission of this.#deferred.splice(0)) submission.reject(rest);
+    notifyFollowers(batches);
   }
 
   /** All that was staged; nothing is any more. */
@@ -275,14 +276,14 @@ export class GroupCommit {
     const batches = [...this.#syncing === null ? [] : [this.#syncing], this.#gathering];
     this.#syncing = null;
     if (batches.every(({ transactions }) => transactions.length === 0)) return batches;
-    this.#gathering = newBatch(this.#gathering.number + 1);
+    this.#gathering = createBatch(this.#gathering.number + 1);
     this.#options.staging.abandonAll(batches);
     return batches;
   }
 }
 
 /** Tells those who had read what was staged in these batches that it was thrown away. */
-function tellFollowers(batches: readonly Batch[]): void {
+function notifyFollowers(batches: readonly Batch[]): void {
   for (const { followers } of batches) {
     for (const follower of followers) follower(false);
   }

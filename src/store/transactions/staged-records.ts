@@ -8,11 +8,11 @@
  */
 export class StagedRecords<T> {
   #gathering = new Map<string, T>();
-  #sealed = new Map<string, T>();
+  #inFlight = new Map<string, T>();
 
   /** The latest for `id`. */
   get(id: string): T | undefined {
-    return this.#gathering.get(id) ?? this.#sealed.get(id);
+    return this.#gathering.get(id) ?? this.#inFlight.get(id);
   }
 
   /** Stages `item`; what it replaces in the batch that gathers, to be given back to `undo`. */
@@ -30,24 +30,24 @@ export class StagedRecords<T> {
   /** The latest of every id, in no order. */
   * values(): Generator<T> {
     yield* this.#gathering.values();
-    for (const [id, item] of this.#sealed) {
+    for (const [id, item] of this.#inFlight) {
       if (!this.#gathering.has(id)) yield item;
     }
   }
 
   /** What has gathered goes to disk. */
-  seal(): void {
-    this.#sealed = this.#gathering;
+  startNextBatch(): void {
+    this.#inFlight = this.#gathering;
     this.#gathering = new Map();
   }
 
   /** What was sealed is committed. */
-  dropSealed(): void {
-    if (this.#sealed.size > 0) this.#sealed = new Map();
+  dropCommitted(): void {
+    if (this.#inFlight.size > 0) this.#inFlight = new Map();
   }
 
   clear(): void {
     this.#gathering = new Map();
-    this.#sealed = new Map();
+    this.#inFlight = new Map();
   }
 }

@@ -8,10 +8,11 @@ import { AppError } from '../../base/errors.ts';
 import type { Span } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
-import type { Operation } from '../journal/port.ts';
-import type { CommittedChange, StoredRecord, Transaction } from '../port.ts';
+import type { Operation } from '../journal/journal-port.ts';
+import type { CommittedChange, StoredRecord, Transaction } from '../store-port.ts';
 import type { UniqueValue } from '../records/unique-index.ts';
 import { StagedRecords } from './staged-records.ts';
+import type { Submission } from './submission.ts';
 
 // At least what an operation and a transaction add in the journal to records and deleted keys.
 const OPERATION_BYTES = 64;
@@ -19,17 +20,6 @@ const TRANSACTION_BYTES = 96;
 const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const LINE_FEED = 0x0a;
-
-/** What a transaction does, as often as it runs, and whom it tells of its end. */
-export interface Submission {
-  /** Stages. What it throws is for `reject`. */
-  stage(transaction: Transaction): void;
-  /** Tells the waiter what it returned when it ran last. */
-  resolve(): void;
-  reject(error: unknown): void;
-  /** It has begun to run on a state that is no older than the call. */
-  isFresh: boolean;
-}
 
 /** Transactions that go to disk together. */
 export type Batch = {
@@ -42,27 +32,27 @@ export type Batch = {
   bytes: number;
 };
 
-export function newBatch(number: number): Batch {
+export function createBatch(number: number): Batch {
   return { number, transactions: [], followers: [], bytes: 0 };
 }
 
 type StagedOperation = Operation & {
   readonly collection: StoredCollection;
   readonly owner: StagedTransaction;
-  readonly place: Span | null;
+  readonly span: Span | null;
   readonly record: StoredRecord | null;
   readonly uniqueValues: readonly UniqueValue[];
   /** What it replaces of its own batch, until its transaction has ended. */
   replaced: StagedOperation | undefined;
 };
 
-type Area = {
+type StagingArea = {
   readonly collection: StoredCollection;
   readonly staged: StagedRecords<StagedOperation>;
 };
 
 export class Staging {
-  readonly #areas = new Map<string, Area>();
+  readonly #areas = new Map<string, StagingArea>();
 
   readonly #onListenerError: (error: unknown) => void;
 
@@ -75,7 +65,7 @@ export class Staging {
     }
   }
 
-  area(name: string): Area {
+  area(name: string): StagingArea {
     const area = this.#areas.get(name);
     assert(area !== undefined, `no collection ${name}`);
     return area;
@@ -88,27 +78,27 @@ export class Staging {
   }
 
   /** What has gathered goes to disk. */
-  seal(): void {
-    for (const { staged } of this.#areas.values()) staged.seal();
+  startNextBatch(): void {
+    for (const { staged } of this.#areas.values()) staged.startNextBatch();
   }
 
   /** What was sealed has been applied. */
-  dropSealed(): void {
-    for (const { staged } of this.#areas.values()) staged.dropSealed();
+  dropCommitted(): void {
+    for (const { staged } of this.#areas.values()) staged.dropCommitted();
   }
 
   /** Makes a transaction's operations the committed state; `note` is told what each does. */
   apply(
-    transaction: StagedTransaction, note: ((change: CommittedChange) => void) | null = null,
+    transaction: StagedTransaction, onChange: ((change: CommittedChange) => void) | null = null,
   ): void {
     for (const operation of transaction.operations) {
-      const { collection, collectionName, id, bytes, place, record } = operation;
-      note?.({
-        collection: collectionName, id, before: collection.bytesOf(id) ?? null, after: bytes,
+      const { collection, collectionName, id, bytes, span, record } = operation;
+      onChange?.({
+        collection: collectionName, id, before: collection.findBytes(id) ?? null, after: bytes,
       });
       try {
-        if (place === null) collection.applyDelete(id);
-        else collection.applyPut(id, place, record);
+        if (span === null) collection.applyDelete(id);
+        else collection.applyPut(id, span, record);
       } catch (error) {
         // A listener's bug: the record itself is in place.
         this.#onListenerError(error);
@@ -133,9 +123,9 @@ export class StagedTransaction implements Transaction {
   /** Null until it joins one. */
   batch: Batch | null = null;
   /** The latest batch of another transaction whose staged record this one has read. */
-  restsOn: Batch | null = null;
+  dependsOn: Batch | null = null;
   readonly #staging: Staging;
-  #isOver = false;
+  #isSealed = false;
 
   constructor(staging: Staging, submission: Submission) {
     this.#staging = staging;
@@ -145,52 +135,52 @@ export class StagedTransaction implements Transaction {
   find(collectionName: string, id: string): Buffer | undefined {
     const { collection, staged } = this.#staging.area(collectionName);
     const operation = staged.get(id);
-    if (operation === undefined) return collection.bytesOf(id);
-    this.#note(operation);
+    if (operation === undefined) return collection.findBytes(id);
+    this.#recordDependency(operation);
     return operation.bytes ?? undefined;
   }
 
-  findKey(collectionName: string, name: string): string | undefined {
+  findId(collectionName: string, name: string): string | undefined {
     if (this.find(collectionName, name) !== undefined) return name;
     const { spec } = this.#staging.area(collectionName).collection;
     return spec.hasNames === true ? this.#findHolder(collectionName, name)?.id : undefined;
   }
 
   put(collectionName: string, id: string, json: string | Buffer): StoredRecord {
-    assert(!this.#isOver);
+    assert(!this.#isSealed);
     const { collection, staged } = this.#staging.area(collectionName);
     const { arena } = collection.table;
-    assert(isRecordOf(json, collection, id));
+    assert(isRecordFor(json, collection, id));
     const feedAt = typeof json === 'string' ? json.indexOf('\n') : json.indexOf(LINE_FEED);
     assert(feedAt === -1, 'a record is one line');
     const uniqueValues = collection.unique.valuesIn(json);
     for (const unique of uniqueValues) this.#checkUnique(collectionName, id, unique);
-    const place = typeof json === 'string' ? arena.append(json)
+    const span = typeof json === 'string' ? arena.append(json)
       : arena.appendBytes(json, 0, json.length);
-    const end = place.offset + place.length;
-    const bytes = arena.chunk(place.chunk).subarray(place.offset, end);
+    const end = span.offset + span.length;
+    const bytes = arena.chunk(span.chunk).subarray(span.offset, end);
     const record: StoredRecord = { bytes, derived: undefined };
     this.#stage(staged, {
-      collection, collectionName, id, bytes, place, record, uniqueValues, owner: this,
+      collection, collectionName, id, bytes, span, record, uniqueValues, owner: this,
       replaced: undefined,
     });
     return record;
   }
 
   delete(collectionName: string, id: string): boolean {
-    assert(!this.#isOver);
+    assert(!this.#isSealed);
     if (this.find(collectionName, id) === undefined) return false;
     const { collection, staged } = this.#staging.area(collectionName);
     this.#stage(staged, {
-      collection, collectionName, id, bytes: null, place: null, record: null,
+      collection, collectionName, id, bytes: null, span: null, record: null,
       uniqueValues: [], owner: this, replaced: undefined,
     });
     return true;
   }
 
   /** No more operations; `prepare` has returned. */
-  end(): void {
-    this.#isOver = true;
+  seal(): void {
+    this.#isSealed = true;
     for (const operation of this.operations) operation.replaced = undefined;
   }
 
@@ -200,7 +190,7 @@ export class StagedTransaction implements Transaction {
    */
   join(batch: Batch): void {
     this.batch = batch;
-    this.restsOn = null;
+    this.dependsOn = null;
     batch.transactions.push(this);
     batch.bytes += this.bytes;
   }
@@ -214,7 +204,7 @@ export class StagedTransaction implements Transaction {
       this.#staging.area(collectionName).staged.undo(id, replaced);
       releaseBytes(operation);
     }
-    this.end();
+    this.seal();
   }
 
   #checkUnique(collectionName: string, id: string, { member, value }: UniqueValue): void {
@@ -233,19 +223,19 @@ export class StagedTransaction implements Transaction {
     for (const operation of staged.values()) {
       const { id, uniqueValues } = operation;
       if (!uniqueValues.some((held) => held.value === value)) continue;
-      this.#note(operation);
+      this.#recordDependency(operation);
       return { id, values: uniqueValues };
     }
     const id = collection.unique.find(value);
     if (id === undefined) return undefined;
-    const over = staged.get(id);
-    if (over === undefined) return { id, values: collection.unique.heldBy(id) };
+    const stagedOperation = staged.get(id);
+    if (stagedOperation === undefined) return { id, values: collection.unique.heldBy(id) };
     // Its holder has given it up, or is gone.
-    this.#note(over);
+    this.#recordDependency(stagedOperation);
     return undefined;
   }
 
-  #stage(staged: Area['staged'], operation: StagedOperation): void {
+  #stage(staged: StagingArea['staged'], operation: StagedOperation): void {
     operation.replaced = staged.put(operation.id, operation);
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
@@ -253,15 +243,15 @@ export class StagedTransaction implements Transaction {
 
   // Batches are committed in order, so the latest one is enough to wait for: one that is being
   // gathered beats one that is syncing, and operations are met in no order.
-  #note({ owner }: StagedOperation): void {
+  #recordDependency({ owner }: StagedOperation): void {
     if (owner === this || owner.batch === null) return;
-    if (this.restsOn === null || owner.batch.number > this.restsOn.number) {
-      this.restsOn = owner.batch;
+    if (this.dependsOn === null || owner.batch.number > this.dependsOn.number) {
+      this.dependsOn = owner.batch;
     }
   }
 }
 
-function isRecordOf(
+function isRecordFor(
   json: string | Buffer, { table: { head, keyStart }, table }: StoredCollection, id: string,
 ): boolean {
   if (typeof json !== 'string') {
@@ -274,11 +264,11 @@ function isRecordOf(
 }
 
 /** Whether the records take more room after these operations. */
-export function grows(operations: readonly StagedOperation[]): boolean {
+export function growsRecords(operations: readonly StagedOperation[]): boolean {
   return operations.reduce((sum, { bytes, collection, id }) =>
-    sum + (bytes?.length ?? 0) - (collection.bytesOf(id)?.length ?? 0), 0) > 0;
+    sum + (bytes?.length ?? 0) - (collection.findBytes(id)?.length ?? 0), 0) > 0;
 }
 
-function releaseBytes({ collection, place }: StagedOperation): void {
-  if (place !== null) collection.table.arena.release(place.chunk, place.length);
+function releaseBytes({ collection, span }: StagedOperation): void {
+  if (span !== null) collection.table.arena.release(span.chunk, span.length);
 }

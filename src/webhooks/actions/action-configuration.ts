@@ -1,6 +1,6 @@
 /** What an action configuration is: an action's identifier and the options it runs with. */
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 import { descriptionMember, slugSchema } from '../naming/members.ts';
 
 export type ActionConfiguration = {

@@ -1,6 +1,6 @@
 /** Action configurations ready to run: parsed once a change, not once a request. */
 import type { JsonObject } from '../../base/schema.ts';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { ActionConfiguration } from './action-configuration.ts';

@@ -6,7 +6,7 @@
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject } from '../../base/fields.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
-import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { configurationCollection } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import { EMIT_EVENT } from './emit-event.ts';

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { hintFor, quoted } from '../../base/text/refusal.ts';
 import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
-import type { Collection, Store } from '../../store/port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { checkTarget } from '../http/check-target.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';

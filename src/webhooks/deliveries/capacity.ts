@@ -8,7 +8,7 @@
  * reserves its bytes first, so that callers at the same time do not all find the same room.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Collection, Store } from '../../store/port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { follow } from '../../resources/projection.ts';
 import { statusOf } from './codec.ts';
 import { deliveryCollection, isQueued } from './delivery.ts';

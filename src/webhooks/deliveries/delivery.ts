@@ -1,6 +1,6 @@
 /** One delivery, and what an attempt makes of it. Pure: time and randomness are parameters. */
 import { timeText } from '../../base/clock.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 import type { Known } from '../work/kind.ts';
 import { jittered, nextAttemptTime, storedDueMs, timeAfter } from '../work/retry-time.ts';
 

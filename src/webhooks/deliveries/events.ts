@@ -8,7 +8,7 @@ import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import type { Drawn, Store, Transaction } from '../../store/port.ts';
+import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { newDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
@@ -33,7 +33,7 @@ export interface Events {
    * is not told. An event that `isOwn` goes to no webhook for `*` alone.
    */
   emit(
-    transaction: Transaction, drawn: Drawn, name: string, payloadJson: string,
+    transaction: Transaction, drawn: TransactionInputs, name: string, payloadJson: string,
     more?: EmitOptions,
   ): readonly string[];
   /** Whether a webhook listens to events of that name; if none does, no payload need be made. */
@@ -119,7 +119,7 @@ export function createEvents(parts: {
 
 /** What is to be staged of one event. */
 type Emission = EmitOptions & {
-  readonly drawn: Drawn;
+  readonly drawn: TransactionInputs;
   readonly name: string;
   readonly payloadJson: string;
 };

@@ -13,7 +13,7 @@
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { newDelivery } from './delivery.ts';

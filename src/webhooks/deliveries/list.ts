@@ -1,5 +1,5 @@
 /** The deliveries that a caller asks for. */
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../work/steps.ts';
 import type { WorkFilter } from '../work/list-route.ts';
 import { createdMsOf, decodeDelivery, statusOf } from './codec.ts';

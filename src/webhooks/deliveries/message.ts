@@ -18,7 +18,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
-import type { CollectionSpec, Store } from '../../store/port.ts';
+import type { CollectionSpec, Store } from '../../store/store-port.ts';
 import type { QueuedForward } from '../actions/http-forward.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { KnownDelivery } from './delivery.ts';
@@ -161,7 +161,7 @@ export function hasDelivery(bytes: Buffer, isSought: (identifier: string) => boo
 /** The record that has a delivery's message; undefined when it is not there any more. */
 export function messageBytesOf(store: Store, { bytes, item }: KnownDelivery): Buffer | undefined {
   return item.carried === null
-    ? store.collection(eventCollection.name).bytesOf(item.message) : bytes;
+    ? store.collection(eventCollection.name).findBytes(item.message) : bytes;
 }
 
 /** The length of the chain that a delivery is a hop of; 0 when its message is gone. */

@@ -12,7 +12,7 @@ import { CHAIN_HEADER, hopsOf } from '../../base/chain.ts';
 import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Drawn, Transaction } from '../../store/port.ts';
+import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { isOwnEvent, type OwnEvent } from '../actions/event-name.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { WebhookDirectories } from '../naming/directory.ts';
@@ -46,11 +46,13 @@ type DisabledWebhook = {
 
 /** `drawn.hops` is the length of the chain that led to what is told. */
 export interface OwnEvents {
-  deliveryFailed(transaction: Transaction, drawn: Drawn, delivery: Delivery): void;
+  deliveryFailed(transaction: Transaction, drawn: TransactionInputs, delivery: Delivery): void;
   /** Everyone is told but the webhook itself. */
-  webhookDisabled(transaction: Transaction, drawn: Drawn, webhook: DisabledWebhook): void;
+  webhookDisabled(
+    transaction: Transaction, drawn: TransactionInputs, webhook: DisabledWebhook,
+  ): void;
   requestFailed(
-    transaction: Transaction, drawn: Omit<Drawn, 'hops'>, request: FailedRequest,
+    transaction: Transaction, drawn: Omit<TransactionInputs, 'hops'>, request: FailedRequest,
   ): void;
   /** The store took no writes since `sinceMs`, and does again; `seeds` are one for each event. */
   storeRecovered(
@@ -67,7 +69,7 @@ export function createOwnEvents(parts: {
 }): OwnEvents {
   const { events, log, hooks } = parts;
   const tell = (
-    transaction: Transaction, drawn: Drawn, name: OwnEvent, data: object,
+    transaction: Transaction, drawn: TransactionInputs, name: OwnEvent, data: object,
     except: string | null = null,
   ): void => {
     if (!events.isHeard(name, true)) return;
@@ -103,7 +105,7 @@ export function createOwnEvents(parts: {
     },
     storeRecovered(transaction, [first, second], nowMs, { sinceMs, reason }) {
       const since = timeText(sinceMs);
-      const drawn = (seed: string): Drawn => ({ nowMs, seed, hops: 0 });
+      const drawn = (seed: string): TransactionInputs => ({ nowMs, seed, hops: 0 });
       tell(transaction, drawn(first), 'store.unwritable', { since, reason });
       tell(transaction, drawn(second), 'store.recovered',
         { since, until: timeText(nowMs), reason });

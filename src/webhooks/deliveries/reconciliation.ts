@@ -1,5 +1,5 @@
 /** Proves that the totals are what the stored deliveries add up to; none has lost its payload. */
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { reconcileWork, type WorkReconciliation } from '../work/reconciliation.ts';
 import { visitInSteps } from '../work/steps.ts';
 import { decodeDelivery, statusOf } from './codec.ts';
@@ -21,7 +21,7 @@ export async function reconcile(
     look(bytes, slot, problems) {
       if (statusOf(bytes) !== 'pending') return 'searched';
       const { carried, message } = decodeDelivery(bytes);
-      if (carried === null && messages.slotOf(message) === -1) {
+      if (carried === null && messages.findSlot(message) === -1) {
         problems.push(`pending delivery ${records.idAt(slot)} has lost its payload`);
       }
       return 'parsed';
@@ -36,8 +36,8 @@ async function findOrphans(store: Store): Promise<string[]> {
   const problems: string[] = [];
   await visitInSteps(messages, (bytes, slot) => {
     const id = messages.idAt(slot) ?? '';
-    const isNeeded = isIdleId(id) ? messages.slotOf(id.slice(0, -1)) !== -1
-      : hasDelivery(bytes, (delivery) => records.slotOf(delivery) !== -1)
+    const isNeeded = isIdleId(id) ? messages.findSlot(id.slice(0, -1)) !== -1
+      : hasDelivery(bytes, (delivery) => records.findSlot(delivery) !== -1)
         || fanOuts.find(id) !== undefined;
     if (!isNeeded) problems.push(`payload ${id} belongs to no delivery`);
     return 'searched';

@@ -7,7 +7,7 @@ import { timeText } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { notFound } from '../../resources/not-found.ts';
-import type { Drawn, Transaction } from '../../store/port.ts';
+import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import { outgoingCollection } from '../outgoing/webhook.ts';
 import type { Capacity } from './capacity.ts';
 import { decodeDelivery } from './codec.ts';
@@ -27,7 +27,8 @@ export type ResendAs = 'retry' | 'new';
  * the queue is full.
  */
 export function stageResend(
-  transaction: Transaction, identifier: string, as: ResendAs, drawn: Omit<Drawn, 'hops'>,
+  transaction: Transaction, identifier: string, as: ResendAs,
+  drawn: Omit<TransactionInputs, 'hops'>,
   capacity: Pick<Capacity, 'check'>,
 ): Delivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
@@ -69,7 +70,8 @@ function stageRetry(
 }
 
 function stageNew(
-  transaction: Transaction, known: KnownDelivery, source: Buffer, drawn: Omit<Drawn, 'hops'>,
+  transaction: Transaction, known: KnownDelivery, source: Buffer,
+  drawn: Omit<TransactionInputs, 'hops'>,
   capacity: Pick<Capacity, 'check'>,
 ): Delivery {
   const { identifier: resendOf, status, hook, event } = known.item;

@@ -1,5 +1,5 @@
 /** How long, how many and how much of deliveries is kept after they have finished. */
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../work/retention.ts';
 import { messageIdOf, statusOf } from './codec.ts';
 import type { DeliveryStatus } from './delivery.ts';
@@ -21,7 +21,7 @@ export function deliveryRetention(limits: {
     finishOf: (bytes) => FINISHES[statusOf(bytes)],
     bytesOf(_, bytes) {
       if (messageStart(bytes) !== -1) return bytes.length;
-      const message = messages.bytesOf(messageIdOf(bytes));
+      const message = messages.findBytes(messageIdOf(bytes));
       // It goes with the last of those that share it.
       return message === undefined ? bytes.length
         : bytes.length + Math.ceil(message.length / countDeliveriesOf(message));

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFound } from '../../resources/not-found.ts';
-import type { Drawn, Store, Transaction } from '../../store/port.ts';
+import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import { outgoingCollection, type OutgoingWebhook } from '../outgoing/webhook.ts';
 import { targetLabel } from '../webhook-label.ts';
@@ -43,7 +43,8 @@ export interface DeliveryService {
   resend(identifier: string, as: ResendAs, onStaged?: OnStaged): Promise<Delivery>;
   /** `resend` in a transaction of many; `seed` is a UUIDv7 that nothing else is given. */
   stageResend(
-    transaction: Transaction, identifier: string, as: ResendAs, drawn: Omit<Drawn, 'hops'>,
+    transaction: Transaction, identifier: string, as: ResendAs,
+    drawn: Omit<TransactionInputs, 'hops'>,
   ): Delivery;
   /** Throws `not_found`; `conflict` for a delivered or failed one. */
   cancel(identifier: string): Promise<Delivery>;
@@ -154,7 +155,7 @@ function findTarget(
   webhook: OutgoingWebhook | undefined,
 ): string | null {
   if (hook === null) {
-    const bytes = carried ?? store.collection(eventCollection.name).bytesOf(message);
+    const bytes = carried ?? store.collection(eventCollection.name).findBytes(message);
     const url = bytes === undefined ? null : findForwardUrl(Buffer.from(bytes));
     return url === null ? null : targetLabel(url);
   }

@@ -2,7 +2,7 @@
  * Deliveries as a kind of work. A message leaves the queue with the last of its deliveries, and is
  * deleted with the last of them.
  */
-import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
 import { TotalsRecord, type WorkTotals } from '../work/totals.ts';
 import { changeWork, type UnitOfWork } from '../work/unit-of-work.ts';

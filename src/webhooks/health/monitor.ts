@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import {
   NO_REQUESTS, UNTRIED, afterEnabling, afterFailure, afterFinalFailure, afterPassed, afterRefused,
   afterSuccess, merged, sinceOf, stateOf, type Failure, type Health, type HealthState,

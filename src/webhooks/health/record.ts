@@ -32,7 +32,7 @@ import { timeOf, timeText } from '../../base/clock.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 import type { Failure, Health } from './health.ts';
 
 export type Direction = 'incoming' | 'outgoing';

@@ -15,7 +15,7 @@ import { keyParameter } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { randomSecretBytes, secretOf, type SecretShape } from './new-secret.ts';
 
 export type PreviousSecret = {
@@ -134,7 +134,7 @@ async function rotate(
   if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
   const bytes = randomSecretBytes();
   return store.transact((transaction) => {
-    const id = transaction.findKey(name, idOrName) ?? idOrName;
+    const id = transaction.findId(name, idOrName) ?? idOrName;
     const before = transaction.find(name, id);
     if (before === undefined) throw notFound(noun, idOrName);
     const { createdAt: _, updatedAt: __, previousSecret, ...webhook } = decodeRecord(before);

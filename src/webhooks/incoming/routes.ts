@@ -5,7 +5,7 @@ import type { Repository } from '../../resources/repository.ts';
 import { JSON_TYPE, anyJson, pathParameter } from '../../resources/route-parts.ts';
 import { resourceRoutes } from '../../resources/routes.ts';
 import type { AnswerSpec, Route } from '../../server/route.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { stateFilter } from '../health/shown.ts';
 import { rotationRoute } from '../http/rotation.ts';
 import type { RequestService } from '../requests/service.ts';

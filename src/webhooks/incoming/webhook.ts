@@ -2,7 +2,7 @@
 import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { healthMember } from '../health/shown.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';

@@ -7,7 +7,7 @@ import {
 import { JSON_TYPE, objectOf, shown } from '../../resources/route-parts.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { refuseChained } from '../http/chained.ts';
 import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { deliveryResource } from '../deliveries/resource.ts';
 import type { DeliveryService } from '../deliveries/service.ts';

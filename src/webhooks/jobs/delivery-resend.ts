@@ -1,6 +1,6 @@
 /** Deliveries sent again in bulk. */
 import { deriveIds } from '../../base/uuid.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
 import { deliveryMatcher } from '../deliveries/list.ts';
 import type { DeliveryService } from '../deliveries/service.ts';

@@ -10,7 +10,7 @@
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { objectOf, text } from '../../resources/route-parts.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 
 export const jobCollection: CollectionSpec = { name: 'jobs', key: 'id', unique: ['running'] };
 

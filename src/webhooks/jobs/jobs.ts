@@ -10,7 +10,7 @@ import { late } from '../../base/late.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFound } from '../../resources/not-found.ts';
-import type { Collection, Store, Transaction } from '../../store/port.ts';
+import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, Selection } from './kind.ts';
 import type { Ownership } from '../work/ownership.ts';
@@ -89,7 +89,7 @@ export class Jobs {
 
   /** Throws `not_found`. */
   get(id: string): Job {
-    const bytes = this.#records.bytesOf(id);
+    const bytes = this.#records.findBytes(id);
     if (bytes === undefined) throw notFound('job', id);
     return decodeJob(bytes);
   }

@@ -1,6 +1,6 @@
 /** What a kind of job has to say for itself; jobs know nothing else of what they do. */
 import type { JsonObject } from '../../base/schema.ts';
-import type { Drawn, Transaction } from '../../store/port.ts';
+import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import type { Counts } from './job.ts';
 
 export interface JobKind {
@@ -22,7 +22,7 @@ export interface Selection {
    * Stages what is done to these records, and leaves out those that match no more. Throws
    * `unavailable` when there is no room for what it would make.
    */
-  stage(transaction: Transaction, ids: readonly string[], drawn: Drawn): Counts;
+  stage(transaction: Transaction, ids: readonly string[], drawn: TransactionInputs): Counts;
   /** Idempotent. */
   end(): void;
 }

@@ -1,7 +1,7 @@
 /** Kept requests run again in bulk. */
 import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { eventOf, hookOf, receivedMsOf, statusOf } from '../requests/codec.ts';
 import { REQUEST_STATUSES, requestCollection } from '../requests/request.ts';
 import type { RequestFilter } from '../requests/columns.ts';

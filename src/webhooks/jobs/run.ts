@@ -6,7 +6,7 @@
 import { timeText, type Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { advanced, decodeJob, encodeJob, jobCollection, type Counts, type Job } from './job.ts';
 import type { Selection } from './kind.ts';
 import { firstChunk } from '../work/kind.ts';
@@ -37,7 +37,7 @@ export async function runJob(
   let max = CHUNK;
   let hasWaited = false;
   while (!closing.aborted && ownership.maintains()) {
-    const bytes = store.collection(jobCollection.name).bytesOf(id);
+    const bytes = store.collection(jobCollection.name).findBytes(id);
     const job = bytes === undefined ? null : decodeJob(bytes);
     if (job?.status !== 'running') return;
     const chunk = await nextChunk(selection, job, max);

@@ -8,7 +8,7 @@
  */
 import { timeText } from '../../base/clock.ts';
 import { decodeRecord, decodeRecordAs, encodeRecord, nextStamps } from '../../resources/record.ts';
-import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { disabled } from '../health/disabled.ts';
 import { outgoingCollection, type OutgoingWebhook } from './webhook.ts';
 

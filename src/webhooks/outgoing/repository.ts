@@ -1,6 +1,6 @@
 /** Outgoing webhooks as they are kept: only with an action configuration that there is. */
 import { createRepository, type Repository } from '../../resources/repository.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { configurationUse } from '../actions/repository.ts';
 import { referencesOf } from '../actions/references.ts';
 import { forgetHealth, type HealthMonitor } from '../health/monitor.ts';

@@ -12,7 +12,7 @@ import { keyParameter, resourceRoutes } from '../../resources/routes.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { HealthMonitor } from '../health/monitor.ts';
 import { stateFilter } from '../health/shown.ts';
 import { rotationRoute } from '../http/rotation.ts';

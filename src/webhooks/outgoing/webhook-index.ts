@@ -1,7 +1,7 @@
 /** Outgoing webhooks by identifier and by the event that fires them; decoded once a change. */
 import { withChainHeader } from '../../base/chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { findKey } from '../../resources/find-key.ts';
 import { follow } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';

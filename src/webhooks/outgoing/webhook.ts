@@ -4,7 +4,7 @@ import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { stampMembers, type NamedSchema } from '../../resources/resource.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type Disabling } from '../health/disabled.ts';
 import { healthMember } from '../health/shown.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotation.ts';

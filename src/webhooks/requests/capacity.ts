@@ -7,7 +7,7 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { follow } from '../../resources/projection.ts';
-import type { Collection, Store } from '../../store/port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { isPinned, statusOf, storedBytesOf } from './codec.ts';
 import { requestBodyCollection, requestCollection } from './request.ts';
 

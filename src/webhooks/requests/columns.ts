@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { eventIdOf, eventOf, hookOf, receivedMsOf, statusOf } from './codec.ts';
 import { REQUEST_STATUSES, type RequestStatus } from './request.ts';
 

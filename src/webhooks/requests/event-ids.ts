@@ -12,7 +12,7 @@
 import { timeText } from '../../base/clock.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
-import type { CollectionSpec, Transaction } from '../../store/port.ts';
+import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { KeptRequest } from './request.ts';
 
 export const eventIdCollection: CollectionSpec = { name: 'event-ids', key: 'identifier' };

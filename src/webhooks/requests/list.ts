@@ -1,5 +1,5 @@
 /** Lists of requests, the newest first: those on disk, and the rejected ones in memory. */
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { decodeRequest } from './codec.ts';
 import { RequestColumns, type RequestFilter } from './columns.ts';
 import type { KeptRequest } from './request.ts';

@@ -1,5 +1,5 @@
 /** Proves that the totals are what the kept requests add up to, and that each has its body. */
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { reconcileWork, type WorkReconciliation } from '../work/reconciliation.ts';
 import { visitInSteps } from '../work/steps.ts';
 import { hasBodyApart } from './codec.ts';
@@ -16,7 +16,7 @@ export async function reconcileRequests(store: Store): Promise<RequestReconcilia
     unwritten: () => ({}),
     look(bytes, slot, problems) {
       const id = records.idAt(slot) ?? '';
-      if (hasBodyApart(bytes) && bodies.slotOf(id) === -1) {
+      if (hasBodyApart(bytes) && bodies.findSlot(id) === -1) {
         problems.push(`request ${id} has lost its body`);
       }
       return 'searched';
@@ -30,7 +30,7 @@ async function findOrphans(store: Store): Promise<string[]> {
   const problems: string[] = [];
   await visitInSteps(bodies, (_, slot) => {
     const id = bodies.idAt(slot) ?? '';
-    if (records.slotOf(id) === -1) problems.push(`body ${id} belongs to no request`);
+    if (records.findSlot(id) === -1) problems.push(`body ${id} belongs to no request`);
     return 'searched';
   });
   return problems;

@@ -1,6 +1,6 @@
 /** One kept incoming request, and what a run of one of its routes makes of it. Pure. */
 import { timeOf, timeText } from '../../base/clock.ts';
-import type { CollectionSpec } from '../../store/port.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
 import { MASK, hideQueryValues } from '../http/url-credentials.ts';
 
 export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';

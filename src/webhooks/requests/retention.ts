@@ -1,5 +1,5 @@
 /** How long, and how much of it, the inbox is kept after it has finished. */
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { RetentionRules } from '../work/retention.ts';
 import { isPinned, statusOf } from './codec.ts';
 import { requestBodyCollection, requestCollection, type RequestStatus } from './request.ts';
@@ -23,7 +23,7 @@ export function requestRetention(store: Store, limits: InboxLimits): RetentionRu
   const { retentionMs, failedRetentionMs, maxCount, maxBytes } = limits;
   return {
     finishOf: (bytes) => isPinned(bytes) ? null : FINISHES[statusOf(bytes)],
-    bytesOf: (id, { length }) => length + (bodies.bytesOf(id)?.length ?? 0),
+    bytesOf: (id, { length }) => length + (bodies.findBytes(id)?.length ?? 0),
     keptMs: { finished: retentionMs, failed: failedRetentionMs },
     finishedMax: Infinity, finishedBytesMax: Infinity, beside: null,
     countMax: maxCount,

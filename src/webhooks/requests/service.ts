@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { notFound } from '../../resources/not-found.ts';
 import type { Expectation } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
 import { bodyIn } from './body.ts';
 import { decodeRequest } from './codec.ts';
@@ -96,14 +96,14 @@ export function createRequestService(parts: RequestServiceParts): RequestService
     list: (filter, before, limit) => list.page(filter, before, limit),
     count: (filter) => list.count(filter),
     find(id) {
-      const bytes = records.bytesOf(id);
+      const bytes = records.findBytes(id);
       return bytes === undefined ? rejected.find(id)?.request : decodeRequest(bytes);
     },
     body(id) {
-      const bytes = records.bytesOf(id);
+      const bytes = records.findBytes(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;
       const apart = store.collection(requestBodyCollection.name);
-      return bodyIn(decodeRequest(bytes), () => apart.bytesOf(id));
+      return bodyIn(decodeRequest(bytes), () => apart.findBytes(id));
     },
     pin: (id, pinned, expect) => {
       const nowMs = clock.now();

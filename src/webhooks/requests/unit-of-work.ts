@@ -3,7 +3,7 @@
  * goes with it.
  */
 import { assert } from '../../base/assert.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Attendant, WorkKind } from '../work/kind.ts';
 import { TotalsRecord } from '../work/totals.ts';
 import { UnitOfWork } from '../work/unit-of-work.ts';

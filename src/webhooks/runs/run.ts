@@ -2,7 +2,7 @@
 import { types } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
@@ -96,13 +96,13 @@ export function runKept(
 }
 
 function findPending({ store }: RunParts, id: string): Known<KeptRequest> | null {
-  const bytes = store.collection(requestCollection.name).bytesOf(id);
+  const bytes = store.collection(requestCollection.name).findBytes(id);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
   return { bytes, item: decodeRequest(bytes) };
 }
 
 function findBody({ store }: RunParts, request: KeptRequest): Buffer {
-  return bodyIn(request, () => store.collection(requestBodyCollection.name).bytesOf(request.id));
+  return bodyIn(request, () => store.collection(requestBodyCollection.name).findBytes(request.id));
 }
 
 /** The webhook was changed meanwhile. */

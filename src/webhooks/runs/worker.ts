@@ -5,7 +5,7 @@
 import { types } from 'node:util';
 import { timeOf } from '../../base/clock.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
-import type { Collection, Transaction } from '../../store/port.ts';
+import type { Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
 import { incomingCollection } from '../incoming/webhook.ts';
@@ -144,7 +144,7 @@ export class RequestWorker implements Attempts<Ran, KeptRequest>, Removal {
   dueTimeMs(id: string, recorded: KeptRequest | undefined): number | null {
     // Mostly it is done: then the record need not be looked up.
     if (this.#scheduler.find(id) === undefined) return null;
-    const bytes = this.#records.bytesOf(requestOf(id));
+    const bytes = this.#records.findBytes(requestOf(id));
     if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
     const isCurrent = recorded !== undefined
       && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);

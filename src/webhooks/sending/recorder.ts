@@ -4,7 +4,7 @@
  * has arrived must not be sent again.
  */
 import { timeOf } from '../../base/clock.ts';
-import type { Transaction } from '../../store/port.ts';
+import type { Transaction } from '../../store/store-port.ts';
 import {
   afterAttempt, finished, stamped, type Delivery, type DeliveryStatus, type KnownDelivery,
   type Outcome, type SentHead,

@@ -4,7 +4,7 @@ import { timeText } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { tagging } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { isOwnEvent } from '../actions/event-name.ts';
 import type { BodyMaker } from './body.ts';
 import { decodeDelivery, statusOf } from '../deliveries/codec.ts';
@@ -49,7 +49,7 @@ export const HELD_BACK = 'held back';
 export function prepareRequest(
   parts: RequestParts, identifier: string,
 ): Prepared | null | Promise<Prepared | typeof HELD_BACK | null> {
-  const bytes = parts.store.collection(deliveryCollection.name).bytesOf(identifier);
+  const bytes = parts.store.collection(deliveryCollection.name).findBytes(identifier);
   if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
   const known = { bytes, item: decodeDelivery(bytes) };
   const delivery = known.item;

@@ -4,7 +4,7 @@
  * is sent to it. Where the webhook is removed its deliveries are cancelled.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import { disableHook } from '../outgoing/disabling.ts';
 import type { OutgoingIndex } from '../outgoing/webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';

@@ -4,7 +4,7 @@
  */
 import { timeText, type Clock, type Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';
 
 type StoreWatchParts = {

@@ -1,5 +1,5 @@
 /** Stages the events of our own that tell what an attempt has led to. */
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Delivery, KnownDelivery } from '../deliveries/delivery.ts';
 import { hopsOfDelivery } from '../deliveries/message.ts';
 import type { OwnEvents } from '../deliveries/own-events.ts';

@@ -5,7 +5,7 @@
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 import { decodeDelivery, freshHookOf, statusOf, updatedMsOf } from '../deliveries/codec.ts';
 import {
   deliveryCollection, dueTimeMs, type Delivery, type KnownDelivery,
@@ -131,7 +131,7 @@ export class DeliveryWorker implements Attempts<Attempted, Delivery> {
   }
 
   dueTimeMs(id: string, recorded: Delivery | undefined): number | null {
-    const bytes = this.#records.bytesOf(id);
+    const bytes = this.#records.findBytes(id);
     if (bytes === undefined || statusOf(bytes) !== 'pending') return null;
     const isCurrent = recorded !== undefined
       && Date.parse(recorded.updatedAt) === updatedMsOf(bytes);

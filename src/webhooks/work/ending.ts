@@ -1,5 +1,5 @@
 /** The end of all work that waits for a webhook which is gone, a chunk a transaction. */
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { CHUNK, firstChunk, sizesIn, type WorkChange, type WorkKind } from './kind.ts';
 import { changeWork, commitWork } from './unit-of-work.ts';

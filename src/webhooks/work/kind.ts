@@ -2,7 +2,7 @@
  * Work is what lies on disk until it is done, and some time after: deliveries and kept requests are
  * the kinds of it. A piece of work is one record with a status; `pending` is the one that waits.
  */
-import type { Collection, CollectionSpec, Transaction } from '../../store/port.ts';
+import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
 import type { TotalsRecord } from './totals.ts';
 
 /** `Gone`: the ways besides `agedOut` in which a record may leave; each is counted. */
@@ -62,5 +62,5 @@ export function firstChunk<T>(items: readonly T[], bytesOf: (item: T) => number)
 
 /** Tells the bytes of a stored record by its id. */
 export function sizesIn(records: Collection): (id: string) => number {
-  return (id) => records.bytesOf(id)?.length ?? 0;
+  return (id) => records.findBytes(id)?.length ?? 0;
 }

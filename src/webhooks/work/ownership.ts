@@ -3,7 +3,7 @@
  * the host of forwards) is attempted by one of them at a time. Where there is one process, all of
  * it is that one's, and asking costs nothing.
  */
-import type { Transaction } from '../../store/port.ts';
+import type { Transaction } from '../../store/store-port.ts';
 
 /** The right to attempt what waits under some keys, for as long as it lasts. */
 export interface Hold {

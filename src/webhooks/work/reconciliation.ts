@@ -1,5 +1,5 @@
 /** Proves that the totals are what the stored records add up to. */
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { WorkKind } from './kind.ts';
 import { countInSteps } from './steps.ts';
 import type { WorkTotals } from './totals.ts';

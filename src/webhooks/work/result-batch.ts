@@ -1,5 +1,5 @@
 /** The results of attempts, those that end in one turn of the loop in one transaction. */
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Known, WorkChange, WorkKind } from './kind.ts';
 import type { Hold } from './ownership.ts';
 import { TurnBatch } from './turn-batch.ts';

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Collection, Store } from '../../store/port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { follow, type RecordChange } from '../../resources/projection.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Ownership } from './ownership.ts';
@@ -180,7 +180,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
   /** Another node removes them. */
   async #forgetRemoved(): Promise<void> {
     const isRemoved = ({ id, atMs }: Old): boolean => {
-      const bytes = this.#records.bytesOf(id);
+      const bytes = this.#records.findBytes(id);
       return bytes === undefined || this.#parts.kind.updatedMsOf(bytes) !== atMs;
     };
     let forgotten = 0;
@@ -206,7 +206,7 @@ export class Retention<Item, Status extends string, Gone extends string = never>
 
   /** What removing it frees. Looked up then, and not for each that finishes. */
   #bytesOf({ id }: Old): number {
-    const bytes = this.#records.bytesOf(id);
+    const bytes = this.#records.findBytes(id);
     return bytes === undefined ? 0 : this.#parts.bytesOf(id, bytes);
   }
 

@@ -1,6 +1,6 @@
 /** Looks through records in steps; between two of them the event loop serves others. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Collection } from '../../store/port.ts';
+import type { Collection } from '../../store/store-port.ts';
 
 // A step is some two milliseconds of work. Parsing a byte costs some sixteen times as much as
 // looking for something in it, and a record may be large: it holds answers and a body.

@@ -5,7 +5,7 @@
  *     {"identifier":"totals","accepted":<n>,"<status>":<n>,…,"agedOut":<n>,"<gone>":<n>,…}
  */
 import { isJsonObject } from '../../base/fields.ts';
-import type { Collection, CollectionSpec, Transaction } from '../../store/port.ts';
+import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
 
 /** By status, and by the way in which a record has left. */
 export type WorkTotals<Status extends string, Gone extends string = never> =

@@ -3,7 +3,7 @@
  * for all of it. Where that transaction fails, all of it has failed. What several callers bring
  * at once, such as the bodies that are handed over together, does not wait for the turn to end.
  */
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import { firstChunk } from './kind.ts';
 
 type Waiting<Piece, Outcome> = {

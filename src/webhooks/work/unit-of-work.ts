@@ -2,7 +2,7 @@
  * Every change of work goes through here, inside a transaction, together with the totals and with
  * what else belongs to the work.
  */
-import type { Store, Transaction } from '../../store/port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Attendant, Known, WorkChange, WorkKind } from './kind.ts';
 import type { WorkTotals } from './totals.ts';
 

@@ -10,7 +10,7 @@ import { types } from 'node:util';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Slot, Verdict } from '../scheduler/task.ts';
 import { BackgroundTasks } from './background-tasks.ts';

@@ -14,7 +14,7 @@ test('books that change under a slow reader are kept up to 8 MiB, as copies', ()
   const changes = new ConcurrentChanges(collection);
   const before = books.map(({ id }, slot) => {
     changes.keep(slot);
-    return collection.bytesOf(id);
+    return collection.findBytes(id);
   });
   for (const { id } of books) collection.put({ id, title: 'y' });
   const kept = books.map((_, slot) => changes.take(slot));

@@ -82,7 +82,7 @@ test('a book deleted and added again in another slot during a sparse scan comes 
   collection.delete('id-10');
   collection.delete('id-49');
   collection.put(book('id-10'));
-  assert.equal(collection.slotOf('id-10'), 39, 'it stands where the scan still comes to');
+  assert.equal(collection.findSlot('id-10'), 39, 'it stands where the scan still comes to');
   let step = work.next();
   for (let steps = 0; step.done !== true && steps < 100; steps += 1) step = work.next();
   assert.ok(step.done === true);

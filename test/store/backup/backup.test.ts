@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { writeBackup } from '../../../src/store/backup/backup.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import type { CollectionSpec } from '../../../src/store/port.ts';
+import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';

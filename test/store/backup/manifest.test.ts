@@ -14,7 +14,7 @@ import { writeBackup } from '../../../src/store/backup/backup.ts';
 import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import type { CollectionSpec } from '../../../src/store/port.ts';
+import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 

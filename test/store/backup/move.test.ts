@@ -15,7 +15,7 @@ import type { StillRecords } from '../../../src/store/backup/move.ts';
 import { sumCollections } from '../../../src/store/backup/sums.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { assess } from '../../../src/store/generations/recovery.ts';
-import type { CollectionSpec } from '../../../src/store/port.ts';
+import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { SimulatedEngine } from '../../support/simulated-engine.ts';
@@ -50,7 +50,7 @@ test('records go into an engine and back into a directory, byte by byte', async 
   assert.deepEqual([report.sequence, report.records.books], [source.sequence + 1, 301]);
   const back = await openStore({ directory: join(place, 'back'), files, specs,
     logger: silentLogger });
-  assert.equal(back.collection('books').bytesOf('z')?.toString(), bookOf('z'));
+  assert.equal(back.collection('books').findBytes('z')?.toString(), bookOf('z'));
   assert.equal(back.statistics.sequence, source.sequence + 1);
   await back.close();
 });

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { verifyDirectory } from '../../../src/store/backup/verify.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import type { Files } from '../../../src/store/disk/files.ts';
-import type { CollectionSpec } from '../../../src/store/port.ts';
+import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { inFolder } from '../../e2e/processes.ts';

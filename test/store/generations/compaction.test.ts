@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { CollectionSpec } from '../../../src/store/port.ts';
+import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

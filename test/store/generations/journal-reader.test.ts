@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { CollectionSpec, CommittedChange, LogReader } from '../../../src/store/port.ts';
+import type { CollectionSpec, CommittedChange, LogReader } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { createRandom } from '../../support/random.ts';

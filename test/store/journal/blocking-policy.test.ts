@@ -8,7 +8,7 @@ function countBlocking(policy: BlockingPolicy, batches: number, tookMs: number):
   for (let batch = 0; batch < batches; batch += 1) {
     if (!policy.mayBlock(1000)) continue;
     blocking += 1;
-    policy.note(tookMs);
+    policy.recordDuration(tookMs);
   }
   return blocking;
 }
@@ -23,7 +23,7 @@ test('rarely tries a slow disk on the loop', () => {
 
 test('goes back to the loop a while after one slow sync', () => {
   const policy = new BlockingPolicy();
-  policy.note(5);
+  policy.recordDuration(5);
   assert.equal(countBlocking(policy, 1000, 0.15), 744);
 });
 

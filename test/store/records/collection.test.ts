@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
-import type { Change } from '../../../src/store/port.ts';
+import type { Change } from '../../../src/store/store-port.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 
@@ -53,7 +53,7 @@ test('records are found, ordered and counted as in a plain map, over many change
       [...model.values()].reduce((sum, json) => sum + Buffer.byteLength(json), 0));
     for (const [id, json] of model) {
       assert.equal(collection.find(id)?.bytes.toString(), json);
-      const slot = collection.slotOf(id);
+      const slot = collection.findSlot(id);
       assert.equal(collection.idAt(slot), id);
       assert.ok(slot < collection.slotBound);
     }
@@ -72,7 +72,7 @@ test('thousands of keys, inserted in any order, split blocks and stay in order',
   for (const id of pair.sorted()) if (below(pair.random, 50) > 0) pair.delete(id);
   assert.deepEqual(walkAll(pair.collection), pair.sorted());
   assert.equal(pair.collection.order.blockCount, 1);
-  const [left = 0, right = 0] = pair.sorted().map((id) => pair.collection.slotOf(id));
+  const [left = 0, right = 0] = pair.sorted().map((id) => pair.collection.findSlot(id));
   assert.ok(pair.collection.compareSlots(left, right) < 0);
   assert.equal(pair.collection.compareSlots(left, left), 0);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeyOrder, slotIn } from '../../../src/store/records/key-order.ts';
-import type { Block, KeyPosition } from '../../../src/store/records/key-order.ts';
+import type { SlotBlock, KeyPosition } from '../../../src/store/records/key-order.ts';
 import { RecordTable } from '../../../src/store/records/record-table.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 const BLOCK_SLOTS = 1024;
 
-function slotsOf(blocks: readonly Block[]): number[] {
+function slotsOf(blocks: readonly SlotBlock[]): number[] {
   return blocks.flatMap((block) =>
     Array.from({ length: block.count }, (_, position) => slotIn(block, position)));
 }
@@ -29,7 +29,7 @@ test('slots stay as in a plain list, and frozen views as they were, whatever is 
     const order = new KeyOrder(new RecordTable('id'));
     const model: number[] = [];
     let next = 0;
-    let frozen: { readonly blocks: readonly Block[]; readonly slots: readonly number[] }[] = [];
+    let frozen: { readonly blocks: readonly SlotBlock[]; readonly slots: readonly number[] }[] = [];
     // Where a position of the list is among the blocks.
     const placeOf = (rank: number) => {
       let position = rank;

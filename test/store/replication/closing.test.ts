@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const has = (store: OpenedStore, id: string): boolean =>
-  store.collection('books').bytesOf(id) !== undefined;
+  store.collection('books').findBytes(id) !== undefined;
 
 /** As data:move does it, unless others were first. */
 async function closeLog(): Promise<boolean> {

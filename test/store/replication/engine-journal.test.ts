@@ -22,7 +22,7 @@ const open = (): Promise<OpenedStore> => rig.open();
 const once = (name: string, fault: EngineFault): void => rig.once(name, fault);
 const until = (isSo: () => boolean): Promise<void> => rig.until(isSo);
 const has = (store: OpenedStore, id: string): boolean =>
-  store.collection('books').bytesOf(id) !== undefined;
+  store.collection('books').findBytes(id) !== undefined;
 
 test('what one node writes, the others read', async () => {
   const [one, two] = [await open(), await open()];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LineEncoder } from '../../../src/store/journal/line-encoder.ts';
+import { JournalLineEncoder } from '../../../src/store/journal/journal-line-encoder.ts';
 import { LOG_START } from '../../../src/store/replication/chain.ts';
 import {
   decodeEntries, decodeUnchained, encodeEntry,
@@ -8,7 +8,7 @@ import {
 
 const put = (id: string) =>
   [{ collectionName: 'books', id, bytes: Buffer.from(`{"id":"${id}"}`) }];
-const entry = encodeEntry(new LineEncoder(), LOG_START, [put('a'), put('b')]);
+const entry = encodeEntry(new JournalLineEncoder(), LOG_START, [put('a'), put('b')]);
 
 test('an entry comes back as its transactions', () => {
   const changes = (id: string) =>

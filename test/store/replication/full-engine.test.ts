@@ -96,7 +96,7 @@ test('beats tell when there is room again, and not sooner', async () => {
   await clock.advance(2000);
   assert.deepEqual(said, ['the engine has no room', null]);
   await clock.advance(6000);
-  assert.ok(Number(store.collection(NODES.name).bytesOf('n')?.length) < 1000);
+  assert.ok(Number(store.collection(NODES.name).findBytes('n')?.length) < 1000);
   await node.close();
 });
 
@@ -146,13 +146,13 @@ test('the engine is heard only in a session that it has confirmed', async () => 
   const one = await rig.open();
   rig.engine.stopReplicating();
   rig.engine.loseAll();
-  const { heardMs } = one.replica ?? {};
+  const { lastResponseMs } = one.replica ?? {};
   await rig.clock.advance(8000);
-  assert.equal(one.replica?.heardMs, heardMs);
+  assert.equal(one.replica?.lastResponseMs, lastResponseMs);
   assert.ok(one.replica?.awayReason !== null);
   rig.engine.goOnReplicating();
   await rig.until(() => one.replica?.awayReason === null);
-  assert.notEqual(one.replica?.heardMs, heardMs);
+  assert.notEqual(one.replica?.lastResponseMs, lastResponseMs);
 });
 
 test('a command begins no log', async () => {

@@ -135,7 +135,7 @@ class Node {
     let error: unknown = null;
     try {
       await store.transact(step.prepare);
-      assert(store.collection('marks').bytesOf(step.name) !== undefined, 'reads its own write');
+      assert(store.collection('marks').findBytes(step.name) !== undefined, 'reads its own write');
     } catch (thrown) {
       error = thrown;
     }

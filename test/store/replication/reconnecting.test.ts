@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Transaction } from '../../../src/store/port.ts';
+import type { Transaction } from '../../../src/store/store-port.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';

@@ -137,10 +137,10 @@ test('a node that stood still asks the engine before anybody reads there', async
   assert.ok(replica !== null);
   const barriers = (): number => engine.calls.filter((call) => call === 'barrier').length;
   const before = barriers();
-  assert.equal(replica.isBehindSinceStandstill(clock.monotonicMs()), false);
+  assert.equal(replica.isBehindSincePause(clock.monotonicMs()), false);
   clock.standStill(5000);
-  assert.ok(replica.isBehindSinceStandstill(clock.monotonicMs()));
-  assert.ok(await isOver(replica.waitAfterStandstill()));
+  assert.ok(replica.isBehindSincePause(clock.monotonicMs()));
+  assert.ok(await isOver(replica.waitAfterPause()));
   assert.equal(barriers(), before + 1);
   await store.close();
 });

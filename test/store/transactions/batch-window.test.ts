@@ -7,7 +7,7 @@ function countTurns(counts: (turn: number) => number, bytesEach = 500): number {
   const window = new BatchWindow();
   for (let turn = 0; ; turn += 1) {
     const count = counts(turn);
-    if (window.isOver(count, count * bytesEach)) return turn;
+    if (window.closesThisTurn(count, count * bytesEach)) return turn;
   }
 }
 
@@ -27,7 +27,7 @@ test('closes at once when the batch is large', () => {
 
 test('opens anew for each batch', () => {
   const window = new BatchWindow();
-  const ask = (count: number) => window.isOver(count, count);
+  const ask = (count: number) => window.closesThisTurn(count, count);
   assert.deepEqual([ask(5), ask(5), ask(5)], [false, false, true]);
   assert.deepEqual([ask(5), ask(6), ask(6), ask(6)], [false, false, false, true]);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { CollectionSpec, Transaction } from '../../../src/store/port.ts';
+import type { CollectionSpec, Transaction } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';

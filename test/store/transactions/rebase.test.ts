@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import type { Append, Journal, Operation } from '../../../src/store/journal/port.ts';
+import type { JournalAppend, Journal, Operation } from '../../../src/store/journal/journal-port.ts';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import { ChangeFeed } from '../../../src/store/transactions/change-feed.ts';
 import { GroupCommit } from '../../../src/store/transactions/group-commit.ts';
 import { Staging } from '../../../src/store/transactions/staging.ts';
-import type { Transaction } from '../../../src/store/port.ts';
+import type { Transaction } from '../../../src/store/store-port.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
 /** A journal whose appends wait for the test to say how they end. */
 class HeldJournal implements Journal {
   sequence = 0;
   failure: AppError | null = null;
-  refusal: AppError | null = null;
+  rejection: AppError | null = null;
   isShared = false;
   isContended = false;
   maxBatchBytes = Infinity;
   maxRecordBytes = Infinity;
   catchUp = async (): Promise<void> => {};
-  held: Append | null = null;
+  held: JournalAppend | null = null;
   readonly snapshots = { isRunning: false, writtenMs: null, write: async () => {} };
   readonly read = async () => null;
 
-  append(append: Append): void {
+  append(append: JournalAppend): void {
     assert(this.held === null);
     this.held = append;
   }
 
-  async next(): Promise<Append> {
+  async next(): Promise<JournalAppend> {
     await turnsUntil(() => this.held !== null);
     const append = this.held;
     assert(append !== null);
@@ -39,13 +39,13 @@ class HeldJournal implements Journal {
     const append = this.held;
     this.held = null;
     this.sequence += operations.length;
-    append?.settle(null);
+    append?.onWritten(null);
   }
 
   refuse(error: AppError): void {
     const append = this.held;
     this.held = null;
-    append?.settle(error);
+    append?.onWritten(error);
   }
 
   async close(): Promise<void> {}
@@ -95,23 +95,23 @@ const idsOf = (operations: readonly (readonly Operation[])[]): string[][] =>
 test('after a conflict all that waited runs again, with the result of the last run', async () => {
   const first = commit.submit(increase('a'));
   const append = await journal.next();
-  assert.deepEqual(idsOf(append.prepare()), [['a']]);
+  assert.deepEqual(idsOf(append.collectOperations()), [['a']]);
   const second = commit.submit(increase('a'));
   commit.rebase(() => applyForeign('a', '10'));
-  const operations = append.prepare();
+  const operations = append.collectOperations();
   assert.deepEqual(idsOf(operations), [['a'], ['a']]);
   journal.end(operations);
   assert.deepEqual(await Promise.all([first, second]), [11, 12]);
-  assert.match(books.bytesOf('a')?.toString() ?? '', /"12"/);
+  assert.match(books.findBytes('a')?.toString() ?? '', /"12"/);
 });
 
 test('who throws in the last run is refused, and the others are not', async () => {
   const taken = assert.rejects(commit.submit(put('a', 'same')), { code: 'conflict' });
   const other = commit.submit(put('b', 'other'));
   const append = await journal.next();
-  append.prepare();
+  append.collectOperations();
   commit.rebase(() => applyForeign('x', 'same'));
-  const operations = append.prepare();
+  const operations = append.collectOperations();
   assert.deepEqual(idsOf(operations), [['b']]);
   journal.end(operations);
   await taken;
@@ -122,11 +122,11 @@ test('who throws in the last run is refused, and the others are not', async () =
 test('who had read what was thrown away reads again', async () => {
   const write = commit.submit(increase('a'));
   const append = await journal.next();
-  append.prepare();
+  append.collectOperations();
   const read = commit.submit((transaction) => transaction.find('books', 'a')?.toString());
   const refused = commit.submit(put('b', '1')).then(() => 'put', ({ code }) => code);
   commit.rebase(() => applyForeign('a', '5'));
-  journal.end(append.prepare());
+  journal.end(append.collectOperations());
   assert.equal(await write, 6);
   assert.match(await read ?? '', /"6"/);
   assert.equal(await refused, 'put', 'the title was taken by what was thrown away only');
@@ -135,9 +135,9 @@ test('who had read what was thrown away reads again', async () => {
 test('when nothing is left to write after a conflict, everybody is told', async () => {
   const write = assert.rejects(commit.submit(put('a', 'same')), { code: 'conflict' });
   const append = await journal.next();
-  append.prepare();
+  append.collectOperations();
   commit.rebase(() => applyForeign('x', 'same'));
-  journal.end(append.prepare());
+  journal.end(append.collectOperations());
   await write;
   await commit.close();
 });
@@ -146,33 +146,33 @@ test('what is too much for one append goes in several, in order', async () => {
   journal.maxBatchBytes = 600;
   const writes = ['a', 'b', 'c', 'd'].map((id) => commit.submit(put(id, id.repeat(60))));
   const follower = commit.submit((transaction) => transaction.find('books', 'd') !== undefined);
-  const first = (await journal.next()).prepare();
+  const first = (await journal.next()).collectOperations();
   assert.deepEqual(idsOf(first), [['a'], ['b']]);
   journal.end(first);
   assert.equal(books.size, 2);
   const second = await journal.next();
-  second.prepare();
+  second.collectOperations();
   commit.rebase(() => applyForeign('b', 'changed'));
-  const operations = second.prepare();
+  const operations = second.collectOperations();
   assert.deepEqual(idsOf(operations), [['c'], ['d']]);
   journal.end(operations);
   assert.equal((await Promise.all(writes)).length, 4);
   assert.equal(await follower, true);
-  assert.match(books.bytesOf('b')?.toString() ?? '', /changed/);
+  assert.match(books.findBytes('b')?.toString() ?? '', /changed/);
 });
 
 test('a transaction that is too large by itself is refused at once', async () => {
   journal.maxBatchBytes = 600;
   await assert.rejects(commit.submit(put('a', 'x'.repeat(600))), { code: 'too_large' });
   const small = commit.submit(put('a', 'x'));
-  journal.end((await journal.next()).prepare());
+  journal.end((await journal.next()).collectOperations());
   await small;
 });
 
 test('an unknown outcome is of what was on its way, not of what waited for it', async () => {
   const first = assert.rejects(commit.submit(put('a', 'x')), { code: 'unknown_outcome' });
   const append = await journal.next();
-  append.prepare();
+  append.collectOperations();
   const second = assert.rejects(commit.submit(put('b', 'y')), { code: 'unavailable' });
   journal.failure = new AppError('unavailable', 'the engine cannot be reached');
   journal.refuse(new AppError('unknown_outcome', 'nobody knows'));
@@ -183,14 +183,14 @@ test('an unknown outcome is of what was on its way, not of what waited for it', 
 test('nothing runs while the records are loaded anew', async () => {
   const waiting = assert.rejects(commit.submit(put('a', 'x')), { code: 'unavailable' });
   const append = await journal.next();
-  append.prepare();
+  append.collectOperations();
   const read = commit.submit((transaction) => transaction.find('books', 'a'));
-  journal.refusal = new AppError('unavailable', 'loading');
-  commit.refuseAll(journal.refusal);
+  journal.rejection = new AppError('unavailable', 'loading');
+  commit.rejectAll(journal.rejection);
   await waiting;
   await assert.rejects(read, { message: 'loading' });
   await assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'loading' });
-  journal.end(append.prepare());
+  journal.end(append.collectOperations());
   await commit.close();
 });
 
@@ -217,7 +217,7 @@ test('what waits its turn among others runs once, on what they have committed', 
   const append = await journal.next();
   commit.rebase(() => applyForeign('a', '10'));
   assert.equal(runs, 0);
-  journal.end(append.prepare());
+  journal.end(append.collectOperations());
   assert.equal(await write, 11);
   assert.equal(runs, 1);
 });
@@ -227,7 +227,7 @@ test('what was held back runs before what comes later', async () => {
   const first = commit.submit(increase('a'));
   journal.isContended = false;
   const second = commit.submit(increase('a'));
-  journal.end((await journal.next()).prepare());
+  journal.end((await journal.next()).collectOperations());
   assert.deepEqual(await Promise.all([first, second]), [1, 2]);
 });
 
@@ -245,7 +245,7 @@ for (const [stagedBytesMax, heldMax] of [[1e9, 512], [8 << 20, 64]] as const) {
       assert.equal(runs, 0);
       writes.push(submit('one-more'));
       assert.equal(runs, heldMax + 1);
-      journal.end((await journal.next()).prepare());
+      journal.end((await journal.next()).collectOperations());
       await Promise.all(writes);
       assert.equal(books.size, heldMax + 1);
     });
@@ -259,7 +259,7 @@ test('what is held back is refused, without having run, when the append fails', 
   await write;
   const other = assert.rejects(commit.submit(() => assert.fail('ran')), { message: 'loading' });
   await journal.next();
-  commit.refuseAll(new AppError('unavailable', 'loading'));
+  commit.rejectAll(new AppError('unavailable', 'loading'));
   await other;
   journal.end([]);
   await commit.close();

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { createOwnEvents } from '../../../src/webhooks/deliveries/own-events.ts';
 import { OWN_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
-import type { Transaction } from '../../../src/store/port.ts';
+import type { Transaction } from '../../../src/store/store-port.ts';
 import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
 
 const GONE = { kind: 'answer', status: 410 } as const;

@@ -1,7 +1,7 @@
 /** A kind of job over records of its own: each is counted up once by a job that means it. */
 import { AppError } from '../../../src/base/errors.ts';
 import type { JsonObject } from '../../../src/base/schema.ts';
-import type { CollectionSpec, Store, Transaction } from '../../../src/store/port.ts';
+import type { CollectionSpec, Store, Transaction } from '../../../src/store/store-port.ts';
 import type { Counts } from '../../../src/webhooks/jobs/job.ts';
 import type { JobKind, Selection } from '../../../src/webhooks/jobs/kind.ts';
 import { selectionIn } from '../../../src/webhooks/jobs/matching.ts';

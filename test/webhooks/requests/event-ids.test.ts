@@ -31,7 +31,7 @@ test('an id is found until it expires, with what is known of its body', async ()
   const key = keyOf('a\n"\u00fc', NOW + HOUR, 'abc');
   const store = await storeWith(key);
   const find = (identifier: string): Buffer | undefined =>
-    store.collection(eventIdCollection.name).bytesOf(identifier);
+    store.collection(eventIdCollection.name).findBytes(identifier);
   assert.deepEqual(findEvent(find, key, NOW + HOUR - 1), {
     expiresAt: '2026-01-01T01:00:00.000Z', request: REQUEST, bodySha256: 'abc',
   });

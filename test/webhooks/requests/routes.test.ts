@@ -215,8 +215,8 @@ test('the totals are proven, and a planted fault is found', async () => {
   const { accepted, agedOut, deleted, done, failed } = sound.json as Record<string, number>;
   assert.deepEqual([done, failed], [1, 1]);
   assert.equal(accepted, 2 + Number(agedOut) + Number(deleted));
-  const bytes = relay.store.collection(requestCollection.name).bytesOf(ids[0] ?? '');
-  const body = relay.store.collection('request-bodies').bytesOf(ids[1] ?? '');
+  const bytes = relay.store.collection(requestCollection.name).findBytes(ids[0] ?? '');
+  const body = relay.store.collection('request-bodies').findBytes(ids[1] ?? '');
   await relay.store.transact((transaction) => {
     transaction.delete(requestCollection.name, ids[0] ?? '');
     transaction.delete('request-bodies', ids[1] ?? '');

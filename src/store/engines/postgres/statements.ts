@@ -4,7 +4,7 @@
  * - `head`: one row, the end of the log. `chain` is '' at sequence 0. `floor` is the sequence of
  *   the oldest journal row that is left (0: none was removed).
  * - `journal`: a row a batch, for the transactions `first` to `sequence`; `lines` are the lines of
- *   the file journal (journal/line.ts) as they are.
+ *   the file journal (journal/journal-line.ts) as they are.
  * - `snapshot`: an image of the store at `sequence` and `chain`; valid only while `complete`.
  * - `snapshot_part`: `lines` is the part's text, or, of one that is no text (UTF-8 without NUL) or
  *   begins like this, `base64:` and its base64. `sha256` is of its bytes, kept for the reader.

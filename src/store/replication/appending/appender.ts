@@ -18,8 +18,8 @@
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
-import { LineEncoder } from '../../journal/line-encoder.ts';
-import type { Append } from '../../journal/port.ts';
+import { JournalLineEncoder } from '../../journal/journal-line-encoder.ts';
+import type { JournalAppend } from '../../journal/journal-port.ts';
 import { findBreak, isSamePosition } from '../chain.ts';
 import { isRefused } from '../engine-link.ts';
 import type { EngineLink } from '../engine-link.ts';
@@ -35,7 +35,7 @@ const WAIT_MS = 12;
 const WAIT_MS_MAX = 160;
 
 type Pending = {
-  readonly append: Append;
+  readonly append: JournalAppend;
   readonly startedMs: number;
   ticks: number;
   /** What may be in the log; null: nothing is. */
@@ -53,7 +53,7 @@ export class Appender {
   readonly #image: ReplicatedImage;
   readonly #link: EngineLink;
   readonly #clock: Clock;
-  readonly #encoder = new LineEncoder();
+  readonly #encoder = new JournalLineEncoder();
   #pending: Pending | null = null;
   /** What was thrown while the engine held its lock for us. */
   #thrown: unknown = null;
@@ -77,7 +77,7 @@ export class Appender {
   }
 
   /** One at a time. */
-  begin(append: Append): void {
+  begin(append: JournalAppend): void {
     this.contention.begin();
     this.#pending = {
       append, startedMs: this.#clock.monotonicMs(), ticks: 0, sent: null, isDoubtful: false,
@@ -270,11 +270,11 @@ export class Appender {
     if (this.#pending !== pending) return;
     // What has gathered meanwhile may begin at once.
     this.#pending = null;
-    pending.append.settle(error);
+    pending.append.onWritten(error);
   }
 
   #encode({ append }: Pending): LogEntry | null {
-    const transactions = append.prepare();
+    const transactions = append.collectOperations();
     return transactions.length === 0 ? null
       : encodeEntry(this.#encoder, this.#image.position, transactions);
   }

@@ -4,7 +4,7 @@
  */
 import { timeText } from '../../../base/clock.ts';
 import type { Exchange } from '../../../server/route.ts';
-import type { Transaction } from '../../../store/port.ts';
+import type { Transaction } from '../../../store/store-port.ts';
 import { statusOf } from '../../requests/codec.ts';
 import { eventIdCollection, findEvent, putEvent } from '../../requests/event-ids.ts';
 import {

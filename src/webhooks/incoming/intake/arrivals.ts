@@ -1,5 +1,5 @@
 /** Requests that are to be kept, those that come in one turn of the loop in one transaction. */
-import type { Store, Transaction } from '../../../store/port.ts';
+import type { Store, Transaction } from '../../../store/store-port.ts';
 import { changeRequests, type RequestUnit } from '../../requests/unit-of-work.ts';
 import { TurnBatch } from '../../work/turn-batch.ts';
 

@@ -6,7 +6,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
-import type { Store } from '../../../store/port.ts';
+import type { Store } from '../../../store/store-port.ts';
 import { decodeRequest } from '../../requests/codec.ts';
 import { eventIdCollection, findEvent } from '../../requests/event-ids.ts';
 import { requestCollection, type KeptRequest } from '../../requests/request.ts';
@@ -160,10 +160,10 @@ export class Duplicates {
     const ids = this.#store.collection(eventIdCollection.name);
     // The identifier of a record is a hash, which the usual case need not make.
     if (ids.size === 0) return undefined;
-    const known = findEvent((identifier) => ids.bytesOf(identifier), event, nowMs);
+    const known = findEvent((identifier) => ids.findBytes(identifier), event, nowMs);
     if (known === undefined) return undefined;
     const { bodySha256, request: of } = known;
-    const bytes = this.#store.collection(requestCollection.name).bytesOf(of);
+    const bytes = this.#store.collection(requestCollection.name).findBytes(of);
     const request = bytes === undefined ? null : decodeRequest(bytes);
     return { bodySha256, of, request, dataJson: '{}' };
   }

@@ -1,6 +1,6 @@
 /** Incoming webhooks by path segment, with what a request needs ready: O(1), nothing parsed. */
 import { AddressSet } from '../../../base/network/address-set.ts';
-import type { Collection } from '../../../store/port.ts';
+import type { Collection } from '../../../store/store-port.ts';
 import { findKey } from '../../../resources/find-key.ts';
 import { follow } from '../../../resources/projection.ts';
 import { bodyReading, type BodyReading } from '../body-format.ts';

@@ -3,7 +3,7 @@ import { timeText } from '../../../base/clock.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { decodeRecord } from '../../../resources/record.ts';
-import type { Store } from '../../../store/port.ts';
+import type { Store } from '../../../store/store-port.ts';
 import { incomingCollection } from '../webhook.ts';
 
 /** A webhook whose previous secret was used. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../base/schema.ts';
 import { notFound } from '../../../resources/not-found.ts';
 import type { Exchange } from '../../../server/route.ts';
-import type { Collection } from '../../../store/port.ts';
+import type { Collection } from '../../../store/store-port.ts';
 import { explainCondition } from '../../filters/explain.ts';
 import { Facts } from '../../filters/facts.ts';
 import { noPayload, toPayload } from '../../actions/payload.ts';

@@ -1,6 +1,6 @@
 /** One incoming webhook by any of its names, ready and as it is stored. */
 import { notFound } from '../../../resources/not-found.ts';
-import type { Collection } from '../../../store/port.ts';
+import type { Collection } from '../../../store/store-port.ts';
 import type { HookIndex, ReadyHook } from '../receiving/hook-index.ts';
 import { decodeIncoming, type IncomingWebhook } from '../webhook.ts';
 
@@ -13,7 +13,7 @@ export function getHook(hooks: HookIndex, name: string): ReadyHook {
 
 /** With its secrets. Throws `not_found`. */
 export function getStored(collection: Collection, { identifier }: ReadyHook): IncomingWebhook {
-  const bytes = collection.bytesOf(identifier);
+  const bytes = collection.findBytes(identifier);
   if (bytes === undefined) throw notFound('incoming webhook', identifier);
   return decodeIncoming(bytes);
 }

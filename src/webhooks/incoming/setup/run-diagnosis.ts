@@ -2,7 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
-import type { Collection } from '../../../store/port.ts';
+import type { Collection } from '../../../store/store-port.ts';
 import type { RequestService } from '../../requests/service.ts';
 import { diagnose } from '../../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../../senders/diagnosis/report.ts';

@@ -12,7 +12,7 @@ import {
 import { keyParameter } from '../../../resources/routes.ts';
 import { problemAnswers } from '../../../server/problem.ts';
 import type { Route } from '../../../server/route.ts';
-import type { Collection } from '../../../store/port.ts';
+import type { Collection } from '../../../store/store-port.ts';
 import type { HookIndex } from '../receiving/hook-index.ts';
 import { incomingResource } from '../resource.ts';
 import { getHook, getStored } from './hook.ts';

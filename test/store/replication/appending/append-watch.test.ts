@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import type { Transaction } from '../../../../src/store/port.ts';
+import type { Transaction } from '../../../../src/store/store-port.ts';
 import type { OpenedStore } from '../../../../src/store/store.ts';
 import { SharedStoreRig, put } from '../../../support/shared-store-rig.ts';
 import { someTurns, turnsUntil } from '../../../support/turns.ts';
@@ -18,7 +18,7 @@ afterEach(() => rig.close());
 
 const watched = (): boolean[] => [...rig.engine.sessions].map(({ isWatched }) => isWatched);
 
-const has = (id: string): boolean => stores[1]?.collection('books').bytesOf(id) !== undefined;
+const has = (id: string): boolean => stores[1]?.collection('books').findBytes(id) !== undefined;
 
 async function writeAll(writers: readonly OpenedStore[], prefix: string): Promise<void> {
   await Promise.all(writers.map(async (store, node) => {

@@ -1,15 +1,15 @@
-/** Writes the lines of a journal: see line.ts. */
+/** Writes the lines of a journal: see journal-line.ts. */
 import { crc32 } from 'node:zlib';
-import { CRC_END, CRC_START, HEX, JOURNAL_FORMAT } from './line.ts';
-import type { Operation } from './port.ts';
+import { CRC_END, CRC_START, HEX, JOURNAL_FORMAT } from './journal-line.ts';
+import type { Operation } from './journal-port.ts';
 
-const KEPT_BYTES_MAX = 4 << 20;
+const RETAINED_BYTES_MAX = 4 << 20;
 const CLOSING_BRACE = 0x7d;
 const CLOSING_BRACKET = 0x5d;
 const LINE_FEED = 0x0a;
 
 /** Lines being gathered for one write. */
-export class LineEncoder {
+export class JournalLineEncoder {
   #buffer = Buffer.allocUnsafeSlow(1 << 16);
   #used = 0;
 
@@ -20,7 +20,7 @@ export class LineEncoder {
 
   clear(): void {
     this.#used = 0;
-    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
+    if (this.#buffer.length > RETAINED_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
   }
 
   addTransaction(
@@ -46,7 +46,7 @@ export class LineEncoder {
     this.#addByte(CLOSING_BRACKET);
     this.#addByte(CLOSING_BRACE);
     this.#addByte(LINE_FEED);
-    this.#seal(start);
+    this.#writeChecksum(start);
   }
 
   addMark(sequence: number): void {
@@ -70,15 +70,16 @@ export class LineEncoder {
   #addNote(sequence: number, member: string): void {
     const start = this.#used;
     this.#addText(`{"crc":"00000000","seq":${sequence},"durable":${sequence},${member}}\n`, 0);
-    this.#seal(start);
+    this.#writeChecksum(start);
   }
 
   #addText(ascii: string, bytesAfter: number): void {
-    const needed = this.#used + ascii.length + bytesAfter;
-    if (needed > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
-      this.#buffer.copy(grown, 0, 0, this.#used);
-      this.#buffer = grown;
+    const requiredLength = this.#used + ascii.length + bytesAfter;
+    if (requiredLength > this.#buffer.length) {
+      const largerLength = Math.max(requiredLength, this.#buffer.length * 2);
+      const largerBuffer = Buffer.allocUnsafeSlow(largerLength);
+      this.#buffer.copy(largerBuffer, 0, 0, this.#used);
+      this.#buffer = largerBuffer;
     }
     if (ascii !== '') this.#used += this.#buffer.write(ascii, this.#used, 'latin1');
   }
@@ -89,7 +90,7 @@ export class LineEncoder {
     this.#used += 1;
   }
 
-  #seal(start: number): void {
+  #writeChecksum(start: number): void {
     let crc = crc32(this.#buffer.subarray(start + CRC_END, this.#used - 1));
     for (let index = CRC_END - 1; index >= CRC_START; index -= 1) {
       this.#buffer[start + index] = HEX[crc & 15] ?? 0;

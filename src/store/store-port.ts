@@ -41,14 +41,14 @@ export interface Collection {
   readonly bytesTotal: number;
   find(id: string): StoredRecord | undefined;
   /** The bytes of a record; unlike `find` it does not take it for one that is asked for often. */
-  bytesOf(id: string): Buffer | undefined;
+  findBytes(id: string): Buffer | undefined;
   /** Ids by the other names that records have; empty unless the collection `hasNames`. */
   readonly idByName: ReadonlyMap<string, string>;
   /** Walks in id order (ASCII). `after` is exclusive and need not exist. */
   walk(from?: WalkStart): Walk;
   /** All slots are below this. */
   readonly slotBound: number;
-  slotOf(id: string): number;
+  findSlot(id: string): number;
   /** The bytes of the record in a slot, or undefined when the slot is empty. Not copied. */
   bytesAt(slot: number): Buffer | undefined;
   idAt(slot: number): string | undefined;
@@ -78,7 +78,7 @@ export interface Walk {
 export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
   /** The id of the record that has this id or, where they have names, this name; the id first. */
-  findKey(collection: string, name: string): string | undefined;
+  findId(collection: string, name: string): string | undefined;
   /**
    * Stages the whole record; `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8,
    * which is copied. Throws `conflict` when a unique value of it is taken.
@@ -89,7 +89,7 @@ export interface Transaction {
 }
 
 /** What a transaction must not draw itself, as it may run again: drawn once for all its runs. */
-export type Drawn = {
+export type TransactionInputs = {
   readonly nowMs: number;
   /** A UUIDv7 to derive all ids from that are made in the transaction: see `deriveIds`. */
   readonly seed: string;
@@ -181,14 +181,14 @@ export interface Replica {
   /** The engine, for people: without credentials. */
   readonly engine: string;
   /** The durability that was found there, in words. */
-  readonly promise: string;
+  readonly durability: string;
   readonly log: string;
   /** Of the last transaction that is applied here. */
   readonly sequence: number;
   /** Of the last one that was seen in the log. */
   readonly headSequence: number;
   /** When the engine last answered, on the monotonic clock. */
-  readonly heardMs: number;
+  readonly lastResponseMs: number;
   /** Why there is no session with it; null while there is one. */
   readonly awayReason: string | null;
   /** What readers see is being loaded anew: they are to be told to come again. */
@@ -202,16 +202,16 @@ export interface Replica {
     readonly durationMs: number;
   };
   /** An engine that takes a transaction of so many bytes has room again, if it had none. */
-  readonly roomBytes: number;
+  readonly probeBytes: number;
   /** True once `sequence` is applied here, false after `timeoutMs`. */
   waitFor(sequence: number, timeoutMs: number): Promise<boolean>;
   /**
    * Whether this process stood still before `nowMs`, which is about now, and may still be behind:
    * until it has caught up, or the engine is known to be away.
    */
-  isBehindSinceStandstill(nowMs: number): boolean;
+  isBehindSincePause(nowMs: number): boolean;
   /** Resolves when that is over; rejects with `unavailable` when it takes more than 2 s. */
-  waitAfterStandstill(): Promise<void>;
+  waitAfterPause(): Promise<void>;
   /** Calls `listener` when a reload begins (false), and when it is over (true). */
   onReload(listener: (isOver: boolean) => void): () => void;
   /** Tells which node gives the engine its snapshots: asked when one is due. */

@@ -4,7 +4,7 @@
  * engine that several nodes share (replication/engine-journal.ts).
  */
 import type { AppError } from '../../base/errors.ts';
-import type { LogReader } from '../port.ts';
+import type { LogReader } from '../store-port.ts';
 
 /** Puts a record in the place of its id, or deletes it. */
 export type Operation = {
@@ -14,19 +14,19 @@ export type Operation = {
   readonly bytes: Buffer | null;
 };
 
-export type Append = {
+export type JournalAppend = {
   /**
    * The operations of each transaction. Called once what was committed before has been applied;
    * called again, perhaps for others, when something else was committed and applied meanwhile.
    */
-  prepare(): readonly (readonly Operation[])[];
+  collectOperations(): readonly (readonly Operation[])[];
   /**
    * Told how it ended, before anything else is committed. Null: committed, to be applied now. An
    * error: refused, so that nothing of it is written, or with the code `unknown_outcome`. Where
    * `failure` differs, that is why what was not handed over yet is refused too. `prepare` has not
    * been called when nothing could be written to begin with.
    */
-  settle(error: AppError | null): void;
+  onWritten(error: AppError | null): void;
 };
 
 export interface Journal {
@@ -35,7 +35,7 @@ export interface Journal {
   /** Why nothing can be written now: `unknown_outcome` is for good, the others pass. */
   readonly failure: AppError | null;
   /** Why no transaction may run now: what it would read is being loaded anew. */
-  readonly refusal: AppError | null;
+  readonly rejection: AppError | null;
   /** Whether others write to it as well. */
   readonly isShared: boolean;
   /** Others are likely to commit before the next append: what is staged for it would run again. */
@@ -47,7 +47,7 @@ export interface Journal {
   /** Resolves when all that anybody had committed before the call is applied. */
   catchUp(): Promise<void>;
   /** Commits what `prepare` returns, all or nothing, directly after what is committed. */
-  append(append: Append): void;
+  append(append: JournalAppend): void;
   /** Reads what was committed after `sequence`; null when that is no longer there. */
   read(sequence: number): Promise<LogReader | null>;
   readonly snapshots: Snapshots;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { LineEncoder } from '../../../src/store/journal/line-encoder.ts';
-import { parseLine, visitOperations, visitTransactions } from '../../../src/store/journal/line.ts';
+import { JournalLineEncoder } from '../../../src/store/journal/journal-line-encoder.ts';
+import {
+  parseLine, visitOperations, visitTransactions,
+} from '../../../src/store/journal/journal-line.ts';
 
-function encode(add: (encoder: LineEncoder) => void): Buffer {
-  const encoder = new LineEncoder();
+function encode(add: (encoder: JournalLineEncoder) => void): Buffer {
+  const encoder = new JournalLineEncoder();
   add(encoder);
   return Buffer.from(encoder.bytes);
 }

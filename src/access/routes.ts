@@ -1,6 +1,7 @@
 /** Tokens are made and ended on the control socket only, so that no token can make another. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
+import { WHOLE_LIST_HEADERS, sendWholeList } from '../resources/route-parts.ts';
 import type { Access, Route } from '../server/route.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
 import type { AccessState } from './access-state.ts';
@@ -77,7 +78,8 @@ function listRoute(tokens: Tokens, path: string, access: Access): Route {
     answers: [{
       status: 200, description: 'An array of tokens', mediaType: 'application/json',
       schema: { kind: 'array', items: TOKEN_MODEL, maxItems: TOKENS_MAX },
+      headers: WHOLE_LIST_HEADERS,
     }],
-    handle: (exchange) => exchange.sendJson(200, tokens.list()),
+    handle: (exchange) => sendWholeList(exchange, tokens.list()),
   };
 }

@@ -1,6 +1,6 @@
 /** The nodes that share the log, over HTTP. */
 import type { Schema } from '../base/schema.ts';
-import { arrayOf, objectOf, shown, text } from '../resources/route-parts.ts';
+import { arrayOf, objectOf, sendWholeList, text, wholeList } from '../resources/route-parts.ts';
 import type { Route } from '../server/route.ts';
 import { SHARDS } from './records.ts';
 
@@ -31,12 +31,12 @@ export function nodeRoutes(list: () => readonly NodeView[]): readonly Route[] {
   return [{
     method: 'GET', path: '/api/nodes', operationId: 'listNodes', access: 'read',
     summary: 'The processes that share the log of an engine; none without an engine',
-    answers: [shown('By identifier, with the shards of webhooks whose work each does', arrayOf(
+    answers: [wholeList('By identifier, with the shards of webhooks whose work each does',
       objectOf('Node', {
         identifier: text(), isSelf: flag, isLive: flag, version: text(), address: text(),
         startedAt: time, lastHeardAt: time, position: count, lag: count,
         shards: arrayOf({ kind: 'integer', minimum: 0, maximum: SHARDS - 1 }),
-      }, { nullable: ['address'] })))],
-    handle: (exchange) => exchange.sendJson(200, list()),
+      }, { nullable: ['address'] }))],
+    handle: (exchange) => sendWholeList(exchange, list()),
   }];
 }

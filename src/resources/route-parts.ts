@@ -51,6 +51,17 @@ export function listed(description: string, items: Schema, count: string): Answe
   };
 }
 
+/** A list that has no pages, as it is short: see `sendWholeList`. */
+export function wholeList(description: string, items: Schema): AnswerSpec {
+  return { ...shown(description, arrayOf(items)), headers: WHOLE_LIST_HEADERS };
+}
+
+export const WHOLE_LIST_HEADERS = { 'X-Total-Count': 'How many there are' };
+
+export function sendWholeList(exchange: Exchange, items: readonly unknown[]): void {
+  exchange.sendJson(200, items, ['X-Total-Count', String(items.length)]);
+}
+
 export function pathParameter(name: string, description: string): ParameterSpec {
   return { name, in: 'path', description, schema: { kind: 'string' }, isRequired: true };
 }

@@ -9,8 +9,7 @@ import { problemAnswers } from '../server/problem.ts';
 import type {
   AnswerSpec, BodySpec, Exchange, Handler, ParameterSpec, Route,
 } from '../server/route.ts';
-import { evaluate, isConditional } from './conditional.ts';
-import { expectationOf, preconditionFailed } from './expectation.ts';
+import { expectationOf } from './expectation.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, valueOf, type IdempotencyKeys,
 } from './idempotency.ts';
@@ -18,6 +17,7 @@ import { notFound } from './not-found.ts';
 import type { Repository } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
+import { ETAG_HEADER, IF_NONE_MATCH, sendRepresentation } from './send-representation.ts';
 
 /** What the routes need to know of a resource. */
 export type Routed = Pick<Resource,
@@ -47,15 +47,7 @@ function getRoute(resource: Routed, records: Records): Route {
     const id = exchange.params[0] ?? '';
     const found = records.find(id);
     if (found === undefined) throw notFound(noun, id);
-    if (isConditional(exchange.request.headers)) {
-      const verdict = evaluate(exchange.request.headers, found, true);
-      if (verdict === 'failed') throw preconditionFailed(noun);
-      if (verdict === 'not_modified') {
-        exchange.send(304, ['ETag', found.etag, 'Cache-Control', 'no-cache']);
-        return;
-      }
-    }
-    exchange.send(200, found.headerLines, found.bytes);
+    sendRepresentation(exchange, noun, found);
   };
   return {
     method: 'GET',
@@ -188,7 +180,6 @@ function hopsTo(exchange: Exchange): number {
   return hopsOf(exchange.request.headers[CHAIN_HEADER]);
 }
 
-const ETAG_HEADER = { ETag: 'Strong tag of this version' };
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };
 
 function shown({ schema }: Routed, status: number, description: string): AnswerSpec {
@@ -214,7 +205,7 @@ function condition(name: string, description: string): ParameterSpec {
 }
 
 const READ_CONDITIONS = [
-  condition('If-None-Match', 'Tags of versions the caller has: 304 when one is current'),
+  IF_NONE_MATCH,
   condition('If-Modified-Since', 'An HTTP date: 304 when not written since'),
 ];
 const WRITE_CONDITIONS = [

@@ -1,7 +1,7 @@
 /** Action configurations over HTTP, and the actions that they can name. */
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
-import { anyJson, arrayOf, objectOf, shown, text } from '../../resources/route-parts.ts';
+import { anyJson, objectOf, sendWholeList, text, wholeList } from '../../resources/route-parts.ts';
 import { resourceRoutes } from '../../resources/routes.ts';
 import type { Route } from '../../server/route.ts';
 import type { ActionRegistry } from './registry.ts';
@@ -23,13 +23,9 @@ function actionsRoute(actions: ActionRegistry): Route {
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
     summary: 'The actions that configurations can name, with their options',
-    answers: [{
-      ...shown('Every action', arrayOf(item)), headers: { 'X-Total-Count': 'How many there are' },
-    }],
-    handle(exchange) {
-      const known = actions.list().map(({ identifier, label, isBuiltIn, options }) =>
-        ({ identifier, label, isBuiltIn, options }));
-      exchange.sendJson(200, known, ['X-Total-Count', String(known.length)]);
-    },
+    answers: [wholeList('Every action', item)],
+    handle: (exchange) => sendWholeList(exchange,
+      actions.list().map(({ identifier, label, isBuiltIn, options }) =>
+        ({ identifier, label, isBuiltIn, options }))),
   };
 }

@@ -1,12 +1,19 @@
 /** Jobs over HTTP: looking at them, and cancelling them. */
-import { arrayOf, pathParameter, shown } from '../../resources/route-parts.ts';
+import { timeOf } from '../../base/clock.ts';
+import { Representation } from '../../resources/representation.ts';
+import {
+  pathParameter, sendWholeList, shown, wholeList,
+} from '../../resources/route-parts.ts';
+import {
+  CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
+} from '../../resources/send-representation.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { Route } from '../../server/route.ts';
-import { JOB_SCHEMA, shownJob } from './job.ts';
+import { JOB_SCHEMA, shownJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './resource.ts';
 
-const { path: PATH } = jobResource;
+const { path: PATH, noun: NOUN } = jobResource;
 
 export function jobRoutes(jobs: Jobs): readonly Route[] {
   const id = pathParameter('id', 'Of the job');
@@ -14,17 +21,18 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
     {
       method: 'GET', path: PATH, operationId: 'listJobs', access: 'read',
       summary: 'Jobs, newest first: those that run, and the last hundred that have ended',
-      answers: [shown('Jobs', arrayOf(JOB_SCHEMA)), ...problemAnswers(400)],
-      handle(exchange) {
-        exchange.sendJson(200, jobs.list().map(shownJob));
-      },
+      answers: [wholeList('Jobs', JOB_SCHEMA), ...problemAnswers(400)],
+      handle: (exchange) => sendWholeList(exchange, jobs.list().map(shownJob)),
     },
     {
       method: 'GET', path: `${PATH}/{id}`, operationId: 'getJob', access: 'read',
       summary: 'How far a job has got',
-      parameters: [id],
-      answers: [shown('The job', JOB_SCHEMA), ...problemAnswers(404)],
-      handle: (exchange) => exchange.sendJson(200, shownJob(jobs.get(exchange.params[0] ?? ''))),
+      parameters: [id, IF_NONE_MATCH],
+      answers: [
+        { ...shown('The job', JOB_SCHEMA), headers: ETAG_HEADER }, ...CONDITIONAL_ANSWERS,
+      ],
+      handle: (exchange) =>
+        sendRepresentation(exchange, NOUN, represent(jobs.get(exchange.params[0] ?? ''))),
     },
     {
       method: 'DELETE', path: `${PATH}/{id}`, operationId: 'cancelJob', access: 'write',
@@ -35,4 +43,9 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
         exchange.sendJson(200, shownJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },
   ];
+}
+
+function represent(job: Job): Representation {
+  const bytes = Buffer.from(JSON.stringify(shownJob(job)));
+  return new Representation(job.id, bytes, timeOf(job.updatedAt));
 }

@@ -1,14 +1,16 @@
 /** Kept requests over HTTP: looked at, pinned, deleted, and run again. */
 import { parseObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import { evaluate, isConditional } from '../../resources/conditional.ts';
-import { expectationOf, preconditionFailed } from '../../resources/expectation.ts';
+import { expectationOf } from '../../resources/expectation.ts';
 import {
   IDEMPOTENCY_HEADER, IDEMPOTENCY_PARAMETER, REPLAYED_ANSWER, optionalValueOf,
   type IdempotencyKeys,
 } from '../../resources/idempotency.ts';
 import { notFound } from '../../resources/not-found.ts';
 import { JSON_TYPE, listed, pathParameter, shown } from '../../resources/route-parts.ts';
+import {
+  CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendRepresentation,
+} from '../../resources/send-representation.ts';
 import { announcesBody } from '../../server/exchange/mounting.ts';
 import { problemAnswers } from '../../server/problem.ts';
 import type { AnswerSpec, Exchange, ParameterSpec, Route } from '../../server/route.ts';
@@ -29,7 +31,6 @@ const ONE = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the request');
 const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_TYPE];
 
-const ETAG_HEADER = { ETag: 'Strong tag of this version' };
 const IF_MATCH: ParameterSpec = {
   name: 'If-Match', in: 'header', schema: { kind: 'string' },
   description: 'Tag of the version to be changed: 412 when another is stored',
@@ -57,25 +58,12 @@ function getRoute(service: RequestService): Route {
   return {
     method: 'GET', path: ONE, operationId: 'getRequest', access: 'read',
     summary: 'One kept request with what became of it',
-    parameters: [ID, {
-      name: 'If-None-Match', in: 'header', schema: { kind: 'string' },
-      description: 'Tags of versions the caller has: 304 when one is current',
-    }],
+    parameters: [ID, IF_NONE_MATCH],
     answers: [
-      { ...shown('The request', requestSchema), headers: ETAG_HEADER },
-      { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
-      ...problemAnswers(404, 412),
+      { ...shown('The request', requestSchema), headers: ETAG_HEADER }, ...CONDITIONAL_ANSWERS,
     ],
-    handle(exchange) {
-      const found = service.represent(getRequest(service, exchange));
-      const { headers } = exchange.request;
-      const verdict = isConditional(headers) ? evaluate(headers, found, true) : 'proceed';
-      if (verdict === 'failed') throw preconditionFailed(NOUN);
-      if (verdict === 'not_modified') {
-        return exchange.send(304, ['ETag', found.etag, 'Cache-Control', 'no-cache']);
-      }
-      return exchange.send(200, found.headers, found.bytes);
-    },
+    handle: (exchange) =>
+      sendRepresentation(exchange, NOUN, service.represent(getRequest(service, exchange))),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Events and deliveries over HTTP. */
 import { CHAIN_HEADER, hopsOf } from '../../../base/chain.ts';
+import { timeOf } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseObject } from '../../../base/fields.ts';
 import type { ObjectSchema } from '../../../base/schema.ts';
@@ -11,9 +12,13 @@ import {
   type IdempotencyKeys,
 } from '../../../resources/idempotency.ts';
 import { notFound } from '../../../resources/not-found.ts';
+import { Representation } from '../../../resources/representation.ts';
 import {
   JSON_TYPE, anyJson, listed, parsePayload, pathParameter, readPayload, shown,
 } from '../../../resources/route-parts.ts';
+import {
+  CONDITIONAL_ANSWERS, ETAG_HEADER, IF_NONE_MATCH, sendUndated,
+} from '../../../resources/send-representation.ts';
 import { EVENT_NAME_RULE, OWN_EVENTS, findEmitProblem } from '../../actions/event-name.ts';
 import { attachmentAnswer, sendAttachment } from '../../http/attachment.ts';
 import { refuseChained } from '../../http/chained.ts';
@@ -132,11 +137,17 @@ function getRoute(service: DeliveryService): Route {
   return {
     method: 'GET', path: ONE, operationId: 'getDelivery', access: 'read',
     summary: 'One delivery with its attempts, and the request that it sent last',
-    parameters: [IDENTIFIER],
-    answers: [shown('The delivery', sentDeliverySchema), ...problemAnswers(404)],
+    parameters: [IDENTIFIER, IF_NONE_MATCH],
+    answers: [
+      { ...shown('The delivery', sentDeliverySchema), headers: ETAG_HEADER },
+      ...CONDITIONAL_ANSWERS,
+    ],
     handle(exchange) {
       const { delivery, sent } = getSent(service, exchange);
-      exchange.sendJson(200, { ...service.toPublic(delivery), sent: shownSent(sent) });
+      const body = { ...service.toPublic(delivery), sent: shownSent(sent) };
+      // Name, target and state are those of its webhook now.
+      sendUndated(exchange, deliveryResource.noun, new Representation(
+        delivery.identifier, Buffer.from(JSON.stringify(body)), timeOf(delivery.updatedAt)));
     },
   };
 }

@@ -1,7 +1,9 @@
 /** `GET /api/verification-presets`: the senders whose requests can be verified by name. */
 import { late } from '../../../base/late.ts';
 import type { Schema } from '../../../base/schema.ts';
-import { arrayOf, objectOf, shown, text } from '../../../resources/route-parts.ts';
+import {
+  arrayOf, objectOf, sendWholeList, text, wholeList,
+} from '../../../resources/route-parts.ts';
 import type { Route } from '../../../server/route.ts';
 
 const withList = late(() => import('../../senders/presets/list.ts'));
@@ -14,15 +16,15 @@ export function presetsRoute(): Route {
     operationId: 'listVerificationPresets',
     summary: 'The senders whose requests can be verified, and how to set each up',
     answers: [
-      shown('The presets', arrayOf(objectOf('VerificationPreset', {
+      wholeList('The presets', objectOf('VerificationPreset', {
         name: text(), sender: text(), header: text(), needs: arrayOf(text()),
         covers: arrayOf({ kind: 'string', values: ['body', 'time', 'id'] }),
         toleranceS: seconds, answerWithinS: seconds, onFailure: text(), pasteUrl: text(),
         pasteSecret: text(), secretFrom: { kind: 'string', values: ['here', 'sender'] },
         documentation: text(), unconfirmed: text(),
-      }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] }))),
+      }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] })),
     ],
     handle: (exchange) =>
-      withList(({ listPresets }) => exchange.sendJson(200, listPresets())),
+      withList(({ listPresets }) => sendWholeList(exchange, listPresets())),
   };
 }

@@ -12,6 +12,9 @@ const HOSTILE = '<img src=x onerror="window.hacked = true">\u202egnp.exe';
 /** What the first cells of a list say, each with its place behind its name. */
 const FIRST_CELLS = `return [...document.querySelectorAll('.rows tbody td:first-child')]
   .filter((cell) => cell.innerText !== '').map((cell) => cell.textContent);`;
+/** Where the deliveries of a list go. */
+const TARGETS = `return [...document.querySelectorAll('.rows td[data-title=To]')]
+  .map((cell) => cell.textContent);`;
 /** At how many places the words of second cells end, whatever they say. */
 const RIGHT_EDGES = `return new Set([...document.querySelectorAll('.rows tbody td.right')]
   .map((cell) => {
@@ -27,7 +30,7 @@ async function makeCustomers(): Promise<readonly string[]> {
     made.push(await at.make('/api/outgoing-webhooks', {
       ...name === undefined ? {} : { name, description: `Of ${name}: ${HOSTILE}` },
       targetUrl: `http://127.0.0.1:9/hooks/${name ?? 'nobody'}?token=secret`,
-      triggerEvent: 'customers.told', retrySchedule: [3600],
+      triggerEvent: 'customers.told', retrySchedule: [0, 0, 3600],
     }));
   }
   return made;
@@ -67,6 +70,9 @@ test('webhooks at one host are told apart by name and path, wherever they stand'
       assert.deepEqual([overflow, planted], [0, 0], `${width}`);
     }
     await at.call('DELETE', `/api/outgoing-webhooks/${anna}`);
+    await at.open('#/deliveries?status=cancelled');
+    // Where it went is known still.
+    await person.gives(TARGETS, ['127.0.0.1:9/hooks/anna']);
     await at.isClean();
   });
 

@@ -61,7 +61,7 @@ test('one makes a webhook with a template and a condition, and tests it', { skip
   const secret = await readNewSecret();
   await person.click('button', 'I have it');
   await person.sees('payload.data.book.title begins with 5');
-  await person.sees('enabled');
+  await person.sees('healthy');
   await person.click('button', 'Send it now');
   await person.sees(/It was answered 20\d\./);
   assert.deepEqual(JSON.parse(target.arrived.at(-1)?.body ?? ''), {

@@ -4,9 +4,10 @@ import { get } from '../base/api.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { count, duration, time } from '../base/format.ts';
-import { presetOf } from '../base/hooks.ts';
+import { labelOfHook, presetOf } from '../base/hooks.ts';
 import { badge } from '../parts/badge.ts';
-import { hookLabelOf } from '../parts/hook-label.ts';
+import { hookLabel, hookLabelOf } from '../parts/hook-label.ts';
+import { lastFailure } from '../parts/hook-state.ts';
 import { table } from '../parts/table.ts';
 import type { IncomingWebhook, OutgoingWebhook } from '../../app/api.ts';
 import type { Status } from '../../monitoring/routes.ts';
@@ -15,12 +16,14 @@ import type { StatisticsReport } from '../../monitoring/statistics.ts';
 /** How long each sender waits for an answer, in milliseconds; null where it is not known. */
 export type Limits = ReadonlyMap<string, number | null>;
 type Hook = StatisticsReport['hooks'][number];
-type Unhealthy = Pick<IncomingWebhook | OutgoingWebhook, 'identifier' | 'health'> & {
+type Unhealthy = (IncomingWebhook | OutgoingWebhook) & {
   readonly screen: 'incoming' | 'outgoing';
 };
 
 /** An answer is slow from this part of what its sender waits on. */
 const SLOW_PART = 0.5;
+/** Of each kind and state; the lists have them all. */
+const SHOWN_MAX = 20;
 
 /** Webhooks that fail or reject; asked for only when there are some. */
 export async function readUnhealthy({ webhooks }: Status): Promise<readonly Unhealthy[]> {
@@ -28,8 +31,8 @@ export async function readUnhealthy({ webhooks }: Status): Promise<readonly Unhe
   for (const state of ['failing', 'rejecting'] as const) {
     if (webhooks[state] === 0) continue;
     const [incoming, outgoing] = await Promise.all([
-      get<readonly IncomingWebhook[]>(`/api/incoming-webhooks?state=${state}`),
-      get<readonly OutgoingWebhook[]>(`/api/outgoing-webhooks?state=${state}`),
+      get<readonly IncomingWebhook[]>(`/api/incoming-webhooks?state=${state}&limit=${SHOWN_MAX}`),
+      get<readonly OutgoingWebhook[]>(`/api/outgoing-webhooks?state=${state}&limit=${SHOWN_MAX}`),
     ]);
     found.push(...incoming.map((hook) => ({ ...hook, screen: 'incoming' as const })),
       ...outgoing.map((hook) => ({ ...hook, screen: 'outgoing' as const })));
@@ -38,36 +41,43 @@ export async function readUnhealthy({ webhooks }: Status): Promise<readonly Unhe
 }
 
 export function hookHealth(
-  unhealthy: readonly Unhealthy[], { hooks }: StatisticsReport, limits: Limits,
+  { webhooks }: Status, unhealthy: readonly Unhealthy[], { hooks }: StatisticsReport,
+  limits: Limits,
 ): HTMLElement {
   const known = new Map(hooks.map((hook) => [hook.hook, hook]));
   const shown = new Set(unhealthy.map(({ identifier }) => identifier));
   const rows = [
     ...unhealthy.map((hook) => unhealthyRow(hook, known.get(hook.identifier), limits)),
     ...hooks.filter((hook) => !shown.has(hook.hook) && isSlow(hook, limits))
-      .map((hook) => [linkTo('incoming', hook.hook), badge('slow'), '–', '–',
-        ...figures(hook, limits)]),
+      .map((hook) => [linkTo('incoming', hook.hook, hookLabelOf(hook.hook)), badge('slow'), '–',
+        '–', ...figures(hook, limits)]),
   ];
   if (rows.length === 0) {
     return h('p', { class: 'hint' }, 'None: no webhook fails, and no sender waits long.');
   }
   const titles = ['Webhook', 'State', 'Since', 'Last failure', 'Failed', 'Rejected',
     'Slowest 5 % of answers', 'Sender waits'];
-  return table(titles, rows, 'stacked');
+  const hiddenCount = webhooks.failing + webhooks.rejecting - unhealthy.length;
+  return h('div', {}, table(titles, rows, 'stacked'),
+    hiddenCount > 0 ? h('p', { class: 'hint' }, `${count(hiddenCount)} more fail or reject: see `,
+      h('a', { href: href(['incoming'], { state: 'failing' }) }, 'incoming'), ' and ',
+      h('a', { href: href(['outgoing'], { state: 'failing' }) }, 'outgoing'), ' ones that fail.')
+      : null);
 }
 
 function unhealthyRow(
-  { identifier, health, screen }: Unhealthy, hook: Hook | undefined, limits: Limits,
+  webhook: Unhealthy, hook: Hook | undefined, limits: Limits,
 ): readonly Child[] {
-  const { state, since, lastFailure } = health;
+  const { identifier, screen, health: { state, since } } = webhook;
   return [
-    linkTo(screen, identifier), badge(state), time(since), lastFailure?.reason ?? '–',
+    linkTo(screen, identifier, hookLabel(labelOfHook(webhook))), badge(state), time(since),
+    lastFailure(webhook) ?? '–',
     ...hook === undefined ? ['0', '0', '–', '–'] : figures(hook, limits),
   ];
 }
 
-function linkTo(screen: string, identifier: string): HTMLElement {
-  return h('a', { href: href([screen, identifier]) }, hookLabelOf(identifier));
+function linkTo(screen: string, identifier: string, label: HTMLElement): HTMLElement {
+  return h('a', { href: href([screen, identifier]) }, label);
 }
 
 /** Of the window that is shown. */

@@ -7,6 +7,7 @@ import { readHookNames } from '../base/hooks.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
 import { facts, heading } from '../parts/facts.ts';
+import { HOOK_STATES } from '../parts/hook-state.ts';
 import { showFailure, tellFailure } from '../parts/notice.ts';
 import type { Screen } from '../parts/screen.ts';
 import { hookHealth, readUnhealthy } from './hook-health.ts';
@@ -41,7 +42,7 @@ export const overviewScreen: Screen = {
           get<readonly NodeView[]>('/api/nodes'),
         ]);
         if (statistics.window !== window) return;
-        const health = hookHealth(await readUnhealthy(status), statistics, limits);
+        const health = hookHealth(status, await readUnhealthy(status), statistics, limits);
         shown = window;
         renew(parts, ...render(status, statistics, health, nodes));
       } catch (thrown) {
@@ -80,9 +81,10 @@ function render(
         : `for ${duration(deliveries.oldestPendingMs)}`],
       ['Requests that wait', work('requests', 'pending', requests.pending)],
       ['Requests that failed', work('requests', 'failed', requests.failed)],
+      ['Webhooks', stateCounts(status)],
     ]),
-    ...charts(statistics),
     h('h2', {}, 'Webhooks to look after'), health,
+    h('h2', {}, 'Lately'), ...charts(statistics),
     ...nodesPart(nodes),
     h('h2', {}, 'Store'),
     facts([
@@ -105,10 +107,17 @@ function banner({ isReady, reason, webhooks: { failing, rejecting } }: Status): 
   if (failing > 0) troubles.push(`${counted(failing, 'webhook')} failing`);
   if (rejecting > 0) troubles.push(`${counted(rejecting, 'webhook')} rejecting most requests`);
   if (troubles.length > 0) {
-    return alarm('failing', `Writes are taken; ${troubles.join(', ')}.`);
+    return alarm(failing > 0 ? 'failing' : 'rejecting',
+      `Writes are taken; ${troubles.join(', ')}.`);
   }
   return h('p', { class: 'card', role: 'status' }, badge('ready'),
     ' All is well: writes are taken.');
+}
+
+/** How many webhooks are in each state, the worst first; states that none is in are left out. */
+function stateCounts({ webhooks }: Status): string {
+  return HOOK_STATES.filter((state) => webhooks[state] > 0)
+    .map((state) => `${count(webhooks[state])} ${state}`).join(', ') || 'none yet';
 }
 
 function charts(

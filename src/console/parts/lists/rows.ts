@@ -140,9 +140,13 @@ export class Rows<Item> {
   #row(item: Item, index: number, before: HTMLElement | undefined): HTMLElement {
     const { columns, hrefOf, keyOf } = this.#options;
     const row = before ?? h('tr', { 'data-key': keyOf(item) },
-      ...columns.map(({ title, cell }, at) => h('td',
-        { class: this.#cellClasses[at], 'data-title': title },
-        at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, cell(item)) : cell(item))));
+      ...columns.map(({ title, cell }, at) => {
+        const content = cell(item);
+        // It may be cut at the end of its cell.
+        const whole = typeof content === 'string' ? content : null;
+        return h('td', { class: this.#cellClasses[at], 'data-title': title, title: whole },
+          at === 0 ? h('a', { href: hrefOf(item), class: 'row-link' }, content) : content);
+      }));
     row.setAttribute('aria-rowindex', String(index + 2));
     return row;
   }

@@ -3,12 +3,12 @@ import { href } from '../../base/address.ts';
 import { time } from '../../base/format.ts';
 import { hookName, outgoingIds } from '../../base/hooks.ts';
 import { badge } from '../../parts/badge.ts';
-import { hookLabelOf } from '../../parts/hook-label.ts';
+import { hookLabel } from '../../parts/hook-label.ts';
 import { TIME_FILTERS } from '../../parts/lists/filters.ts';
 import { openLiveList } from '../../parts/lists/live.ts';
 import type { Screen } from '../../parts/screen.ts';
 import { openDelivery } from './one.ts';
-import { formatWait, type DeliveryRecord } from './record.ts';
+import { formatWait, labelOfDelivery, type DeliveryRecord } from './record.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
 
@@ -24,7 +24,7 @@ export const deliveriesScreen: Screen = {
       columns: [
         { title: 'Created', cell: ({ createdAt }) => time(createdAt) },
         { title: 'Event', kind: 'wide', cell: ({ event }) => event ?? 'a forward' },
-        { title: 'To', kind: 'wide', cell: ({ hook }) => hookLabelOf(hook) },
+        { title: 'To', kind: 'wide', cell: (delivery) => hookLabel(labelOfDelivery(delivery)) },
         { title: 'Status', cell: ({ status }) => badge(status) },
         { title: 'Last answer', kind: 'extra', cell: ({ attempts }) => {
           const last = attempts.at(-1);

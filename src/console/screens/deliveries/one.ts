@@ -11,11 +11,11 @@ import { backTo, facts, heading } from '../../parts/facts.ts';
 import { tell } from '../../parts/notice.ts';
 import { openRecord } from '../../parts/record.ts';
 import { goFrom } from '../../parts/screen.ts';
-import { hookLabelOf } from '../../parts/hook-label.ts';
+import { hookLabel } from '../../parts/hook-label.ts';
 import { timeline } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/header-table.ts';
 import { workButton } from '../../parts/work-button.ts';
-import { formatWait, type DeliveryRecord } from './record.ts';
+import { formatWait, labelOfDelivery, type DeliveryRecord } from './record.ts';
 
 export function openDelivery(place: HTMLElement, id: string): () => void {
   return openRecord<DeliveryRecord>(place, {
@@ -36,13 +36,14 @@ function renderHead(
 ): (HTMLElement | null)[] {
   const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
   const wait = formatWait(delivery);
+  const label = hookLabel(labelOfDelivery(delivery));
   return [
     backTo('deliveries', 'Deliveries'),
     heading(event ?? 'A forward',
       ...session.may('write') ? actions(place, delivery, again) : []),
     facts([
       ['Status', badge(status)], ['Created', time(createdAt)],
-      ['To', hook === null ? null : h('a', { href: href(['outgoing', hook]) }, hookLabelOf(hook))],
+      ['To', hook === null ? label : h('a', { href: href(['outgoing', hook]) }, label)],
       ['Next attempt', wait ?? (nextAttemptAt === null ? null : time(nextAttemptAt))],
       ['Sent again from', resendOf === null ? null
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],

@@ -1,7 +1,12 @@
 /** A delivery as the API shows it. */
+import { findHookLabel } from '../../base/hooks.ts';
+import type { HookLabel } from '../../base/hooks.ts';
 
 export type DeliveryRecord = {
   readonly identifier: string; readonly hook: string | null; readonly event: string | null;
+  readonly hookName: string | null;
+  /** Host and path of where it goes, or went. */
+  readonly target: string | null;
   readonly status: string; readonly createdAt: string; readonly nextAttemptAt: string | null;
   readonly waitsFor: 'webhook' | null;
   readonly resendOf: string | null;
@@ -19,4 +24,10 @@ export type DeliveryRecord = {
 /** What a delivery waits for whose time may be long past; null: for its time alone. */
 export function formatWait({ waitsFor }: DeliveryRecord): string | null {
   return waitsFor === null ? null : 'waits: its webhook is off';
+}
+
+/** Where it goes, also when its webhook is gone or it has none. */
+export function labelOfDelivery({ hook, hookName, target }: DeliveryRecord): HookLabel {
+  const place = target ?? findHookLabel(hook).place;
+  return { title: hookName ?? place, place };
 }

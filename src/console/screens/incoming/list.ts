@@ -1,18 +1,17 @@
-/** Incoming webhooks: when each was last called, and how often it and its actions succeed. */
-import { href } from '../../base/address.ts';
+/**
+ * Incoming webhooks: whether each works, when it was last called, and how often it and its actions
+ * succeed.
+ */
 import { get } from '../../base/api.ts';
-import { fill, h } from '../../base/dom.ts';
-import { counted } from '../../base/format.ts';
-import { labelOfHook } from '../../base/hooks.ts';
-import { session } from '../../base/session.ts';
-import { badge } from '../../parts/badge.ts';
-import { sparkline } from '../../parts/chart.ts';
-import { heading } from '../../parts/facts.ts';
-import { emptyState, showFailure } from '../../parts/notice.ts';
-import { hookLabel } from '../../parts/hook-label.ts';
-import { Rows } from '../../parts/lists/rows.ts';
-import type { Screen } from '../../parts/screen.ts';
+import { h } from '../../base/dom.ts';
 import { time } from '../../base/format.ts';
+import { labelOfHook } from '../../base/hooks.ts';
+import { sparkline } from '../../parts/chart.ts';
+import { hookLabel } from '../../parts/hook-label.ts';
+import { hookState, lastFailure } from '../../parts/hook-state.ts';
+import { openHookList } from '../../parts/lists/hook-list.ts';
+import type { RowColumn } from '../../parts/lists/rows.ts';
+import type { Screen } from '../../parts/screen.ts';
 import { openIncoming } from './one.ts';
 import { openNewIncoming } from './new.ts';
 import type { IncomingWebhook } from '../../../app/api.ts';
@@ -26,64 +25,48 @@ type HookRow = {
   readonly since: string;
 };
 
+const COLUMNS: readonly RowColumn<HookRow>[] = [
+  { title: 'Webhook', kind: 'wide', cell: ({ hook }) => hookLabel(labelOfHook(hook)) },
+  { title: 'Sender', kind: 'extra', cell: ({ hook }) => hook.verification?.preset
+    ?? (hook.hasSecret ? 'X-Signature' : 'anybody') },
+  { title: 'State', cell: ({ hook }) => hookState(hook) },
+  { title: 'Last failure', kind: 'extra', cell: ({ hook }) => lastFailure(hook) },
+  { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
+    ? h('span', {}, 'not since ', time(since)) : time(lastAt) },
+  {
+    title: 'Accepted', kind: 'number extra',
+    cell: ({ statistics }) => acceptedShare(statistics),
+  },
+  {
+    title: 'Runs succeeded', kind: 'number',
+    cell: ({ statistics }) => succeededShare(statistics),
+  },
+  { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
+    : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
+];
+
 export const incomingScreen: Screen = {
   name: 'incoming', title: 'Incoming', key: 'i',
   open(place, address) {
     const [, step] = address.path;
     if (step === 'new') return openNewIncoming(place);
-    return step === undefined ? openList(place) : openIncoming(place, step, address);
+    if (step !== undefined) return openIncoming(place, step, address);
+    return openHookList<HookRow>(place, address, {
+      title: 'Incoming webhooks', screen: 'incoming', idOf: ({ hook }) => hook.identifier,
+      columns: COLUMNS, read: readRows,
+      empty: ['There is none yet. One for GitHub takes two minutes. As commands:',
+        'hookshelf manual first-webhook'],
+    });
   },
 };
 
-function openList(place: HTMLElement): () => void {
-  const rows = new Rows<HookRow>({
-    label: 'Incoming webhooks',
-    keyOf: ({ hook }) => hook.identifier,
-    hrefOf: ({ hook }) => href(['incoming', hook.identifier]),
-    columns: [
-      { title: 'Webhook', kind: 'main', cell: ({ hook }) => hookLabel(labelOfHook(hook)) },
-      { title: 'Sender', kind: 'extra', cell: ({ hook }) => hook.verification?.preset
-        ?? (hook.hasSecret ? 'X-Signature' : 'anybody') },
-      { title: 'State', cell: ({ hook }) => badge(hook.enabled ? 'enabled' : 'off') },
-      { title: 'Last called', cell: ({ lastAt, since }) => lastAt === null
-        ? h('span', {}, 'not since ', time(since)) : time(lastAt) },
-      {
-        title: 'Accepted', kind: 'number extra',
-        cell: ({ statistics }) => acceptedShare(statistics),
-      },
-      {
-        title: 'Runs succeeded', kind: 'number',
-        cell: ({ statistics }) => succeededShare(statistics),
-      },
-      { title: '24 hours', kind: 'extra', cell: ({ statistics }) => statistics === undefined ? ''
-        : sparkline(callsOf(statistics), 'Requests in the last 24 hours') },
-    ],
-  });
-  const count = h('p', { class: 'count', role: 'status' });
-  const table = h('div');
-  const show = async (): Promise<void> => {
-    try {
-      const [hooks, day, hour] = await Promise.all([
-        get<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
-        get<StatisticsReport>('/api/statistics?window=24h'),
-        get<StatisticsReport>('/api/statistics?window=1h'),
-      ]);
-      count.textContent = counted(hooks.length, 'webhook');
-      if (hooks.length === 0) {
-        return fill(table, emptyState('There is none yet. One for GitHub takes two minutes. As '
-          + 'commands:', 'hookshelf manual first-webhook'));
-      }
-      fill(table, rows.element);
-      rows.set(hooks.map((hook) => rowOf(hook, day, hour)));
-    } catch (thrown) {
-      showFailure(table, thrown, () => void show());
-    }
-  };
-  fill(place, heading('Incoming webhooks', session.may('admin')
-    ? h('a', { href: href(['incoming', 'new']), class: 'button primary' }, 'Add a webhook') : null),
-  count, table);
-  void show();
-  return () => rows.close();
+async function readRows(path: string, signal: AbortSignal): Promise<readonly HookRow[]> {
+  const [hooks, day, hour] = await Promise.all([
+    get<readonly IncomingWebhook[]>(path, signal),
+    get<StatisticsReport>('/api/statistics?window=24h', signal),
+    get<StatisticsReport>('/api/statistics?window=1h', signal),
+  ]);
+  return hooks.map((hook) => rowOf(hook, day, hour));
 }
 
 function rowOf(hook: IncomingWebhook, day: StatisticsReport, hour: StatisticsReport): HookRow {

@@ -12,6 +12,7 @@ import { confirm } from '../../parts/dialog.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
 import { Actions } from '../../parts/forms/action-chooser.ts';
 import { tell } from '../../parts/notice.ts';
+import { hookStateInFull, lastFailure } from '../../parts/hook-state.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
 import { goFrom, openView } from '../../parts/screen.ts';
 import { workButton } from '../../parts/work-button.ts';
@@ -64,7 +65,8 @@ function wholeView(
     }, 'Its requests'), ...session.may('admin') ? buttons(place, shown) : []),
     description === undefined ? null : h('p', {}, description),
     facts([
-      ['State', badge(hook.enabled ? 'enabled' : 'off')],
+      ['State', hookStateInFull(hook)], ['Last failure', lastFailure(hook)],
+      ['Last success', time(hook.health.lastSuccessAt, 'none')],
       ['Path', name === undefined ? null : pathSegment],
       ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
       ['Secret', hasSecret ? 'set' : verification === undefined ? 'none'

@@ -1,19 +1,14 @@
-/** Outgoing webhooks. */
-import { href } from '../../base/address.ts';
+/** Outgoing webhooks: whether each works, and what it hears. */
 import { get } from '../../base/api.ts';
-import { fill, h } from '../../base/dom.ts';
-import { counted, time } from '../../base/format.ts';
+import { time } from '../../base/format.ts';
 import { labelOfHook } from '../../base/hooks.ts';
-import { session } from '../../base/session.ts';
-import { badge } from '../../parts/badge.ts';
-import { heading } from '../../parts/facts.ts';
-import { emptyState, showFailure } from '../../parts/notice.ts';
 import { hookLabel } from '../../parts/hook-label.ts';
-import { Rows } from '../../parts/lists/rows.ts';
+import { hookState, lastFailure } from '../../parts/hook-state.ts';
+import { openHookList } from '../../parts/lists/hook-list.ts';
 import type { Screen } from '../../parts/screen.ts';
+import { eventsText } from './form.ts';
 import { openNewOutgoing } from './new.ts';
 import { openOutgoing } from './one.ts';
-import { eventsText } from './form.ts';
 import type { OutgoingWebhook } from '../../../app/api.ts';
 
 export const outgoingScreen: Screen = {
@@ -21,41 +16,18 @@ export const outgoingScreen: Screen = {
   open(place, address) {
     const [, step] = address.path;
     if (step === 'new') return openNewOutgoing(place);
-    return step === undefined ? openList(place) : openOutgoing(place, step);
+    if (step !== undefined) return openOutgoing(place, step);
+    return openHookList<OutgoingWebhook>(place, address, {
+      title: 'Outgoing webhooks', screen: 'outgoing', idOf: ({ identifier }) => identifier,
+      columns: [
+        { title: 'Webhook', kind: 'main', cell: (hook) => hookLabel(labelOfHook(hook)) },
+        { title: 'State', cell: hookState }, { title: 'Events', cell: eventsText },
+        { title: 'Last failure', kind: 'wide', cell: lastFailure },
+        { title: 'Changed', kind: 'extra', cell: ({ updatedAt }) => time(updatedAt) },
+      ],
+      read: get<readonly OutgoingWebhook[]>,
+      empty: ['There is none yet. One that hears every change of a book:',
+        'hookshelf outgoingwebhook:create --target-url https://… --trigger-event \'book.*\''],
+    });
   },
 };
-
-function openList(place: HTMLElement): () => void {
-  const rows = new Rows<OutgoingWebhook>({
-    label: 'Outgoing webhooks',
-    keyOf: ({ identifier }) => identifier,
-    hrefOf: ({ identifier }) => href(['outgoing', identifier]),
-    columns: [
-      { title: 'Webhook', kind: 'main', cell: (hook) => hookLabel(labelOfHook(hook)) },
-      { title: 'Events', cell: (hook) => eventsText(hook) },
-      { title: 'State', cell: ({ enabled }) => badge(enabled ? 'enabled' : 'off') },
-      { title: 'Changed', kind: 'extra', cell: ({ updatedAt }) => time(updatedAt) },
-    ],
-  });
-  const count = h('p', { class: 'count', role: 'status' });
-  const table = h('div');
-  const show = async (): Promise<void> => {
-    try {
-      const hooks = await get<readonly OutgoingWebhook[]>('/api/outgoing-webhooks');
-      count.textContent = counted(hooks.length, 'webhook');
-      if (hooks.length === 0) {
-        return fill(table, emptyState('There is none yet. One that hears every change of a book:',
-          'hookshelf outgoingwebhook:create --target-url https://… --trigger-event \'book.*\''));
-      }
-      fill(table, rows.element);
-      rows.set(hooks);
-    } catch (thrown) {
-      showFailure(table, thrown, () => void show());
-    }
-  };
-  fill(place, heading('Outgoing webhooks', session.may('admin')
-    ? h('a', { href: href(['outgoing', 'new']), class: 'button primary' }, 'Add a webhook') : null),
-  count, table);
-  void show();
-  return () => rows.close();
-}

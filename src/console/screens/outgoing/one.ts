@@ -5,13 +5,13 @@ import { fill, h } from '../../base/dom.ts';
 import { counted, time } from '../../base/format.ts';
 import { model } from '../../base/schema.ts';
 import { session } from '../../base/session.ts';
-import { badge } from '../../parts/badge.ts';
 import { confirm } from '../../parts/dialog.ts';
 import { backTo, facts, heading } from '../../parts/facts.ts';
 import { Actions } from '../../parts/forms/action-chooser.ts';
 import { conditionWords } from '../../parts/forms/condition-text.ts';
 import { editRecord } from '../../parts/forms/edit.ts';
 import { tell } from '../../parts/notice.ts';
+import { hookStateInFull, lastFailure } from '../../parts/hook-state.ts';
 import { rotateSecret } from '../../parts/rotate.ts';
 import { goFrom, openView } from '../../parts/screen.ts';
 import { workButton } from '../../parts/work-button.ts';
@@ -45,7 +45,8 @@ function render(place: HTMLElement, shown: ShownOutgoing): void {
     }, 'Its deliveries'), ...session.may('admin') ? buttons(place, shown) : []),
     description === undefined ? null : h('p', {}, description),
     facts([
-      ['State', badge(hook.enabled ? 'enabled' : 'off')], ['Events', eventsText(hook)],
+      ['State', hookStateInFull(hook)], ['Last failure', lastFailure(hook)],
+      ['Last success', time(hook.health.lastSuccessAt, 'none')], ['Events', eventsText(hook)],
       ['Address', name === undefined ? null : targetUrl],
       ['Only when', when === undefined ? null : h('code', {}, conditionWords(when))],
       ['Action', actionConfiguration === undefined ? null : actions.describe(actionConfiguration)],

@@ -1,0 +1,174 @@
+/** Which webhooks fail, since when and why, in the console: also after a restart. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
+import { Person } from '../support/person.ts';
+import { until } from '../support/until.ts';
+import { ask } from './ask.ts';
+import { readLook } from './console-look.ts';
+import { FlappingTarget } from './relay-target.ts';
+import { inFolder, startServer, type Running } from './processes.ts';
+
+const skip = lacksBrowser;
+const target = new FlappingTarget();
+const browser = Browser.forTests();
+const person = new Person(browser);
+/** Of each row of a list: what it is called, and its state. */
+const STATES = `return [...document.querySelectorAll('.rows tbody tr')]
+  .filter((row) => row.dataset.key !== undefined)
+  .map((row) => row.querySelector('td').textContent + ' '
+    + row.querySelector('.badge').textContent);`;
+
+before(() => target.open());
+after(() => target.close());
+before(async () => {
+  if (hasBrowser) await browser.look(1280, 900, 'light');
+});
+
+/** Answers that it is there no more. */
+const goneTarget = createServer((_, response) => response.writeHead(410).end());
+
+before(() => once(goneTarget.listen(0, '127.0.0.1'), 'listening'));
+after(() => goneTarget.close());
+
+function goneTargetPort(): number {
+  const address = goneTarget.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return address.port;
+}
+
+function withServer(use: (server: Running, data: string) => Promise<void>): Promise<void> {
+  return inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    try {
+      await use(server, data);
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+async function call(
+  { url }: Running, method: string, path: string, body: object = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const { status, text } = await ask(url + path, { method, body });
+  assert.ok(status < 300, `${path}: ${status} ${text}`);
+  return text === '' ? {} : JSON.parse(text);
+}
+
+async function makeOutgoing(server: Running, name: string, more: object = {}): Promise<string> {
+  const made = await call(server, 'POST', '/api/outgoing-webhooks', {
+    name, targetUrl: `${target.url}${name}`, retrySchedule: [0, 0, 3600], ...more,
+  });
+  return String(made['identifier']);
+}
+
+async function untilFailing(server: Running, count: number): Promise<void> {
+  await until(`${count} fail`, async () => {
+    const { text } = await ask(`${server.url}/api/status`);
+    return JSON.parse(text).webhooks.failing === count;
+  });
+}
+
+async function open({ url }: Running, hash: string): Promise<void> {
+  await browser.complaints();
+  await browser.visitAnew(`${url}/console${hash}`);
+}
+
+test('the overview names what fails, with reason and time, also after a restart', { skip },
+  () => withServer(async (first, data) => {
+    await target.turn('failing');
+    const hook = await makeOutgoing(first, 'crm', { triggerEvent: 'shop.opened' });
+    await makeOutgoing(first, 'quiet', { triggerEvent: 'shop.closed' });
+    await call(first, 'POST', '/api/events', { name: 'shop.opened', payload: {} });
+    await untilFailing(first, 1);
+    const { health } = await call(first, 'GET', `/api/outgoing-webhooks/${hook}`);
+    await first.stop();
+    const second = await startServer(['--data', data]);
+    try {
+      await open(second, '#/');
+      await person.sees('Writes are taken; 1 webhook failing.');
+      await person.sees('1 failing, 1 healthy');
+      await person.sees(/crm 127\.0\.0\.1:\d+\/crm\s+failing\s.*HTTP 500/);
+      await person.gives("return document.querySelector('table time').dateTime;",
+        Object(health).since);
+      await person.click('link', /^crm /);
+      await person.find('heading', 'crm');
+      await person.sees(/failing\s+since/);
+      await person.sees(/Last failure\s+HTTP 500/);
+    } finally {
+      await second.stop();
+    }
+  }));
+
+test('lists tell the state of each webhook, and are filtered by it in the address', { skip },
+  () => withServer(async (server) => {
+    await target.turn('failing');
+    await makeOutgoing(server, 'crm', { triggerEvent: 'shop.opened' });
+    const off = await makeOutgoing(server, 'resting');
+    await call(server, 'PATCH', `/api/outgoing-webhooks/${off}`, { enabled: false });
+    await call(server, 'POST', '/api/events', { name: 'shop.opened', payload: {} });
+    await untilFailing(server, 1);
+    await open(server, '#/outgoing');
+    await person.sees('2 webhooks');
+    await person.gives(STATES, [`crm ${target.url.slice(7)}crm failing`,
+      `resting ${target.url.slice(7)}resting off`]);
+    await person.sees('HTTP 500');
+    await person.choose('State', 'failing');
+    await person.sees('1 webhook');
+    await person.gives('return location.hash;', '#/outgoing?state=failing');
+    await person.choose('State', 'rejecting');
+    await person.sees('No webhook is in this state.');
+    await open(server, '#/outgoing?state=off');
+    await person.gives(STATES, [`resting ${target.url.slice(7)}resting off`]);
+    for (const width of [360, 1280]) {
+      await browser.look(width, 900, 'light');
+      const { overflow, broken, pale } = await readLook(browser);
+      assert.deepEqual([overflow, broken, pale], [0, [], []]);
+    }
+    assert.deepEqual(await browser.complaints(), []);
+  }));
+
+test('a webhook that was turned off says since when and why', { skip }, () =>
+  withServer(async (server) => {
+    await target.turn('up');
+    const id = await makeOutgoing(server, 'by-hand');
+    await call(server, 'PATCH', `/api/outgoing-webhooks/${id}`, { enabled: false });
+    await open(server, `#/outgoing/${id}`);
+    await person.sees(/off\s+since now: somebody turned it off/);
+    await person.click('button', 'Turn on');
+    await person.sees(/healthy\s+since/);
+    await person.sees('somebody turned it off', false);
+    const gone = await makeOutgoing(server, 'gone', {
+      targetUrl: `http://127.0.0.1:${goneTargetPort()}/`, triggerEvent: 'gone.now',
+    });
+    await call(server, 'POST', '/api/events', { name: 'gone.now', payload: {} });
+    await until('it is off', async () =>
+      (await call(server, 'GET', `/api/outgoing-webhooks/${gone}`))['enabled'] === false);
+    await open(server, `#/outgoing/${gone}`);
+    await person.sees(/off\s+since .*: its target is gone \(410\)/);
+    await person.sees(/Last failure\s+HTTP 410/);
+  }));
+
+test('a stranger who is refused makes a webhook rejecting, not failing', { skip }, () =>
+  withServer(async (server) => {
+    const { identifier: actionConfiguration } = await call(server, 'POST',
+      '/api/action-configurations', { actionType: 'log', options: {} });
+    const { identifier } = await call(server, 'POST', '/api/incoming-webhooks',
+      { pathSegment: 'shop', secret: 'a secret of the shop', actionConfiguration });
+    const refuse = (): Promise<unknown> =>
+      ask(`${server.url}/webhook/in/shop`, { method: 'POST', body: {} });
+    await refuse();
+    await open(server, '#/incoming');
+    await person.gives(STATES, ['shop healthy']);
+    for (let count = 0; count < 5; count += 1) await refuse();
+    await open(server, `#/incoming/${String(identifier)}`);
+    await person.sees(/rejecting\s+since/);
+    await open(server, '#/');
+    await person.sees('1 webhook rejecting most requests');
+    await open(server, '#/incoming?state=rejecting');
+    await person.gives(STATES, ['shop rejecting']);
+    await person.sees('0 %');
+  }));

@@ -161,6 +161,9 @@ function readObject(schema: ObjectSchema, value: unknown, place: Place): JsonObj
       if (!isTold(told, pointerOf(place) + pointer)) fail(place, detail, pointer);
     }
   }
+  if (schema.hint !== undefined && errors.length > countBefore) {
+    errors.splice(countBefore, 0, { pointer: pointerOf(place), detail: schema.hint(parsed) });
+  }
   return parsed;
 }
 

@@ -140,9 +140,18 @@ function soundsSecret(name: string): boolean {
  * parameter of another one, and in JSON that is a string in JSON.
  */
 export function redactText(text: string): string {
+  return replaceSpans(text, findSecrets(text, findPlainSecrets));
+}
+
+/** `redactText` without a look at JSON: for messages of ours, which may show some to be copied. */
+export function redactUrls(text: string): string {
+  return replaceSpans(text, findSecrets(text, findUrlSecrets));
+}
+
+function replaceSpans(text: string, spans: readonly Span[]): string {
   let redacted = '';
   let at = 0;
-  for (const { start, end } of findSecrets(text)) {
+  for (const { start, end } of spans) {
     if (end <= at) continue;
     if (start >= at) redacted += text.slice(at, start) + REDACTED;
     at = end;
@@ -152,13 +161,13 @@ export function redactText(text: string): string {
 
 type Span = { readonly start: number; readonly end: number };
 
-/** In order of their starts; one may overlap the next. */
-function findSecrets(text: string): readonly Span[] {
-  const spans = findPlainSecrets(text);
+/** Those that `find` finds in any layer, in order of their starts; one may overlap the next. */
+function findSecrets(text: string, find: (text: string) => Span[]): readonly Span[] {
+  const spans = find(text);
   let layer: UnescapedText | null = unescapeText(text);
   for (let count = 1; layer !== null && count <= LAYERS_MAX; count += 1) {
     const { offsets } = layer;
-    for (const { start, end } of findPlainSecrets(layer.text)) {
+    for (const { start, end } of find(layer.text)) {
       spans.push({ start: offsets[start] ?? text.length, end: offsets[end] ?? text.length });
     }
     layer = unescapeFurther(layer);
@@ -174,6 +183,12 @@ function unescapeFurther({ text, offsets }: UnescapedText): UnescapedText | null
 
 /** Secrets that stand in the text as it is. */
 function findPlainSecrets(text: string): Span[] {
+  const spans = findUrlSecrets(text);
+  if (text.includes('"')) for (const span of findSecretMembers(text)) spans.push(span);
+  return spans;
+}
+
+function findUrlSecrets(text: string): Span[] {
   const spans: Span[] = text.includes('=') ? secretParameters(text, URL_PARAMETER_END, 0)
     .filter(({ start, end }) => end > start) : [];
   if (text.includes('@')) {
@@ -182,7 +197,6 @@ function findPlainSecrets(text: string): Span[] {
       spans.push({ start: match.index + (match[1] ?? '').length, end });
     }
   }
-  if (text.includes('"')) for (const span of findSecretMembers(text)) spans.push(span);
   return spans;
 }
 

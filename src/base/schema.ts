@@ -46,6 +46,8 @@ export type ObjectSchema = {
   readonly members: Readonly<Record<string, Member>>;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
+  /** What is said of the whole, first, where anything in it is wrong: such as an example. */
+  readonly hint?: ((value: JsonObject) => string) | undefined;
   /**
    * Rules across members, run on what could be parsed, so that members may be missing that were
    * `given`. Each broken one is reported, unless its member was refused already.

@@ -3,7 +3,7 @@
  * an error has; of what a server answers, its code has come back from the problem's `type`.
  */
 import { AppError, isError, messageOf, systemCodeOf } from '../base/errors.ts';
-import { redactText } from '../base/log.ts';
+import { redactUrls } from '../base/log.ts';
 import { escapeControls, escapeLines } from '../base/text/printable.ts';
 import { EXIT_FAILED, EXIT_USAGE } from './process/exit.ts';
 import { paintFor } from './terminal/colour.ts';
@@ -15,7 +15,7 @@ export function report(thrown: unknown, isDebug: boolean, io: Io): number {
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
   const mend = isExpected || isDebug ? '' : '; run it again with --debug to see where';
-  const lines = redactText(messageOf(thrown)).split('\n').map((line) => line.trim());
+  const lines = redactUrls(messageOf(thrown)).split('\n').map((line) => line.trim());
   const text = lines.filter((line) => line !== '').join(' ');
   const name = paintFor(io.stderr, io)('hookshelf:', 'bad');
   io.stderr.write(`${name} ${escapeControls(text)}${mend}\n`);
@@ -26,5 +26,5 @@ export function report(thrown: unknown, isDebug: boolean, io: Io): number {
 function stackOf(error: Error): string {
   const { cause } = error;
   const below = isError(cause) ? `\ncaused by ${stackOf(cause)}` : '';
-  return redactText(error.stack ?? error.message) + below;
+  return redactUrls(error.stack ?? error.message) + below;
 }

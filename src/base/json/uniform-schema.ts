@@ -33,9 +33,9 @@ function uniformSchema(schema: Schema): Schema {
 }
 
 function uniformObject(schema: ObjectSchema): ObjectSchema {
-  const { kind, name, isNotEmpty, check } = schema;
+  const { kind, name, isNotEmpty, check, hint } = schema;
   const members: Record<string, Member> = {};
-  const made = { kind, name, members, isNotEmpty, check };
+  const made = { kind, name, members, isNotEmpty, check, hint };
   // Known before its members, as one of them may be of the same schema again.
   known.set(schema, made);
   for (const [key, member] of Object.entries(schema.members)) members[key] = uniformMember(member);

@@ -21,12 +21,14 @@ const STANDARD_INPUT = '-';
 
 /**
  * The JSON of an option that takes `<json | @file | ->`. Throws `usage`, with line and column,
- * when it is none, and `too_large` for more than a request may have.
+ * when it is none, and `too_large` for more than a request may have. `parse` throws `malformed`.
  */
-export async function readJsonOption(context: CommandContext, name: string): Promise<JsonInput> {
+export async function readJsonOption(
+  context: CommandContext, name: string, parse: (bytes: Buffer) => unknown = parseJson,
+): Promise<JsonInput> {
   const bytes = await readInPlace(context, name, bodyLimit);
   try {
-    return { bytes, value: parseJson(bytes) };
+    return { bytes, value: parse(bytes) };
   } catch (cause) {
     throw new AppError('usage', `--${name}: ${messageOf(cause)}`, {}, cause);
   }

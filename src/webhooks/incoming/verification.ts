@@ -8,7 +8,7 @@ import { hintFor, quoted } from '../../base/text/refusal.ts';
 import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target.ts';
-import { schemeSchema } from '../senders/scheme/check.ts';
+import { exampleOf, schemeSchema } from '../senders/scheme/check.ts';
 import { PRESETS, findPreset } from '../senders/presets/table.ts';
 import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';
 import { refusal } from '../senders/verification/verdict.ts';
@@ -83,7 +83,10 @@ function findProblems(verification: JsonObject): FieldError[] {
   const preset = findPreset(String(name));
   if (preset === undefined) return [];
   if (preset.scheme === null && given === undefined) {
-    return [{ pointer: '/scheme', detail: `is needed by the preset ${preset.name}` }];
+    return [{
+      pointer: '/scheme',
+      detail: `is needed by the preset ${preset.name}, such as ${exampleOf(undefined)}`,
+    }];
   }
   const errors: FieldError[] = [];
   if (preset.scheme !== null && given !== undefined) {

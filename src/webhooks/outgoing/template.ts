@@ -32,7 +32,7 @@ export function parseTemplate(given: string): Template {
   // A byte order mark is accepted, as in every JSON text, and is no part of it (RFC 8259 §8.1).
   const text = given.replace(/^\ufeff/, '');
   if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
-  parseJson(Buffer.from(text, 'utf8'));
+  parseTemplateJson(Buffer.from(text, 'utf8'));
   const parts: Part[] = [];
   let standing = 0;
   let index = text.indexOf('"');
@@ -51,6 +51,19 @@ export function parseTemplate(given: string): Template {
   }
   parts.push({ kind: 'text', text: text.slice(standing) });
   return parts;
+}
+
+/** The template as JSON, as `parseJson`; a placeholder that lacks its quotes is named as such. */
+export function parseTemplateJson(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (thrown) {
+    const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+    const open = findUnquotedPlaceholder(text);
+    if (open === -1) throw thrown;
+    throw malformed(text, open, 'put the placeholder in quotes, as in "{{ path.to.value }}": alone '
+      + 'in its string it becomes the value itself');
+  }
 }
 
 /** JSON text. Throws `too_large` when the result would pass `FILLED_LENGTH_MAX`. */
@@ -92,6 +105,18 @@ function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
   return index + 1;
+}
+
+/** Where `{{` stands outside all strings, which no JSON has; -1 for nowhere. */
+function findUnquotedPlaceholder(text: string): number {
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') isInString = !isInString;
+    else if (isInString && character === '\\') index += 1;
+    else if (!isInString && character === '{' && text[index + 1] === '{') return index;
+  }
+  return -1;
 }
 
 function isMemberName(text: string, end: number): boolean {

@@ -91,6 +91,33 @@ test('a scheme that cannot be sound is refused where it is wrong', async (contex
   assert.ok(!relay.logLines.some((line) => line.includes('"level":"error"')));
 });
 
+test('what a scheme lacks is told at once, with an example that is taken', async (context) => {
+  const relay = await startRelay();
+  context.after(() => relay.close());
+  const save = (scheme: unknown, path: string): ReturnType<typeof relay.hook> =>
+    relay.hook({ actionType: 'log' }, {
+      secret: 's', pathSegment: path, verification: { preset: 'custom', ...scheme as object },
+    });
+  for (const [scheme, pointers] of [
+    [{ algorithm: 'token' }, ['', '/key', '/signature']],
+    [{ algorithm: 'hmac-sha256' }, ['', '/key', '/signature', '/content']],
+    [{ algorithm: 'hmac-sha256', key: 'utf8', content: '' }, ['', '/signature', '/content']],
+    [{}, ['', '/algorithm', '/key', '/signature', '/content']],
+  ] as const) {
+    const refused = await save({ scheme }, 'refused');
+    assert.equal(refused.status, 422);
+    const errors = refused.json['errors'] as readonly { pointer: string; detail: string }[];
+    assert.deepEqual(errors.map(({ pointer }) => pointer),
+      pointers.map((pointer) => `/verification/scheme${pointer}`));
+    const [, example = ''] = /such as (\{.*\})$/.exec(errors[0]?.detail ?? '') ?? [];
+    const path = `path-${JSON.stringify(scheme).length}`;
+    const saved = await save({ scheme: JSON.parse(example) }, path);
+    assert.equal(saved.status, 201, saved.text);
+  }
+  const none = await save({}, 'none');
+  assert.match(none.text, /is needed by the preset custom, such as \{/);
+});
+
 test('a webhook whose preset changes takes each request by one of the two', async (context) => {
   const relay = await startRelay();
   context.after(() => relay.close());

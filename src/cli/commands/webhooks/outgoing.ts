@@ -12,6 +12,7 @@ import {
   create, identifierOf, list, nameAndId, objectOf, patch, pathOf, pathOfList, remove, replace,
   requireChange, textOf, unsetMembers,
 } from '../resource.ts';
+import { parseTemplateJson } from '../../../webhooks/outgoing/template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/resource.ts';
 import { readSecret, rotateSecret } from '../secret.ts';
 import type { GivenSecret } from '../secret.ts';
@@ -130,7 +131,7 @@ function triggersOf({ given }: CommandContext): JsonObject {
 
 // Its text is kept as it stands: a template is JSON, but more than its value.
 async function readTemplate(context: CommandContext): Promise<string> {
-  const { bytes } = await readJsonOption(context, 'payload-template');
+  const { bytes } = await readJsonOption(context, 'payload-template', parseTemplateJson);
   return bytes.toString('utf8');
 }
 

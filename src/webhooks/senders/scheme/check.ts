@@ -98,8 +98,9 @@ export const schemeSchema: ObjectSchema = {
     algorithm: { schema: oneOf(ALGORITHMS), isRequired: true },
     key: { schema: oneOf(KEY_FORMS), isRequired: true },
     content: {
-      schema: { kind: 'string', maxLength: 500 }, isRequired: true,
-      description: `What is signed: text and ${PLACEHOLDERS.map((name) => `{${name}}`).join(' ')}`,
+      schema: { kind: 'string', maxLength: 500 }, default: '',
+      description: `What is signed: text and ${PLACEHOLDERS.map((name) => `{${name}}`).join(' ')};`
+        + ' nothing for the algorithm token',
     },
     signature: {
       isRequired: true,
@@ -139,7 +140,20 @@ export const schemeSchema: ObjectSchema = {
     ...checkContent(scheme), ...checkKey(scheme), ...checkTime(scheme), ...checkPayload(scheme),
     ...checkTokens(scheme),
   ],
+  hint: ({ algorithm }) => `the preset custom needs all of it, such as ${exampleOf(algorithm)}`,
 };
+
+/** The JSON of a short scheme that is sound, for an algorithm that is known. */
+export function exampleOf(algorithm: JsonValue | undefined): string {
+  const known = ALGORITHMS.find((name) => name === algorithm) ?? 'hmac-sha256';
+  const [key] = KEYS_OF[known] ?? HMAC_KEYS;
+  return JSON.stringify(known === 'token'
+    ? { algorithm, key, signature: { from: { header: 'X-Token' }, encoding: 'utf8' } }
+    : {
+      algorithm: known, key, content: '{body}',
+      signature: { from: { header: 'X-Signature' }, encoding: 'hex' },
+    });
+}
 
 function checkContent(scheme: JsonObject): FieldError[] {
   const { content, algorithm, needs } = scheme;

@@ -1,5 +1,6 @@
 /** Conditional requests (RFC 9110 §13): pure decisions over headers and a version. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { AppError } from '../base/errors.ts';
 
 /** What a condition is compared with. */
 type Version = {
@@ -18,12 +19,16 @@ export function isConditional(headers: IncomingHttpHeaders): boolean {
     || headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined;
 }
 
-/** What the conditions say about a request for something that exists, in the order of §13.2.2. */
+/**
+ * What the conditions say about a request for something that exists, in the order of §13.2.2.
+ * Throws `malformed` for an ETag in If-Match without its quotes: it is no other version.
+ */
 export function evaluate(
   headers: IncomingHttpHeaders, version: Version, isRead: boolean,
 ): ConditionResult {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined) {
+    checkQuoted(match);
     if (!isStoredVersion(match, version)) return 'failed';
   } else {
     const sinceMs = dateOf(headers['if-unmodified-since']);
@@ -38,6 +43,16 @@ export function evaluate(
     ? 'not_modified' : 'proceed';
 }
 
+const ENTITY_TAG = /(?:W\/)?"[^"]*"/g;
+
+/** Throws `malformed` for what is neither `*` nor a list of tags (§13.1.1). */
+function checkQuoted(list: string): void {
+  const rest = list.replace(ENTITY_TAG, '');
+  if (list.trim() === '*' || (rest !== list && !/[^\s,]/.test(rest))) return;
+  throw new AppError('malformed', 'an ETag in If-Match must be quoted, as it came in the header '
+    + 'ETag: "<etag>" with its double quotes');
+}
+
 // Our tags are strong, so a weak one can only equal ours in a weak comparison (§8.8.3.2).
 function matches(list: string, etag: string, isWeak: boolean): boolean {
   if (list === etag || list.trim() === '*') return true;
@@ -46,7 +61,7 @@ function matches(list: string, etag: string, isWeak: boolean): boolean {
 }
 
 function tagsIn(list: string): readonly string[] {
-  return list.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return list.match(ENTITY_TAG) ?? [];
 }
 
 /** Of If-Match: a change of what is only observed must not refuse an edit. */

@@ -135,6 +135,10 @@ test('conditional reads follow RFC 9110 section 13', async () => {
     [{ 'If-Match': etag }, 200],
     [{ 'If-Match': `W/${etag}` }, 412],
     [{ 'If-Match': '"x"' }, 412],
+    [{ 'If-Match': `"x", ${etag}` }, 200],
+    [{ 'If-Match': etag.replaceAll('"', '') }, 400],
+    [{ 'If-Match': `${etag}, x` }, 400],
+    [{ 'If-Match': '' }, 400],
     [{ 'If-Unmodified-Since': earlier }, 412],
     [{ 'If-Unmodified-Since': DATE }, 200],
     // Who can tell versions apart has no need of seconds: the date beside a tag does not count.
@@ -190,6 +194,13 @@ test('a write whose conditions do not hold is not done', async () => {
         { ...JSON_TYPE, ...headers }, '{}');
       assert.equal(missing.status, 404, 'not found goes before');
     }
+  }
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
+    const unquoted = { 'If-Match': etag.replaceAll('"', '') };
+    const answer = await rawRequest(server, method, '/api/things/t1',
+      { ...JSON_TYPE, ...unquoted }, '{}');
+    assert.equal(answer.status, 400, method);
+    assert.match(JSON.parse(answer.body).detail, /ETag in If-Match must be quoted/);
   }
   assert.equal(service.find('t1')?.bytes.toString(), before);
   const matching = await rawRequest(server, 'DELETE', '/api/things/t1', { 'If-Match': '*' });

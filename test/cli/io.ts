@@ -13,6 +13,7 @@ export type RunOptions = {
   readonly columns?: number;
   readonly isColoured?: boolean;
   readonly wrapSession?: WrapSession;
+  readonly now?: () => number;
   /** Told what comes on standard output, byte for byte. */
   readonly onOutput?: (chunk: Buffer) => void;
 };
@@ -27,7 +28,7 @@ export async function runCommand(
   const colours = options.isColoured === true ? {} : { NO_COLOR: '1' };
   const io: Io = {
     stdin, stdout, stderr, environment: { ...colours, ...options.environment },
-    now: () => 1_790_000_000_000,
+    now: options.now ?? (() => 1_790_000_000_000),
   };
   const code = await run(words, io, options.wrapSession);
   return { code, stdout: stdout.text, stderr: stderr.text };

@@ -10,6 +10,9 @@ import type { Column } from '../terminal/table.ts';
 // The service gives no more than one beyond.
 const MATCHES_SHOWN_MAX = 9;
 
+/** Of `--limit`; the service gives what there is, a page at a time. */
+export const LIST_LIMIT_MAX = 1_000_000_000;
+
 /** The path of one record. */
 export function pathOf(resource: Listed, id: string): string {
   return `${resource.path}/${encodeURIComponent(id)}`;
@@ -170,10 +173,11 @@ export function unsetMembers(
     names.flatMap((name) => members[name] ?? name).map((member) => [member, null]));
 }
 
-// `secret` is set by `--secret-file` or `--generate-secret`, `headers` by `--header` too.
+// `secret` is set by `--secret-file` or `--generate-secret`, `headers` by `--header` too, and
+// `verification` by `--preset`.
 const SETTERS: readonly ((name: string) => string)[] = [
   (name) => name, (name) => `${name}-file`, (name) => `generate-${name}`,
-  (name) => name.replace(/s$/, ''),
+  (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
 ];
 
 /** The columns of a table; `-` where a member is absent. */

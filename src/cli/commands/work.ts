@@ -5,10 +5,10 @@ import type { Listed } from '../../resources/resource.ts';
 import { connectionLost } from '../../server/local/call.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandContext } from './context.ts';
-import { columnsOf, fetchPage, list, textOf } from './resource.ts';
+import { LIST_LIMIT_MAX, columnsOf, textOf, walkPages } from './resource.ts';
 
 const FILTERS = ['status', 'event', 'since', 'until'] as const;
-/** Of a list without --limit, so many a page. */
+/** As the API has it. */
 const PAGE_LIMIT = 1000;
 
 /** The options that say which ones are meant; `hook` is the identifier that --hook names. */
@@ -27,11 +27,13 @@ export function filterQuery({ given }: CommandContext, hook: string | null): URL
 export async function listWork(
   context: CommandContext, resource: Listed, query: URLSearchParams,
 ): Promise<number> {
-  const limit = context.given.find('limit');
-  query.set('limit', limit ?? String(PAGE_LIMIT));
-  const path = `${resource.path}?${query}`;
-  if (limit === undefined) return list(context, resource, path);
-  const rows = await fetchPage(await context.openSession(), path);
+  const limit = context.given.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
+  query.set('limit', String(Math.min(limit, PAGE_LIMIT)));
+  const rows: JsonObject[] = [];
+  for await (const page of walkPages(await context.openSession(), `${resource.path}?${query}`)) {
+    rows.push(...page.slice(0, limit - rows.length));
+    if (rows.length >= limit) break;
+  }
   await context.output.list(rows, columnsOf(resource), `no ${resource.plural}`);
   return 0;
 }

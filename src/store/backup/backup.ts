@@ -108,7 +108,8 @@ async function writeInto(
   files: Files, backup: Backup, directory: string, target: string,
 ): Promise<readonly FileSum[]> {
   if (files.list(directory).length > 0) {
-    throw new AppError('conflict', `${target} is not empty; name a new directory`);
+    throw new AppError('conflict', `${target} is not empty: name a new directory, or `
+      + `${target}/ to have one made in it`);
   }
   const mark = join(directory, BACKUP_PENDING);
   // Of two that take the same directory only one can make it.

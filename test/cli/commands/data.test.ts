@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runCommand } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
@@ -41,6 +42,25 @@ for (const way of WAYS.filter((name) => name !== 'over the network')) {
     }
   }));
 }
+
+test('a backup into a directory that ends with a slash gets a name of its own', () =>
+  inPlace('without a server', async (place) => {
+    await addBooks(place, 'One');
+    const folder = join(place.folder, 'backups');
+    for (const nowMs of [Date.UTC(2026, 0, 2, 3, 4, 5, 678), Date.UTC(2026, 0, 2, 3, 4, 6)]) {
+      const made = await place.run(['data:backup', '--to', `${folder}/`], { now: () => nowMs });
+      assert.equal(made.code, 0, made.stderr);
+    }
+    const names = ['hookshelf-20260102T030405Z', 'hookshelf-20260102T030406Z'];
+    assert.deepEqual(readdirSync(folder).sort(), names);
+    for (const name of names) {
+      const verified = await runCommand(['data:verify', '--data', join(folder, name)]);
+      assert.equal(verified.code, 0, verified.stderr);
+    }
+    const refused = await place.run(['data:backup', '--to', join(folder, names[0] ?? '')]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /05Z is not empty: name a new directory, or .*05Z\/ to have/);
+  }));
 
 test('a restore needs --replace where there is data, and keeps what it replaced', () =>
   inPlace('without a server', async (place) => {

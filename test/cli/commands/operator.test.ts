@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SETTING_ROWS } from '../../../src/settings/table.ts';
+import type { Ran } from '../io.ts';
 import { WAYS, inPlace } from '../place.ts';
 
 for (const way of WAYS) {
@@ -30,6 +31,29 @@ for (const way of WAYS) {
     assert.match(JSON.parse(late.stdout).token, /^hookshelf_/);
   }));
 }
+
+test('a token is revoked by its name where exactly one that is not revoked bears it', () =>
+  inPlace('without a server', async (place) => {
+    const make = async (name: string): Promise<string> => {
+      const { stdout } = await place.run(
+        ['token:create', '--name', name, '--scope', 'read', '--json']);
+      return JSON.parse(stdout).identifier;
+    };
+    const revoke = (name: string): Promise<Ran> => place.run(['token:revoke', name]);
+    const [first, second] = [await make('ci'), await make('ci')];
+    const several = await revoke('ci');
+    assert.equal(several.code, 1);
+    assert.match(several.stderr, /"ci" may be any of 2 tokens/);
+    for (const id of [first, second]) assert.ok(several.stderr.includes(id));
+    assert.equal((await revoke(first)).code, 0);
+    const ran = await revoke('ci');
+    assert.deepEqual([ran.code, ran.stdout], [0, `revoked token ${second}\n`]);
+    assert.equal((await revoke('ci')).code, 1);
+    const other = await make('web');
+    // The name of one and a part of the other's identifier.
+    await make(other.slice(-6));
+    assert.match((await revoke(other.slice(-6))).stderr, /may be any of 2 tokens/);
+  }));
 
 test('warns of a secret in a settings file only where others may read the file', () =>
   inPlace('without a server', async (place) => {

@@ -86,6 +86,8 @@ for (const way of WAYS) {
     assert.deepEqual(await listed(place, '--status failed'), [FIRST]);
     assert.deepEqual(await listed(place, `--hook ${GONE_HOOK}`), [FOURTH]);
     assert.deepEqual(await listed(place, '--hook hook --limit 1'), [THIRD]);
+    assert.deepEqual(await listed(place, '--limit 2000'), [FOURTH, THIRD, SECOND, FIRST]);
+    assert.equal((await place.run(['request:list', '--limit', '0'])).code, 2);
     assert.deepEqual(await listed(place, `--since ${at(1)}`), [FOURTH, THIRD, SECOND]);
     assert.deepEqual(await listed(place, `--until ${at(1).replace('Z', '+00:00')}`), [FIRST]);
     const table = await place.run(['request:list', '--event', 'ping']);

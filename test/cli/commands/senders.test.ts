@@ -84,6 +84,11 @@ for (const way of WAYS) {
       file('key', 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'));
     assert.match(await run(1, 'incomingwebhook:test', 'pay'), /only the sender can sign/);
     assert.match(await run(0, 'incomingwebhook:show', 'pay'), /^only the sender can sign/m);
+    for (const option of [['--preset', 'stripe'], ['--verification', '{"toleranceS": 9}']]) {
+      const both = await run(2, 'incomingwebhook:update', 'pay', ...option,
+        '--unset', 'verification');
+      assert.match(both, /--unset verification contradicts what another option sets it to/);
+    }
     await run(0, 'incomingwebhook:update', 'pay', '--preset', 'github', '--unset', 'secret');
     const sentence = /incoming webhook pay has no secret, which the preset github needs/;
     assert.match((await place.run(['incomingwebhook:list'])).stderr, sentence);

@@ -146,6 +146,9 @@ for (const way of WAYS) {
       const create = ['outgoingwebhook:create', '--target-url', url, '--payload-template'];
       const template = await place.run([...create, '{"a":"{{ b"}']);
       assert.deepEqual([template.code, /payloadTemplate/.test(template.stderr)], [1, true]);
+      const unquoted = await place.run([...create, '{"a": {{ b }}}']);
+      assert.equal(unquoted.code, 2);
+      assert.match(unquoted.stderr, /--payload-template: put the placeholder in quotes.*column 7/);
       const malformed = await place.run([...create, '{"a":}']);
       assert.deepEqual([malformed.code, /line 1, column 6/.test(malformed.stderr)], [2, true]);
       assert.equal((await place.run(['outgoingwebhook:delete', '--id', id])).code, 0);
@@ -243,6 +246,13 @@ for (const way of WAYS) {
       assert.equal((await place.run(['delivery:resend', id, '--as', 'old'])).code, 2);
       assert.deepEqual(await json(place, ['delivery:resend', '--hook', String(hook['identifier']),
         '--status', 'delivered', '--dry-run']), { count: 0 });
+      for (const limit of ['0', '1.5', 'many', '10000000000']) {
+        const wrong = await place.run(['delivery:list', '--limit', limit]);
+        assert.equal(wrong.code, 2, limit);
+        assert.match(wrong.stderr, /--limit must be an integer from 1 to/);
+      }
+      const many = await place.run(['delivery:list', '--json', '--limit', '5000']);
+      assert.equal(JSON.parse(many.stdout).length, 3);
       const off = await place.run(['outgoingwebhook:disable', String(hook['identifier'])]);
       assert.match(off.stdout, /pending deliveries wait .*; an event until then makes no delivery/);
       assert.match((await place.run(['delivery:list', '--limit', '1'])).stdout,

@@ -5,11 +5,12 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { CommandContext } from '../context.ts';
 import { readJsonOption } from '../input.ts';
 import { printableJson } from '../../terminal/output.ts';
-import { columnsOf, create, identifierOf, patch, textOf, walkPages } from '../resource.ts';
+import {
+  LIST_LIMIT_MAX, columnsOf, create, identifierOf, patch, textOf, walkPages,
+} from '../resource.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 
 const PAGE_SIZE = 500;
-const LIMIT_MAX = 1_000_000_000;
 /** Options of the list, and the query parameters that they are. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   'q': 'q', 'author': 'author', 'isbn': 'isbn', 'in-language': 'inLanguage', 'keyword': 'keyword',
@@ -19,7 +20,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 /** Printed page by page, so that a list of any length starts at once and fits in memory. */
 export async function listBooks(context: CommandContext): Promise<number> {
   const { given, output } = context;
-  const limit = given.integer('limit', 1, LIMIT_MAX) ?? Infinity;
+  const limit = given.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
   const session = await context.openSession();
   const table = output.table(columnsOf(bookResource));
   let count = 0;

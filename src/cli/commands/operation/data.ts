@@ -65,13 +65,20 @@ export async function compactData(context: CommandContext): Promise<number> {
 }
 
 export async function backupData(context: CommandContext): Promise<number> {
-  const to = resolve(context.given.get('to'));
+  const to = resolveTarget(context.given.get('to'), context.io.now());
   const backup = await copyBackup(context, to);
   const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
   const size = `${backup.files.length} files, ${bytes} bytes`;
   await context.output.result({ to, files: backup.files.length, bytes },
     `backed up ${size} to ${to}`);
   return 0;
+}
+
+/** What ends with a slash is a directory of backups, in which each has a name of its own. */
+function resolveTarget(to: string, nowMs: number): string {
+  if (!to.endsWith('/')) return resolve(to);
+  const time = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
+  return resolve(to, `hookshelf-${time}`);
 }
 
 /** Copies the state; anew, of a later moment, where a file was cut meanwhile. */

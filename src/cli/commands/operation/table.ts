@@ -9,7 +9,7 @@ const loadToken = () => import('./token.ts');
 const loadData = () => import('./data.ts');
 
 const token: OptionSpec = {
-  ...required(text('<id>', 'identifier, or a beginning or end that no other has')),
+  ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears')),
   isOperand: true, completes: 'tokens',
 };
 const SCOPES = ['read', 'write', 'admin'];
@@ -38,7 +38,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'token:revoke', isLocal: true,
     summary: 'Revoke an API token', options: { identifier: token },
-    examples: ['hookshelf token:revoke <id>'],
+    examples: ['hookshelf token:revoke <id>', 'hookshelf token:revoke ci'],
     load: async () => (await loadToken()).revokeToken,
   },
 ];
@@ -83,10 +83,14 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
     summary: 'Copy a consistent generation, of a live server too',
     options: {
       to: {
-        ...required(text('<dir or .tar>', 'directory or .tar file to make')), completes: 'file',
+        ...required(text('<dir or .tar>',
+          'directory or .tar file to make; <dir>/ makes one in it, named by the time')),
+        completes: 'file',
       },
     },
-    examples: ['hookshelf data:backup --to /backup/books-monday'],
+    examples: [
+      'hookshelf data:backup --to /backup/books-monday', 'hookshelf data:backup --to /backup/',
+    ],
     load: async () => (await loadData()).backupData,
   },
   {

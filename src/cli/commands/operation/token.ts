@@ -1,7 +1,7 @@
 /** `token:*`, through the control socket or in this process; never over TCP. */
 import { AppError } from '../../../base/errors.ts';
 import type { CommandContext } from '../context.ts';
-import { identifierOf, list, objectOf, textOf } from '../resource.ts';
+import { fetchAll, identifierOf, list, objectOf, textOf } from '../resource.ts';
 import {
   ACCESS_STATE_PATH, HOW_TO_OPEN, LOCKED_OUT, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
@@ -40,12 +40,32 @@ export async function listTokens(context: CommandContext): Promise<number> {
 }
 
 export async function revokeToken(context: CommandContext): Promise<number> {
-  const id = await identifierOf(context, tokenResource);
+  const id = await resolveToken(context);
   const session = await context.openSession();
   const path = `${tokenResource.path}/${encodeURIComponent(id)}`;
   const { body } = await session.request({ method: 'DELETE', path });
   await context.output.result(objectOf(body), `revoked token ${id}`);
   return 0;
+}
+
+/**
+ * The identifier of the token that is meant: by its identifier or a part of that, or by its name
+ * where exactly one token that is not revoked bears it. Throws `conflict` where several may be.
+ */
+async function resolveToken(context: CommandContext): Promise<string> {
+  const name = context.given.get('identifier');
+  const session = await context.openSession();
+  const tokens = await fetchAll(session, tokenResource.path);
+  const named = tokens.filter((token) => token['name'] === name && !('revokedAt' in token))
+    .map((token) => textOf(token['identifier']));
+  const byIdentifier = await identifierOf(context, tokenResource);
+  const meant = new Set(named);
+  // A part of no identifier is given back as it is.
+  if (named.length === 0 || byIdentifier !== name) meant.add(byIdentifier);
+  const [id = name, ...others] = meant;
+  if (others.length === 0) return id;
+  throw new AppError('conflict', `${JSON.stringify(name)} may be any of ${meant.size} tokens: `
+    + `${[...meant].join(', ')}; give the identifier of the one that you mean`);
 }
 
 /** A date is its first moment in UTC; times and spans are the service's to read. */

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { AppError, messageOf } from '../base/errors.ts';
 import { checkOnlyRootCanReplace, walkPath } from '../base/files/path-owners.ts';
-import { makeDirectories } from '../store/disk/files.ts';
+import { makeDirectoriesSync } from '../store/disk/files.ts';
 
 /**
  * Makes the data directory when it is missing. Throws `conflict`, also when it is a file, or when
@@ -11,7 +11,7 @@ import { makeDirectories } from '../store/disk/files.ts';
 export function makeDataDirectory(path: string): void {
   refuseAsRoot(path);
   try {
-    makeDirectories(path);
+    makeDirectoriesSync(path);
   } catch (thrown) {
     throw new AppError('conflict', `cannot make the data directory ${path} (`
       + `${messageOf(thrown)}); name another one with --data`, {}, thrown);

@@ -47,7 +47,7 @@ export async function findSharedLog(
 ): Promise<SharedLog | null> {
   const engine = await engineOf(settings);
   if (engine === null) return null;
-  if (files.list(data).some(isStoreName)) {
+  if (files.listSync(data).some(isStoreName)) {
     logger.warning('the data directory holds a store of files, which is not used while store.url '
       + 'is set', { data, engine: engine.name });
   }

@@ -136,12 +136,12 @@ async function openSharedBackup(files: Files, snapshots: ImageKeeper): Promise<B
 // synced each time; where it may not be read, it is not ours to have made.
 function makeDurableDirectory(files: Files, directory: string): void {
   const parent = dirname(directory);
-  if (!files.exists(directory)) {
+  if (!files.existsSync(directory)) {
     if (parent !== directory) makeDurableDirectory(files, parent);
-    files.makeDirectory(directory);
+    files.makeDirectorySync(directory);
   }
   try {
-    files.syncDirectory(parent);
+    files.syncDirectorySync(parent);
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EINVAL'].includes(systemCodeOf(error) ?? '')) throw error;
   }
@@ -151,13 +151,13 @@ function makeDurableDirectory(files: Files, directory: string): void {
 async function completeRestore(
   files: Files, directory: string, { sequence, collections }: Assessment,
 ): Promise<void> {
-  if (!files.list(directory).includes(MANIFEST_NAME)) return;
+  if (!files.listSync(directory).includes(MANIFEST_NAME)) return;
   const { checkContents, countRecords, findManifest } = await loadManifest((module) => module);
   const manifest = await findManifest(files, directory);
   if (manifest === null) return;
   checkContents(manifest, { sequence, records: countRecords(collections) });
-  files.unlink(join(directory, MANIFEST_NAME));
-  files.syncDirectory(directory);
+  files.unlinkSync(join(directory, MANIFEST_NAME));
+  files.syncDirectorySync(directory);
 }
 
 type StoreDeps = {

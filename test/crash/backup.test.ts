@@ -20,7 +20,7 @@ async function prepare(): Promise<Disk> {
   await store.compact();
   await runSteps(store, createSteps(77, 8, 'b'), 2, () => 0);
   await store.close();
-  files.makeDirectory(ELSEWHERE);
+  files.makeDirectorySync(ELSEWHERE);
   return files.disk.crash({ kind: 'kept' });
 }
 
@@ -34,8 +34,8 @@ async function backUp(disk: Disk, to: string): Promise<{ files: SimulatedFiles; 
   const names = backup.files.map(({ name }) => name);
   backup.close();
   const sources = names.map((name) => {
-    const descriptor = copying.open(`${DIRECTORY}/${name}`, 'read');
-    return { name, descriptor, at: 0, bytes: copying.sizeOf(descriptor) };
+    const descriptor = copying.openSync(`${DIRECTORY}/${name}`, 'read');
+    return { name, descriptor, at: 0, bytes: copying.sizeSync(descriptor) };
   });
   await writeBackup(copying, { files: sources, contents, close() {} }, to, 0);
   await store.close();
@@ -97,7 +97,7 @@ for (const name of ['copy', 'copy.tar']) {
 test('where a restore or a backup was cut off, verifying says what a start would', async () => {
   for (const name of ['restore.pending', 'backup.pending']) {
     const files = new SimulatedFiles(await prepare());
-    files.close(files.open(`${DIRECTORY}/${name}`, 'create'));
+    files.closeSync(files.openSync(`${DIRECTORY}/${name}`, 'create'));
     const source = { directory: DIRECTORY, files, specs: COLLECTIONS };
     const refusal = await openWith(files).catch((error: unknown) => error);
     assert.ok(refusal instanceof AppError);

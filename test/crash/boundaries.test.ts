@@ -24,10 +24,10 @@ function createShortFiles(random: Random): Files {
     bytes.subarray(0, random() < 0.5 ? bytes.length : 1 + below(random, bytes.length));
   return {
     ...files,
+    readSync: (descriptor, target, at) => files.readSync(descriptor, part(target), at),
     read: (descriptor, target, at) => files.read(descriptor, part(target), at),
-    readAsync: (descriptor, target, at) => files.readAsync(descriptor, part(target), at),
+    writeSync: (descriptor, source, at) => files.writeSync(descriptor, part(source), at),
     write: (descriptor, source, at) => files.write(descriptor, part(source), at),
-    writeAsync: (descriptor, source, at) => files.writeAsync(descriptor, part(source), at),
   };
 }
 

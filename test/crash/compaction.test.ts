@@ -50,7 +50,7 @@ for (const between of [0, 4]) {
     files.onCall = onCall;
     await assert.rejects(store.compact(), { code: 'unavailable' });
     files.onCall = () => null;
-    assert.ok(files.exists(`${DIRECTORY}/journal-000002.jsonl`));
+    assert.ok(files.existsSync(`${DIRECTORY}/journal-000002.jsonl`));
     outcomes.push(...await runSteps(store, createSteps(55, between, 'b'), 2, operations));
     const from = files.history.length;
     await store.compact();

@@ -13,7 +13,7 @@ import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
 
 const [ops = '', mark = '', snapshots = '', next = '', start = '', ...operations] =
-  formsOf('journal/line.ts');
+  formsOf('journal/journal-line.ts');
 const [header = '', record = '', lastRecord = '', trailer = ''] =
   formsOf('generations/snapshot.ts');
 

@@ -10,7 +10,7 @@ export type OpenDirectory = { readonly store: Store; close(): Promise<void> };
 
 export async function openInDirectory(directory: string): Promise<OpenDirectory> {
   const files = createNodeFiles();
-  files.makeDirectory(directory);
+  files.makeDirectorySync(directory);
   const lock = await acquireLock(directory, { kind: 'server' });
   const store = await openStore({ directory, files, specs: COLLECTIONS, logger: silentLogger });
   const close = async (): Promise<void> => {

@@ -52,7 +52,7 @@ export class SimulatedFiles implements Files {
     return [...this.#open.values()].map(({ path }) => path);
   }
 
-  open(path: string, mode: OpenMode): Descriptor {
+  openSync(path: string, mode: OpenMode): Descriptor {
     this.#run('open', path);
     const existing = this.disk.find(path);
     if (mode === 'create') {
@@ -67,23 +67,23 @@ export class SimulatedFiles implements Files {
     return descriptor;
   }
 
-  close(descriptor: Descriptor): void {
+  closeSync(descriptor: Descriptor): void {
     if (!this.#open.delete(descriptor)) throw systemError('EBADF', 'close', String(descriptor));
   }
 
-  read(descriptor: Descriptor, target: Uint8Array, position: number, isAsync = false): number {
+  readSync(descriptor: Descriptor, target: Uint8Array, position: number, isAsync = false): number {
     const { node, path } = this.#opened(descriptor, 'read');
     const fault = this.#run('read', path, target.length, isAsync);
     const bytes = this.disk.node(node).current.subarray(position, position + target.length);
     return bytes.subarray(0, fault?.bytes ?? bytes.length).copy(target);
   }
 
-  async readAsync(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number> {
+  async read(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number> {
     await this.#turns('read');
-    return this.read(descriptor, target, position, true);
+    return this.readSync(descriptor, target, position, true);
   }
 
-  write(descriptor: Descriptor, source: Uint8Array, position: number, isAsync = false): number {
+  writeSync(descriptor: Descriptor, source: Uint8Array, position: number, isAsync = false): number {
     const { node, path, mode } = this.#opened(descriptor, 'write');
     if (mode === 'read') throw systemError('EBADF', 'write', path);
     const fault = this.onCall({ kind: 'write', path, bytes: source.length, isAsync });
@@ -98,63 +98,63 @@ export class SimulatedFiles implements Files {
     return count;
   }
 
-  async writeAsync(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number> {
+  async write(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number> {
     const given = Buffer.from(source);
     await this.#turns('write');
     assert.ok(given.equals(source), 'the bytes of a write under way do not change');
-    return this.write(descriptor, source, position, true);
+    return this.writeSync(descriptor, source, position, true);
   }
 
-  datasync(descriptor: Descriptor): void {
+  datasyncSync(descriptor: Descriptor): void {
     this.#datasync(descriptor, this.history.length, false);
   }
 
-  async datasyncAsync(descriptor: Descriptor): Promise<void> {
+  async datasync(descriptor: Descriptor): Promise<void> {
     const before = this.history.length;
     await this.#turns('datasync');
     this.#datasync(descriptor, before, true);
   }
 
-  truncate(descriptor: Descriptor, length: number): void {
+  truncateSync(descriptor: Descriptor, length: number): void {
     const { node, path, mode } = this.#opened(descriptor, 'truncate');
     if (mode === 'read') throw systemError('EINVAL', 'truncate', path);
     this.#run('truncate', path, length);
     this.#record({ kind: 'truncate', path, node, length });
   }
 
-  async truncateAsync(descriptor: Descriptor, length: number): Promise<void> {
+  async truncate(descriptor: Descriptor, length: number): Promise<void> {
     await this.#turns('truncate');
-    this.truncate(descriptor, length);
+    this.truncateSync(descriptor, length);
   }
 
-  sizeOf(descriptor: Descriptor): number {
+  sizeSync(descriptor: Descriptor): number {
     return this.disk.node(this.#opened(descriptor, 'stat').node).current.length;
   }
 
-  linksOf(descriptor: Descriptor): number {
+  linkCountSync(descriptor: Descriptor): number {
     const { node } = this.#opened(descriptor, 'stat');
     return this.disk.paths.filter((path) => this.disk.find(path) === node).length;
   }
 
-  rename(from: string, to: string): void {
+  renameSync(from: string, to: string): void {
     this.#run('rename', from);
     if (this.disk.find(from) === undefined) throw systemError('ENOENT', 'rename', from);
     this.#findDirectory(dirname(to));
     this.#record({ kind: 'rename', path: from, to });
   }
 
-  unlink(path: string): void {
+  unlinkSync(path: string): void {
     this.#run('unlink', path);
     if (this.disk.find(path) === undefined) throw systemError('ENOENT', 'unlink', path);
     this.#record({ kind: 'unlink', path });
   }
 
-  async unlinkAsync(path: string): Promise<void> {
+  async unlink(path: string): Promise<void> {
     await this.#turns('unlink');
-    this.unlink(path);
+    this.unlinkSync(path);
   }
 
-  list(directory: string): string[] {
+  listSync(directory: string): string[] {
     this.#run('list', directory);
     this.#findDirectory(directory);
     return this.disk.paths
@@ -163,36 +163,36 @@ export class SimulatedFiles implements Files {
       .map((path) => path.slice(directory.length + 1));
   }
 
-  syncDirectory(directory: string, before = this.history.length, isAsync = false): void {
+  syncDirectorySync(directory: string, before = this.history.length, isAsync = false): void {
     this.#run('sync-directory', directory, 0, isAsync);
     this.#findDirectory(directory);
     this.#record({ kind: 'sync-directory', path: directory, before });
   }
 
-  async syncDirectoryAsync(directory: string): Promise<void> {
+  async syncDirectory(directory: string): Promise<void> {
     // What changes while the sync runs is not covered by it.
     const before = this.history.length;
     await this.#turns('sync-directory');
-    this.syncDirectory(directory, before, true);
+    this.syncDirectorySync(directory, before, true);
   }
 
-  makeDirectory(path: string): void {
+  makeDirectorySync(path: string): void {
     this.#run('make-directory', path);
     if (this.disk.find(path) !== undefined) return;
-    this.makeDirectory(dirname(path));
+    this.makeDirectorySync(dirname(path));
     this.#record({ kind: 'make-directory', path, node: this.disk.nodeBound });
   }
 
-  removeDirectory(path: string): void {
-    assert.deepEqual(this.list(path), []);
-    this.unlink(path);
+  removeDirectorySync(path: string): void {
+    assert.deepEqual(this.listSync(path), []);
+    this.unlinkSync(path);
   }
 
-  openDirectory(path: string): ReturnType<Files['openDirectory']> {
+  openDirectorySync(path: string): ReturnType<Files['openDirectorySync']> {
     return { path, close: () => {} };
   }
 
-  exists(path: string): boolean {
+  existsSync(path: string): boolean {
     return this.disk.find(path) !== undefined;
   }
 

@@ -60,15 +60,15 @@ export function openFiles(
 ): Backup {
   const opened: BackupFile[] = [];
   const close = (): void => {
-    for (const { descriptor } of opened.splice(0)) files.close(descriptor);
+    for (const { descriptor } of opened.splice(0)) files.closeSync(descriptor);
   };
   try {
     for (const { name, bytes } of wanted) {
       if (!isBackedUp(name) || (bytes !== null && !isCount(bytes))) {
         throw new AppError('unavailable', `what was to be copied is no file of the store: ${name}`);
       }
-      const descriptor = files.open(join(directory, name), 'read');
-      opened.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeOf(descriptor) });
+      const descriptor = files.openSync(join(directory, name), 'read');
+      opened.push({ name, descriptor, at: 0, bytes: bytes ?? files.sizeSync(descriptor) });
     }
   } catch (error) {
     close();
@@ -85,14 +85,14 @@ export async function writeBackup(
   files: Files, backup: Backup, target: string, nowMs: number,
 ): Promise<readonly FileSum[]> {
   if (target.endsWith('.tar')) return writeTar(files, backup, target, nowMs);
-  const isNew = !files.exists(target);
-  if (isNew) files.makeDirectory(target);
+  const isNew = !files.existsSync(target);
+  if (isNew) files.makeDirectorySync(target);
   // By its name whoever owns the folder above could have us write, and delete, in another one.
-  const directory = files.openDirectory(target);
+  const directory = files.openDirectorySync(target);
   try {
     return await writeInto(files, backup, directory.path, target);
   } catch (error) {
-    if (isNew) files.removeDirectory(target);
+    if (isNew) files.removeDirectorySync(target);
     throw error;
   } finally {
     directory.close();
@@ -101,28 +101,28 @@ export async function writeBackup(
 
 /** Whether a file has lost bytes that were still to be copied: a compaction is deleting it. */
 export function isCutShort(files: Files, backup: Backup): boolean {
-  return backup.files.some(({ descriptor, at, bytes }) => files.sizeOf(descriptor) < at + bytes);
+  return backup.files.some(({ descriptor, at, bytes }) => files.sizeSync(descriptor) < at + bytes);
 }
 
 async function writeInto(
   files: Files, backup: Backup, directory: string, target: string,
 ): Promise<readonly FileSum[]> {
-  if (files.list(directory).length > 0) {
+  if (files.listSync(directory).length > 0) {
     throw new AppError('conflict', `${target} is not empty: name a new directory, or `
       + `${target}/ to have one made in it`);
   }
   const mark = join(directory, BACKUP_PENDING);
   // Of two that take the same directory only one can make it.
-  files.close(files.open(mark, 'create'));
+  files.closeSync(files.openSync(mark, 'create'));
   const made = [mark];
   try {
     const sums = await fillDirectory(files, backup, directory, (path) => made.push(path));
-    files.unlink(mark);
-    await files.syncDirectoryAsync(directory);
-    await files.syncDirectoryAsync(dirname(target));
+    files.unlinkSync(mark);
+    await files.syncDirectory(directory);
+    await files.syncDirectory(dirname(target));
     return sums;
   } catch (error) {
-    for (const path of made) if (files.exists(path)) files.unlink(path);
+    for (const path of made) if (files.existsSync(path)) files.unlinkSync(path);
     throw error;
   }
 }
@@ -150,7 +150,7 @@ async function fillDirectory(
   files: Files, backup: Backup, target: string, onMade: (path: string) => void,
 ): Promise<readonly FileSum[]> {
   const sums: FileSum[] = [];
-  await files.syncDirectoryAsync(target);
+  await files.syncDirectory(target);
   for (const file of backup.files) {
     await writeCopy(files, join(target, file.name), summedPieces(files, file, sums), onMade);
   }
@@ -158,7 +158,7 @@ async function fillDirectory(
     const manifest = encodeManifest(backup.contents, sums);
     await writeCopy(files, join(target, MANIFEST_NAME), [manifest], onMade);
   }
-  await files.syncDirectoryAsync(target);
+  await files.syncDirectory(target);
   return sums;
 }
 
@@ -166,7 +166,7 @@ async function writeCopy(
   files: Files, path: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
   onMade: (path: string) => void,
 ): Promise<void> {
-  const copy = files.open(path, 'create');
+  const copy = files.openSync(path, 'create');
   onMade(path);
   try {
     let position = 0;
@@ -174,9 +174,9 @@ async function writeCopy(
       await writeFully(files, copy, piece, position);
       position += piece.length;
     }
-    await files.datasyncAsync(copy);
+    await files.datasync(copy);
   } finally {
-    files.close(copy);
+    files.closeSync(copy);
   }
 }
 
@@ -184,7 +184,7 @@ async function writeCopy(
 async function writeTar(
   files: Files, backup: Backup, target: string, nowMs: number,
 ): Promise<readonly FileSum[]> {
-  if (files.exists(target)) {
+  if (files.existsSync(target)) {
     throw new AppError('conflict', `${target} is already there; name a new file`);
   }
   const part = `${target}.${nowMs}.part`;
@@ -192,11 +192,11 @@ async function writeTar(
   try {
     const sums: FileSum[] = [];
     await writeCopy(files, part, tarOf(files, backup, nowMs, sums), () => isMade = true);
-    files.rename(part, target);
-    await files.syncDirectoryAsync(dirname(target));
+    files.renameSync(part, target);
+    await files.syncDirectory(dirname(target));
     return sums;
   } catch (error) {
-    if (isMade && files.exists(part)) files.unlink(part);
+    if (isMade && files.existsSync(part)) files.unlinkSync(part);
     throw error;
   }
 }

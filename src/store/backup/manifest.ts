@@ -49,13 +49,13 @@ export async function readManifest(files: Files, file: BackupFile): Promise<Mani
 
 /** The manifest that lies in a directory, or null. Throws `damaged` for what is no manifest. */
 export async function findManifest(files: Files, directory: string): Promise<Manifest | null> {
-  if (!files.list(directory).includes(MANIFEST_NAME)) return null;
-  const descriptor = files.open(join(directory, MANIFEST_NAME), 'read');
+  if (!files.listSync(directory).includes(MANIFEST_NAME)) return null;
+  const descriptor = files.openSync(join(directory, MANIFEST_NAME), 'read');
   try {
-    const bytes = files.sizeOf(descriptor);
+    const bytes = files.sizeSync(descriptor);
     return await readManifest(files, { name: MANIFEST_NAME, descriptor, at: 0, bytes });
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }
 
@@ -76,14 +76,14 @@ export async function checkDirectory(
   files: Files, directory: string, manifest: Manifest,
 ): Promise<void> {
   const sums: FileSum[] = [];
-  for (const name of files.list(directory).filter(isBackedUp)) {
-    const descriptor = files.open(join(directory, name), 'read');
+  for (const name of files.listSync(directory).filter(isBackedUp)) {
+    const descriptor = files.openSync(join(directory, name), 'read');
     try {
-      const file = { name, descriptor, at: 0, bytes: files.sizeOf(descriptor) };
+      const file = { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
       const pieces = summedPieces(files, file, sums);
       while ((await pieces.next()).done !== true);
     } finally {
-      files.close(descriptor);
+      files.closeSync(descriptor);
     }
   }
   checkFiles(manifest, sums);

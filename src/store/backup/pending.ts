@@ -14,11 +14,11 @@ export const BACKUP_PENDING = 'backup.pending';
 
 /** Throws `damaged` when a restore into the directory, or a backup, was cut off half way. */
 export function checkNothingPending(files: Files, directory: string): void {
-  if (files.exists(join(directory, RESTORE_PENDING))) {
+  if (files.existsSync(join(directory, RESTORE_PENDING))) {
     throw new AppError('damaged', `a restore into ${directory} was cut off; run data:restore `
       + '--replace again (what was there before is in its before-… directories)');
   }
-  if (files.exists(join(directory, BACKUP_PENDING))) {
+  if (files.existsSync(join(directory, BACKUP_PENDING))) {
     throw new AppError('damaged', `the backup ${directory} was cut off while it was written; make `
       + 'another one');
   }

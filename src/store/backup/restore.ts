@@ -68,26 +68,26 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
 function moveIn(options: RestoreOptions, stage: string): string | null {
   const { directory, files, nowMs } = options;
   const pendingPath = join(directory, RESTORE_PENDING);
-  if (!files.exists(pendingPath)) files.close(files.open(pendingPath, 'create'));
-  files.syncDirectory(directory);
+  if (!files.existsSync(pendingPath)) files.closeSync(files.openSync(pendingPath, 'create'));
+  files.syncDirectorySync(directory);
   const old = listData(files, directory);
   const time = new Date(nowMs).toISOString().replaceAll(':', '-');
   const before = old.length === 0 ? null : join(directory, `before-${time}`);
   if (before !== null) {
-    files.makeDirectory(before);
+    files.makeDirectorySync(before);
     // A crash must not leave files in a directory that has no name yet.
-    files.syncDirectory(directory);
-    for (const name of old) files.rename(join(directory, name), join(before, name));
-    files.syncDirectory(before);
-    files.syncDirectory(directory);
+    files.syncDirectorySync(directory);
+    for (const name of old) files.renameSync(join(directory, name), join(before, name));
+    files.syncDirectorySync(before);
+    files.syncDirectorySync(directory);
   }
   for (const name of listData(files, stage)) {
-    files.rename(join(stage, name), join(directory, name));
+    files.renameSync(join(stage, name), join(directory, name));
   }
-  files.syncDirectory(stage);
-  files.syncDirectory(directory);
-  files.unlink(pendingPath);
-  files.syncDirectory(directory);
+  files.syncDirectorySync(stage);
+  files.syncDirectorySync(directory);
+  files.unlinkSync(pendingPath);
+  files.syncDirectorySync(directory);
   return before;
 }
 
@@ -95,12 +95,12 @@ function moveIn(options: RestoreOptions, stage: string): string | null {
 export async function openArchive(files: Files, from: string): Promise<Archive> {
   const opened: Descriptor[] = [];
   const open = (path: string): Descriptor => {
-    const descriptor = files.open(path, 'read');
+    const descriptor = files.openSync(path, 'read');
     opened.push(descriptor);
     return descriptor;
   };
   const close = (): void => {
-    for (const descriptor of opened.splice(0)) files.close(descriptor);
+    for (const descriptor of opened.splice(0)) files.closeSync(descriptor);
   };
   const archiveOf = (found: readonly BackupFile[], manifest: Manifest | null): Archive => {
     if (found.length > 0 || manifest !== null) {
@@ -127,16 +127,16 @@ function listDirectory(
   files: Files, from: string, open: (path: string) => Descriptor,
 ): BackupFile[] {
   checkNothingPending(files, from);
-  return files.list(from).filter(isBackedUp).sort().map((name) => {
+  return files.listSync(from).filter(isBackedUp).sort().map((name) => {
     const descriptor = open(join(from, name));
-    return { name, descriptor, at: 0, bytes: files.sizeOf(descriptor) };
+    return { name, descriptor, at: 0, bytes: files.sizeSync(descriptor) };
   });
 }
 
 async function listTar(files: Files, descriptor: Descriptor, path: string): Promise<BackupFile[]> {
   const found = new Map<string, BackupFile>();
   const block = Buffer.alloc(TAR_BLOCK_BYTES);
-  const size = files.sizeOf(descriptor);
+  const size = files.sizeSync(descriptor);
   let at = 0;
   while (true) {
     const count = await readFully(files, descriptor, block, at);
@@ -157,11 +157,11 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
 
 /** Snapshots and journals, and what belongs to them. */
 function listData(files: Files, directory: string): string[] {
-  return files.list(directory).filter(isStoreName).sort();
+  return files.listSync(directory).filter(isStoreName).sort();
 }
 
 function clearStage(files: Files, stage: string): void {
-  if (!files.exists(stage)) return;
-  for (const name of files.list(stage)) files.unlink(join(stage, name));
-  files.removeDirectory(stage);
+  if (!files.existsSync(stage)) return;
+  for (const name of files.listSync(stage)) files.unlinkSync(join(stage, name));
+  files.removeDirectorySync(stage);
 }

@@ -56,7 +56,7 @@ export async function verifyDirectory(
 /** Throws `unavailable` where a server beside has deleted what was read, and may have cut it. */
 function checkKept({ files }: Source, paths: readonly string[]): void {
   for (const path of paths) {
-    if (files.exists(path)) continue;
+    if (files.existsSync(path)) continue;
     throw new AppError('unavailable', `a compaction has deleted ${path} meanwhile: try again`);
   }
 }

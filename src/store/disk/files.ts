@@ -19,44 +19,44 @@ export type OpenMode =
 
 export interface Files {
   /** Opens `path`; a created file has mode 0600. */
-  open(path: string, mode: OpenMode): Descriptor;
-  close(descriptor: Descriptor): void;
+  openSync(path: string, mode: OpenMode): Descriptor;
+  closeSync(descriptor: Descriptor): void;
   /** Count of bytes read into `target` from `position`; may be fewer than asked, 0 at the end. */
-  read(descriptor: Descriptor, target: Uint8Array, position: number): number;
-  readAsync(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number>;
+  readSync(descriptor: Descriptor, target: Uint8Array, position: number): number;
+  read(descriptor: Descriptor, target: Uint8Array, position: number): Promise<number>;
   /** Bytes written from `source` at `position`; may be fewer than given. */
-  write(descriptor: Descriptor, source: Uint8Array, position: number): number;
-  writeAsync(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number>;
-  datasync(descriptor: Descriptor): void;
-  datasyncAsync(descriptor: Descriptor): Promise<void>;
-  truncate(descriptor: Descriptor, length: number): void;
-  truncateAsync(descriptor: Descriptor, length: number): Promise<void>;
-  sizeOf(descriptor: Descriptor): number;
+  writeSync(descriptor: Descriptor, source: Uint8Array, position: number): number;
+  write(descriptor: Descriptor, source: Uint8Array, position: number): Promise<number>;
+  datasyncSync(descriptor: Descriptor): void;
+  datasync(descriptor: Descriptor): Promise<void>;
+  truncateSync(descriptor: Descriptor, length: number): void;
+  truncate(descriptor: Descriptor, length: number): Promise<void>;
+  sizeSync(descriptor: Descriptor): number;
   /** Count of the names of a file, hard links all. */
-  linksOf(descriptor: Descriptor): number;
-  rename(from: string, to: string): void;
-  unlink(path: string): void;
+  linkCountSync(descriptor: Descriptor): number;
+  renameSync(from: string, to: string): void;
+  unlinkSync(path: string): void;
   /** In the thread pool: freeing the blocks of a large file can take long. */
-  unlinkAsync(path: string): Promise<void>;
+  unlink(path: string): Promise<void>;
   /** Names in a directory, regular files only (never links), in no order. */
-  list(directory: string): string[];
+  listSync(directory: string): string[];
   /** Makes entries of a directory (creations, renames, deletions) durable. */
-  syncDirectory(directory: string): void;
-  syncDirectoryAsync(directory: string): Promise<void>;
-  makeDirectory(path: string): void;
+  syncDirectorySync(directory: string): void;
+  syncDirectory(directory: string): Promise<void>;
+  makeDirectorySync(path: string): void;
   /** Must be empty. */
-  removeDirectory(path: string): void;
-  exists(path: string): boolean;
+  removeDirectorySync(path: string): void;
+  existsSync(path: string): boolean;
   /** A directory as it is now, whatever takes its name later: `path` leads there until `close`. */
-  openDirectory(path: string): { readonly path: string; close(): void };
+  openDirectorySync(path: string): { readonly path: string; close(): void };
 }
 
-const readAsync = promisify(fs.read);
-const writeAsync = promisify(fs.write);
-const datasyncAsync = promisify(fs.fdatasync);
-const syncAsync = promisify(fs.fsync);
-const truncateAsync = promisify(fs.ftruncate);
-const unlinkAsync = promisify(fs.unlink);
+const read = promisify(fs.read);
+const write = promisify(fs.write);
+const fdatasync = promisify(fs.fdatasync);
+const fsync = promisify(fs.fsync);
+const ftruncate = promisify(fs.ftruncate);
+const unlink = promisify(fs.unlink);
 
 // A pipe in the place of a file is never waited at.
 const EXISTING = fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
@@ -69,28 +69,28 @@ const FLAGS: Readonly<Record<OpenMode, number>> = {
 /** The real file system. */
 export function createNodeFiles(): Files {
   return {
-    open: (path, mode) => fs.openSync(path, FLAGS[mode], 0o600),
-    close: (descriptor) => fs.closeSync(descriptor),
-    read: (descriptor, target, position) =>
+    openSync: (path, mode) => fs.openSync(path, FLAGS[mode], 0o600),
+    closeSync: (descriptor) => fs.closeSync(descriptor),
+    readSync: (descriptor, target, position) =>
       fs.readSync(descriptor, target, 0, target.length, position),
-    readAsync: async (descriptor, target, position) =>
-      (await readAsync(descriptor, target, 0, target.length, position)).bytesRead,
-    write: (descriptor, source, position) =>
+    read: async (descriptor, target, position) =>
+      (await read(descriptor, target, 0, target.length, position)).bytesRead,
+    writeSync: (descriptor, source, position) =>
       fs.writeSync(descriptor, source, 0, source.length, position),
-    writeAsync: async (descriptor, source, position) =>
-      (await writeAsync(descriptor, source, 0, source.length, position)).bytesWritten,
-    datasync: (descriptor) => fs.fdatasyncSync(descriptor),
-    datasyncAsync: (descriptor) => datasyncAsync(descriptor),
-    truncate: (descriptor, length) => fs.ftruncateSync(descriptor, length),
-    truncateAsync: (descriptor, length) => truncateAsync(descriptor, length),
-    sizeOf: (descriptor) => fs.fstatSync(descriptor).size,
-    linksOf: (descriptor) => fs.fstatSync(descriptor).nlink,
-    rename: (from, to) => fs.renameSync(from, to),
-    unlink: (path) => fs.unlinkSync(path),
-    unlinkAsync: (path) => unlinkAsync(path),
-    list: (directory) => fs.readdirSync(directory, { withFileTypes: true })
+    write: async (descriptor, source, position) =>
+      (await write(descriptor, source, 0, source.length, position)).bytesWritten,
+    datasyncSync: (descriptor) => fs.fdatasyncSync(descriptor),
+    datasync: (descriptor) => fdatasync(descriptor),
+    truncateSync: (descriptor, length) => fs.ftruncateSync(descriptor, length),
+    truncate: (descriptor, length) => ftruncate(descriptor, length),
+    sizeSync: (descriptor) => fs.fstatSync(descriptor).size,
+    linkCountSync: (descriptor) => fs.fstatSync(descriptor).nlink,
+    renameSync: (from, to) => fs.renameSync(from, to),
+    unlinkSync: (path) => fs.unlinkSync(path),
+    unlink: (path) => unlink(path),
+    listSync: (directory) => fs.readdirSync(directory, { withFileTypes: true })
       .filter((entry) => entry.isFile()).map((entry) => entry.name),
-    syncDirectory(directory) {
+    syncDirectorySync(directory) {
       const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
       try {
         fs.fsyncSync(descriptor);
@@ -98,18 +98,18 @@ export function createNodeFiles(): Files {
         fs.closeSync(descriptor);
       }
     },
-    async syncDirectoryAsync(directory) {
+    async syncDirectory(directory) {
       const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
       try {
-        await syncAsync(descriptor);
+        await fsync(descriptor);
       } finally {
         fs.closeSync(descriptor);
       }
     },
-    makeDirectory: makeDirectories,
-    removeDirectory: (path) => fs.rmdirSync(path),
-    exists: (path) => fs.existsSync(path),
-    openDirectory(path) {
+    makeDirectorySync: makeDirectoriesSync,
+    removeDirectorySync: (path) => fs.rmdirSync(path),
+    existsSync: (path) => fs.existsSync(path),
+    openDirectorySync(path) {
       const descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
       const own = `/proc/self/fd/${descriptor}`;
       const close = (): void => fs.closeSync(descriptor);
@@ -122,17 +122,17 @@ export function createNodeFiles(): Files {
  * Makes `path` and what is missing above it, mode 0700. Node's own recursive way never ends where
  * the system answers ENOENT for a folder that has its parent, as /proc does.
  */
-export function makeDirectories(path: string): void {
+export function makeDirectoriesSync(path: string): void {
   const missing: string[] = [];
   let current = path;
   while (!fs.existsSync(current) && dirname(current) !== current) {
     missing.unshift(current);
     current = dirname(current);
   }
-  missing.forEach(makeOne);
+  missing.forEach(makeOneDirectory);
 }
 
-function makeOne(path: string): void {
+function makeOneDirectory(path: string): void {
   try {
     fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {

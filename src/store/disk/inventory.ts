@@ -56,7 +56,8 @@ export function isStoreName(name: string): boolean {
 
 /** Whether a directory is a node's, whose records an engine keeps, and holds none itself. */
 export function isReplica(files: Files, directory: string): boolean {
-  return files.exists(join(directory, REPLICA_FOLDER)) && !files.list(directory).some(isStoreName);
+  return files.existsSync(join(directory, REPLICA_FOLDER))
+    && !files.listSync(directory).some(isStoreName);
 }
 
 /** Whether a file of this name is part of a backup: a snapshot or a journal. */
@@ -70,7 +71,7 @@ export function takeInventory(files: Files, directory: string): Inventory {
   const unsynced: number[] = [];
   const torn: { name: string; generation: number }[] = [];
   const temporary: string[] = [];
-  for (const name of files.list(directory)) {
+  for (const name of files.listSync(directory)) {
     if (name === PROBE_NAME) temporary.push(name);
     const [, stem = '', number = '', kind = 'torn', temporaryEnd] = NAME.exec(name) ?? [];
     const generation = Number(number);

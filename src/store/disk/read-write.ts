@@ -14,7 +14,7 @@ type LineVisitor = (
 export async function readLines(
   files: Files, descriptor: Descriptor, visit: LineVisitor,
 ): Promise<void> {
-  const size = files.sizeOf(descriptor);
+  const size = files.sizeSync(descriptor);
   let buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size + 1));
   let kept = 0;
   let position = 0;
@@ -24,7 +24,7 @@ export async function readLines(
       buffer.copy(larger, 0, 0, kept);
       buffer = larger;
     }
-    const count = await files.readAsync(descriptor, buffer.subarray(kept), position);
+    const count = await files.read(descriptor, buffer.subarray(kept), position);
     const filled = kept + count;
     const fileStart = position - kept;
     position += count;
@@ -53,7 +53,7 @@ export async function readFully(
   let total = 0;
   while (total < target.length) {
     const rest = target.subarray(total);
-    const count = await files.readAsync(descriptor, rest, position + total);
+    const count = await files.read(descriptor, rest, position + total);
     if (count === 0) break;
     total += count;
   }
@@ -67,6 +67,6 @@ export async function writeFully(
   let total = 0;
   while (total < source.length) {
     const rest = source.subarray(total);
-    total += positiveCount(await files.writeAsync(descriptor, rest, position + total));
+    total += positiveCount(await files.write(descriptor, rest, position + total));
   }
 }

@@ -51,14 +51,14 @@ export class SpaceProbe {
 
   async #hasRoom(): Promise<boolean> {
     try {
-      if (this.#files.exists(this.#path)) this.#files.unlink(this.#path);
-      const descriptor = this.#files.open(this.#path, 'create');
+      if (this.#files.existsSync(this.#path)) this.#files.unlinkSync(this.#path);
+      const descriptor = this.#files.openSync(this.#path, 'create');
       try {
         await writeFully(this.#files, descriptor, Buffer.alloc(PROBE_BYTES, ' '), 0);
-        await this.#files.datasyncAsync(descriptor);
+        await this.#files.datasync(descriptor);
       } finally {
-        this.#files.close(descriptor);
-        this.#files.unlink(this.#path);
+        this.#files.closeSync(descriptor);
+        this.#files.unlinkSync(this.#path);
       }
       return true;
     } catch {

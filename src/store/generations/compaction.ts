@@ -148,9 +148,9 @@ export class Compaction implements Snapshots {
       }
       for (const name of names) {
         const path = join(directory, snapshotName(name, generation));
-        files.rename(temporaryName(path), path);
+        files.renameSync(temporaryName(path), path);
       }
-      await files.syncDirectoryAsync(directory);
+      await files.syncDirectory(directory);
     } catch (error) {
       await this.#removeTemporary();
       throw error;
@@ -210,7 +210,7 @@ export class Compaction implements Snapshots {
   async #delete(name: string, generation: number): Promise<void> {
     const { clock, directory, files } = this.#options;
     const path = join(directory, name);
-    if (generation <= this.#openedUpTo) return files.unlinkAsync(path);
+    if (generation <= this.#openedUpTo) return files.unlink(path);
     return deleteGradually(path, {
       clock, files,
       // What is written faster than it is deleted would fill the disk.
@@ -224,9 +224,9 @@ export class Compaction implements Snapshots {
     const old: number[] = [];
     let bytes = 0;
     for (const [index, generation] of generations.toReversed().entries()) {
-      const descriptor = files.open(join(directory, journalName(generation)), 'read');
-      bytes += files.sizeOf(descriptor);
-      files.close(descriptor);
+      const descriptor = files.openSync(join(directory, journalName(generation)), 'read');
+      bytes += files.sizeSync(descriptor);
+      files.closeSync(descriptor);
       if (bytes > HISTORY_BYTES_MAX || index >= HISTORY_FILES_MAX) old.push(generation);
     }
     return old.reverse();
@@ -235,7 +235,7 @@ export class Compaction implements Snapshots {
   async #removeTemporary(): Promise<void> {
     const { directory, files } = this.#options;
     for (const name of takeInventory(files, directory).temporary) {
-      await files.unlinkAsync(join(directory, name)).catch(() => {});
+      await files.unlink(join(directory, name)).catch(() => {});
     }
   }
 }

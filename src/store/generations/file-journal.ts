@@ -152,8 +152,8 @@ export class FileJournal implements Journal {
   #leaveMarker(): void {
     const { directory, files, logger } = this.#options;
     try {
-      files.close(files.open(join(directory, unsyncedName(this.generation)), 'create'));
-      files.syncDirectory(directory);
+      files.closeSync(files.openSync(join(directory, unsyncedName(this.generation)), 'create'));
+      files.syncDirectorySync(directory);
     } catch (error) {
       logger.warning('could not mark the journal as not synced', { error });
     }

@@ -31,31 +31,31 @@ export async function deleteGradually(
   path: string, { files, clock, isHurried, portionBytes = PORTION_BYTES }: DeletionOptions,
 ): Promise<void> {
   const descriptor = openOrNull(files, path);
-  if (descriptor === null) return files.unlinkAsync(path);
+  if (descriptor === null) return files.unlink(path);
   let name = path;
   try {
-    let left = files.sizeOf(descriptor) - portionBytes;
+    let left = files.sizeSync(descriptor) - portionBytes;
     if (left <= 0 || isHurried()) return;
-    files.rename(path, temporaryName(path));
+    files.renameSync(path, temporaryName(path));
     name = temporaryName(path);
-    await files.syncDirectoryAsync(dirname(path));
-    if (files.linksOf(descriptor) > 1) return;
+    await files.syncDirectory(dirname(path));
+    if (files.linkCountSync(descriptor) > 1) return;
     for (; left > 0 && !isHurried(); left -= portionBytes) {
       const startedMs = clock.monotonicMs();
-      await files.truncateAsync(descriptor, left);
-      await files.datasyncAsync(descriptor);
+      await files.truncate(descriptor, left);
+      await files.datasync(descriptor);
       await sleep(clock, Math.min(clock.monotonicMs() - startedMs, PAUSE_MS_MAX));
     }
   } finally {
-    files.close(descriptor);
-    await files.unlinkAsync(name);
+    files.closeSync(descriptor);
+    await files.unlink(name);
   }
 }
 
 /** Null for one that may not be written, or not now: to delete it takes no such right. */
 function openOrNull(files: Files, path: string): Descriptor | null {
   try {
-    return files.open(path, 'append-existing');
+    return files.openSync(path, 'append-existing');
   } catch {
     return null;
   }

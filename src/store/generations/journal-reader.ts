@@ -84,7 +84,7 @@ class JournalReader implements LogReader {
       return await this.#next(applied);
     } finally {
       this.#isReading = false;
-      if (this.#isClosed) this.#files.close(this.#place.descriptor);
+      if (this.#isClosed) this.#files.closeSync(this.#place.descriptor);
     }
   }
 
@@ -92,7 +92,7 @@ class JournalReader implements LogReader {
     if (this.#isClosed) return;
     this.#isClosed = true;
     // What reads must not find another file behind its descriptor.
-    if (!this.#isReading) this.#files.close(this.#place.descriptor);
+    if (!this.#isReading) this.#files.closeSync(this.#place.descriptor);
   }
 
   async #next(applied: number): Promise<readonly LoggedTransaction[]> {
@@ -150,7 +150,7 @@ class JournalReader implements LogReader {
     this.#onOpening(next);
     const descriptor = openOrNull(this.#files, join(this.#directory, journalName(next)));
     if (descriptor === null) throw passedBy();
-    this.#files.close(this.#place.descriptor);
+    this.#files.closeSync(this.#place.descriptor);
     this.#place = { generation: next, descriptor };
     this.#offset = 0;
   }
@@ -161,7 +161,7 @@ async function findOffset(
   files: Files, descriptor: Descriptor, sequence: number,
 ): Promise<number> {
   let low = 0;
-  let high = files.sizeOf(descriptor);
+  let high = files.sizeSync(descriptor);
   while (high - low > NEAR_BYTES) {
     const middle = low + Math.floor((high - low) / 2);
     const line = await firstLineFrom(files, descriptor, middle, high);
@@ -207,7 +207,7 @@ function passedBy(): AppError {
 
 function openOrNull(files: Files, path: string): Descriptor | null {
   try {
-    return files.open(path, 'read');
+    return files.openSync(path, 'read');
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
     return null;

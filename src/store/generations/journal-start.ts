@@ -19,7 +19,7 @@ type Start = {
 
 /** Throws `damaged` for a line that a newer version wrote. */
 export async function readStart(files: Files, path: string): Promise<Start> {
-  const descriptor = files.open(path, 'read');
+  const descriptor = files.openSync(path, 'read');
   try {
     const content = Buffer.alloc(START_BYTES_MAX);
     const count = await readFully(files, descriptor, content, 0);
@@ -28,13 +28,13 @@ export async function readStart(files: Files, path: string): Promise<Start> {
     if (line === null && hasChecksum(content, 0, end)) {
       throw foreignLine({ path, line: 1, offset: 0 });
     }
-    const bytes = files.sizeOf(descriptor);
+    const bytes = files.sizeSync(descriptor);
     return {
       sequence: line?.kind === 'start' ? line.sequence : -1,
       bytes,
       isAlone: bytes <= end + 1 || end < 0,
     };
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }

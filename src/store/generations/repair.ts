@@ -29,13 +29,13 @@ export async function repair(
   } else {
     if (last.replayed.torn !== null) await cutTornEnd(directory, files, logger, last);
     await rewriteUnproven(files, last);
-    files.syncDirectory(directory);
+    files.syncDirectorySync(directory);
     file = reopenJournalFile(files, directory, last.generation, last.replayed.end);
   }
   for (const name of inventory.temporary) {
     const path = join(directory, name);
     // The copy of a torn end that was cut off by a crash has been made anew, under its final name.
-    if (files.exists(path)) removeLeftover(files, logger, path);
+    if (files.existsSync(path)) removeLeftover(files, logger, path);
   }
   return file;
 }
@@ -43,7 +43,7 @@ export async function repair(
 // It takes room and nothing else: no reason not to start.
 function removeLeftover(files: Files, logger: Logger, path: string): void {
   try {
-    files.unlink(path);
+    files.unlinkSync(path);
   } catch (error) {
     logger.warning('could not remove a file that was never finished', { file: path, error });
   }
@@ -52,8 +52,8 @@ function removeLeftover(files: Files, logger: Logger, path: string): void {
 /** A journal that was never used: nothing in it was ever acknowledged. */
 function setAside(directory: string, files: Files, generation: number): void {
   const path = join(directory, journalName(generation));
-  files.rename(path, freeTornPath(directory, files, generation, 0));
-  files.syncDirectory(directory);
+  files.renameSync(path, freeTornPath(directory, files, generation, 0));
+  files.syncDirectorySync(directory);
 }
 
 /** The copy is on disk under its name before anything is cut. */
@@ -63,22 +63,22 @@ async function cutTornEnd(
   const { end, size, torn } = replayed;
   const tornPath = freeTornPath(directory, files, generation, end);
   const temporaryPath = temporaryName(tornPath);
-  if (files.exists(temporaryPath)) files.unlink(temporaryPath);
-  const source = files.open(path, 'append-existing');
+  if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
+  const source = files.openSync(path, 'append-existing');
   try {
-    const target = files.open(temporaryPath, 'create');
+    const target = files.openSync(temporaryPath, 'create');
     try {
       await copy(files, source, end, size, target);
-      await files.datasyncAsync(target);
+      await files.datasync(target);
     } finally {
-      files.close(target);
+      files.closeSync(target);
     }
-    files.rename(temporaryPath, tornPath);
-    files.syncDirectory(directory);
-    files.truncate(source, end);
-    files.datasync(source);
+    files.renameSync(temporaryPath, tornPath);
+    files.syncDirectorySync(directory);
+    files.truncateSync(source, end);
+    files.datasyncSync(source);
   } finally {
-    files.close(source);
+    files.closeSync(source);
   }
   logger.warning('cut a torn end off the journal', {
     file: path, line: torn?.line, offset: end, bytes: size - end, kept: tornPath,
@@ -100,7 +100,7 @@ async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): P
   // A last note too: if its own sync failed, what is written behind it would come to lie behind a
   // hole, and the next start would have to take that for damage.
   const { end, unprovenAt } = replayed;
-  const descriptor = files.open(path, 'append-existing');
+  const descriptor = files.openSync(path, 'append-existing');
   try {
     const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, end - unprovenAt));
     for (let at = unprovenAt; at < end; at += buffer.length) {
@@ -108,11 +108,11 @@ async function rewriteUnproven(files: Files, { path, replayed }: JournalPart): P
       await readFully(files, descriptor, piece, at);
       await writeFully(files, descriptor, piece, at);
     }
-    await files.datasyncAsync(descriptor);
+    await files.datasync(descriptor);
   } catch (error) {
     throw diskError(`${path}: what was read cannot be made durable`, error);
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }
 
@@ -120,7 +120,7 @@ function freeTornPath(
   directory: string, files: Files, generation: number, offset: number,
 ): string {
   let path = join(directory, tornName(generation, offset));
-  for (let copyNumber = 2; files.exists(path); copyNumber += 1) {
+  for (let copyNumber = 2; files.existsSync(path); copyNumber += 1) {
     path = join(directory, tornName(generation, offset, copyNumber));
   }
   return path;

@@ -44,14 +44,14 @@ type ReplayTarget = {
 export async function replayJournal(
   files: Files, path: string, generation: number, sequence: number, target: ReplayTarget,
 ): Promise<Replayed> {
-  const descriptor = files.open(path, 'read');
+  const descriptor = files.openSync(path, 'read');
   try {
     const replay = new Replay(path, generation, sequence, target);
     await readLines(files, descriptor, (buffer, start, end, offset, isComplete) =>
       replay.visit(buffer, start, end, offset, isComplete));
-    return replay.result(files.sizeOf(descriptor));
+    return replay.result(files.sizeSync(descriptor));
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }
 

@@ -30,12 +30,12 @@ export async function writeSnapshot(
   files: Files, path: string, header: SnapshotHeader, frozen: FrozenCollection,
   isStopping: () => boolean,
 ): Promise<void> {
-  const descriptor = files.open(path, 'create');
+  const descriptor = files.openSync(path, 'create');
   try {
     await new SnapshotWriter(files, descriptor, frozen, isStopping).write(header);
-    await files.datasyncAsync(descriptor);
+    await files.datasync(descriptor);
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }
 
@@ -149,7 +149,7 @@ class SnapshotWriter {
     this.#position += bytes.length;
     if (this.#position - this.#syncedTo < SYNC_BYTES) return;
     this.#syncedTo = this.#position;
-    await this.#files.datasyncAsync(this.#descriptor);
+    await this.#files.datasync(this.#descriptor);
   }
 }
 

@@ -65,9 +65,9 @@ export function isEmptySnapshot(header: SnapshotHeader, bytes: number): boolean 
 
 /** The header of a snapshot. Throws `damaged`. */
 export async function readHeader(files: Files, path: string): Promise<SnapshotHeader> {
-  const descriptor = files.open(path, 'read');
+  const descriptor = files.openSync(path, 'read');
   try {
-    const start = Buffer.alloc(Math.min(files.sizeOf(descriptor), HEADER_BYTES_MAX));
+    const start = Buffer.alloc(Math.min(files.sizeSync(descriptor), HEADER_BYTES_MAX));
     const count = await readFully(files, descriptor, start, 0);
     const end = start.subarray(0, count).indexOf(LINE_FEED);
     const header = end < 0 ? null : parseHeader(start.toString('utf8', 0, end));
@@ -76,7 +76,7 @@ export async function readHeader(files: Files, path: string): Promise<SnapshotHe
     const isForeign = FOREIGN_HEADER.test(start.toString('latin1', 0, end));
     throw isForeign ? foreignLine(place) : damagedAt(place, 'no snapshot header');
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }
 
@@ -84,12 +84,12 @@ export async function readHeader(files: Files, path: string): Promise<SnapshotHe
 export async function loadSnapshot(
   files: Files, path: string, collection: StoredCollection,
 ): Promise<void> {
-  const descriptor = files.open(path, 'read');
+  const descriptor = files.openSync(path, 'read');
   try {
     const isValid = await new SnapshotLoader(files, descriptor, collection).load();
     if (!isValid) throw await locateDamage(files, path, descriptor);
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }
 
@@ -117,7 +117,7 @@ class SnapshotLoader {
     this.#files = files;
     this.#descriptor = descriptor;
     this.#collection = collection;
-    this.#size = files.sizeOf(descriptor);
+    this.#size = files.sizeSync(descriptor);
   }
 
   /** False when the file is not a valid snapshot. */

@@ -39,13 +39,13 @@ export class JournalFile {
       for (let written = 0; written < bytes.length;) {
         const rest = bytes.subarray(written);
         const position = this.#length + written;
-        written += positiveCount(this.#files.write(this.#descriptor, rest, position));
+        written += positiveCount(this.#files.writeSync(this.#descriptor, rest, position));
       }
     } catch (error) {
       return this.#cut(error);
     }
     try {
-      this.#files.datasync(this.#descriptor);
+      this.#files.datasyncSync(this.#descriptor);
     } catch (cause) {
       return { kind: 'unknown', cause };
     }
@@ -61,7 +61,7 @@ export class JournalFile {
       return this.#cut(error);
     }
     try {
-      await this.#files.datasyncAsync(this.#descriptor);
+      await this.#files.datasync(this.#descriptor);
     } catch (cause) {
       return { kind: 'unknown', cause };
     }
@@ -72,15 +72,15 @@ export class JournalFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#files.close(this.#descriptor);
+    this.#files.closeSync(this.#descriptor);
   }
 
   // The cut must itself be on disk before anybody hears "refused": pages of the failed write may
   // have reached the disk, and a crash would otherwise bring them back.
   #cut(cause: unknown): AppendFailure {
     try {
-      this.#files.truncate(this.#descriptor, this.#length);
-      this.#files.datasync(this.#descriptor);
+      this.#files.truncateSync(this.#descriptor, this.#length);
+      this.#files.datasyncSync(this.#descriptor);
       return { kind: 'refused', cause };
     } catch (cutError) {
       return { kind: 'unknown', cause: new AggregateError([cause, cutError], 'cannot be undone') };
@@ -114,10 +114,10 @@ export async function createJournalFile(
 export async function nameJournalFile(
   files: Files, directory: string, generation: number,
 ): Promise<JournalFile> {
-  const descriptor = files.open(join(directory, journalName(generation)), 'create');
+  const descriptor = files.openSync(join(directory, journalName(generation)), 'create');
   const file = new JournalFile(files, descriptor, generation, 0);
   try {
-    await files.syncDirectoryAsync(directory);
+    await files.syncDirectory(directory);
     return file;
   } catch (error) {
     removeFile(files, directory, file);
@@ -139,14 +139,14 @@ export async function startJournalFile(
 
 function removeFile(files: Files, directory: string, file: JournalFile): void {
   file.close();
-  files.unlink(join(directory, journalName(file.generation)));
+  files.unlinkSync(join(directory, journalName(file.generation)));
 }
 
 /** Opens a journal whose valid part ends at `length`, which is all there is. */
 export function reopenJournalFile(
   files: Files, directory: string, generation: number, length: number,
 ): JournalFile {
-  const descriptor = files.open(join(directory, journalName(generation)), 'append-existing');
-  assert(files.sizeOf(descriptor) === length);
+  const descriptor = files.openSync(join(directory, journalName(generation)), 'append-existing');
+  assert(files.sizeSync(descriptor) === length);
   return new JournalFile(files, descriptor, generation, length);
 }

@@ -68,7 +68,7 @@ export function hasListener(path: string, files: Files): Promise<boolean> {
 
 export function removeSocket(path: string, files: Files): void {
   try {
-    files.unlink(path);
+    files.unlinkSync(path);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
   }
@@ -77,12 +77,12 @@ export function removeSocket(path: string, files: Files): void {
 /** `path` as the kernel takes it: a long one through a descriptor of its directory. */
 function addressOf(path: string, files: Files): { readonly path: string; close(): void } | null {
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, close() {} };
-  if (!files.exists(OWN_DESCRIPTORS)) return null;
+  if (!files.existsSync(OWN_DESCRIPTORS)) return null;
   // With the dot, a link to the directory is followed.
-  const descriptor = files.open(`${dirname(path)}/.`, 'read');
+  const descriptor = files.openSync(`${dirname(path)}/.`, 'read');
   return {
     path: join(OWN_DESCRIPTORS, String(descriptor), basename(path)),
-    close: () => files.close(descriptor),
+    close: () => files.closeSync(descriptor),
   };
 }
 

@@ -88,7 +88,7 @@ export function readLockOwner(
   const owner = readLock(directory, files)?.owner ?? null;
   if (owner === null || owner.socketPath === null || isOfThisNamespace(files, owner)) return owner;
   const socketPath = join(directory, basename(owner.socketPath));
-  return files.exists(socketPath) ? { ...owner, socketPath } : owner;
+  return files.existsSync(socketPath) ? { ...owner, socketPath } : owner;
 }
 
 function readLock(directory: string, files: Files): Held | null {
@@ -119,7 +119,7 @@ async function tryLock(
       });
     }
     // Until our name is in it, it names nobody: our socket must not speak for a killed process.
-    files.truncate(descriptor, 0);
+    files.truncateSync(descriptor, 0);
     const liveness = await startListening(livenessPath(path), files);
     isKept = true;
     const lock = new FlockLock(files, descriptor, kind, liveness);
@@ -129,7 +129,7 @@ async function tryLock(
     lock.release();
     return null;
   } finally {
-    if (!isKept) files.close(descriptor);
+    if (!isKept) files.closeSync(descriptor);
   }
 }
 
@@ -159,16 +159,16 @@ class FlockLock implements DirectoryLock {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#liveness?.end();
-    this.#files.truncate(this.#descriptor, 0);
-    this.#files.close(this.#descriptor);
+    this.#files.truncateSync(this.#descriptor, 0);
+    this.#files.closeSync(this.#descriptor);
   }
 }
 
 function openLockFile(files: Files, path: string): Descriptor {
   try {
-    return files.open(path, files.exists(path) ? 'append-existing' : 'create');
+    return files.openSync(path, files.existsSync(path) ? 'append-existing' : 'create');
   } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST') return files.open(path, 'append-existing');
+    if (systemCodeOf(error) === 'EEXIST') return files.openSync(path, 'append-existing');
     if (!isAccessRefused(error)) throw error;
     throw new AppError('conflict', `cannot write in the data directory ${dirname(path)} (`
       + `${messageOf(error)}): run as its owner, or name another one with --data`, {}, error);

@@ -41,7 +41,7 @@ export async function tryExclusiveLock(
   const path = pathOf(directory, number);
   let descriptor: Descriptor;
   try {
-    descriptor = files.open(path, 'create');
+    descriptor = files.openSync(path, 'create');
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return null;
     throw error;
@@ -52,9 +52,9 @@ export async function tryExclusiveLock(
   announce(null);
   const release = (): void => {
     liveness?.end();
-    files.write(descriptor, RELEASED, 0);
-    files.truncate(descriptor, RELEASED.length);
-    files.close(descriptor);
+    files.writeSync(descriptor, RELEASED, 0);
+    files.truncateSync(descriptor, RELEASED.length);
+    files.closeSync(descriptor);
   };
   if (listLocks(directory, files).at(-1) !== number || await isHeldOtherwise()) {
     release();
@@ -99,11 +99,11 @@ function pathOf(directory: string, number: number): string {
 
 function isEmpty(files: Files, path: string): boolean {
   try {
-    const descriptor = files.open(path, 'read');
+    const descriptor = files.openSync(path, 'read');
     try {
-      return files.sizeOf(descriptor) === 0;
+      return files.sizeSync(descriptor) === 0;
     } finally {
-      files.close(descriptor);
+      files.closeSync(descriptor);
     }
   } catch {
     return false;
@@ -111,7 +111,7 @@ function isEmpty(files: Files, path: string): boolean {
 }
 
 function listLocks(directory: string, files: Files): number[] {
-  return files.list(directory)
+  return files.listSync(directory)
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((left, right) => left - right);
@@ -119,7 +119,7 @@ function listLocks(directory: string, files: Files): number[] {
 
 function removeIfThere(files: Files, path: string): void {
   try {
-    files.unlink(path);
+    files.unlinkSync(path);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
   }

@@ -41,8 +41,8 @@ export function thisProcess(
 export function writeOwner(files: Files, descriptor: Descriptor, owner: LockOwner): void {
   const { hasSocket, ...members } = owner;
   const bytes = Buffer.from(`${JSON.stringify({ ...members, hasLifeSign: hasSocket })}\n`);
-  files.write(descriptor, bytes, 0);
-  files.truncate(descriptor, bytes.length);
+  files.writeSync(descriptor, bytes, 0);
+  files.truncateSync(descriptor, bytes.length);
 }
 
 /** Null when the file is missing, empty, or says nothing of the kind. */
@@ -77,7 +77,7 @@ export function livenessPath(lockPath: string): string {
 export async function isAlive(files: Files, owner: LockOwner, lockPath: string): Promise<boolean> {
   const socket = livenessPath(lockPath);
   // Somebody may have removed it while the process lived.
-  if (owner.hasSocket && files.exists(socket)) return hasListener(socket, files);
+  if (owner.hasSocket && files.existsSync(socket)) return hasListener(socket, files);
   if (!isOfThisNamespace(files, owner)) return false;
   try {
     process.kill(owner.pid, 0);
@@ -104,16 +104,16 @@ function readStartTime(files: Files, pid: number): string {
 function readText(files: Files, path: string): string {
   let descriptor: Descriptor;
   try {
-    descriptor = files.open(path, 'read');
+    descriptor = files.openSync(path, 'read');
   } catch {
     return '';
   }
   try {
     const buffer = Buffer.alloc(OWNER_BYTES_MAX);
-    return buffer.toString('utf8', 0, files.read(descriptor, buffer, 0));
+    return buffer.toString('utf8', 0, files.readSync(descriptor, buffer, 0));
   } catch {
     return '';
   } finally {
-    files.close(descriptor);
+    files.closeSync(descriptor);
   }
 }

@@ -79,14 +79,14 @@ export class LocalImage {
   /** Null when there is none, or none of use. */
   async find(): Promise<ImageManifest | null> {
     const path = join(this.directory, NAME);
-    if (!this.#files.exists(path)) return null;
-    const descriptor = this.#files.open(path, 'read');
+    if (!this.#files.existsSync(path)) return null;
+    const descriptor = this.#files.openSync(path, 'read');
     try {
       const text = Buffer.alloc(NAME_BYTES_MAX);
       const count = await readFully(this.#files, descriptor, text, 0);
       return parseManifest(text.toString('utf8', 0, count));
     } finally {
-      this.#files.close(descriptor);
+      this.#files.closeSync(descriptor);
     }
   }
 
@@ -104,7 +104,7 @@ export class LocalImage {
   ): Promise<void> {
     for (const { collection: name, bytes } of files) {
       const path = this.pathOf(name, generation);
-      const isThere = this.#files.exists(path) && this.#sizeOf(path) === bytes;
+      const isThere = this.#files.existsSync(path) && this.#sizeOf(path) === bytes;
       if (!isThere) throw new AppError('damaged', `${path} is not as it was written`);
       const header = await readHeader(this.#files, path);
       if (header.collection !== name || header.sequence !== sequence) {
@@ -155,7 +155,7 @@ export class LocalImage {
     if (manifest === null) throw new AppError('damaged', 'the snapshot has no manifest');
     for (const { collection, bytes } of manifest.files) {
       const path = this.pathOf(collection, manifest.generation);
-      const descriptor = this.#files.open(path, 'create');
+      const descriptor = this.#files.openSync(path, 'create');
       try {
         for (let at = 0; at < bytes;) {
           const piece = await source.take(bytes - at);
@@ -163,7 +163,7 @@ export class LocalImage {
           at += piece.length;
         }
       } finally {
-        this.#files.close(descriptor);
+        this.#files.closeSync(descriptor);
       }
     }
     await this.#name(manifest);
@@ -174,7 +174,7 @@ export class LocalImage {
   async* pieces(manifest: ImageManifest): AsyncGenerator<Buffer> {
     yield encodeManifest(manifest);
     for (const { collection, bytes } of manifest.files) {
-      const descriptor = this.#files.open(this.pathOf(collection, manifest.generation), 'read');
+      const descriptor = this.#files.openSync(this.pathOf(collection, manifest.generation), 'read');
       try {
         for (let at = 0; at < bytes; at += PIECE_BYTES) {
           const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, bytes - at));
@@ -182,14 +182,14 @@ export class LocalImage {
           yield piece;
         }
       } finally {
-        this.#files.close(descriptor);
+        this.#files.closeSync(descriptor);
       }
     }
   }
 
   async clear(): Promise<void> {
     const path = join(this.directory, NAME);
-    if (this.#files.exists(path)) this.#files.unlink(path);
+    if (this.#files.existsSync(path)) this.#files.unlinkSync(path);
     await this.#removeBut(0);
   }
 
@@ -200,27 +200,27 @@ export class LocalImage {
   async #name(manifest: ImageManifest): Promise<void> {
     const path = join(this.directory, NAME);
     const temporary = temporaryName(path);
-    if (this.#files.exists(temporary)) this.#files.unlink(temporary);
-    const descriptor = this.#files.open(temporary, 'create');
+    if (this.#files.existsSync(temporary)) this.#files.unlinkSync(temporary);
+    const descriptor = this.#files.openSync(temporary, 'create');
     try {
       await writeFully(this.#files, descriptor, encodeManifest(manifest), 0);
-      await this.#files.datasyncAsync(descriptor);
+      await this.#files.datasync(descriptor);
     } finally {
-      this.#files.close(descriptor);
+      this.#files.closeSync(descriptor);
     }
-    this.#files.rename(temporary, path);
-    await this.#files.syncDirectoryAsync(this.directory);
+    this.#files.renameSync(temporary, path);
+    await this.#files.syncDirectory(this.directory);
   }
 
   async #removeBut(kept: number): Promise<void> {
     const { snapshots, journals } = takeInventory(this.#files, this.directory);
     for (const [generation, names] of snapshots) {
       if (generation === kept) continue;
-      for (const name of names) await this.#files.unlinkAsync(this.pathOf(name, generation));
+      for (const name of names) await this.#files.unlink(this.pathOf(name, generation));
     }
     for (const generation of journals) {
       if (generation === kept) continue;
-      await this.#files.unlinkAsync(join(this.directory, journalName(generation)));
+      await this.#files.unlink(join(this.directory, journalName(generation)));
     }
   }
 
@@ -230,15 +230,15 @@ export class LocalImage {
   }
 
   #makeDirectory(): void {
-    if (!this.#files.exists(this.directory)) this.#files.makeDirectory(this.directory);
+    if (!this.#files.existsSync(this.directory)) this.#files.makeDirectorySync(this.directory);
   }
 
   #sizeOf(path: string): number {
-    const descriptor = this.#files.open(path, 'read');
+    const descriptor = this.#files.openSync(path, 'read');
     try {
-      return this.#files.sizeOf(descriptor);
+      return this.#files.sizeSync(descriptor);
     } finally {
-      this.#files.close(descriptor);
+      this.#files.closeSync(descriptor);
     }
   }
 }

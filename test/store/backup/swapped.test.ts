@@ -21,8 +21,8 @@ test('a backup whose directory is swapped for the data leaves the data alone', a
     // What another user does who owns the folder above.
     const swapped: Files = {
       ...files,
-      open(path, mode) {
-        const descriptor = files.open(path, mode);
+      openSync(path, mode) {
+        const descriptor = files.openSync(path, mode);
         if (path.endsWith('backup.pending')) {
           renameSync(target, `${target}.was`);
           symlinkSync(data, target);

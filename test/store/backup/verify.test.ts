@@ -24,12 +24,12 @@ async function verifyBeside(
   const names = new Map<number, string>();
   const beside: Files = {
     ...files,
-    open(path, mode) {
-      const descriptor = files.open(path, mode);
+    openSync(path, mode) {
+      const descriptor = files.openSync(path, mode);
       names.set(descriptor, path);
       return descriptor;
     },
-    async readAsync(descriptor, target, position) {
+    async read(descriptor, target, position) {
       const isWanted = names.get(descriptor)?.includes(part) === true;
       if (isWanted && position > 8 * MEBIBYTE && !isOver) {
         isOver = true;
@@ -38,7 +38,7 @@ async function verifyBeside(
           await store.compact();
         }
       }
-      return files.readAsync(descriptor, target, position);
+      return files.read(descriptor, target, position);
     },
   };
   const source = { directory, files: beside, specs };

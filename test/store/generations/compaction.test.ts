@@ -59,7 +59,7 @@ test('a compacted store has the same records, before and after a restart', async
   assert.deepEqual(files.openPaths, []);
   const reopened = await open(files);
   assert.deepEqual(contentOf(reopened), before);
-  assert.deepEqual(files.list('/data').sort(), [
+  assert.deepEqual(files.listSync('/data').sort(), [
     'books-000005.json', 'books-000006.json', 'hooks-000005.json', 'hooks-000006.json',
     ...[1, 2, 3, 4, 5, 6].map((generation) => `journal-00000${generation}.jsonl`),
   ]);
@@ -75,10 +75,10 @@ test('a snapshot and a journal are JSON, and a snapshot of nothing too', async (
   await store.transact((transaction) => transaction.delete('books', 'a'));
   await store.close();
   const read = (name: string): string => {
-    const descriptor = files.open(`/data/${name}`, 'read');
-    const content = Buffer.alloc(files.sizeOf(descriptor));
-    files.read(descriptor, content, 0);
-    files.close(descriptor);
+    const descriptor = files.openSync(`/data/${name}`, 'read');
+    const content = Buffer.alloc(files.sizeSync(descriptor));
+    files.readSync(descriptor, content, 0);
+    files.closeSync(descriptor);
     return content.toString();
   };
   const { crc, ...books } = JSON.parse(read('books-000002.json'));
@@ -127,10 +127,10 @@ test('writers wait for nothing that can be synced before the journals are switch
   const write = (id: string): Promise<unknown> => store.transact((transaction) =>
     transaction.put('books', id, JSON.stringify({ id })));
   await write('b1');
-  const syncDirectory = files.syncDirectoryAsync.bind(files);
+  const syncDirectory = files.syncDirectory.bind(files);
   let goOn = (): void => {};
   let isNameSyncing = false;
-  files.syncDirectoryAsync = async (directory) => {
+  files.syncDirectory = async (directory) => {
     if (!isNameSyncing) {
       isNameSyncing = true;
       await new Promise<void>((resolve) => { goOn = resolve; });

@@ -21,8 +21,8 @@ const CONTENT = Buffer.from('0123456789');
 function withFile(): SimulatedFiles {
   const disk = new Disk();
   const files = new SimulatedFiles(disk);
-  files.makeDirectory('/data');
-  files.syncDirectory('/');
+  files.makeDirectorySync('/data');
+  files.syncDirectorySync('/');
   disk.replace(PATH, CONTENT);
   return new SimulatedFiles(disk);
 }
@@ -42,7 +42,7 @@ test('a file is cut off from its end, each cut synced, without its name', async 
     `${PATH} to 7`, `datasync ${PATH}`, `${PATH} to 4`, `datasync ${PATH}`,
     `${PATH} to 1`, `datasync ${PATH}`, `unlink ${PATH}.tmp`,
   ]);
-  assert.deepEqual(files.list('/data'), []);
+  assert.deepEqual(files.listSync('/data'), []);
   assert.deepEqual(files.openPaths, []);
 });
 
@@ -113,7 +113,7 @@ test('a file is gone although it could not be cut, and what failed is said', asy
     const files = withFile();
     files.onCall = (call) => call.kind === kind ? { code: 'EIO' } : null;
     await assert.rejects(deleteIt(files), { code: 'EIO' });
-    assert.deepEqual(files.list('/data'), []);
+    assert.deepEqual(files.listSync('/data'), []);
     assert.deepEqual(files.openPaths, []);
   }
 });
@@ -141,12 +141,12 @@ async function inFirstCut(
   const store = await open(files);
   await write(store, 15);
   for (let count = 0; count < 2; count += 1) await store.compact();
-  const truncate = files.truncateAsync.bind(files);
+  const truncate = files.truncate.bind(files);
   let goOn = (): void => {};
   const mayGoOn = new Promise<void>((resolve) => { goOn = resolve; });
   let begin = (): void => {};
   const hasBegun = new Promise<void>((resolve) => { begin = resolve; });
-  files.truncateAsync = async (descriptor, length) => {
+  files.truncate = async (descriptor, length) => {
     begin();
     await mayGoOn;
     return truncate(descriptor, length);
@@ -171,7 +171,7 @@ test('what is written faster than it is deleted is not cut any further', async (
 test('a stop does not wait until old files are cut', async () => {
   const files = await inFirstCut((store) => store.close());
   assert.deepEqual(cutsOf(files), ['/data/books-000002.json']);
-  assert.ok(!files.exists('/data/books-000002.json'));
+  assert.ok(!files.existsSync('/data/books-000002.json'));
   assert.deepEqual(files.openPaths, []);
 });
 
@@ -183,10 +183,10 @@ test('old files that a compaction cannot delete are deleted by the next', async 
   files.onCall = ({ kind }) => kind === 'unlink' ? { code: 'EIO' } : null;
   await store.compact();
   assert.equal(store.statistics.generation, 4);
-  assert.ok(files.list('/data').includes('books-000002.json.tmp'));
+  assert.ok(files.listSync('/data').includes('books-000002.json.tmp'));
   files.onCall = () => null;
   await store.compact();
-  assert.deepEqual(files.list('/data').filter((name) => name.startsWith('books')).sort(),
+  assert.deepEqual(files.listSync('/data').filter((name) => name.startsWith('books')).sort(),
     ['books-000004.json', 'books-000005.json']);
   await store.close();
 });
@@ -197,10 +197,10 @@ test('a start does not wait until old files are cut', async () => {
   await write(store, 9);
   for (let count = 0; count < 2; count += 1) await store.compact();
   await store.close();
-  files.close(files.open('/data/journal-000003.unsynced', 'create'));
+  files.closeSync(files.openSync('/data/journal-000003.unsynced', 'create'));
   const reopened = await open(files);
   assert.equal(reopened.statistics.generation, 4);
-  assert.ok(!files.exists('/data/books-000002.json'));
+  assert.ok(!files.existsSync('/data/books-000002.json'));
   assert.deepEqual(cutsOf(files), []);
   await reopened.close();
 });
@@ -227,9 +227,9 @@ test('compaction cuts what nobody can have open, nothing that a backup or reader
   assert.deepEqual(names, ['books-000002.json', 'journal-000002.jsonl']);
   assert.deepEqual(await compactAfterAll(), []);
   assert.deepEqual(await compactAfterAll(), [], 'what was there then may be open elsewhere too');
-  assert.ok(!files.exists('/data/books-000002.json'));
-  assert.ok(!files.exists('/data/journal-000001.jsonl'));
-  for (const { descriptor, bytes } of backup.files) assert.ok(files.sizeOf(descriptor) >= bytes);
+  assert.ok(!files.existsSync('/data/books-000002.json'));
+  assert.ok(!files.existsSync('/data/journal-000001.jsonl'));
+  for (const { descriptor, bytes } of backup.files) assert.ok(files.sizeSync(descriptor) >= bytes);
   backup.close();
   const reader = await store.changes.since(2);
   assert.equal((await reader?.next(3))?.length, 1, 'it reads journal 3');
@@ -239,7 +239,7 @@ test('compaction cuts what nobody can have open, nothing that a backup or reader
   reader?.close();
   assert.deepEqual(await compactAfterAll(), ['books-000005.json']);
   assert.deepEqual(await compactAfterAll(), ['books-000006.json', 'journal-000005.jsonl']);
-  assert.deepEqual(files.list('/data').sort(), [
+  assert.deepEqual(files.listSync('/data').sort(), [
     'books-000007.json', 'books-000008.json', 'journal-000006.jsonl', 'journal-000007.jsonl',
     'journal-000008.jsonl',
   ]);

@@ -123,7 +123,7 @@ test('journals that no start reads are kept up to a size', async () => {
   await store.compact();
   await store.compact();
   assert.equal(await store.changes.since(0), null);
-  assert.ok(!files.exists('/data/journal-000001.jsonl'));
+  assert.ok(!files.existsSync('/data/journal-000001.jsonl'));
   await store.close();
 });
 

@@ -21,13 +21,13 @@ async function put(store: OpenedStore, ...ids: string[]): Promise<void> {
 }
 
 function flip(files: SimulatedFiles, path: string, text: string): void {
-  const descriptor = files.open(path, 'append-existing');
-  const content = Buffer.alloc(files.sizeOf(descriptor));
-  files.read(descriptor, content, 0);
+  const descriptor = files.openSync(path, 'append-existing');
+  const content = Buffer.alloc(files.sizeSync(descriptor));
+  files.readSync(descriptor, content, 0);
   const at = content.indexOf(text);
   assert.ok(at >= 0);
-  files.write(descriptor, Buffer.from([(content[at] ?? 0) ^ 1]), at);
-  files.close(descriptor);
+  files.writeSync(descriptor, Buffer.from([(content[at] ?? 0) ^ 1]), at);
+  files.closeSync(descriptor);
 }
 
 test('a collection that is new to this version opens empty, and is in the next generation', async (
@@ -101,11 +101,11 @@ test('after a failed sync the next start copies everything to a new generation',
   await assert.rejects(put(store, 'b'), { code: 'unknown_outcome' });
   files.onCall = () => null;
   await store.close();
-  assert.ok(files.exists('/data/journal-000001.unsynced'));
+  assert.ok(files.existsSync('/data/journal-000001.unsynced'));
   const reopened = await open(files);
   assert.equal(reopened.statistics.generation, 2);
-  assert.ok(files.exists('/data/books-000002.json'));
-  assert.ok(!files.exists('/data/journal-000001.unsynced'));
+  assert.ok(files.existsSync('/data/books-000002.json'));
+  assert.ok(!files.existsSync('/data/journal-000001.unsynced'));
   assert.ok(reopened.collection('books').find('a'));
   await reopened.close();
 });
@@ -126,7 +126,7 @@ test('a start after a clean stop writes the last line again and changes nothing'
 test('a restore that was cut off stops the start until it is run again', async () => {
   const files = new SimulatedFiles();
   await (await open(files)).close();
-  files.close(files.open('/data/restore.pending', 'create'));
+  files.closeSync(files.openSync('/data/restore.pending', 'create'));
   await assert.rejects(open(files), { code: 'damaged', message: /data:restore --replace/ });
 });
 

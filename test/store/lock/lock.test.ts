@@ -92,11 +92,11 @@ test('a new owner is never taken for the dead one whose name is still there', {
   writeFileSync(join(directory, 'lock'), JSON.stringify(dead));
   let named: unknown = 'nobody looked';
   // Called first when the new owner's sign of life can be seen.
-  const write: Files['write'] = (descriptor, source, position) => {
+  const writeSync: Files['writeSync'] = (descriptor, source, position) => {
     named = readLockOwner(directory);
-    return files.write(descriptor, source, position);
+    return files.writeSync(descriptor, source, position);
   };
-  const lock = await acquireLock(directory, { kind: 'server', files: { ...files, write } });
+  const lock = await acquireLock(directory, { kind: 'server', files: { ...files, writeSync } });
   assert.equal(named, null);
   lock.release();
 });

@@ -33,12 +33,12 @@ function overtaken(name: string, happen: () => void): Files {
   let isOver = false;
   return {
     ...real,
-    open(path, mode) {
+    openSync(path, mode) {
       if (!isOver && mode === 'create' && path.endsWith(`/${name}`)) {
         isOver = true;
         happen();
       }
-      return real.open(path, mode);
+      return real.openSync(path, mode);
     },
   };
 }
@@ -74,10 +74,10 @@ test('a lock whose owner has not yet written its name is waited for, and then re
     let looks = 0;
     const files: Files = {
       ...real,
-      sizeOf(descriptor) {
+      sizeSync(descriptor) {
         looks += 1;
         if (looks === 2) writeFileSync(path, someoneElse());
-        return real.sizeOf(descriptor);
+        return real.sizeSync(descriptor);
       },
     };
     await assert.rejects(acquireLock(directory, { kind: 'server', program, files }),

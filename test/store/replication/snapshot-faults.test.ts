@@ -75,8 +75,8 @@ test('a snapshot of the engine names no file outside of its folder', async () =>
   engine.snapshots.get(1)?.parts.set(0, { bytes, sha256 });
   const files = new SimulatedFiles();
   const opened: string[] = [];
-  const openFile = files.open.bind(files);
-  files.open = (path, mode) => {
+  const openFile = files.openSync.bind(files);
+  files.openSync = (path, mode) => {
     opened.push(path);
     return openFile(path, mode);
   };

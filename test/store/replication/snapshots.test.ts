@@ -62,9 +62,9 @@ test('a snapshot of its own that is damaged is no reason not to start', async ()
   await one.compact();
   await one.close();
   const path = '/node/replica/books-000001.json';
-  const descriptor = files.open(path, 'append-existing');
-  files.write(descriptor, Buffer.from('X'), 150);
-  files.close(descriptor);
+  const descriptor = files.openSync(path, 'append-existing');
+  files.writeSync(descriptor, Buffer.from('X'), 150);
+  files.closeSync(descriptor);
   const again = await open(files);
   assert.equal(again.collection('books').size, 1);
   assert.match(logged.join('\n'), /cannot be read; taking the engine's/);

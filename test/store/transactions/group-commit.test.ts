@@ -54,10 +54,10 @@ test('waits for a fast disk on the loop, for a slow one in the thread pool', asy
   const clock = new ManualClock();
   const store = await open(files, clock);
   let pooled = 0;
-  const datasyncAsync = files.datasyncAsync.bind(files);
-  files.datasyncAsync = (descriptor) => {
+  const datasync = files.datasync.bind(files);
+  files.datasync = (descriptor) => {
     pooled += 1;
-    return datasyncAsync(descriptor);
+    return datasync(descriptor);
   };
   await store.transact(putBook('a'));
   assert.equal(pooled, 0);
@@ -151,9 +151,9 @@ test('what is on disk is let go of, though each batch was staged on the one befo
     })));
   };
   const writes: Promise<void>[] = [];
-  const datasync = files.datasyncAsync.bind(files);
+  const datasync = files.datasync.bind(files);
   // The next is staged while the one before is on its way to disk.
-  files.datasyncAsync = async (descriptor) => {
+  files.datasync = async (descriptor) => {
     if (writes.length < 100) {
       writes.push(write());
     } else if (kept === -1) {

@@ -27,7 +27,7 @@ export async function checkAccess(
   }
   if (settings.store.url !== null) return ok('looked at while a server runs');
   const files = createNodeFiles();
-  const hasStore = files.exists(directory) && files.list(directory).some(isStoreName);
+  const hasStore = files.existsSync(directory) && files.listSync(directory).some(isStoreName);
   const stored = hasStore ? await readStoredAccess(directory, io.now()) : OPEN;
   const hasConfigured = settings.server.apiToken !== null;
   return describe({

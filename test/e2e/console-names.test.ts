@@ -61,6 +61,8 @@ test('webhooks at one host are told apart by name and path, wherever they stand'
     assert.equal(await browser.evaluate('return window.hacked ?? null;'), null);
     await at.open('#/deliveries?hook=anna');
     await person.sees('1 delivery');
+    await person.gives("return document.querySelector('[name=hook]').selectedOptions[0].text;",
+      'anna (127.0.0.1:9/hooks/anna)');
     await at.open('#/');
     await person.find('link', 'anna 127.0.0.1:9/hooks/anna');
     await at.open('#/outgoing');

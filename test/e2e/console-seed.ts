@@ -18,9 +18,12 @@ export async function seedHostile(url: string): Promise<readonly string[]> {
     description: 'y'.repeat(5000),
   });
   await post('/api/books', { title: 'w'.repeat(1000), authors: [{ name: 'z'.repeat(300) }] });
-  const action = await post('/api/action-configurations', { actionType: 'log', options: {} });
+  const action = await post('/api/action-configurations', {
+    actionType: 'log', options: {}, description: `${SCRIPT} ${BIDI}`,
+  });
   const hook = await post('/api/incoming-webhooks', {
-    pathSegment: 'hostile', inbox: 'all', actionConfiguration: action['identifier'],
+    pathSegment: 'hostile', name: 'h'.repeat(64), description: `${SCRIPT} ${BIDI}`, inbox: 'all',
+    actionConfiguration: action['identifier'],
   });
   await ask(`${url}/webhook/in/hostile`, {
     method: 'POST', body: { text: SCRIPT, [BIDI]: BIDI },
@@ -31,6 +34,7 @@ export async function seedHostile(url: string): Promise<readonly string[]> {
   });
   const target = await post('/api/outgoing-webhooks', {
     targetUrl: `http://127.0.0.1:9/${'t'.repeat(300)}`, triggerEvent: 'hostile.*',
+    name: 'o'.repeat(64), description: 'd'.repeat(500),
   });
   await post('/api/events', { name: 'hostile.event', payload: { text: SCRIPT, bidi: BIDI } });
   const hashes = async (screen: string): Promise<string[]> => {

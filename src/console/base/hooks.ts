@@ -44,15 +44,18 @@ export function findHookLabel(identifier: string | null): HookLabel {
 }
 
 /** As text: `crm (api.example.com/hooks)`. */
-export function hookName(identifier: string): string {
+function hookName(identifier: string): string {
   const { title, place } = findHookLabel(identifier);
   return title === place ? title : `${title} (${place})`;
 }
 
 /** Whether that is what somebody calls the webhook: its identifier, name or path segment. */
 export function isHookCalled(identifier: string | null, wanted: string): boolean {
-  const { name, pathSegment } = incoming.get(identifier ?? '')
-    ?? outgoing.get(identifier ?? '') ?? {};
+  const hook = incoming.get(identifier ?? '') ?? outgoing.get(identifier ?? '');
+  return identifier === wanted || (hook !== undefined && isCalled(hook, wanted));
+}
+
+function isCalled({ identifier, name, pathSegment }: ListedHook, wanted: string): boolean {
   return [identifier, name, pathSegment].includes(wanted);
 }
 
@@ -67,10 +70,19 @@ export function incomingPaths(): readonly string[] {
   return [...incoming.values()].map(({ pathSegment = '' }) => pathSegment).sort();
 }
 
-/** How a path segment is shown. */
-export function pathName(path: string): string {
-  const hook = [...incoming.values()].find(({ pathSegment }) => pathSegment === path);
-  return hook === undefined ? path : hookName(hook.identifier);
+/** How the incoming webhook is shown that somebody calls so, in an address of the page. */
+export function incomingName(called: string): string {
+  return nameAmong(incoming, called);
+}
+
+/** The same of an outgoing one. */
+export function outgoingName(called: string): string {
+  return nameAmong(outgoing, called);
+}
+
+function nameAmong(hooks: ReadonlyMap<string, ListedHook>, called: string): string {
+  const hook = [...hooks.values()].find((one) => isCalled(one, called));
+  return hook === undefined ? called : hookName(hook.identifier);
 }
 
 export function outgoingIds(): readonly string[] {

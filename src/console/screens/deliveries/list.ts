@@ -1,7 +1,7 @@
 /** What goes out: by status, one with its attempts, many sent again. */
 import { href } from '../../base/address.ts';
 import { time } from '../../base/format.ts';
-import { hookName, outgoingIds } from '../../base/hooks.ts';
+import { outgoingIds, outgoingName } from '../../base/hooks.ts';
 import { badge } from '../../parts/badge.ts';
 import { hookLabel } from '../../parts/hook-label.ts';
 import { TIME_FILTERS } from '../../parts/lists/filters.ts';
@@ -37,7 +37,7 @@ export const deliveriesScreen: Screen = {
       filters: () => [
         { name: 'event', label: 'Event' },
         { name: 'status', label: 'Status', values: STATUSES },
-        { name: 'hook', label: 'Webhook', labelOf: hookName, values: outgoingIds() },
+        { name: 'hook', label: 'Webhook', labelOf: outgoingName, values: outgoingIds() },
         ...TIME_FILTERS,
       ],
       empty: ['Nothing was sent yet. An event that a webhook hears makes a delivery:',

@@ -1,7 +1,7 @@
 /** What came in, as it comes: filtered, and many sent again at once. */
 import { href } from '../../base/address.ts';
 import { duration, time } from '../../base/format.ts';
-import { incomingPaths, pathName } from '../../base/hooks.ts';
+import { incomingPaths, incomingName } from '../../base/hooks.ts';
 import { badge } from '../../parts/badge.ts';
 import { hookLabelOf } from '../../parts/hook-label.ts';
 import { TIME_FILTERS } from '../../parts/lists/filters.ts';
@@ -33,7 +33,7 @@ export const requestsScreen: Screen = {
       ],
       filters: () => [
         { name: 'eventId', label: 'Event id' },
-        { name: 'hook', label: 'Webhook', values: incomingPaths(), labelOf: pathName },
+        { name: 'hook', label: 'Webhook', values: incomingPaths(), labelOf: incomingName },
         { name: 'status', label: 'Status', values: STATUSES },
         { name: 'event', label: 'Event' }, ...TIME_FILTERS,
       ],

@@ -38,7 +38,7 @@ function targetOf(replica: Replica, routes = ROUTES): Target {
 }
 
 function replicaOf(given: Partial<Given> = {}): Given {
-  const steady = { sequence: 7, isReloading: false, isBehindSinceStandstill: () => false };
+  const steady = { sequence: 7, isReloading: false, isBehindSincePause: () => false };
   return { ...steady, ...given } as Given;
 }
 

@@ -1,14 +1,20 @@
 /** The built-in action `log`: writes what came to the application log, redacted by the logger. */
-import { LOG_LEVELS } from '../../base/log.ts';
+import { parsedBytes } from '../../base/json/weight.ts';
+import { LOG_LEVELS, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quoted } from '../../base/text/refusal.ts';
 import { hideQuerySecrets } from '../http/url-credentials.ts';
 import { hideHeaders, hideMembers, hideQuery } from '../senders/request/hidden.ts';
 import { ActionResult } from './action.ts';
 import { unknownOptions } from './registry.ts';
-import type { RegisteredAction } from './registry.ts';
+import type { ActionCall, RegisteredAction } from './registry.ts';
 
 const DEFAULT_LEVEL = 'info';
+/**
+ * A payload that takes more memory is not parsed, as a line shows little of it: to list the names
+ * of an object with a hundred thousand members takes 15 ms by itself.
+ */
+const PARSED_BYTES_MAX = 4 << 20;
 
 export function createLogAction(): RegisteredAction {
   return {
@@ -23,19 +29,27 @@ export function createLogAction(): RegisteredAction {
       return level === undefined || isLevel(level) ? problems
         : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(level)}`, ...problems];
     },
-    run({ payload, context, options, log, secretPlaces }) {
+    run(call) {
+      const { context, options, log, secretPlaces } = call;
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
       const { headers, query, event, eventId } = context;
       log[level]('webhook received', {
-        payload: hideMembers(payload(), secretPlaces), options,
+        options,
         context: {
           headers: hideHeaders(headers, secretPlaces),
           query: hideQuery(hideQuerySecrets(query), secretPlaces), event, eventId,
         },
+        // Last, as it is what may be too large for a line.
+        payload: shownPayload(call),
       });
       return ActionResult.ok();
     },
   };
+}
+
+function shownPayload({ payload, context: { body }, secretPlaces }: ActionCall): unknown {
+  if (parsedBytes(body) > PARSED_BYTES_MAX) return `<${body.length} bytes>`;
+  return secretPlaces.length === 0 ? payload() : hideMembers(shorten(payload()), secretPlaces);
 }
 
 function isLevel(value: unknown): value is LogLevel {

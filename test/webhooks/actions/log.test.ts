@@ -23,6 +23,51 @@ test('the action log writes payload, context and options at its level, redacted'
   assert.ok(!relay.logLines.some((text) => text.includes('planted')));
 });
 
+/** Bodies of a megabyte that take long to copy, to redact or to write. */
+const HOSTILE: Readonly<Record<string, string>> = {
+  'empty arrays': `[${'[],'.repeat(340_000)}[]]`,
+  'empty texts': `[${'"",'.repeat(340_000)}""]`,
+  'members of all names': `{${Array.from({ length: 100_000 }, (_, index) =>
+    `"${index.toString(36)}":1`).join()}}`,
+  'objects': `[${'{"token":"planted"},'.repeat(52_000)}{}]`,
+  'one text': JSON.stringify('?token=planted&'.repeat(69_000)),
+};
+
+for (const [what, body] of Object.entries(HOSTILE)) {
+  test(`the action log writes a bounded line of a hostile body: ${what}`, async () => {
+    const relay = await startRelay();
+    await relay.hook({ actionType: 'log' });
+    const wrapped = what === 'one text' ? `{"kept":1,"text":${body}}` : body;
+    const { status } = await relay.ask('POST', '/webhook/in/hook?kept=1', wrapped);
+    await relay.close();
+    assert.equal(status, 200);
+    const line = relay.logLines.find((text) => text.includes('webhook received')) ?? '';
+    assert(line.length < 300_000, `${line.length} characters`);
+    assert.doesNotMatch(line, /planted/);
+    const { payload, context, options } = JSON.parse(line);
+    assert.deepEqual([context.query, options], ['kept=1', {}], 'what stands beside it is whole');
+    assert.match(JSON.stringify(payload), /<\d+ (bytes|characters|more)>/);
+  });
+}
+
+test('a place of a secret is hidden in a payload that is too large for a line', async () => {
+  const relay = await startRelay();
+  await relay.hook({ actionType: 'log' }, {
+    secret: 'planted', verification: { preset: 'custom', scheme: {
+      algorithm: 'token', key: 'utf8', content: '',
+      signature: { from: { json: 'own.sign' }, encoding: 'utf8' },
+    } },
+  });
+  const body = { own: { sign: 'planted' }, list: Array.from({ length: 20_000 }, () => 1) };
+  const { status, text } = await relay.ask('POST', '/webhook/in/hook', body);
+  await relay.close();
+  assert.equal(status, 200, text);
+  const line = relay.logLines.find((one) => one.includes('webhook received')) ?? '';
+  assert.match(line, /"own":\{"sign":"\*\*\*"\},"list":\[1,1,/);
+  assert.match(line, /<\d+ more>/);
+  assert.doesNotMatch(line, /planted/);
+});
+
 test('the action log finds a secret in an encoded URL, and in JSON that is a string', async () => {
   const relay = await startRelay();
   await relay.hook({ actionType: 'log' });

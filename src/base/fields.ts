@@ -33,6 +33,19 @@ export function readObjectInto(
   return readObject(uniform(schema), value, { steps: [], errors });
 }
 
+/**
+ * A body that is still to be changed before it is parsed, without what would only be copied to be
+ * refused in the end: of unknown members as many names as errors are told, and none of their
+ * values. Of 60,000 members each copy takes 20 ms. Throws `invalid` where an array has too many
+ * items, or free JSON too many bytes.
+ */
+export function trimUnknown(schema: ObjectSchema, body: unknown): unknown {
+  const place: Place = { steps: [], errors: [] };
+  const trimmed = trimValue(schema, body, place);
+  if (place.errors.length > 0) throw invalid(place.errors);
+  return trimmed;
+}
+
 /** The `invalid` error for a list of broken rules. */
 export function invalid(errors: readonly FieldError[]): AppError {
   const [first] = errors;
@@ -114,11 +127,57 @@ function readString(schema: StringSchema, value: unknown, place: Place): string 
   return canonical ?? value;
 }
 
+function trimValue(schema: Schema, value: unknown, place: Place): unknown {
+  if (schema.kind === 'object' && isJsonObject(value)) return trimObject(schema, value, place);
+  if (schema.kind === 'json') checkBytes(schema, value, place);
+  if (schema.kind !== 'array' || !Array.isArray(value) || !checkLength(schema, value, place)) {
+    return value;
+  }
+  return value.map((item: unknown, index) => trimAt(index, schema.items, item, place));
+}
+
+function trimObject(
+  { members }: ObjectSchema, value: JsonObject, place: Place,
+): Readonly<Record<string, unknown>> {
+  const trimmed: [string, unknown][] = [];
+  let unknownCount = 0;
+  for (const name of Object.keys(value)) {
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (member !== undefined) {
+      trimmed.push([name, trimAt(name, member.schema, value[name], place)]);
+    } else if (unknownCount < ERRORS_MAX) {
+      unknownCount += 1;
+      // In a merge patch null would remove it.
+      trimmed.push([name, value[name] === null ? null : true]);
+    }
+  }
+  return Object.fromEntries(trimmed);
+}
+
+function trimAt(step: string | number, schema: Schema, value: unknown, place: Place): unknown {
+  place.steps.push(step);
+  const trimmed = trimValue(schema, value, place);
+  place.steps.pop();
+  return trimmed;
+}
+
+function checkLength(
+  { maxItems }: ArraySchema, { length }: readonly unknown[], place: Place,
+): boolean {
+  if (length > maxItems) fail(place, `must have at most ${maxItems} items, not ${length}`);
+  return length <= maxItems;
+}
+
+function checkBytes({ bytesMax }: JsonSchema, value: unknown, place: Place): boolean {
+  const isCounted = Number.isFinite(bytesMax) && value !== undefined;
+  const bytes = isCounted ? Buffer.byteLength(JSON.stringify(value)) : 0;
+  if (bytes > bytesMax) fail(place, `must be at most ${bytesMax} bytes of JSON, not ${bytes}`);
+  return bytes <= bytesMax;
+}
+
 function readArray(schema: ArraySchema, value: unknown, place: Place): JsonValue | undefined {
   if (!Array.isArray(value)) return fail(place, `must be an array, not ${typeName(value)}`);
-  if (value.length > schema.maxItems) {
-    return fail(place, `must have at most ${schema.maxItems} items, not ${value.length}`);
-  }
+  if (!checkLength(schema, value, place)) return undefined;
   const items: JsonValue[] = [];
   for (let index = 0; index < value.length; index += 1) {
     place.steps.push(index);
@@ -187,11 +246,7 @@ function readJson(schema: JsonSchema, value: unknown, place: Place): JsonValue |
     return fail(place, `must be a JSON object, not ${typeName(value)}`);
   }
   // The size comes first, so that the walk below is short whatever the body holds.
-  const isBounded = Number.isFinite(schema.bytesMax);
-  const bytes = isBounded ? Buffer.byteLength(JSON.stringify(value)) : 0;
-  if (bytes > schema.bytesMax) {
-    return fail(place, `must be at most ${schema.bytesMax} bytes of JSON, not ${bytes}`);
-  }
+  if (!checkBytes(schema, value, place)) return undefined;
   const problem = findJsonProblem(value, schema.depthMax);
   if (problem !== null) {
     const detail = problem.detail === TOO_DEEP

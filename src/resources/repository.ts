@@ -5,7 +5,7 @@
  */
 import { AppError } from '../base/errors.ts';
 import type { FieldError } from '../base/errors.ts';
-import { invalid, isJsonObject, pointerStep, readObjectInto } from '../base/fields.ts';
+import { invalid, isJsonObject, pointerStep, readObjectInto, trimUnknown } from '../base/fields.ts';
 import { applyMergePatch } from '../base/json/merge-patch.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { TransactionInputs, Store, StoredRecord, Transaction } from '../store/store-port.ts';
@@ -126,8 +126,9 @@ export function createRepository(options: {
       expect?.(represent(id, before));
       const isParseNeeded = cause === 'patch' || reconcile !== undefined;
       const current = isParseNeeded ? decodeRecord(before) : null;
+      const given = isParseNeeded ? trimUnknown(resource.schema, body) : body;
       const base = current === null ? null : resource.patchBase?.(current) ?? current;
-      const whole = cause === 'patch' ? applyMergePatch(base, body) : body;
+      const whole = cause === 'patch' ? applyMergePatch(base, given) : given;
       const wanted = reconcile !== undefined && isJsonObject(whole)
         ? reconcile(whole, current, cause, drawn.nowMs) : whole;
       const fields = parseFields(resource, wanted, id);
@@ -140,8 +141,9 @@ export function createRepository(options: {
   // Not async: its caller would wait for a promise more.
   const add = (body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> => {
     const drawn = draw(hops);
-    const wanted = reconcile !== undefined && isJsonObject(body)
-      ? reconcile(body, null, 'add', drawn.nowMs) : body;
+    const given = reconcile === undefined ? body : trimUnknown(resource.schema, body);
+    const wanted = reconcile !== undefined && isJsonObject(given)
+      ? reconcile(given, null, 'add', drawn.nowMs) : given;
     const fields = parseFields(resource, wanted, null);
     const givenId = resource.isKeyGiven === true ? givenKey(wanted, key) : undefined;
     const id = givenId ?? makeId();

@@ -240,3 +240,34 @@ async function rejects(promise: Promise<unknown>, code: string, pointer?: string
     return true;
   });
 }
+
+test('what a reconciliation is given of a body with many unknown members is bounded', async () => {
+  const flood = Object.fromEntries(
+    Array.from({ length: 60_000 }, (_, index) => [`x${index}`, [index]]));
+  const seen: number[] = [];
+  const repository = repositoryOf({
+    reconcile: (body) => {
+      seen.push(JSON.stringify(body).length);
+      return body;
+    },
+  });
+  const { id } = await repository.add({ name: 'A' });
+  const calls = {
+    add: () => repository.add({ name: 'A', ...flood }),
+    replace: () => repository.replace(id, { name: 'A', ...flood }),
+    patch: () => repository.patch(id, { note: 'x', ...flood }),
+  };
+  for (const [what, call] of Object.entries(calls)) {
+    await assert.rejects(call(), (error) => {
+      assert(error instanceof AppError && error.code === 'invalid', what);
+      const { errors = [] } = error.details;
+      assert.deepEqual([errors.length, errors[0]],
+        [100, { pointer: '/x0', detail: 'is not a known member' }]);
+      return true;
+    });
+  }
+  assert(seen.length === 4 && seen.every((length) => length < 2_000), seen.join());
+  const removed = Object.fromEntries(Object.keys(flood).map((name) => [name, null]));
+  const patched = await repository.patch(id, { note: 'y', ...removed });
+  assert.equal(JSON.parse(patched.bytes.toString()).note, 'y', 'null removes what is not there');
+});

@@ -268,6 +268,28 @@ test('a refused name is quoted, with what there is', async () => {
   }
 });
 
+const many = (count: number): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, 1]));
+
+const FLOODS: readonly [string, object, string, number][] = [
+  [OUT, { targetUrl: 'http://x', ...many(60_000) }, '/x0', 100],
+  [OUT, { targetUrl: 'http://x', headers: many(60_000) }, '/headers', 1],
+  [IN, { pathSegment: 'a', actionConfiguration: 'log', ...many(60_000) }, '/x0', 100],
+  [IN, { pathSegment: 'a', actionConfiguration: 'log', verification: many(60_000) },
+    '/verification/x0', 100],
+  [IN, { pathSegment: 'a', actionConfiguration: 'log', x0: many(60_000) }, '/x0', 1],
+  [CONFIG, { actionType: 'log', options: many(60_000) }, '/options', 1],
+  [CONFIG, { actionType: 'log', ...many(60_000) }, '/x0', 100],
+];
+
+for (const [path, body, pointer, count] of FLOODS) {
+  test(`the errors of a body of a megabyte are a short list: ${path} ${pointer}`, async () => {
+    const { status, json } = await relay.ask('POST', path, body);
+    const errors = json['errors'] as Errors;
+    assert.deepEqual([status, errors[0]?.pointer, errors.length], [422, pointer, count]);
+  });
+}
+
 test('a target at a denied address is refused when saved, and one that is there may stay',
   async (context) => {
     const strict = await startRelay({ client: { denyAddresses: ['link-local', '10.0.0.0/8'] } });
